@@ -1,5 +1,5 @@
-"""Invitations: links that make accounts. A manager makes one for a person or for many; whoever opens it chooses a name
-and a password, and is in.
+"""Invitations: links that make accounts. A manager makes one for one or many uses; who opens it chooses a name and a
+password, and is in.
 
 A link carries a secret of 256 bits, of which the database keeps the SHA-256 alone (table `token`): it is shown once,
 when it is made. The first manager of a database without one comes in by such a link, too, which `audit app` prints.
@@ -19,17 +19,14 @@ from audit.annotation.accounts import (
     Account,
     add_person,
     checked_languages,
-    checked_name,
     hashed,
     note,
     reading_as,
     reading_as_manager,
-    stored_name,
     writing_as_manager,
 )
 from audit.annotation.assignments import assign, checked_studies, from_column
 from audit.errors import AuditError, NotAllowed, Refused
-from audit.files import refuse_bad_rows
 from audit.messages import message
 from audit.store import tables
 from audit.store.copying import in_utc
@@ -37,7 +34,7 @@ from audit.store.core import annotator, log, token
 
 INVITATION, FIRST = "invitation", "first account"
 """What a token of ours is for, as `Token.purpose` says."""
-MOST_USES, MOST_DAYS, MOST_NAMES, LONGEST_CODE = 1_000, 365, 500, 80
+MOST_USES, MOST_DAYS, LONGEST_CODE = 1_000, 365, 80
 FIRST_FOR = timedelta(days=7)
 """How long the link of the first manager can be used; starting the app again prints another one."""
 _REFERENCE = 16
@@ -76,8 +73,6 @@ class Invitation:
 
     key: bytes
     purpose: str
-    name: str
-    """The name of the account that it makes; empty: whoever opens it chooses one."""
     role: str
     languages: str
     code: str
@@ -97,51 +92,9 @@ def invite(engine: Engine, terms: Terms, *, by: int | None = None) -> str:
     """
     with writing_as_manager(engine, by) as connection:
         secret = _store(connection, terms, by)
-        _note(connection, by, terms, 1)
+        studies: dict[str, Any] = {"assigned": sorted(set(terms.studies))} if terms.studies else {}
+        note(connection, by, "invited", role=terms.role, uses=terms.uses, days=terms.days, **studies)
     return secret
-
-
-@dataclass(frozen=True)
-class Invitee:
-    """Somebody who gets a link of their own; `line` is that of the list with their name."""
-
-    name: str
-    terms: Terms
-    line: int = 1
-
-
-def invite_people(
-    engine: Engine, people: Sequence[Invitee], *, by: int | None = None, where: str = "list"
-) -> list[tuple[str, str]]:
-    """Make an invitation for each of these people, for one use; returns names and secrets, which are told this once.
-
-    Raises as `invite`; AuditError where there are none or too many; and BadRow or BadFile, which name `where`, line and
-    reason, for names that cannot be names, are taken or stand twice. Then there is no invitation.
-    """
-    if not 1 <= len(people) <= MOST_NAMES:
-        raise AuditError(message("invitation.bad_number", count=len(people), most=MOST_NAMES))
-    with writing_as_manager(engine, by) as connection:
-        taken, seen = set(connection.execute(select(annotator.c.name)).scalars()), set[str]()
-        bad: list[tuple[int, str]] = []
-        for person in people:
-            try:
-                name = checked_name(person.name)
-            except AuditError as problem:
-                bad.append((person.line, problem.sentence))
-                continue
-            if name in taken:
-                bad.append((person.line, message("account.name_taken", name=name)))
-            elif name in seen:
-                bad.append((person.line, message("invitation.name_twice", name=name)))
-            seen.add(name)
-        refuse_bad_rows(where, bad, len(people))
-        made = [(name, _store(connection, one.terms, by, name)) for one in people for name in [stored_name(one.name)]]
-        alike: dict[tuple[object, ...], list[Terms]] = {}
-        for terms in (one.terms for one in people):
-            alike.setdefault((terms.role, terms.days, *sorted(set(terms.studies))), []).append(terms)
-        for same in alike.values():
-            _note(connection, by, same[0], len(same))
-    return made
 
 
 def invitations(engine: Engine, *, by: int | None = None) -> list[Invitation]:
@@ -181,7 +134,7 @@ def invitation_of(engine: Engine, secret: str) -> Invitation:
 
 
 def join(engine: Engine, secret: str, name: str, password: str) -> Account:
-    """Make the account of an invitation, with this name (where the invitation has none) and password.
+    """Make the account of an invitation, with this name and password.
 
     Raises NotAllowed where the link cannot be used (any more); AuditError for a name or password that cannot be one or
     a name that is taken: then the link can be used again. The password is hashed: call it where that keeps nobody
@@ -198,7 +151,7 @@ def join(engine: Engine, secret: str, name: str, password: str) -> Account:
         row = connection.execute(_query().where(token.c.key == key)).mappings().one()
         if row["purpose"] == FIRST and _has_manager(connection):
             raise NotAllowed(message("invitation.not_usable"))
-        account = add_person(connection, row["name"] or name, row["role"], password_hash, row["languages"] or "")
+        account = add_person(connection, name, row["role"], password_hash, row["languages"] or "")
         assign(connection, account.id, from_column(row["studies"]))
         note(connection, account.id, "joined", role=account.role, invitation=_reference(key))
     return account
@@ -220,7 +173,6 @@ def _store(
     connection: Connection,
     terms: Terms,
     by: int | None,
-    name: str = "",
     *,
     purpose: str = INVITATION,
     lasts: timedelta | None = None,
@@ -230,22 +182,16 @@ def _store(
         "key": _key(secret),
         "purpose": purpose,
         "annotator_id": by,
-        "name": name,
         "role": terms.role,
         "languages": ",".join(dict.fromkeys(terms.languages)),
         "studies": ",".join(map(str, checked_studies(connection, terms.studies))) or None,
         "code": terms.code.strip() or None,
-        "uses_left": 1 if name else terms.uses,
+        "uses_left": terms.uses,
         "created_at": moment,
         "expires_at": moment + (lasts or timedelta(days=terms.days)),
     }
     connection.execute(token.insert(), row)
     return secret
-
-
-def _note(connection: Connection, by: int | None, terms: Terms, count: int) -> None:
-    studies: dict[str, Any] = {"assigned": sorted(set(terms.studies))} if terms.studies else {}
-    note(connection, by, "invited", count=count, role=terms.role, uses=terms.uses, days=terms.days, **studies)
 
 
 def _has_manager(connection: Connection) -> bool:
@@ -274,7 +220,6 @@ def _invitation(row: RowMapping) -> Invitation:
     return Invitation(
         key=row["key"],
         purpose=row["purpose"],
-        name=row["name"],
         role=row["role"],
         languages=row["languages"] or "",
         code=row["code"] or "",

@@ -1,5 +1,5 @@
-"""An annotator's own answers: a list to be searched, which of them may still be changed, and how often they are what
-was settled on. `audit.judging.judgements.change` changes them.
+"""An annotator's own answers: a list to be searched, and which of them may still be changed.
+`audit.judging.judgements.change` changes them.
 
 Hidden questions (`audit.annotation.control_questions`) must not be told from others by what is here. So
 
@@ -14,7 +14,7 @@ Hidden questions (`audit.annotation.control_questions`) must not be told from ot
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, Literal, cast
 
@@ -28,7 +28,6 @@ from sqlalchemy import (
     bindparam,
     case,
     exists,
-    func,
     literal,
     null,
     or_,
@@ -37,7 +36,7 @@ from sqlalchemy import (
 from sqlalchemy import cast as as_type
 
 from audit.annotation.accounts import ROLES, reading_as
-from audit.annotation.answers import PEOPLE, SCALES, UNSURE, VOTE, WITHDRAWN, is_adjudicated, is_counted, is_vote
+from audit.annotation.answers import SCALES, VOTE, WITHDRAWN, is_adjudicated, is_counted, is_vote
 from audit.annotation.control_questions import FIRST, KNOWN
 from audit.annotation.deferral import BACK, FLAG, is_flagged
 from audit.annotation.queue import Shown, show
@@ -45,7 +44,7 @@ from audit.errors import Refused
 from audit.messages import message
 from audit.store import tables
 from audit.store.copying import in_utc
-from audit.store.core import adjudication, answer, aside, input_table, judgement, lease, member, question
+from audit.store.core import aside, input_table, judgement, lease, member, question
 
 OPEN_FOR = timedelta(days=1)
 """So long an answer may be changed although others have given theirs since."""
@@ -53,11 +52,6 @@ MOST = 100
 """Answers on a page, at most."""
 LONGEST = 200
 """Characters that are searched for, at most."""
-LEAST_SETTLED = 20
-"""With fewer settled answers no agreement is told."""
-STEP = 10
-"""Settled answers are counted by so many at a time: one that comes to them tells nothing of itself."""
-
 Closed = Literal["complete", "settled", "seen"]
 """Why an answer can no longer be changed: others have given theirs and its day is over; an adjudicator has decided the
 question; somebody has answered it who was shown this answer."""
@@ -71,10 +65,6 @@ class OwnFilter:
     """In a text, in the output that was asked about, or in their comment; without regard to case."""
     task: str | None = None
     answer: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    """Given from then on, and before then."""
-    commented: bool = False
     flagged: bool = False
     """Flagged by them, and no adjudicator has replied."""
     changeable: bool = False
@@ -110,14 +100,6 @@ class OwnPage:
 
     answers: tuple[OwnAnswer, ...]
     next: int | None
-
-
-@dataclass(frozen=True)
-class OwnAgreement:
-    """How many of somebody's settled answers are what was settled on."""
-
-    agreed: int
-    settled: int
 
 
 def own_answers(
@@ -187,27 +169,6 @@ def own_labels(engine: Engine, account_id: int) -> dict[str, tuple[str, ...]]:
     return labels
 
 
-def own_agreement(engine: Engine, account_id: int) -> OwnAgreement | None:
-    """How often this account's first answers are what people settled on, of those that it can no longer change.
-
-    None for fewer than `LEAST_SETTLED`. Only whole steps of `STEP` are counted, in the order in which they were closed,
-    so nobody learns from one more of them what others answered to it. "Unsure" is left out; hidden questions are no
-    part of it. Who takes part in an agreement agrees with it. Raises NotAllowed.
-    """
-    with reading_as(engine, account_id, *ROLES) as connection:
-        params = {"account": account_id, "day_ago": tables.now() - OPEN_FOR}
-        rows = connection.execute(_settled(), params).all()
-    settled: dict[int, tuple[datetime, int, bool]] = {}
-    for row in rows:  # "adjudicated" comes last and takes the place of "people"
-        ends = [in_utc(row.decided_at) + OPEN_FOR, *([in_utc(row.by_others)] if row.by_others else [])]
-        closed_at = min([max(ends), *([in_utc(row.adjudicated)] if row.adjudicated else [])])
-        settled[row.question_id] = (closed_at, row.question_id, row.answer in row.allowed)
-    number = len(settled) // STEP * STEP
-    if number < LEAST_SETTLED:
-        return None
-    return OwnAgreement(sum(agrees for *_, agrees in sorted(settled.values())[:number]), number)
-
-
 def _own_answer(row: Any) -> OwnAnswer:
     return OwnAnswer(
         id=int(row.id),
@@ -233,12 +194,6 @@ def _conditions(account_id: int, wanted: OwnFilter, sqlite: bool) -> list[Column
         conditions.append(question.c.task == wanted.task)
     if wanted.answer is not None:
         conditions.append(judgement.c.answer == wanted.answer)
-    if wanted.since is not None:
-        conditions.append(judgement.c.decided_at >= wanted.since.astimezone(UTC))
-    if wanted.until is not None:
-        conditions.append(judgement.c.decided_at < wanted.until.astimezone(UTC))
-    if wanted.commented:
-        conditions.append(and_(judgement.c.comment.is_not(None), judgement.c.comment != ""))
     if wanted.flagged:
         by_them = select(aside.c.question_id).where(aside.c.annotator_id == account_id, aside.c.kind == FLAG)
         conditions += [judgement.c.question_id.in_(by_them), is_flagged(account_id)]
@@ -323,29 +278,6 @@ def _list(*conditions: ColumnElement[bool], indexed: bool = True) -> Select[Any]
         .join(input_table, input_table.c.id == question.c.input_id)
         .where(own == me, judgement.c.round >= FIRST, judgement.c.answer != WITHDRAWN, *conditions)
         .where(*(~what.correlate(judgement, question, input_table) for what in (superseded, again, held)))
-    )
-
-
-@cache
-def _settled() -> Select[Any]:
-    """The settled first answers of `account` that are closed, with the moments that closed them."""
-    votes = select(func.max(VOTE.c.decided_at)).where(_by_others(judgement.c.question_id))
-    decided = select(func.min(adjudication.c.decided_at)).where(adjudication.c.question_id == judgement.c.question_id)
-    return (
-        select(
-            judgement.c.question_id,
-            judgement.c.answer,
-            judgement.c.decided_at,
-            answer.c.allowed,
-            votes.scalar_subquery().label("by_others"),
-            decided.scalar_subquery().label("adjudicated"),
-        )
-        .join(question, question.c.id == judgement.c.question_id)
-        .join(answer, answer.c.question_id == judgement.c.question_id)
-        .where(judgement.c.annotator_id == bindparam("account"), judgement.c.round == FIRST, is_counted(judgement))
-        .where(judgement.c.answer != UNSURE, question.c.kind.not_in(SCALES), answer.c.origin.in_(PEOPLE))
-        .where(_closed().is_not(None))
-        .order_by(answer.c.origin.desc())
     )
 
 

@@ -107,22 +107,6 @@ def set_words(
         raise Refused(message("words.changed_now")) from None
 
 
-def restore_words(engine: Engine, task: str, version: int, *, by: int | None = None, change: bool = False) -> OwnWords:
-    """Have an earlier version of the words hold again, as a new version; 0: audit's own words. Returns what holds then.
-
-    `by` and `change` are as for `set_words`, which says what is raised; AuditError for a version that there is not.
-    """
-    try:
-        with writing_as_manager(engine, by) as connection:
-            versions = {version.version: version for version in words_versions(connection, task)}
-            if version and version not in versions:
-                raise AuditError(message("words.no_version", version=version, task=task, versions=sorted(versions)))
-            content = versions[version].content if version else {}
-            return _store(connection, task, stored_words(connection, task), content, by, change)
-    except IntegrityError:
-        raise Refused(message("words.changed_now")) from None
-
-
 def _store(
     connection: Connection, task: str, before: WordsVersion, after: Content, by: int | None, change: bool
 ) -> OwnWords:
@@ -135,39 +119,14 @@ def _store(
     return own_words(connection, task)
 
 
-def words_versions(connection: Connection, task: str) -> list[WordsVersion]:
-    """Every version of the words that were set for a task, the last one first."""
-    prefix = f"{PREFIX}{task}/"
-    query = select(setting.c.name, setting.c.value).where(setting.c.name.startswith(prefix, autoescape=True))
-    versions = [
-        WordsVersion(int(number), value)
-        for name, value in connection.execute(query)
-        if (number := str(name).removeprefix(prefix)).isdigit()
-    ]
-    return sorted(versions, key=lambda stored: -stored.version)
-
-
-def words_as(connection: Connection, task: str, stored: WordsVersion) -> OwnWords:
-    """What the database would say of a task with this version of its words."""
-    return _own(stored, _stored(connection)[1].get(task, ()))
-
-
 def words_if(connection: Connection, task: str, written: Mapping[str, Any]) -> OwnWords:
     """What the database would say of a task if these words were set; nothing is. Raises AuditError as `set_words`
     does."""
     before = stored_words(connection, task)
     after = _merged(before.content, words_content(task, written))
     _check_labels_differ(task, after)
-    return words_as(connection, task, WordsVersion(before.version + (after != before.content), after))
-
-
-def check_words(connection: Connection, task: str, written: Mapping[str, Any], change: bool = False) -> None:
-    """Raise what `set_words` would raise; nothing is changed."""
-    content, before = words_content(task, written), stored_words(connection, task)
-    after = _merged(before.content, content)
-    if after != before.content:
-        _check_labels_differ(task, after)
-        _refuse_unasked(connection, task, before, change)
+    version = WordsVersion(before.version + (after != before.content), after)
+    return _own(version, _stored(connection)[1].get(task, ()))
 
 
 def words_content(task: str, written: Mapping[str, Any]) -> Content:

@@ -3,7 +3,6 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
-from pydantic import AwareDatetime
 
 from audit.annotation.accounts import own_account
 from audit.annotation.own_answers import LONGEST, MOST, OwnFilter, own_answers
@@ -118,16 +117,13 @@ def list_own_answers(
     search: Annotated[str, Query(max_length=LONGEST, description="In the texts, the output and the comment.")] = "",
     task: Annotated[str | None, Query(description="The name of a task.")] = None,
     answer: Annotated[str | None, Query(description="A label, or `unsure`.")] = None,
-    since: Annotated[AwareDatetime | None, Query(description="Given from then on.")] = None,
-    until: Annotated[AwareDatetime | None, Query(description="Given before then.")] = None,
-    commented: Annotated[bool, Query(description="With a comment only.")] = False,
     flagged: Annotated[bool, Query(description="With a flag that waits only.")] = False,
     changeable: Annotated[bool, Query(description="Those only that can be changed.")] = False,
     before: Annotated[int | None, Query(ge=1, le=(1 << 31) - 1, description="`next` of the page before.")] = None,
     limit: Annotated[int, Query(ge=1, le=MOST)] = 20,
 ) -> OwnAnswers:
     """This account's own answers, each question once; not the question that it holds."""
-    wanted = OwnFilter(search, task, answer, since, until, commented, flagged, changeable)
+    wanted = OwnFilter(search, task, answer, flagged, changeable)
     page = own_answers(visit.engine, visit.id, wanted, before, limit)
     entries = [
         OwnAnswerEntry(

@@ -485,7 +485,7 @@ def stale(
     from audit.annotation.accounts import manager_named
     from audit.annotation.answers import command as client_of
     from audit.false_satisfaction.questions import queue_length
-    from audit.judging.staleness import Choice, affected_groups, mark_stale, preview_stale, stale_counts
+    from audit.judging.staleness import Choice, mark_stale, preview_stale, stale_counts
 
     engine = open_database(db)
     if below is None and not labels:
@@ -496,19 +496,16 @@ def stale(
         raise AuditError("name the manager in whose name answers go stale with --by, and say why with --reason")
     manager = manager_named(engine, by).id if by else None
     going = preview_stale(engine, choice, manager)
-    lost = affected_groups(engine, going, manager)
     waiting = None
     if manager is not None and not dry_run:
         going = mark_stale(engine, manager, choice, reason or "", client=client_of("stale"))
         waiting, _ = queue_length(engine)
     numbers = {"judgements": going.judgements, "adjudications": going.adjudications, "questions": going.questions}
-    document = numbers | {"people": going.people, "groups": asdict(lost), "done": waiting is not None}
+    document = numbers | {"people": going.people, "done": waiting is not None}
     verb = "would go" if waiting is None else "went"
     lines = [
         f"{going.judgements:,} judgements by {going.people:,} people and {going.adjudications:,} adjudications {verb} "
         f"stale, on {going.questions:,} questions.",
-        f"Of {lost.settled:,} settled drawn groups that rest on them, {lost.waiting:,} wait for answers again; "
-        f"{lost.turned:,} change sides. {lost.holds:,} groups are asked again whether their relation holds.",
     ]
     if waiting is not None:
         lines.append(f"{waiting:,} questions wait for people.")

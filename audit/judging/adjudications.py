@@ -13,7 +13,7 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, Engine, Select, delete, exists, func, select
 
-from audit.annotation.accounts import ADJUDICATORS, ROLES, note, reading_as, require
+from audit.annotation.accounts import ADJUDICATORS, ROLES, reading_as
 from audit.annotation.answers import UNSURE, Vote, counting_votes, is_adjudicated, is_disputed, is_vote, stands
 from audit.annotation.causes import INSPECTION, check_reason, is_check, remark_of, written_as_check
 from audit.annotation.deferral import FLAG, check_comment, is_flagged, taken_back
@@ -26,7 +26,7 @@ from audit.keys import digest
 from audit.messages import message
 from audit.sampling.designs import SHOWN
 from audit.store import tables
-from audit.store.core import adjudication, annotator, answer, aside, count_rows, judgement, question, spot_check
+from audit.store.core import adjudication, answer, aside, count_rows, judgement, question, spot_check
 
 LAST = 10
 """Adjudications that can be changed."""
@@ -338,14 +338,10 @@ def _agreed(connection: Connection, question_id: int) -> list[str] | None:
     return connection.execute(select(answer.c.allowed).where(agreed)).scalar_one_or_none()
 
 
-# Questions on which people disagree, and what they said, without names unless somebody asks for them.
+# Questions on which people disagree, and what they said, without names.
 #
 # Who said what could sway an adjudicator, so opinions are numbered: in another order for each question, one that
-# follows neither the accounts nor the time. Asking for the names is written into the log, with the names in one
-# transaction.
-
-REVEALED = "names revealed"
-"""The action of the log."""
+# follows neither the accounts nor the time.
 
 
 @dataclass(frozen=True)
@@ -378,47 +374,31 @@ def disputes(engine: Engine, account_id: int) -> list[int]:
 def opinions(engine: Engine, account_id: int, question_id: int) -> list[Opinion]:
     """What people said of a question, numbered without names. Raises NotAllowed."""
     with reading_as(engine, account_id, *ADJUDICATORS) as connection:
-        return [opinion for _, opinion in _people(connection, question_id)]
+        return _people(connection, question_id)
 
 
-def reveal_names(engine: Engine, account_id: int, question_id: int) -> dict[int, str]:
-    """The names behind the numbers of `opinions`. The log says who asked for them.
-
-    Raises NotAllowed, and Refused where nobody said anything of the question.
-    """
-    with engine.begin() as connection:
-        require(connection, account_id, *ADJUDICATORS)
-        names = {opinion.number: name for name, opinion in _people(connection, question_id)}
-        if not names:
-            raise Refused(message("refused.no_names"))
-        note(connection, account_id, REVEALED, question_id, people=len(names))
-        return names
-
-
-def _people(connection: Connection, question_id: int) -> list[tuple[str, Opinion]]:
+def _people(connection: Connection, question_id: int) -> list[Opinion]:
     """Everybody who answered or flagged the question, in the order of their numbers: an order of this question's own,
     the same each time."""
     votes = connection.execute(
-        select(annotator.c.name, judgement)
-        .join(annotator, annotator.c.id == judgement.c.annotator_id)
-        .where(judgement.c.question_id == question_id, is_vote(judgement))
+        select(judgement).where(judgement.c.question_id == question_id, is_vote(judgement))
     ).all()
     flags = connection.execute(
-        select(annotator.c.name, aside)
-        .join(annotator, annotator.c.id == aside.c.annotator_id)
+        select(aside)
         .where(aside.c.question_id == question_id, aside.c.kind == FLAG, ~exists().where(taken_back(aside)))
         .order_by(aside.c.id)
     ).all()
-    names = {row.annotator_id: row.name for row in (*votes, *flags)}
+    ids = sorted(
+        {row.annotator_id for row in (*votes, *flags)}, key=lambda id: digest("opinion", str(question_id), str(id))
+    )
     vote_of = {row.annotator_id: row for row in votes}
     people = []
-    for number, id in enumerate(sorted(names, key=lambda id: digest("opinion", str(question_id), str(id))), start=1):
+    for number, id in enumerate(ids, start=1):
         written = tuple(row.comment or "" for row in flags if row.annotator_id == id)
         vote = vote_of.get(id)
-        opinion = (
+        people.append(
             Opinion(number, None, flags=written)
             if vote is None
             else Opinion(number, vote.answer, vote.comment, written, saw=vote.saw is not None)
         )
-        people.append((names[id], opinion))
     return people

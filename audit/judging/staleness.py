@@ -5,7 +5,7 @@ the manager and says why, and its question comes to the same annotator again; an
 allows no label, and its question is settled as if nobody had adjudicated it.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -14,12 +14,10 @@ from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, and_, exis
 
 from audit.annotation.accounts import note, reading_as_manager
 from audit.annotation.answers import (
-    ORIGINS,
     PEOPLE,
     SCALES,
     UNSURE,
     WITHDRAWN,
-    Quorum,
     by_people,
     is_counted,
     is_vote,
@@ -28,21 +26,12 @@ from audit.annotation.answers import (
 from audit.annotation.control_questions import REPEAT
 from audit.annotation.deferral import check_comment
 from audit.annotation.guidelines import ELSEWHERE
-from audit.annotation.questions import Subject, labels_of
+from audit.annotation.questions import labels_of
 from audit.errors import AuditError, Refused
-from audit.false_satisfaction.resolution import (
-    KnownAnswer,
-    State,
-    drawn_groups,
-    known_answers,
-    settle_group,
-    supposing,
-)
 from audit.judging.unit import unit_of_work
 from audit.messages import message
-from audit.sampling.designs import quorum_of
 from audit.store import pieces, tables
-from audit.store.core import adjudication, answer, judgement, member, question
+from audit.store.core import adjudication, answer, judgement, question
 from audit.tasks import get_task
 
 KINDS = ("input", "pair", "group", *SCALES)
@@ -106,22 +95,6 @@ class Stale:
     """Questions that these are about."""
     people: int
     """Annotators whose judgements these are."""
-    changed: dict[int, dict[str, list[str]]]
-    """Question -> what is left of its answer, allowed labels by origin, where something of it goes or changes."""
-
-
-@dataclass(frozen=True)
-class AffectedGroups:
-    """Drawn (group, system) pairs, each once, and questions about groups."""
-
-    settled: int
-    """Pairs that are settled now, of those that have a text whose answer goes or changes."""
-    waiting: int
-    """Of these, such as would wait for answers."""
-    turned: int
-    """Of these, such as would be false instead of true, or true instead of false."""
-    holds: int
-    """Groups of which it would not be known any more whether the relation holds in them."""
 
 
 def stale_counts(engine: Engine, by: int | None = None) -> list[Tally]:
@@ -154,43 +127,7 @@ def stale_counts(engine: Engine, by: int | None = None) -> list[Tally]:
 def preview_stale(engine: Engine, choice: Choice, by: int | None = None) -> Stale:
     """What `mark_stale` would do with this choice; writes nothing. Raises NotAllowed as `stale_counts`."""
     with reading_as_manager(engine, by) as connection:
-        return _effect(connection, *_chosen(connection, choice))
-
-
-def affected_groups(engine: Engine, stale: Stale, by: int | None = None) -> AffectedGroups:
-    """Settle what `stale` touches as it is now, and as it would be without these answers; writes nothing.
-
-    Raises NotAllowed unless the account `by` is a manager's (None: whoever has the database itself).
-    """
-    with reading_as_manager(engine, by) as connection:
-        changed: dict[Subject, KnownAnswer | None] = {}
-        holds = 0
-        for piece in pieces(sorted(stale.changed)):
-            for row in connection.execute(select(question).where(question.c.id.in_(piece))):
-                remaining = stale.changed[row.id]
-                if row.kind == "group":
-                    holds += not remaining
-                    continue
-                origin = next((candidate for candidate in ORIGINS if candidate in remaining), None)
-                changed[row.task, row.input_id, row.output] = (
-                    None if origin is None else KnownAnswer(frozenset(remaining[origin]), origin)
-                )
-        touched: set[int] = set()
-        for piece in pieces(sorted({input_id for _, input_id, _ in changed})):
-            query = select(member.c.group_id).where(member.c.input_id.in_(piece), member.c.role != "probe")
-            touched.update(connection.execute(query).scalars())
-        before = known_answers(connection)
-        after = supposing(before, changed)
-        states: dict[tuple[int, int], tuple[State, State]] = {}
-        for drawn in drawn_groups(connection, None, touched):
-            if not any(drawn.subject(step) in changed for step in drawn.steps):
-                continue  # it has the text, and another output for it
-            now = settle_group(drawn, before).state
-            if now is not State.WAITING:
-                states[drawn.group_id, drawn.system_id] = (now, settle_group(drawn, after).state)
-    waiting = sum(then is State.WAITING for _, then in states.values())
-    turned = sum(then not in (State.WAITING, now) for now, then in states.values())
-    return AffectedGroups(len(states), waiting, turned, holds)
+        return _effect(*_chosen(connection, choice))
 
 
 def mark_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client: str | None = None) -> Stale:
@@ -211,7 +148,7 @@ def mark_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client: 
         touched = sorted({row.question_id for row in (*judgements, *adjudications)})
         if not touched:
             raise Refused(message("stale.nothing_fits"))
-        effect = _effect(connection, judgements, adjudications)
+        effect = _effect(judgements, adjudications)
         moment = tables.now()
         withdrawn = {"answer": WITHDRAWN, "comment": reason, "decided_at": moment, "client": client, "withdrawn_by": by}
         work.add(
@@ -308,34 +245,10 @@ def _repeats(connection: Connection, judgements: Sequence[Row[Any]]) -> list[Row
     ]
 
 
-def _effect(connection: Connection, judgements: Sequence[Row[Any]], adjudications: Sequence[Row[Any]]) -> Stale:
-    """The effect of withdrawing these: which answers go, and what is left for their questions."""
-    rule = quorum_of(connection)
+def _effect(judgements: Sequence[Row[Any]], adjudications: Sequence[Row[Any]]) -> Stale:
     touched = {row.question_id for row in (*judgements, *adjudications)}
-    stale_ids, unsettled = {row.id for row in judgements}, {row.question_id for row in adjudications}
-    before: dict[int, dict[str, list[str]]] = defaultdict(dict)
-    needed: dict[int, int] = {}
-    votes: dict[int, list[str]] = defaultdict(list)
-    for piece in pieces(sorted(touched)):
-        for row in connection.execute(select(answer).where(answer.c.question_id.in_(piece))):
-            before[row.question_id][row.origin] = sorted(row.allowed)
-        numbers = select(question.c.id, question.c.annotators)
-        labelled = numbers.where(question.c.id.in_(piece), question.c.kind.not_in(SCALES))
-        needed.update(connection.execute(labelled).all())
-        for row in _rows_of(connection, judgement, judgement.c.question_id.in_(piece), is_vote(judgement)):
-            if row.id not in stale_ids:
-                votes[row.question_id].append(row.answer)
-    changed = {}
-    for id in sorted(touched):
-        after = {origin: allowed for origin, allowed in before[id].items() if origin == "gold"}
-        if id in needed and (label := Quorum(needed[id], rule).answer(votes[id])) is not None:
-            after["people"] = [label]
-        if "adjudicated" in before[id] and id not in unsettled:
-            after["adjudicated"] = before[id]["adjudicated"]
-        if after != before[id]:
-            changed[id] = after
     people = {row.annotator_id for row in judgements}
-    return Stale(len(judgements), len(adjudications), len(touched), len(people), changed)
+    return Stale(len(judgements), len(adjudications), len(touched), len(people))
 
 
 def _labels(task: str, kind: str) -> tuple[str, ...]:

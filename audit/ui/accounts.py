@@ -1,7 +1,5 @@
 """The accounts that may log in, for managers: inviting, adding and changing them; and one's own account."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from urllib.parse import urlsplit
@@ -30,25 +28,17 @@ from audit.annotation.invitations import (
     end_invitation,
     invitations,
     invite,
-    invite_people,
 )
-from audit.annotation.people_list import COLUMNS, people_of
-from audit.errors import AuditError
-from audit.files import text_of
-from audit.messages import message
-from audit.reports.tables import harmless
 from audit.ui import session, settings
 from audit.ui.dashboard import warn_of_unread
 from audit.ui.language import html, in_words, plain, t
 from audit.ui.next_step import show_next_step
-from audit.ui.study_choice import listed_studies, study_names
+from audit.ui.study_choice import study_names
 from audit.ui.tokens import show_tokens
 
 ROLES = ("manager",)
-_LINKS = "accounts-links"
-"""(name, link) of the invitations that were made last: they are told this once."""
-_MOST_TYPED = 50_000
-"""Characters of a list of names."""
+_LINK = "accounts-link"
+"""The link of the invitation that was made last: it is told this once."""
 
 
 def page() -> None:
@@ -65,9 +55,7 @@ def page() -> None:
     session.show_last()
     show_next_step(engine, account, "accounts")
     _show_invite_form(engine, account.id, studies)
-    with st.expander(t("invite.many"), icon=":material/group_add:"):
-        _show_list_form(engine, account.id, studies)
-    _show_new_links()
+    _show_new_link()
     _show_open_invitations(engine, account.id, studies)
     _show_change_form(engine, account.id, accounts, studies)
     with st.expander(t("accounts.add")):
@@ -136,47 +124,8 @@ def _show_invite_form(engine: Engine, by: int, studies: Mapping[int, str]) -> No
     if submitted:
         with session.changing(engine, by):
             terms = Terms(role, _codes(languages), int(uses), int(days), code.strip(), assigned)
-            st.session_state[_LINKS] = [("", _link(invite(engine, terms, by=by)))]
+            st.session_state[_LINK] = _link(invite(engine, terms, by=by))
             st.rerun()
-
-
-def _show_list_form(engine: Engine, by: int, studies: Mapping[int, str]) -> None:
-    """Names that are pasted or sent as a file: each gets a link."""
-    st.caption(t("invite.many_what", columns=", ".join(COLUMNS)))
-    with st.form("invite-many"):
-        names = st.text_area(
-            t("invite.names"), max_chars=_MOST_TYPED, height=160, placeholder=t("invite.example"), key="invite-names"
-        )
-        file = st.file_uploader(t("invite.file"), type=["csv", "tsv", "txt"], max_upload_size=1, key="invite-file")
-        left, middle, right = st.columns(3)
-        with left:
-            role = st.selectbox(t("accounts.role"), ALL_ROLES, format_func=in_words(ALL_ROLES, "role"), key="many-role")
-        with middle:
-            languages = st.text_input(t("accounts.which_languages"), max_chars=1_000, autocomplete="off", key="many-in")
-        with right:
-            days = st.number_input(t("invite.days"), 1, MOST_DAYS, value=14, step=1, key="many-days")
-        assigned = _studies_field(studies, "many-studies")
-        submitted = st.form_submit_button(t("invite.make_many"), type="primary", icon=":material/link:")
-    if submitted:
-        with session.changing(engine, by):
-            where = file.name[-80:] if file else t("invite.list")
-            text = text_of(where, file.getvalue()) if file else names
-            if len(text) > _MOST_TYPED:
-                raise AuditError(message("invitation.list_long", count=len(text), most=_MOST_TYPED))
-            terms = Terms(role, _codes(languages), 1, int(days), studies=assigned)
-            people = people_of(text, terms, _by_name(engine, by), where)
-            made = invite_people(engine, people, by=by, where=where)
-            st.session_state[_LINKS] = [(name, _link(secret)) for name, secret in made]
-            st.rerun()
-
-
-def _by_name(engine: Engine, by: int) -> dict[str, list[int]]:
-    """What a list may call a study: its plan's name, its corpus, the name that pages have for it, its number."""
-    ids: dict[str, list[int]] = {}
-    for study in listed_studies(engine, by):
-        for name in {study.plan, study.corpus, study_names(engine, by)[study.id], str(study.id)} - {None}:
-            ids.setdefault(str(name), []).append(study.id)
-    return ids
 
 
 def _link(secret: str) -> str:
@@ -185,40 +134,12 @@ def _link(secret: str) -> str:
     return f"{here.scheme or 'http'}://{here.netloc}{settings.root()}/join/{secret}"
 
 
-def _show_new_links() -> None:
-    """The links that were made last, with a button that copies them, or as a file."""
-    links: Sequence[tuple[str, str]] = st.session_state.get(_LINKS, ())
-    if not links:
-        return
-    with st.container(border=True, key="new-links"):
-        st.markdown(t("invite.made", count=len(links)))
-        if len(links) == 1 and not links[0][0]:
-            st.code(links[0][1], language=None, wrap_lines=True)
-            return
-        st.dataframe([{t("accounts.name"): name, t("invite.link"): link} for name, link in links], hide_index=True)
-        with st.expander(t("invite.copy")):
-            st.code("\n".join(f"{name}\t{link}" for name, link in links), language=None)
-        st.download_button(
-            t("invite.download"),
-            links_as_csv(links),
-            "invitations.csv",
-            "text/csv",
-            on_click="ignore",
-            icon=":material/download:",
-        )
-
-
-def links_as_csv(links: Sequence[tuple[str, str]]) -> str:
-    r"""Names and links as CSV.
-
-    >>> links_as_csv([("ann", "http://localhost/join/x")])
-    'name,link\r\nann,http://localhost/join/x\r\n'
-    """
-    file = io.StringIO()
-    writer = csv.writer(file)
-    writer.writerow(["name", "link"])
-    writer.writerows([harmless(name), link] for name, link in links)
-    return file.getvalue()
+def _show_new_link() -> None:
+    """The link that was made last."""
+    if link := st.session_state.get(_LINK):
+        with st.container(border=True, key="new-link"):
+            st.markdown(t("invite.made"))
+            st.code(link, language=None, wrap_lines=True)
 
 
 def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) -> None:
@@ -230,7 +151,6 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
         by_key = {one.key.hex(): one for one in still_open}
         rows: list[Mapping[str, object]] = [
             {
-                t("accounts.name"): one.name,
                 t("accounts.role"): t(f"role.{one.role}"),
                 t("accounts.languages"): one.languages.replace(",", ", ") or t("account.all_languages"),
                 t("accounts.studies"): _named(one.studies, studies),
@@ -246,15 +166,13 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
         chosen = st.selectbox(
             t("invite.which"),
             list(by_key),
-            format_func=lambda key: (
-                f"{by_key[key].created_at:%Y-%m-%d %H:%M} UTC · {role_name(by_key[key].role)} {by_key[key].name}"
-            ),
+            format_func=lambda key: f"{by_key[key].created_at:%Y-%m-%d %H:%M} UTC · {role_name(by_key[key].role)}",
             key="invitation-to-end",
         )
         if st.button(t("invite.end"), key="end-invitation"):
             with session.changing(engine, by):
                 end_invitation(engine, by_key[chosen].key, by=by)
-                st.session_state.pop(_LINKS, None)
+                st.session_state.pop(_LINK, None)
                 session.done(t("invite.ended"))
 
 

@@ -97,7 +97,7 @@ def _settle_form(engine: Engine, account_id: int, question_id: int, mode: str, c
     st.html(_situation_html(people, mode == FLAGS, consequence))
     form = f"allow-{shown.id}"
     with show_beside_form(shown):
-        show_opinions(engine, account_id, shown, people)
+        show_opinions(shown, people)
         decision_fields(
             shown,
             form,
@@ -301,7 +301,7 @@ def inspection_card(engine: Engine, account_id: int, remaining: int) -> None:
     with show_beside_form(shown):
         # In the order in which they were given, with numbers in place of names.
         votes = enumerate(inspection.votes, start=1)
-        st.html(opinions_html([Opinion(number, vote.answer, vote.comment) for number, vote in votes], {}, shown.task))
+        st.html(opinions_html([Opinion(number, vote.answer, vote.comment) for number, vote in votes], shown.task))
         decision_fields(shown, form, words=t("inspect.why"), heading=t("inspect.other"))
         confirm = t("inspect.confirm", answer=plain(label_name(agreed, shown.task)))
         changing = on_in(form)
@@ -359,7 +359,7 @@ def _change_form(engine: Engine, account_id: int, settled: Adjudicated) -> None:
     with show_beside_form(shown):
         if not settled.is_check:
             # The votes behind a spot check are never shown.
-            show_opinions(engine, account_id, shown, adjudications.opinions(engine, account_id, shown.id))
+            show_opinions(shown, adjudications.opinions(engine, account_id, shown.id))
         decision_fields(
             shown,
             f"again-{settled.id}",

@@ -443,12 +443,12 @@ class JoinRoutes(Forms):
             notes.append(text_in(visit.code, "join.role", role=text_in(visit.code, f"role.{invitation.role}")))
         if (account := await visit.account()) is not None:
             notes.append(text_in(visit.code, "join.instead", name=account.name))
-        participant = "" if invitation.name or invitation.purpose == FIRST else _participant(visit)
+        participant = "" if invitation.purpose == FIRST else _participant(visit)
         visit.shown = {
             "form": self._forms.new(),
             "purpose": invitation.purpose,
             "note": " ".join(notes) if visit.code == "en" else "".join(notes),
-            "fixed": invitation.name or participant,
+            "fixed": participant,
             "participant": participant,
         }
         return invitation

@@ -1,25 +1,21 @@
 """Parts that all pages that settle questions share: people's opinions, the right answer, and why they disagreed."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import streamlit as st
-from sqlalchemy import Engine
 from streamlit.delta_generator import DeltaGenerator
 
 from audit.annotation.causes import OTHER_REASON, REASONS
 from audit.annotation.deferral import check_comment
 from audit.annotation.queue import Shown
 from audit.errors import Refused
-from audit.judging.adjudications import Opinion, reveal_names
+from audit.judging.adjudications import Opinion
 from audit.tasks.classification import NONE_OF_THEM
-from audit.ui import session
-from audit.ui.language import html, in_language, label_name, plain, sentence, t, translated
+from audit.ui.language import html, label_name, plain, sentence, t, translated
 from audit.ui.question import FIELD, answers_of, guideline_shown, labels_together, shortcut, show_question
 
-_NAMES = "adjudicate-names"
-"""(question id, names by number): the names that were revealed; they vanish with the next question."""
 ON_SCREEN = "decision-shown"
 """(the list of work, the question on the screen, since when)"""
 _DRAWER = "decision-guideline"
@@ -41,26 +37,10 @@ def show_beside_form(shown: Shown) -> DeltaGenerator:
     return form
 
 
-def show_opinions(engine: Engine, account_id: int, shown: Shown, people_opinions: Sequence[Opinion]) -> None:
-    """Answers, comments and flags under numbers, and the button that reveals the names."""
-    named_question, names = st.session_state.get(_NAMES, (None, {}))
-    if named_question != shown.id:
-        st.session_state.pop(_NAMES, None)
-        names = {}
-    if not people_opinions:
-        return
-    st.html(opinions_html(people_opinions, names, shown.task))
-    if not names:
-        st.button(
-            t("dispute.reveal"),
-            key=f"reveal-{shown.id}",
-            shortcut="m",
-            type="tertiary",
-            icon=":material/visibility:",
-            help=t("dispute.reveal_help"),
-            on_click=_reveal_names,
-            args=(engine, account_id, shown.id),
-        )
+def show_opinions(shown: Shown, people_opinions: Sequence[Opinion]) -> None:
+    """Answers, comments and flags under numbers."""
+    if people_opinions:
+        st.html(opinions_html(people_opinions, shown.task))
 
 
 @dataclass(frozen=True)
@@ -284,19 +264,13 @@ def put_last(key: str, items: Iterable[T]) -> list[T]:
     return sorted(items, key=lambda item: later.index(item) if item in later else -1)
 
 
-def opinions_html(opinions: Sequence[Opinion], names: Mapping[int, str], task: str) -> str:
-    """Opinions as an HTML list, under numbers, with the names that were revealed."""
+def opinions_html(opinions: Sequence[Opinion], task: str) -> str:
+    """Opinions as an HTML list, under numbers."""
     rows = []
     for opinion in opinions:
-        who = in_language(str(opinion.number), names.get(opinion.number, ""))
         answer = f" <strong>{html(label_name(opinion.answer, task))}</strong>" if opinion.answer else ""
         saw = f" · {html(t('dispute.saw'))}" if opinion.saw else ""
         parts = [f"<br><q>{html(opinion.comment)}</q>"] if opinion.comment else []
         parts += [f"<br>{html(t('flagged.says'))} <q>{html(text)}</q>" for text in opinion.flags]
-        rows.append(f"<li>{html(t('dispute.annotator', number=who))}{answer}{saw}{''.join(parts)}</li>")
+        rows.append(f"<li>{html(t('dispute.annotator', number=opinion.number))}{answer}{saw}{''.join(parts)}</li>")
     return f'<ul class="audit-votes">{"".join(rows)}</ul>'
-
-
-@session.callback
-def _reveal_names(engine: Engine, account_id: int, question_id: int) -> None:
-    st.session_state[_NAMES] = (question_id, reveal_names(engine, account_id, question_id))

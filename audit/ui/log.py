@@ -64,8 +64,8 @@ def as_csv(log_entries: list[Entry]) -> str:
     r"""The entries as CSV, in the words in which they are stored: at (UTC), who, action, question, detail (JSON).
 
     >>> from datetime import UTC, datetime
-    >>> as_csv([Entry(datetime(2026, 5, 1, tzinfo=UTC), "ada", "names revealed", 7, {"people": 2})])
-    'at,who,action,question,detail\r\n2026-05-01T00:00:00,ada,names revealed,7,"{""people"": 2}"\r\n'
+    >>> as_csv([Entry(datetime(2026, 5, 1, tzinfo=UTC), "ada", "words", 7, {"people": 2})])
+    'at,who,action,question,detail\r\n2026-05-01T00:00:00,ada,words,7,"{""people"": 2}"\r\n'
     """
     file = io.StringIO()
     writer = csv.writer(file)

@@ -17,10 +17,8 @@ from audit.annotation.activity import pace_of
 from audit.annotation.answers import SCALES, UNSURE
 from audit.annotation.own_answers import (
     LONGEST,
-    STEP,
     OwnAnswer,
     OwnFilter,
-    own_agreement,
     own_answer,
     own_answers,
     own_labels,
@@ -30,7 +28,6 @@ from audit.errors import Refused
 from audit.judging.deferral import flag_answer
 from audit.judging.judgements import change
 from audit.messages import message
-from audit.statistics.intervals import wilson
 from audit.ui import annotate, session
 from audit.ui.browse import pager
 from audit.ui.language import html, in_words, label_name, plain, t, task_name
@@ -49,17 +46,15 @@ SIZE = 20
 _EXCERPT = 160
 """Characters of a text that its row shows."""
 _KEPT = timedelta(minutes=5)
-"""How long what reads all of somebody's answers is kept: their agreement, and what the list can be filtered by."""
+"""How long what the list can be filtered by is kept: it reads all of somebody's answers."""
 _OPENED = "own-opened"
 """(the question that is open, when it was opened)"""
 _TRAIL = "own-trail"
 """(what was looked for, where the pages up to the present one begin)"""
 _CHANGED = "own-changed"
 """The answer before the last change, which can be undone."""
-_WITH = ("commented", "flagged", "changeable")
-_DAYS = (1, 7, 30)
-"""Of how many days the answers are, that of today with them, where not of all."""
-_FILTERS = ("own-search", "own-task", "own-answer", "own-day", "own-with")
+_WITH = ("flagged", "changeable")
+_FILTERS = ("own-search", "own-task", "own-answer", "own-with")
 _FILTERED_BY = "own-filtered-by"
 """What stood in the filters when an answer was opened: Streamlit forgets what is not on the screen."""
 
@@ -89,7 +84,7 @@ def _card() -> None:
     _list(engine, account.id)
 
 
-# Above the list: what is done and left, how fast, and how often it is what was settled on.
+# Above the list: what is done and left, and how fast.
 
 
 def _overview(engine: Engine, account_id: int) -> None:
@@ -101,17 +96,6 @@ def _overview(engine: Engine, account_id: int) -> None:
     if pace.seconds is not None:
         parts.append(t("annotate.pace", seconds=f"{pace.seconds:.0f}"))
     st.progress(queue.mine / max(queue.mine + left, 1), text=" · ".join(parts))
-    agreement = _kept("own-agreement", own_agreement, engine, account_id)
-    if agreement is None:
-        return
-    interval = wilson(agreement.agreed, agreement.settled)
-    values = {
-        "share": f"{100 * agreement.agreed / agreement.settled:.0f}",
-        "low": f"{100 * interval.low:.0f}",
-        "high": f"{100 * interval.high:.0f}",
-        "n": str(agreement.settled),
-    }
-    st.caption(t("own.agreement", **values), help=t("own.agreement_help", step=STEP))
 
 
 def _last_change(engine: Engine, account_id: int) -> None:
@@ -163,7 +147,7 @@ def _filters(engine: Engine, account_id: int) -> OwnFilter:
     search = st.text_input(
         t("own.search"), key="own-search", max_chars=LONGEST, icon=":material/search:", autocomplete="off"
     )
-    columns = st.columns(3 if len(labels) > 1 else 2)
+    columns = st.columns(2 if len(labels) > 1 else 1)
     task = None
     if len(labels) > 1:
         task = _choice(columns[0], "task", {name: task_name(name) for name in labels})
@@ -173,9 +157,7 @@ def _filters(engine: Engine, account_id: int) -> OwnFilter:
         if task in (None, name)
         for answer in answers
     }
-    answer = _choice(columns[-2], "answer", names)
-    periods = {str(days): t("own.days", count=days) for days in _DAYS}
-    days = _choice(columns[-1], "day", periods)
+    answer = _choice(columns[-1], "answer", names)
     with_ = st.pills(
         t("own.with"),
         _WITH,
@@ -184,13 +166,10 @@ def _filters(engine: Engine, account_id: int) -> OwnFilter:
         key="own-with",
         label_visibility="collapsed",
     )
-    midnight = datetime.now(_zone()).replace(hour=0, minute=0, second=0, microsecond=0)
     return OwnFilter(
         search=search.strip(),
         task=task,
         answer=answer,
-        since=midnight - timedelta(days=int(days) - 1) if days else None,
-        commented="commented" in with_,
         flagged="flagged" in with_,
         changeable="changeable" in with_,
     )

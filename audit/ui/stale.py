@@ -6,7 +6,7 @@ from sqlalchemy import Engine
 from audit.annotation.accounts import Account
 from audit.annotation.guidelines import ELSEWHERE, guideline_of
 from audit.errors import AuditError
-from audit.judging.staleness import Choice, Stale, Tally, affected_groups, mark_stale, preview_stale, stale_counts
+from audit.judging.staleness import Choice, Stale, Tally, mark_stale, preview_stale, stale_counts
 from audit.ui import session
 from audit.ui.language import label_name, t, task_name, words_here
 from audit.ui.question import FIELD
@@ -92,11 +92,7 @@ def _version_in_force(task: str, kind: str) -> int:
 def _preview(engine: Engine, account: Account) -> None:
     choice, previewed = st.session_state[_PREVIEWED]
     stale = preview_stale(engine, choice, account.id)
-    lost_groups = affected_groups(engine, stale, account.id)
     st.write(t("stale.would", **_numbers(stale)))
-    st.write(t("stale.groups", settled=lost_groups.settled, waiting=lost_groups.waiting, turned=lost_groups.turned))
-    if lost_groups.holds:
-        st.write(t("stale.holds", count=lost_groups.holds))
     if not stale.questions:
         return
     with st.form("stale-go"):

@@ -17,12 +17,9 @@ from audit.annotation.words import (
     answers_under,
     has_words,
     labels_that_read,
-    restore_words,
     set_words,
     stored_words,
-    words_as,
     words_if,
-    words_versions,
 )
 from audit.messages import LANGUAGES
 from audit.store import reading
@@ -54,15 +51,10 @@ def page() -> None:
             names = {ANY: t("words.every_language"), **LANGUAGES}
             code = single_choice(t("words.language"), names, "words-language")
         stored, answers = stored_words(connection, task), answers_under(connection, task)
-        versions = {one.version: words_as(connection, task, one) for one in (*words_versions(connection, task), _NONE)}
     version = guideline_of(task, get_task(task).question_kind, own=words_here().of(task)).version
     key = "words.version" if stored.version else "words.shipped"
     st.caption(t(key, version=stored.version, guideline=version))
     _form(engine, account.id, task, code, stored, answers)
-    _versions(engine, account.id, task, code or language(), versions, stored.version, answers)
-
-
-_NONE = WordsVersion()
 
 
 def _tasks(connection: Connection, uploaded: list[str]) -> list[str]:
@@ -73,44 +65,15 @@ def _tasks(connection: Connection, uploaded: list[str]) -> list[str]:
     return sorted(task for task in {*asked, *planned, *uploaded} if has_words(task)) or ["sentiment"]
 
 
-def _versions(
-    engine: Engine,
-    account_id: int,
-    task: str,
-    code: str,
-    versions: dict[int, OwnWords],
-    now: int,
-    answers: int,
-) -> None:
-    """A version as annotators see it, and the button that has an earlier one hold again."""
-    with st.expander(t("words.versions", count=len(versions)), expanded=False, icon=":material/visibility:"):
-        names = {
-            number: (t("words.own_version", version=number) if number else t("words.no_words"))
-            + (f" {t('words.in_force')}" if number == now else "")
-            for number in versions
-        }
-        key = f"words-version-{task}-{now}"
-        chosen = st.selectbox(t("words.look_at"), list(names), format_func=names.__getitem__, key=key)
-        _preview(task, code, versions[chosen], "stored")
-        if chosen == now:
-            return
-        change = st.checkbox(t("words.change", count=answers), key=f"words-restore-{key}") if answers else False
-        if st.button(t("words.restore"), key=f"restore-{key}", disabled=bool(answers) and not change):
-            with session.changing(engine, account_id):
-                own = restore_words(engine, task, chosen, by=account_id, change=change)
-                version = guideline_of(task, get_task(task).question_kind, own=own).version
-                session.done(t("words.stored", guideline=version))
-
-
-def _preview(task: str, code: str, own: OwnWords, which: str) -> None:
+def _preview(task: str, code: str, own: OwnWords) -> None:
     """What an annotator reads: the question, the answers, the guideline."""
     words = wording(task, code, own)
     labels = {label: plain(words.labels[label]) for label in (*labels_that_read(task), UNSURE)}
-    with st.container(border=True, key=f"words-preview-{which}"):
+    with st.container(border=True, key="words-preview"):
         st.markdown(f"### {plain(words.question)}")
         with st.container(horizontal=True):
             for label, text in labels.items():
-                st.button(text, disabled=True, key=f"preview-{which}-{task}-{label}")
+                st.button(text, disabled=True, key=f"preview-{task}-{label}")
         listed = "\n".join(f"- **{text}**" for label, text in labels.items() if label != UNSURE)
         st.markdown(words.guideline.replace("{labels}", listed))
 
@@ -158,7 +121,7 @@ def _form(engine: Engine, account_id: int, task: str, code: str, stored: WordsVe
         with session.showing_refusals(), reading(engine) as connection:
             st.caption(t("words.not_stored"))
             own = words_if(connection, task, written if code == ANY else {code: written})
-            _preview(task, code or language(), own, "written")
+            _preview(task, code or language(), own)
     if not submitted:
         return
     if answers and not change:

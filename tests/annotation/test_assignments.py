@@ -5,12 +5,10 @@ from question_world import where
 from small_corpus import SmallCorpus
 from sqlalchemy import select
 
-from audit.annotation.accounts import account_details, add_account, change_account, delete_person, entries
+from audit.annotation.accounts import add_account, change_account, entries
 from audit.annotation.activity import unread_questions
-from audit.annotation.assignments import assignments_of, in_column
-from audit.annotation.invitations import Terms, invitation_of, invite, join
+from audit.annotation.assignments import in_column
 from audit.annotation.queue import next_question, queue_of
-from audit.errors import AuditError
 from audit.false_satisfaction.questions import queue_difference
 from audit.judging.judgements import judge
 from audit.judging.samples import draw
@@ -86,30 +84,6 @@ def test_another_assignment_holds_from_the_next_question_on(engine):
     assert queue_of(engine, ann).in_other_studies == 0
     details = [entry.detail.get("assigned") for entry in entries(engine, boss) if entry.action == "account changed"]
     assert details == [[[2], []], [[1], [2]]]
-
-
-def test_a_study_that_there_is_not_is_refused_and_changes_nothing(engine):
-    ann = add_account(engine, "ann", "annotator", PASSWORD, studies=[1]).id
-    for change in (
-        lambda: change_account(engine, "ann", "adjudicator", (), [1, 7]),
-        lambda: add_account(engine, "bob", "annotator", PASSWORD, studies=[7]),
-        lambda: invite(engine, Terms(studies=[7])),
-    ):
-        with pytest.raises(AuditError, match="there is no study 7"):
-            change()
-    assert [(one.name, one.role, one.studies) for one in account_details(engine)] == [("ann", "annotator", (1,))]
-    with engine.connect() as connection:
-        assert assignments_of(connection) == {ann: (1,)}
-
-
-def test_an_invitation_brings_its_studies_along(engine):
-    secret = invite(engine, Terms(studies=[2, 2]))
-    assert invitation_of(engine, secret).studies == (2,)
-    ann = join(engine, secret, "ann", PASSWORD).id
-    assert account_details(engine)[0].studies == (2,)
-    assert not texts_for(engine, ann) & set(MEALS[:2])
-    delete_person(engine, "ann")
-    assert account_details(engine)[0].studies == ()
 
 
 def test_questions_of_studies_that_too_few_are_assigned_to_are_told(engine):

@@ -3,8 +3,7 @@
 import pytest
 
 from audit.annotation.accounts import add_account
-from audit.annotation.causes import CAUSES, TAKEN_BACK, add_cause, check_cause, current_causes, last_given
-from audit.errors import Refused
+from audit.annotation.causes import TAKEN_BACK, add_cause, current_causes, last_given
 from audit.store import open_store, table_of, tables
 
 
@@ -50,14 +49,3 @@ def test_what_is_taken_back_next_is_the_last_of_one_s_own(engine):
         assert last_given(connection, 1) == (8, 1)
         assert last_given(connection, 2) == (10, 1)
         assert last_given(connection, 3) is None
-
-
-def test_codes_are_checked():
-    for code in CAUSES:
-        check_cause(code, "in words")
-    with pytest.raises(Refused, match="cause 'taken_back' is not one of all_wrong"):
-        check_cause(TAKEN_BACK, "")
-    with pytest.raises(Refused, match="say in the comment what the cause is"):
-        check_cause("other", " ")
-    with pytest.raises(Refused, match="2001 characters"):
-        check_cause("doubtful", "x" * 2_001)

@@ -15,11 +15,10 @@ from sqlalchemy import select
 
 from audit.annotation import queue
 from audit.annotation.answers import settle
-from audit.annotation.questions import WantedGroup, open_group_questions
 from audit.annotation.queue import next_question, queue_of
 from audit.errors import Refused
 from audit.judging.judgements import judge, undo
-from audit.store import input_ids, table_of, tables
+from audit.store import table_of, tables
 from audit.tasks import Input
 
 PROCESSES, ANNOTATORS = 16, 2
@@ -94,18 +93,6 @@ def test_an_expired_lease_that_nobody_wanted_still_counts(where):
     assert votes(engine) == [(1, 1)]
 
 
-def test_undo_keeps_the_place(where):
-    engine = filled(where, 1, 3)
-    for account in (1, 2):
-        next_question(engine, account)
-        judge(engine, account, 1, "positive")
-    assert undo(engine, 1) == 1
-    assert next_question(engine, 3) is None
-    assert queue_of(engine, 3).left_for_me == 1  # it may come back: the lease of who undid may expire
-    expire(engine, 1)
-    assert next_question(engine, 3).id == 1
-
-
 def test_questions_go_to_people_who_read_all_of_their_languages(where):
     texts = [
         Input(("Gut.",), ("de",)), Input(("Good.",), ("en",)), Input(("Good.", "好。"), ("en", "zh")),
@@ -131,24 +118,6 @@ def test_questions_go_to_people_who_read_all_of_their_languages(where):
     assert (counts.left_for_me, counts.in_other_languages) == (0, 4)
     assert queue_of(engine, 1) == queue.Queue(mine_today=0, mine=0, left_for_me=4, in_other_languages=0)
     assert queue_of(engine, 2).in_other_languages == 4
-
-
-def test_a_group_needs_the_languages_of_all_its_members(where):
-    engine = filled(where, 0, 2, languages="en", texts=[Input.of("Good.")])
-    source, other = Input.of("Good."), Input(("好。",), ("zh",))
-    with engine.begin() as connection:
-        ids = input_ids(connection, [source, other])
-        for group, input_id in ((7, ids[source.key]), (8, ids[other.key])):
-            rows = [
-                {"group_id": group, "step": 0, "input_id": ids[source.key], "role": "source"},
-                {"group_id": group, "step": 1, "input_id": input_id, "role": "follow_up"},
-                {"group_id": group, "step": 2, "input_id": ids[other.key], "role": "probe"},
-            ]
-            connection.execute(table_of(tables.Member).insert(), rows)
-        wanted = [WantedGroup("sentiment", bytes([group]) * 16, group, ids[source.key], 1) for group in (7, 8)]
-        open_group_questions(connection, wanted, annotators=2)
-    # The text, and the group whose members are English; a probe is not shown.
-    assert (queue_of(engine, 1).left_for_me, queue_of(engine, 1).in_other_languages) == (2, 1)
 
 
 def test_filled_is_what_the_judgements_say(where):

@@ -14,8 +14,8 @@ from audit.judging import judgements
 from audit.judging.judgements import judge, undo
 from audit.resources import data_file
 from audit.store import input_ids, open_store, table_of, tables
-from audit.tasks import TASKS, Input, OwnWords, get_task, words
-from audit.tasks.words import GUIDELINES, read_guideline
+from audit.tasks import TASKS, Input, words
+from audit.tasks.words import read_guideline
 
 PINNED = {
     ("grammaticality.en.md", 1): "a2f1f8d1c4455507",
@@ -72,34 +72,10 @@ def test_a_text_that_changes_gets_a_new_version(file):
     )
 
 
-def test_a_scheme_has_the_guideline_of_its_task_unless_it_has_its_own():
-    assert guideline_of("classification/a,b", "input") == guideline_of("classification", "input")
-    assert {f"{name}.{code}.md" for name in GUIDELINES for code in ("en", "zh")} <= set(FILES)
-    for name in ("classification/inews", "classification/climate-topics", "classification/a+b"):
-        assert get_task(name).labels
-        assert guideline_of(name, "input") != guideline_of("classification", "input")
-        assert guideline_of(name, "group") == guideline_of("sentiment", "group")
-
-
 def test_every_task_of_audit_has_a_guideline_in_both_languages():
     for task in TASKS.values():
         for language in ("en", "zh"):
             assert len(guideline_of(task.name, task.question_kind, language).text) > 300, task.name
-
-
-def test_films_have_their_own_guideline_and_no_version_is_two_texts():
-    films = OwnWords(subject="film")
-    of_films, of_texts = guideline_of("sentiment", "input", own=films), guideline_of("sentiment", "input")
-    assert "film" in of_films.text.split("\n")[0]
-    assert of_films.version < of_texts.version, "it counts up where a database of films gets other texts"
-    assert guideline_of("inference", "input", own=films) == guideline_of("inference", "input")
-
-
-def test_groups_of_translations_have_a_guideline_of_their_own():
-    for language in ("en", "zh"):
-        own = guideline_of("translation", "group", language)
-        assert own != guideline_of("summarization", "group", language) == guideline_of("sentiment", "group", language)
-    assert "film" not in guideline_of("translation", "group").text
 
 
 def test_languages_have_the_same_versions():

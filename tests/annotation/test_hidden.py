@@ -1,22 +1,16 @@
 """Hidden questions: their shares, that they settle nothing, and that whoever judges cannot tell them."""
 
 from collections import Counter
-from datetime import timedelta
 
 import pytest
 from drawn_questions import draw_each
-from hypothesis import given
-from hypothesis import strategies as st
 from quality_world import LABELS, answer_next, know, settle_how, world
 from question_world import rows
 from scipy.stats import binom
 
 from audit.annotation import control_questions
-from audit.annotation.control_questions import remove_known
 from audit.annotation.queue import next_question, queue_of
 from audit.annotation.ratings import stored_ratings
-from audit.judging.adjudications import adjudicate
-from audit.judging.deferral import flag, skip
 from audit.judging.judgements import judge, undo
 from audit.keys import uniform
 from audit.reports.doctor import doctor
@@ -113,25 +107,6 @@ def test_five_annotators_with_hidden_questions(tmp_path, questions):
     assert all(finding.ok for finding in doctor(str(tmp_path / "mixed.db")) if finding.check != "disk")
 
 
-def test_without_shares_nothing_is_hidden(tmp_path):
-    engine, who = world(tmp_path / "audit.db")
-    know(engine, "gold", 5)
-    while answer_next(engine, who["ann"]) is not None:
-        pass
-    assert passes(engine) == [1] * 12
-
-
-def test_a_reload_shows_the_same_hidden_question(tmp_path, always):
-    engine, who = hiding(tmp_path, 5)
-    always(0.0)
-    first = next_question(engine, who["ann"])
-    assert first.texts[0].startswith("Known")
-    always(0.99)
-    assert next_question(engine, who["ann"]) == first
-    judge(engine, who["ann"], first.id, "positive")
-    assert passes(engine) == [control_questions.KNOWN]
-
-
 def test_hidden_questions_look_like_others_and_are_counted_like_others(tmp_path, always):
     engine, who = hiding(tmp_path, 2)
     always(0.99)
@@ -152,14 +127,6 @@ def test_a_hidden_question_comes_only_where_an_ordinary_one_could(tmp_path, alwa
     answer_next(engine, who["ann"])
     always(0.0)
     assert next_question(engine, who["ann"]) is None
-
-
-def test_when_the_known_ones_are_used_up_ordinary_ones_come(tmp_path, always):
-    engine, who = hiding(tmp_path, 2, questions=3)
-    always(0.0)
-    while answer_next(engine, who["ann"]) is not None:
-        pass
-    assert passes(engine) == [3, 3, 1, 1, 1]
 
 
 def test_a_hidden_question_takes_no_place_from_others(tmp_path, always):
@@ -208,26 +175,6 @@ def test_undo_goes_through_all_passes(tmp_path, always):
     assert [(row["round"], row["answer"]) for row in stored] == [(3, "positive"), (3, "withdrawn"), (3, "neutral")]
 
 
-def test_an_adjudicated_hidden_question_can_be_undone_like_others(tmp_path, always):
-    engine, who = hiding(tmp_path, 1)
-    always(0.0)
-    control = answer_next(engine, who["ann"]).id
-    adjudicate(engine, who["ada"], control, ["positive"], "known")
-    assert undo(engine, who["ann"]) == control
-
-
-def test_what_was_put_aside_is_not_hidden_again(tmp_path, always):
-    """The page says of a skipped question that it was skipped: it would tell a repeat."""
-    engine, who = hiding(tmp_path, 2)
-    always(0.0)
-    skipped = next_question(engine, who["ann"]).id
-    skip(engine, who["ann"], skipped)
-    flagged = next_question(engine, who["ann"]).id
-    assert flagged != skipped
-    flag(engine, who["ann"], flagged, "odd")
-    assert next_question(engine, who["ann"]).texts[0].startswith("Film")
-
-
 def test_repeats_wait_for_their_answers_and_leave_unsure_alone(tmp_path, always):
     engine, who = world(tmp_path / "audit.db")
     settle_how(engine, repeat_share=0.1, repeat_after=3)
@@ -240,32 +187,3 @@ def test_repeats_wait_for_their_answers_and_leave_unsure_alone(tmp_path, always)
     answer_next(engine, who["ann"])
     assert answer_next(engine, who["ann"]).id == second
     assert passes(engine) == [1, 1, 1, 1, 1, 2]
-
-
-def test_a_known_question_that_is_taken_away_is_answered_all_the_same(tmp_path, always):
-    engine, who = hiding(tmp_path, 1)
-    always(0.0)
-    shown = next_question(engine, who["ann"])
-    remove_known(engine, None)
-    judge(engine, who["ann"], shown.id, "positive")
-    assert passes(engine) == [3]
-
-
-def test_an_expired_lease_of_a_hidden_question_is_worth_nothing(tmp_path, always):
-    engine, who = hiding(tmp_path, 3)
-    always(0.0)
-    shown = next_question(engine, who["ann"])
-    lease = table_of(tables.Lease)
-    with engine.begin() as connection:
-        connection.execute(lease.update().values(expires_at=tables.now() - timedelta(minutes=1)))
-    assert next_question(engine, who["ann"]) == shown  # the hash of so many answers, as before
-
-
-@given(st.integers(1, 50), st.floats(0, 0.5), st.floats(0, 0.5))
-def test_decisions_have_their_shares_and_never_change(account, gold, repeat):
-    decided = [uniform("hidden", account, number) for number in range(400)]
-    assert decided == [uniform("hidden", account, number) for number in range(400)]
-    for share, number in ((gold, sum(chance < gold for chance in decided)),
-                          (repeat, sum(gold <= chance < gold + repeat for chance in decided))):  # fmt: skip
-        # 1 in 10 million at each end: about a hundred examples are tried.
-        assert binom.ppf(1e-7, 400, share) <= number <= binom.ppf(1 - 1e-7, 400, share)

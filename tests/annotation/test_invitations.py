@@ -3,7 +3,6 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import Engine, select, update
@@ -19,7 +18,6 @@ from audit.annotation.accounts import (
 )
 from audit.annotation.invitations import (
     FIRST,
-    Invitee,
     Terms,
     completion_code,
     end_invitation,
@@ -27,7 +25,6 @@ from audit.annotation.invitations import (
     invitation_of,
     invitations,
     invite,
-    invite_people,
     join,
 )
 from audit.errors import AuditError, NotAllowed, Refused
@@ -61,20 +58,6 @@ def test_a_link_makes_accounts_as_its_terms_say_and_then_none(engine: Engine, bo
     assert invitations(engine, by=boss) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "password", "sentence"),
-    [("boss", PASSWORD, "is an account 'boss' already"), ("ann", "short", "at least 8"), ("gold", PASSWORD, "must be")],
-)
-def test_what_is_refused_leaves_the_link_as_it_was(
-    engine: Engine, boss: int, name: str, password: str, sentence: str
-) -> None:
-    secret = invite(engine, Terms(), by=boss)
-    with pytest.raises(AuditError, match=sentence):
-        join(engine, secret, name, password)
-    assert invitation_of(engine, secret).uses_left == 1
-    assert join(engine, secret, "ann", PASSWORD).role == "annotator"
-
-
 def test_an_invitation_expires_and_is_taken_back(engine: Engine, boss: int) -> None:
     old, ended = (invite(engine, Terms(days=days), by=boss) for days in (1, 2))
     first = next(one for one in invitations(engine, by=boss) if one.expires_at < tables.now() + timedelta(days=1.5))
@@ -90,22 +73,6 @@ def test_an_invitation_expires_and_is_taken_back(engine: Engine, boss: int) -> N
             invitation_of(engine, secret)
         with pytest.raises(NotAllowed, match=UNUSABLE):
             join(engine, secret, "ann", PASSWORD)
-
-
-def test_many_at_once_are_all_or_none(engine: Engine, boss: int) -> None:
-    for names, sentence in (
-        (["ann", "boss"], "'boss' already"),
-        (["ann", "ann "], "stands twice"),
-        ([], "1 to 500"),
-        (["a" * 81], "1 to 80"),
-    ):
-        with pytest.raises(AuditError, match=sentence):
-            invite_people(engine, [Invitee(name, Terms(), line) for line, name in enumerate(names, 1)], by=boss)
-    assert invitations(engine, by=boss) == []
-    links = dict(invite_people(engine, [Invitee(name, Terms(uses=9)) for name in ("ann", "王芳")], by=boss))
-    assert join(engine, links["王芳"], "somebody else", PASSWORD).name == "王芳"
-    with pytest.raises(NotAllowed, match=UNUSABLE):
-        join(engine, links["王芳"], "again", PASSWORD)
 
 
 def test_the_last_use_of_a_link_is_one_persons(engine: Engine, boss: int) -> None:
@@ -132,18 +99,6 @@ def test_the_database_and_the_log_have_no_secret(engine: Engine, boss: int, tmp_
     assert not any(secret.encode() in path.read_bytes() for path in tmp_path.iterdir())
     logged = [(entry.who, entry.action) for entry in entries(engine, boss)]
     assert logged == [("ann", "joined"), ("boss", "invited"), (None, "account added")]
-
-
-@pytest.mark.parametrize(
-    "terms",
-    [
-        {"role": "gold"}, {"role": "x" * 99}, {"uses": 0}, {"uses": 1_001}, {"days": 0}, {"days": 366},
-        {"code": "a\nb"}, {"code": "x" * 81}, {"languages": ("english!",)},
-    ],
-)  # fmt: skip
-def test_terms_that_cannot_be(terms: dict[str, Any]) -> None:
-    with pytest.raises(AuditError):
-        Terms(**terms)
 
 
 def test_the_first_manager_comes_in_by_the_last_link_alone(engine: Engine) -> None:

@@ -1,7 +1,5 @@
 """Questions whose answer is known: made, picked, read from files, removed."""
 
-from pathlib import Path
-
 import pytest
 from quality_world import answer_next, know, world
 from question_world import rows
@@ -14,11 +12,10 @@ from audit.annotation.control_questions import (
     known_questions,
     parse_known,
     pick_known,
-    read_known,
     remove_known,
 )
 from audit.annotation.queue import next_question
-from audit.errors import AuditError, BadFile, BadRow, NotAllowed, Refused
+from audit.errors import AuditError, BadRow, Refused
 from audit.judging.adjudications import adjudicate
 from audit.judging.samples import draw
 from audit.judging.unit import rebuild
@@ -45,17 +42,6 @@ def test_texts_become_known_and_are_no_ordinary_questions(team):
     seen = {answer_next(engine, who["ann"]).texts[0] for _ in range(3)}
     assert seen == {f"Film {number} was fine." for number in (1, 2, 3)}
     assert next_question(engine, who["ann"]) is None
-
-
-def test_a_text_known_again_gets_the_new_purpose_and_answer(team):
-    engine, _ = team
-    know(engine, "training", 2)
-    again = add_known(engine, "gold", [KnownText(Input.of("Known 1 was fine."), ("negative", "positive"))])
-    assert (again.added, again.changed) == (0, 1)
-    assert [(control.purpose, control.allowed) for control in known_questions(engine)] == [
-        ("training", ("positive",)),
-        ("gold", ("negative", "positive")),
-    ]
 
 
 def test_a_question_that_waits_for_people_cannot_be_known(team, content):
@@ -100,18 +86,6 @@ def test_what_cannot_be_changes_nothing(team, content, call, message):
     with pytest.raises(AuditError, match=message):
         call(engine)
     assert content(engine) == before
-
-
-def test_only_a_manager_may(team):
-    engine, who = team
-    for name in ("ann", "ada"):
-        for call in (
-            lambda by: known_questions(engine, by=by),
-            lambda by: pick_known(engine, "gold", 1, by=by),
-            lambda by: remove_known(engine, None, by=by),
-        ):
-            with pytest.raises(NotAllowed, match="needs the role manager"):
-                call(who[name])
 
 
 def test_removing_leaves_the_history_and_is_in_the_log(team):
@@ -168,14 +142,6 @@ def test_picking_takes_as_many_of_each_label_and_spends_nothing_of_the_sample(tm
 CSV = "text,language,answer,explanation\n"
 
 
-def test_a_file_of_known_texts(tmp_path: Path):
-    path = tmp_path / "known.csv"
-    path.write_text(CSV + '"A fine film, really.",,positive|neutral,Fine.\n好片。,zh,positive,\n', encoding="utf-8")
-    first, second = read_known(path)
-    assert first == KnownText(Input.of("A fine film, really."), ("positive", "neutral"), "Fine.")
-    assert second == KnownText(Input.of("好片。", language="zh"), ("positive",), "")
-
-
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
@@ -192,15 +158,3 @@ def test_a_file_of_known_texts(tmp_path: Path):
 def test_wrong_rows_are_refused_with_their_line(rows, message):
     with pytest.raises(BadRow, match=message):
         parse_known("known.csv", (CSV + rows).encode())
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("text,language\nA.,en\n", r"column\(s\) answer missing"),
-        (CSV, "the file has no rows"),
-    ],
-)
-def test_files_of_another_shape_are_refused(text, message):
-    with pytest.raises(BadFile, match=message):
-        parse_known("known.csv", text.encode())

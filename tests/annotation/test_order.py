@@ -11,7 +11,7 @@ from scipy.stats import binom
 from sqlalchemy import select
 
 from audit.annotation.control_questions import KNOWN, REPEAT
-from audit.annotation.order import BLOCK, STRETCH, Answered, Place
+from audit.annotation.order import BLOCK, STRETCH
 from audit.annotation.questions import BEHIND, WantedGroup, open_group_questions
 from audit.annotation.queue import next_question
 from audit.judging.deferral import skip
@@ -79,14 +79,6 @@ def test_versions_of_a_text_come_one_after_the_other_the_source_first(where):
         sources = [text_of[one.id] for one in shown]
         assert sources == sorted(sources), "the most wanted text first"
         assert [one.id for one in shown][:VERSIONS] == sorted(one.id for one in shown[:VERSIONS])
-
-
-def test_who_begins_with_a_version_is_asked_the_source_first(where):
-    engine = filled(where, 10, 2)
-    versions(engine)
-    with engine.begin() as connection:  # the last version becomes the most wanted question of all
-        connection.execute(QUESTION.update().where(QUESTION.c.id == 10).values(priority=0))
-    assert [shown.id for shown in answers(engine, 1, 5)] == [2, 10, 4, 6, 8]
 
 
 def test_what_differs_from_the_version_before_is_shown_and_stored(where):
@@ -164,36 +156,6 @@ def test_a_kind_lasts_for_a_block_and_then_the_most_wanted_comes(where):
     assert Counter(kinds) == {"input": 60, "group": 40}
 
 
-def test_a_block_ends_with_the_versions_that_were_begun(where):
-    engine = filled(where, 54, 2)
-    versions(engine, 9)
-    add_groups(engine, 40, lambda place: 4)
-    # Three texts of nine versions, and then the groups, which are wanted more than the other texts.
-    assert in_rows(shown.kind for shown in answers(engine, 1)) == [27, 40, 27]
-
-
-def test_audits_come_last_whatever_their_kind(where):
-    engine = filled(where, 10, 2)
-    add_groups(engine, 4, lambda place: place + 1)
-    with engine.begin() as connection:
-        connection.execute(
-            QUESTION.update().where(QUESTION.c.id > 6, QUESTION.c.kind == "input").values(priority=BEHIND)
-        )
-    kinds = [shown.kind for shown in answers(engine, 1)]
-    assert kinds[-4:] == ["input"] * 4
-    assert kinds.index("group") < 10
-
-
-def test_a_block_is_counted_from_the_last_answers():
-    text, other = (Answered(1, 1, 1, "sentiment", kind, 1, "en") for kind in ("input", "group"))
-    assert Place().block is None
-    assert Place((text,) * (BLOCK - 1) + (other,)).block == text.block
-    assert Place((text,) * BLOCK).block is None
-    assert Place((other,) + (text,) * (BLOCK - 1)).block == other.block
-    hidden = text._replace(round=REPEAT)
-    assert (Place((hidden, hidden, text, text)).hidden, Place((hidden, text, text, other)).run) == (2, 2)
-
-
 # Hidden questions cannot be told from the others.
 
 
@@ -210,21 +172,6 @@ def test_hidden_questions_are_of_the_kind_around_them(where):
     for place, (kind, asked) in enumerate(told):
         if kind != 1:
             assert asked == next(other for of, other in told[place:] if of == 1)
-
-
-def test_hidden_questions_are_in_the_language_around_them_where_they_can_be(where):
-    engine = filled(where, 30, 2)
-    know(engine, "gold", 12)
-    inputs = table_of(tables.Input)
-    with engine.begin() as connection:
-        known = select(table_of(tables.Known).c.question_id)
-        some = select(QUESTION.c.input_id).where(QUESTION.c.id.in_(known), QUESTION.c.id % 2 == 0)
-        connection.execute(inputs.update().where(inputs.c.id.in_(some)).values(languages="zh"))
-    settle_how(engine, gold_share=0.3)
-    shown = answers(engine, 1, 16)
-    hidden = {row["question_id"] for row in rows(engine, tables.Judgement) if row["round"] == KNOWN}
-    assert len(hidden) >= 2
-    assert {one.languages for one in shown if one.id in hidden} == {("en",)}
 
 
 @pytest.mark.parametrize("length", [1, 4])
@@ -280,13 +227,3 @@ def test_what_others_look_at_or_what_was_put_off_keeps_nobody_for_ever(where):
     assert next_question(engine, 3).id == 1
     judge(engine, 3, 1, "positive")
     assert next_question(engine, 3).id == revealing
-
-
-def test_a_text_in_a_language_that_somebody_does_not_read_does_not_keep_them(where):
-    engine = filled(where, 2, 2, languages="en")
-    (revealing,) = add_groups(engine, 1, lambda place: 0, system=1)
-    inputs = table_of(tables.Input)
-    with engine.begin() as connection:
-        connection.execute(QUESTION.update().where(QUESTION.c.id == 2).values(source_input_id=1))
-        connection.execute(inputs.update().where(inputs.c.id == 2).values(languages="zh"))
-    assert [shown.id for shown in answers(engine, 1)] == [1, revealing]

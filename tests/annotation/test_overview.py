@@ -4,14 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from disputing import disputed
-from hypothesis import given
-from hypothesis import strategies as st
 from question_world import add_people
 from small_corpus import SmallCorpus
 from sqlalchemy import select
 
 from audit.annotation import activity as module
-from audit.annotation.activity import PAUSE, Speed, overview, people_activity, progress, speed_of
+from audit.annotation.activity import Speed, overview, people_activity, progress
 from audit.annotation.queue import next_question
 from audit.judging.adjudications import adjudicate
 from audit.judging.deferral import flag
@@ -100,15 +98,6 @@ def test_a_withdrawn_judgement_counts_nowhere_but_took_its_time(world):
     assert people_activity(engine)[1].judgements == 0
 
 
-def test_what_was_judged_elsewhere_has_no_pace(world):
-    engine, people = world
-    shown = next_question(engine, people["ann"])
-    judge(engine, people["ann"], shown.id, "positive")  # without shown_at, as imported labels are
-    counts = overview(engine)
-    assert counts.today == 1
-    assert counts.speed.judgements == 0
-
-
 def test_the_end_is_what_is_left_at_the_pace_of_a_day(world, monkeypatch):
     engine, people = world
     give(engine, people["ann"], ["positive"] * 4)
@@ -127,17 +116,3 @@ def test_the_end_is_what_is_left_at_the_pace_of_a_day(world, monkeypatch):
     assert counts.speed.per_hour == pytest.approx(400)
     assert (counts.left, counts.ends) == (8, NOON + timedelta(days=6))
     assert (counts.today, counts.week) == (1, 4)
-
-
-@given(st.lists(st.tuples(st.floats(0, 600), st.floats(0, 3600)), max_size=30))
-def test_no_judgement_takes_more_than_a_pause(gaps):
-    moments, at = [], NOON
-    for took, waited in gaps:
-        shown = at + timedelta(seconds=waited)
-        at = shown + timedelta(seconds=took)
-        moments.append((shown, at))
-    speed = speed_of({1: moments}, at + timedelta(days=1)) if moments else speed_of({}, NOON)
-    assert speed.judgements == len(moments)
-    assert 0 <= speed.hours <= len(moments) * PAUSE / timedelta(hours=1) + 1e-9
-    if moments:
-        assert speed_of({1: moments, 2: moments}, at).hours == pytest.approx(2 * speed_of({1: moments}, at).hours)

@@ -4,34 +4,27 @@ can be told by it."""
 from datetime import timedelta
 
 import pytest
-from drawn_questions import draw_each
 from quality_world import know, settle_how
-from question_world import add_people, ask, asked, give, rows, where
+from question_world import add_people, asked, give, rows, where
 
 from audit.annotation import control_questions
 from audit.annotation.answers import counting_votes
 from audit.annotation.control_questions import KNOWN, REPEAT
 from audit.annotation.own_answers import (
-    LEAST_SETTLED,
     LONGEST,
     OPEN_FOR,
-    STEP,
-    OwnAgreement,
     OwnFilter,
-    own_agreement,
     own_answer,
     own_answers,
     own_labels,
 )
-from audit.annotation.questions import labels_of
 from audit.annotation.queue import next_question
 from audit.errors import NotAllowed, Refused
 from audit.judging.adjudications import adjudicate
 from audit.judging.deferral import flag_answer, skip
 from audit.judging.judgements import change, judge, undo
 from audit.keys import uniform
-from audit.store import open_store, table_of, tables
-from audit.tasks import Input
+from audit.store import table_of, tables
 
 __all__ = ["where"]
 TEXTS = ["It is GOOD.", 'It is 100% bad, "really".', "电影很长_", "It is short."]
@@ -76,12 +69,9 @@ def test_the_list_is_searched_and_filtered_and_has_nobody_elses_answers(where, l
     assert ids(engine, ann, task="topic") == []
     change(engine, ann, 1, "positive", comment="Odd Film")
     assert ids(engine, ann) == [1, 3, 2]
-    assert ids(engine, ann, commented=True) == ids(engine, ann, search="odd film") == [1]
+    assert ids(engine, ann, search="odd film") == [1]
     flag_answer(engine, ann, 3, "which film?")
     assert ids(engine, ann, flagged=True) == [3]
-    moment = tables.now()
-    assert ids(engine, ann, since=moment) == []
-    assert ids(engine, ann, until=moment, since=moment - timedelta(hours=1)) == [1, 3, 2]
     assert own_labels(engine, ann) == {"sentiment": ("neutral", "positive", "unsure")}
     undo(engine, ann)
     assert ids(engine, ann) == [3, 2]  # and what is on the screen again is not in it
@@ -91,26 +81,6 @@ def test_the_list_is_searched_and_filtered_and_has_nobody_elses_answers(where, l
         own_answer(engine, ann, 4)
     with pytest.raises(NotAllowed):
         own_answers(engine, 999)
-
-
-def test_pages_go_on_where_the_last_one_ended(tmp_path):
-    engine, who = world(tmp_path / "audit.db", [f"Film {number}." for number in range(1, 8)])
-    give(engine, who["ann"], *["positive"] * 7)
-    pages, before = [], None
-    while True:
-        page = own_answers(engine, who["ann"], before=before, size=3)
-        pages.append([entry.question_id for entry in page.answers])
-        if (before := page.next) is None:
-            break
-    assert pages == [[7, 6, 5], [4, 3, 2], [1]]
-
-
-def test_a_group_is_found_by_any_of_its_texts_and_an_output_by_its_words(tmp_path):
-    engine = open_store(str(tmp_path / "audit.db"), create=True)
-    who = add_people(engine, ROLES)
-    draw_each(engine, [Input.of("A long report.")], task="summarization", outputs=["Brief."])
-    give(engine, who["ann"], labels_of("summarization", "pair")[0])
-    assert ids(engine, who["ann"], search="brief") == ids(engine, who["ann"], search="report") == [1]
 
 
 def closed(engine, account, question_id):
@@ -128,24 +98,6 @@ def test_an_answer_is_open_for_a_day_and_while_others_are_waited_for(where, late
     assert ids(engine, who["ann"], changeable=True) == [2]
     adjudicate(engine, who["ada"], 2, ["positive"], "", "slip")
     assert closed(engine, who["ann"], 2) == "settled"
-
-
-def test_one_that_nobody_else_is_asked_stays_open(tmp_path, later):
-    engine = open_store(str(tmp_path / "audit.db"), create=True)
-    ask(engine, [Input.of("It is good.")], annotators=1)
-    who = add_people(engine, ROLES)
-    give(engine, who["ann"], "positive")
-    later(10 * OPEN_FOR)
-    assert closed(engine, who["ann"], 1) is None
-
-
-def test_disputes_and_agreements_are_closed_alike(tmp_path, later):
-    engine, who = world(tmp_path / "audit.db")
-    give(engine, who["ann"], "positive", "negative", "positive")
-    give(engine, who["bob"], "positive", "positive", "unsure")
-    for time in (timedelta(0), 2 * OPEN_FOR):
-        later(time)
-        assert len({closed(engine, who["ann"], id) for id in (1, 2, 3)}) == 1
 
 
 @pytest.fixture
@@ -239,40 +191,6 @@ def test_a_repeat_is_not_in_the_list_while_it_is_asked_and_once_afterwards(tmp_p
     assert 1 not in ids(engine, who["ann"])
     skip(engine, who["ann"], 1)
     assert ids(engine, who["ann"], search="Film 1.") == [1]
-
-
-def test_agreement_is_of_what_is_closed_in_whole_steps_and_of_no_hidden_question(tmp_path, always, later):
-    number = LEAST_SETTLED + STEP + 3
-    engine, who = world(tmp_path / "audit.db", [f"Film {n}." for n in range(1, number + 1)])
-    know(engine, "gold", 5)
-    settle_how(engine, gold_share=0.1)
-    always(0.0)
-    give(engine, who["ann"], *["negative"] * 5)
-    always(0.99)
-    give(engine, who["ann"], *["positive"] * number)
-    assert own_agreement(engine, who["ann"]) is None
-    give(engine, who["bob"], *["positive" if n % 3 else "negative" for n in range(number)])
-    disputed = list(range(1, number + 1, 3))
-    for id in disputed:  # every third is disputed; an adjudicator agrees with ann in every sixth
-        adjudicate(engine, who["ada"], id, ["positive" if id % 2 else "negative"], "", "slip")
-    # Decided ones alone are closed, and there are too few of them.
-    assert own_agreement(engine, who["ann"]) is None
-    later(2 * OPEN_FOR)
-    against = sum(1 for id in disputed if id % 2 == 0)
-    assert own_agreement(engine, who["ann"]) == OwnAgreement(LEAST_SETTLED + STEP - against, LEAST_SETTLED + STEP)
-    assert own_agreement(engine, who["ada"]) is None
-
-
-def test_one_more_settled_answer_tells_nothing_of_itself(tmp_path, later):
-    engine, who = world(tmp_path / "audit.db", [f"Film {n}." for n in range(1, LEAST_SETTLED + STEP + 1)])
-    give(engine, who["ann"], *["positive"] * (LEAST_SETTLED + STEP))
-    give(engine, who["bob"], *["positive"] * LEAST_SETTLED)
-    later(2 * OPEN_FOR)
-    for extra in range(STEP):
-        assert own_agreement(engine, who["ann"]) == OwnAgreement(LEAST_SETTLED, LEAST_SETTLED), extra
-        give(engine, who["bob"], "negative")
-        adjudicate(engine, who["ada"], LEAST_SETTLED + extra + 1, ["negative"], "", "slip")
-    assert own_agreement(engine, who["ann"]) == OwnAgreement(LEAST_SETTLED, LEAST_SETTLED + STEP)
 
 
 @pytest.mark.parametrize("wanted", [OwnFilter(), OwnFilter(search="no such film"), OwnFilter(changeable=True)])

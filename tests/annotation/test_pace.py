@@ -3,11 +3,9 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from question_world import add_people, asked
 
-from audit.annotation.activity import PAUSE, STRETCH, Pace, pace_of, since_pause
+from audit.annotation.activity import Pace, pace_of
 from audit.store import table_of, tables
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -43,29 +41,8 @@ def test_the_median_is_of_today_and_of_what_was_shown(engine):
     assert pace_of(engine, 1) == Pace(5.0, timedelta(0))
 
 
-def test_no_judgement_no_pace(engine):
-    assert pace_of(engine, 1) == Pace(None, timedelta(0))
-
-
 def test_fifty_minutes_without_a_pause_of_five_are_tiring(engine):
     judged(engine, *((minutes, 2, "neutral") for minutes in range(54, 0, -4)))  # from 54 to 2 minutes before noon
     pace = pace_of(engine, 1)
     assert pace.since_pause == timedelta(minutes=52)
     assert pace.tired
-
-
-def test_a_pause_begins_the_count_anew(engine):
-    judged(engine, *((minutes, 2, "neutral") for minutes in (70, 66, 62, 58, 40, 36, 32, 1)))
-    assert pace_of(engine, 1).since_pause == timedelta(0)
-    assert not pace_of(engine, 1).tired
-
-
-@given(st.lists(st.integers(0, 600), max_size=60))
-def test_the_stretch_is_what_a_walk_forwards_finds(gaps):
-    moments, stretch = [NOON], timedelta(0)
-    for gap in gaps:
-        stretch = stretch + timedelta(seconds=gap) if timedelta(seconds=gap) < PAUSE else timedelta(0)
-        moments.append(moments[-1] + timedelta(seconds=gap))
-    assert since_pause(moments, moments[-1]) == stretch
-    assert since_pause(moments, moments[-1] + PAUSE) == timedelta(0)
-    assert Pace(None, stretch).tired == (stretch >= STRETCH)

@@ -71,13 +71,6 @@ def test_attempts_are_in_the_record(tmp_path):
     assert record.frame.empty
 
 
-def test_only_managers_read_it(tmp_path):
-    engine, who = world(tmp_path / "audit.db")
-    for name in ("ann", "ada"):
-        with pytest.raises(NotAllowed, match="needs the role manager"):
-            judging_record(engine, by=who[name])
-
-
 def test_referring_flags_questions_for_the_adjudicators(tmp_path, content):
     engine, who = world(tmp_path / "audit.db")
     adjudicate(engine, who["ada"], 1, ["positive"], "first look")

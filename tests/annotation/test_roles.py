@@ -18,7 +18,7 @@ from audit.annotation import accounts, invitations, ratings, tokens
 from audit.annotation.accounts import Account, add_account
 from audit.annotation.activity import pace_of
 from audit.annotation.guidelines import guideline_before
-from audit.annotation.own_answers import own_agreement, own_answer, own_answers, own_labels
+from audit.annotation.own_answers import own_answer, own_answers, own_labels
 from audit.annotation.queue import elsewhere, next_question, queue_of
 from audit.errors import NotAllowed, Refused
 from audit.judging import judges, samples, unit
@@ -31,7 +31,7 @@ FOR_ANNOTATORS = {
     "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "guideline_before",
     "pace_of", "judging_mode", "completion_code", "train", "elsewhere", "own_account", "change_password", "unflag",
     "flag_taken_back", "make_token", "own_tokens", "end_token", "last_block",
-    "own_answers", "own_answer", "own_labels", "own_agreement", "change", "flag_answer",
+    "own_answers", "own_answer", "own_labels", "change", "flag_answer",
 }  # fmt: skip
 """What an annotator's account may call, for its own work; a function that is not here must refuse it."""
 WITHOUT_ACCOUNT = {
@@ -165,7 +165,6 @@ def test_what_an_annotator_may_call_does_not_refuse_the_role(world) -> None:
     assert judging_mode(engine, people["ann"].id).training is None
     assert own_answers(engine, people["ann"].id).answers == ()
     assert own_labels(engine, people["ann"].id) == {}
-    assert own_agreement(engine, people["ann"].id) is None
     for work in (lambda: own_answer(engine, people["ann"].id, 1),
                  lambda: change(engine, people["ann"].id, 1, "positive"),
                  lambda: flag_answer(engine, people["ann"].id, 1, "odd"),

@@ -1,11 +1,8 @@
 """An annotator changes answers of their own: the history keeps both, what follows is written, others lose nothing."""
 
-import threading
-
 import pytest
 from drawn_questions import draw_each
-from quality_world import know, settle_how
-from question_world import add_people, ask, asked, give, rows
+from question_world import add_people, asked, give, rows
 
 from audit.annotation.answers import UNSURE, WITHDRAWN
 from audit.annotation.guidelines import guideline_of
@@ -55,15 +52,6 @@ def test_a_change_supersedes_and_what_follows_is_written(engine, who):
     change(engine, who["ann"], 2, before.answer, comment=before.comment)  # as the page's undo
     assert (answers(engine), disputes(engine, who["ada"])) == ({(1, "positive")}, [2])
     assert own_answer(engine, who["ann"], 2)[0].comment == ""
-
-
-def test_what_is_the_same_is_not_stored_again(engine, who):
-    give(engine, who["ann"], "positive")
-    change(engine, who["ann"], 1, "positive")
-    change(engine, who["ann"], 1, "positive", comment="")
-    assert len(rows(engine, tables.Judgement)) == 1
-    change(engine, who["ann"], 1, "positive", comment="but short")
-    assert len(rows(engine, tables.Judgement)) == 2
 
 
 @pytest.mark.parametrize(
@@ -119,29 +107,6 @@ def test_undo_takes_a_changed_answer_back(engine, who):
     assert [entry.answer for entry in own_answers(engine, who["ann"]).answers] == ["neutral", "negative"]
 
 
-def test_two_changes_at_once_are_one_after_the_other(engine, who):
-    give(engine, who["ann"], "positive")
-    barrier, problems = threading.Barrier(8), []
-
-    def work(number):
-        barrier.wait()
-        try:
-            change(engine, who["ann"], 1, ("negative", "neutral")[number % 2], comment=str(number))
-        except Exception as problem:
-            problems.append(problem)
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert problems == []
-    chain = [(row["id"], row["supersedes"]) for row in rows(engine, tables.Judgement)]
-    assert len(chain) == 9
-    assert {before for _, before in chain} == {None, *(id for id, _ in chain[:-1])}
-    assert len(own_answers(engine, who["ann"]).answers) == 1
-
-
 @pytest.fixture
 def shown_engine(where):
     engine = open_store(where, create=True)
@@ -172,14 +137,3 @@ def test_who_looks_at_an_answer_that_changes_is_told_to_look_again(shown_engine)
         judge(engine, who["bob"], 1, "positive")
     assert [earlier.answer for earlier in next_question(engine, who["bob"]).earlier] == ["negative"]
     judge(engine, who["bob"], 1, "positive")
-
-
-def test_who_must_be_trained_first_changes_nothing(tmp_path):
-    engine = open_store(str(tmp_path / "audit.db"), create=True)
-    ask(engine, [Input.of("It is good.")])
-    who = add_people(engine, ROLES)
-    give(engine, who["ann"], "positive")
-    know(engine, "training", 2)
-    settle_how(engine, pass_mark=1.0, exempt=False)
-    with pytest.raises(Refused, match="training round first"):
-        change(engine, who["ann"], 1, "negative")

@@ -1,17 +1,14 @@
 """Skipping, flagging and undoing several, without the app."""
 
-from datetime import timedelta
-
 import pytest
 from question_world import asked, recalled, rows
 
-from audit.annotation.deferral import COMMENT
 from audit.annotation.queue import next_question, queue_of
 from audit.errors import NotAllowed, Refused
 from audit.judging.adjudications import adjudicate, opinions
 from audit.judging.deferral import flag, flagged_ids, flags_left, send_back, skip, unflag
 from audit.judging.judgements import UNDOS, Undone, judge, undo, undone
-from audit.store import table_of, tables
+from audit.store import tables
 
 TEXTS = [f"Text number {number}." for number in range(1, 15)]
 
@@ -52,32 +49,6 @@ def test_a_skipped_question_comes_last_and_the_longest_skipped_first(engine, who
     # Nobody else is touched by it, and it was no vote.
     assert take(engine, who["bob"]) == 1
     assert rows(engine, tables.Answer) == []
-
-
-def test_a_skipped_question_is_first_again_tomorrow(engine, who, monkeypatch):
-    skip(engine, who["ann"], take(engine, who["ann"]))
-    assert take(engine, who["ann"]) == 2
-    judge(engine, who["ann"], 2, "neutral")
-    tomorrow = tables.now() + timedelta(days=1)
-    monkeypatch.setattr(tables, "now", lambda: tomorrow)
-    assert take(engine, who["ann"]) == 1
-    assert recalled(engine, who["ann"], 1)[:2] == (False, None)
-
-
-def test_what_is_not_leased_is_neither_skipped_nor_flagged(engine, who):
-    take(engine, who["bob"])
-    for account, question in ((who["ann"], 1), (who["bob"], 2), (who["bob"], 99)):
-        for work in (lambda a, q: skip(engine, a, q), lambda a, q: flag(engine, a, q, "odd")):
-            with pytest.raises(Refused, match="not leased to you"):
-                work(account, question)
-    for comment, message in (("  ", "say in the comment"), ("x" * (COMMENT + 1), "2001 characters")):
-        with pytest.raises(Refused, match=message):
-            flag(engine, who["bob"], 1, comment)
-    assert rows(engine, tables.Aside) == []
-    assert take(engine, who["bob"]) == 1  # the lease is still there
-    skip(engine, who["bob"], 1)
-    with pytest.raises(Refused, match="not leased"):
-        skip(engine, who["bob"], 1)  # a form that was sent twice
 
 
 def test_a_flag_is_no_answer_and_is_shown_to_adjudicators_without_the_name(engine, who):
@@ -123,13 +94,6 @@ def test_a_question_sent_back_is_asked_again_with_the_remark(engine, who):
     assert [row["kind"] for row in rows(engine, tables.Aside)] == ["flag", "back", "flag"]
 
 
-def test_flags_come_in_the_order_of_the_queue(engine, who):
-    assert give(engine, who["ann"], 1) == [1]
-    flag(engine, who["ann"], take(engine, who["ann"]), "second")
-    flag(engine, who["bob"], take(engine, who["bob"]), "first")
-    assert flagged_ids(engine, who["ada"]) == [1, 2]
-
-
 def test_ten_answers_can_be_undone_in_a_row_and_not_eleven(engine, who):
     ids = give(engine, who["ann"], 12, "neutral")
     assert undone(engine, who["ann"]) is None
@@ -148,17 +112,6 @@ def test_ten_answers_can_be_undone_in_a_row_and_not_eleven(engine, who):
     assert undo(engine, who["ann"]) == ids[-UNDOS]
 
 
-def test_undo_stops_at_what_an_adjudicator_settled(engine, who):
-    first, second, third = give(engine, who["ann"], 3)
-    adjudicate(engine, who["ada"], second, ["neutral"], "seen")
-    assert undo(engine, who["ann"]) == third
-    with pytest.raises(Refused, match="an adjudicator has settled"):
-        undo(engine, who["ann"])
-    assert [row["answer"] for row in rows(engine, tables.Judgement)] == ["positive"] * 3 + ["withdrawn"]
-    assert queue_of(engine, who["ann"]).mine == 2
-    assert first == 1
-
-
 def test_a_flag_is_taken_back_by_whoever_gave_it(engine, who):
     first = take(engine, who["ann"])
     flag(engine, who["ann"], first, "cut")
@@ -171,17 +124,6 @@ def test_a_flag_is_taken_back_by_whoever_gave_it(engine, who):
     flag(engine, who["ann"], first, "cut after all")
     assert flagged_ids(engine, who["ada"]) == [first]
     assert [opinion.flags for opinion in opinions(engine, who["ada"], first)] == [("cut after all",)]
-
-
-def test_a_flag_stays_where_others_have_taken_every_place(engine, who):
-    first = take(engine, who["ann"])
-    flag(engine, who["ann"], first, "cut")
-    with engine.begin() as connection:
-        question = table_of(tables.Question)
-        connection.execute(question.update().where(question.c.id == first).values(annotators=1))
-    assert take(engine, who["bob"]) == first  # looks at it now
-    assert unflag(engine, who["ann"]) is None
-    assert flagged_ids(engine, who["ada"]) == [first]
 
 
 def test_a_flag_with_a_judgement_or_a_reply_after_it_stays(engine, who):

@@ -83,12 +83,6 @@ def test_what_was_answered_is_not_asked_again_and_errors_are(films):
     assert ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest()).asked == 0
 
 
-def test_what_cannot_be_read_is_kept(films):
-    done = ask_judge(films, judge_of(Simulated({})), JudgeRequest())
-    assert done.errors == done.asked > 0
-    assert {one["text"] for one in rows(films, tables.JudgeAnswer)} == {"I would rather not say"}
-
-
 def test_so_many_are_asked_at_most(films):
     done = ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest(most=3))
     assert done.asked == len(rows(films, tables.JudgeAnswer)) == 3
@@ -157,23 +151,6 @@ def test_a_judge_that_never_answers_is_asked_no_more(tmp_path):
     assert len(rows(engine, tables.JudgeAnswer)) == HOPELESS  # what came is stored
 
 
-def test_another_version_or_setting_is_another_judge(films):
-    ids = [ask_judge(films, judge_of(Simulated(everybody(), model=model)), JudgeRequest(most=1)).judge
-           for model in ("m", "n", "m")]  # fmt: skip
-    assert ids[0] == ids[2] != ids[1]
-
-
-@pytest.mark.parametrize("request_", [JudgeRequest(most=0), JudgeRequest(per_cell=0)])
-def test_numbers_below_one_are_refused(films, request_):
-    with pytest.raises(AuditError, match="must be at least 1"):
-        ask_judge(films, judge_of(Simulated({})), request_)
-
-
-def test_another_way_of_asking_is_named():
-    with pytest.raises(AuditError, match="'louder' is no other way of asking; allowed are labels, wording, texts"):
-        variants_named(["louder"])
-
-
 def test_an_export_brings_judges_along_and_people_none_of_their_questions(films, tmp_path, capsys):
     ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest(everything=True))
     answer_with_gold(films)
@@ -186,24 +163,3 @@ def test_an_export_brings_judges_along_and_people_none_of_their_questions(films,
     (before,), (after,) = (study_report(one, "gold", proxies=["judge:simulated"])["judges"] for one in (films, again))
     assert before == after
     capsys.readouterr()
-
-
-def test_label_studio_has_no_questions_that_were_made_for_a_judge(films, tmp_path, capsys):
-    before = sum(one["priority"] is not None for one in rows(films, tables.Question))
-    ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest(everything=True))
-    where, out = str(tmp_path / "audit.db"), tmp_path / "studio"
-    assert main(["export", "--db", where, "--out", str(out), "--format", "label-studio"]) == 0
-    (tasks,) = (json.loads(file.read_text(encoding="utf-8")) for file in out.glob("*.json"))
-    assert len(tasks) == before
-    capsys.readouterr()
-
-
-def test_errors_of_what_nobody_drew_are_asked_again_too(films):
-    silent = Simulated(everybody(), silent={f"Film {n}." for n in range(0, 12, 2)})
-    first = ask_judge(films, judge_of(silent), JudgeRequest(everything=True))
-    assert first.errors == 6
-    again = Simulated(everybody())
-    second = ask_judge(films, judge_of(again), JudgeRequest(everything=True))
-    assert {call.text for call in again.calls} >= {f"Film {n}." for n in range(0, 12, 2)}
-    assert second.errors == 0
-    assert ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest(everything=True)).asked == 0

@@ -5,21 +5,16 @@ import json
 import pytest
 from sqlalchemy import select
 
-from audit import run
-from audit.annotation.accounts import list_accounts, log_in
+from audit.annotation.accounts import log_in
 from audit.annotation.answers import counting_votes
-from audit.errors import AuditError, BadFile, BadRow, NotAllowed
+from audit.errors import AuditError, BadFile, NotAllowed
 from audit.judging.labels import (
-    CONTRADICTORY,
-    NO_QUESTION,
     NO_ROW,
     NOT_HERE,
-    exported_id,
     import_labels,
     read_labels,
     renamed_labels,
 )
-from audit.runner.imported import import_run, read_run
 from audit.store import input_ids, open_store, table_of, tables
 from audit.tasks import Input
 
@@ -155,13 +150,6 @@ def test_a_row_that_is_another_text_in_another_study_is_refused(engine, csv, con
     assert votes(engine, "x") == {"Another.": "positive"}
 
 
-def test_an_annotator_who_contradicts_themselves_says_nothing(engine, csv):
-    lines = ["Film 1 was fine.,positive"] * 2 + ["Film 1 was fine.,negative", "Film 1 was fine.,positive"]
-    imported = import_labels(engine, read_labels(csv("text,label\n" + "\n".join(lines))), annotator="x")
-    assert (imported.added, imported.repeated, imported.unmatched) == (0, 1, {CONTRADICTORY: 3})
-    assert imported.labels == imported.repeated + sum(imported.unmatched.values())
-
-
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
@@ -181,50 +169,6 @@ def test_what_is_refused_changes_nothing(engine, csv, content, text, options, me
     with pytest.raises(AuditError, match=message):
         import_labels(engine, read_labels(csv(text)), **options)
     assert content(engine) == before
-
-
-def test_an_account_without_a_password_is_somebodys_all_the_same(engine, csv, content):
-    # As those are that log in through an identity provider.
-    row = {"name": "eve@example.org", "role": "annotator", "languages": "", "disabled": False}
-    with engine.begin() as connection:
-        connection.execute(table_of(tables.Annotator).insert(), row | {"created_at": tables.now()})
-    before = content(engine)
-    with pytest.raises(AuditError, match=r"'eve@example\.org' is an account that somebody uses"):
-        import_labels(engine, read_labels(csv("text,label\nFilm 1 was fine.,positive")), annotator="eve@example.org")
-    assert content(engine) == before
-
-
-def test_only_a_manager_imports_by_account(engine, csv):
-    anna = next(account.id for account in list_accounts(engine) if account.name == "anna")
-    with pytest.raises(NotAllowed):
-        import_labels(engine, read_labels(csv("text,label\na,positive")), annotator="x", by=anna)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("text,gold\na,positive", r"column\(s\) label missing; needed are label, and there are text, gold"),
-        ("text,row,label\na,1,positive", "either text or row"),
-        ("text,label\n,positive", "line 2: the column text or row is empty"),
-        ("text,label,annotator\na,positive,", "line 2: the column annotator is empty"),
-        ("text,label\na", "line 2: 1 field where the header has 2"),
-        ("", "the file is empty"),
-    ],
-)
-def test_csvs_that_are_none(csv, text, message):
-    with pytest.raises(BadFile, match=message):
-        read_labels(csv(text))
-
-
-def test_files_of_another_kind_or_encoding(csv, tmp_path):
-    with pytest.raises(BadFile, match=r"must end in \.csv"):
-        read_labels(csv("text,label\na,positive", "labels.txt"))
-    (tmp_path / "a.csv").write_bytes("text,label\né,positive".encode("latin-1"))
-    with pytest.raises(BadFile, match=r"a\.csv, line 2: byte 11 \(0xe9\) is not UTF-8"):
-        read_labels(tmp_path / "a.csv")
-    with pytest.raises(AuditError, match="columns 'tag'"):
-        read_labels(csv("text,label\na,positive"), {"tag": "x"})
-    assert read_labels(csv("text,label\na,\nb,positive\nc,NA")).without == {"no label": 2}
 
 
 def test_label_studio(engine, studio):
@@ -268,54 +212,8 @@ def test_several_choices_of_label_studio(studio):
         read_labels(studio(many))
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", "not JSON"),
-        ('[{"text": "a", "sentiment": "Positive"}]', r"column\(s\) label missing; .* columns=OURS=THEIRS"),
-        ('[{"data": {"review": "a"}, "annotations": []}, 3]', "task 2: no list of annotations"),
-        ('[{"data": {"text": "a"}, "annotations": 3}]', "task 1: no list of annotations"),
-        ('[{"data": {"text": "a"}, "annotations": [3]}]', "task 1: an annotation without a list of results"),
-    ],
-)
-def test_json_that_is_not_label_studios(csv, text, message):
-    with pytest.raises((BadFile, BadRow), match=message):
-        read_labels(csv(text, "a.json"))
-
-
-def test_a_text_or_key_that_cannot_be_read(studio, engine):
-    nameless = task("a", "positive")
-    nameless["data"] = {"review": "a"}
-    with pytest.raises(BadFile, match="the data has no text under the name 'text'"):
-        read_labels(studio(nameless))
-    nameless["data"] = {"audit_question": "xyz"}
-    with pytest.raises(BadFile, match="audit_question or created_at cannot be read"):
-        read_labels(studio(nameless))
-    nameless["data"] = {"audit_question": "00" * 16}
-    assert import_labels(engine, read_labels(studio(nameless))).unmatched == {NO_QUESTION: 1}
-    same = task("a", "positive")
-    same["annotations"][0]["result"][0]["id"] = exported_id("positive")
-    assert read_labels(studio(same)).without == {"exported by audit, and not changed since": 1}
-
-
 def test_renaming():
     assert renamed_labels(["good = positive"]) == {"good": "positive"}
     for wrong in (["good"], ["=positive"], ["good="], ["good=positive", "good=negative"]):
         with pytest.raises(AuditError, match="expected NAME=LABEL"):
             renamed_labels(wrong)
-
-
-def test_blanks_at_the_ends_and_line_ends_tell_no_texts_apart(tmp_path, csv):
-    store, corpus = str(tmp_path / "own.db"), csv('text,gold\n" It\r\nwas good. ",positive\n', "corpus.csv")
-    run(corpus, ["vader"], ["MR3.1"], store=store, workers=0).sample(1)
-    line = {"relation": "own", "system": "past", "source": "It\r\nwas bad. ", "follow_ups": ["It was not good. "]}
-    line |= {"outputs": ["negative", "negative"], "verdict": "satisfied"}
-    engine = open_store(store)
-    import_run(engine, read_run(csv(json.dumps(line), "past.jsonl")))
-    with engine.connect() as connection:
-        texts = connection.execute(select(table_of(tables.Input).c.texts)).scalars().all()
-    # What a file brings is run in its normal form; what was run elsewhere is kept as it was run.
-    assert {"It\nwas good.", "It\r\nwas bad. ", "It was not good. "} <= {text for (text,) in texts}
-    tasks = [task(text, "negative") for text in ("It\nwas good.\r\n", "It\nwas bad.", "It was not good.\n")]
-    path = csv(json.dumps(tasks), "export.json")
-    assert import_labels(engine, read_labels(path)).added == 3

@@ -1,7 +1,7 @@
 """Qualification as one switch: questions are picked, whoever has judged before is exempt or counted, all is logged."""
 
 import pytest
-from quality_world import answer_next, know, settle_how, world
+from quality_world import answer_next, know, world
 from small_corpus import SmallCorpus
 
 from audit.annotation.accounts import entries
@@ -14,8 +14,6 @@ from audit.annotation.control_questions import (
     switch_qualification,
 )
 from audit.annotation.queue import next_question
-from audit.annotation.settings import settings_of
-from audit.errors import AuditError, NotAllowed
 from audit.judging.training import judging_mode
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
@@ -68,25 +66,3 @@ def test_those_who_judge_already_are_counted_where_they_are_not_exempt(team):
     answer_next(engine, who["bob"])
     again = switch_qualification(engine, True, by=who["mia"])
     assert (again.judged, again.waiting) == (2, 0)
-
-
-def test_the_setting_itself_locks_nobody_out_who_has_judged(team):
-    engine, who = team
-    know(engine, "training", 3)
-    settle_how(engine, pass_mark=0.9)
-    assert next_question(engine, who["ann"]) is not None
-    assert next_question(engine, who["bob"]) is None
-    settle_how(engine, pass_mark=0.5)  # another mark is no switching on
-    assert next_question(engine, who["ann"]) is not None
-
-
-def test_where_nothing_can_be_picked_nothing_changes(team, content):
-    engine, who = team
-    before = content(engine)
-    with pytest.raises(AuditError, match="add texts with their answers from a CSV file"):
-        switch_qualification(engine, True, by=who["mia"])
-    with pytest.raises(NotAllowed):
-        switch_qualification(engine, True, by=who["ann"])
-    assert content(engine) == before
-    with engine.connect() as connection:
-        assert settings_of(connection).pass_mark == 0.0

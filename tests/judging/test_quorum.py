@@ -1,24 +1,21 @@
 """How many votes settle a question, decisions that come from elsewhere, and one person under two spellings."""
 
 import json
-from pathlib import Path
 
 import pandas as pd
 import pytest
 from sqlalchemy import select
 
 import audit
-from audit.annotation.accounts import add_account, log_in
+from audit.annotation.accounts import add_account
 from audit.annotation.activity import overview
 from audit.annotation.queue import next_question
 from audit.cli import main
 from audit.errors import AuditError
 from audit.judging.judgements import judge
-from audit.judging.labels import frame_labels, import_labels
 from audit.reports.doctor import doctor
 from audit.store.core import adjudication, answer, input_table, question
 
-HATECHECK = Path(__file__).parents[2].parent / "shared" / "data" / "hatecheck"
 TEXTS = [f"Film {number} wasn't bad." for number in range(1, 6)]
 CODES = {"p": "positive", "n": "negative", "u": "unsure"}
 
@@ -108,39 +105,3 @@ def test_decisions_from_elsewhere_go_before_votes(tmp_path, capsys):
     study.answer(pd.DataFrame([{"text": TEXTS[0], "label": "positive", "annotator": "ADA"}]), role="adjudicator")
     assert settled(study) == ["positive", "negative", None, "negative", None]
     assert study.report(answers="people").document["disputes"]["settled"] == 2
-
-
-def test_one_person_under_two_spellings_is_one_annotator():
-    study = drawn(annotators=2)
-    frame = votes("pp", "pp", "pn")
-    frame["annotator"] = frame["annotator"].map({"a": "Ann@x.test", "b": " ann@X.test"})
-    imported = import_labels(study.engine, frame_labels(frame))
-    assert (imported.annotators, imported.added, imported.repeated) == (["ann@x.test"], 2, 2)
-    assert settled(study) == [None] * 5
-    add_account(study.engine, "Bob", "annotator", "long enough")
-    assert log_in(study.engine, "BOB ", "long enough").name == "bob"
-    with pytest.raises(AuditError, match="bob"):
-        add_account(study.engine, "bOb", "manager", "long enough")
-    with pytest.raises(AuditError, match="gold"):
-        add_account(study.engine, "Gold", "manager", "long enough")
-    ratings = [("1", "Ann", "x"), ("1", "ben", "x"), ("2", "ann", "y"), ("2", "Ben", "x")]
-    agreement = audit.agreement(pd.DataFrame(ratings, columns=["item", "annotator", "label"]))
-    assert agreement.document["annotators"] == ["ann", "ben"]
-
-
-@pytest.mark.skipif(not HATECHECK.is_dir(), reason="the ratings of HateCheck are not here (../shared/data)")
-def test_five_real_votes_leave_nothing_open():
-    ratings = pd.read_csv(HATECHECK / "ratings.csv")
-    kinds = ratings.groupby("item")["label"].nunique()
-    split = sorted(kinds[kinds > 1].index)
-    task = "classification/hateful,non-hateful"
-    texts = {item: f"Item {item} isn't long." for item in split}
-    gold = pd.read_csv(HATECHECK / "gold.csv").set_index("item")["gold"]
-    corpus = [(text, gold[item]) for item, text in texts.items()]
-    study = audit.run(corpus, {"says-no": lambda text: "non-hateful"}, ["contractions"], task=task).sample(
-        1000, annotators=5
-    )
-    mine = ratings[ratings["item"].isin(split)]
-    study.answer(mine.assign(text=mine["item"].map(texts))[["text", "label", "annotator"]])
-    now = overview(study.engine)
-    assert (now.split, now.disputed, now.progress.questions.open) == (290, 0, 0)

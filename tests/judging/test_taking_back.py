@@ -7,8 +7,7 @@ from sqlalchemy import select
 from audit.annotation.answers import stands
 from audit.annotation.queue import next_question
 from audit.errors import NotAllowed, Refused
-from audit.judging.adjudications import LAST, adjudicate, disputes, my_adjudications, take_back
-from audit.judging.deferral import flag, flagged_ids, send_back
+from audit.judging.adjudications import adjudicate, disputes, my_adjudications, take_back
 from audit.judging.judgements import judge
 from audit.store import table_of, tables
 
@@ -53,17 +52,6 @@ def test_what_somebody_else_has_settled_since_stays(engine, who):
         take_back(engine, who["ann"])
 
 
-def test_a_flag_whose_decision_is_taken_back_waits_again(engine, who):
-    id = next_question(engine, who["ann"]).id
-    flag(engine, who["ann"], id, "cut")
-    adjudicate(engine, who["ada"], id, ["neutral"], "", "missing_context")
-    assert flagged_ids(engine, who["ada"]) == []
-    take_back(engine, who["ada"])
-    assert flagged_ids(engine, who["ada"]) == [id]
-    send_back(engine, who["ada"], id, "judge what is there")
-    assert flagged_ids(engine, who["ada"]) == []
-
-
 def test_only_open_questions_are_settled_where_that_is_asked(engine, who):
     id = both(engine, who, "positive", "negative")
     adjudicate(engine, who["ada"], id, ["neutral"], "", "slip", only_open=True)
@@ -71,13 +59,3 @@ def test_only_open_questions_are_settled_where_that_is_asked(engine, who):
         adjudicate(engine, who["mia"], id, ["positive"], "", "slip", only_open=True)
     adjudicate(engine, who["mia"], id, ["positive"], "", "slip")
     assert [row["allowed"] for row in rows(engine, tables.Adjudication)] == [["neutral"], ["positive"]]
-
-
-def test_ten_decisions_are_taken_back_in_a_row_and_not_eleven(engine, who):
-    for id in range(1, LAST + 2):
-        adjudicate(engine, who["ada"], id, ["neutral"], "", "slip")
-    for id in range(LAST + 1, 1, -1):
-        assert take_back(engine, who["ada"]).shown.id == id
-    with pytest.raises(Refused, match="10"):
-        take_back(engine, who["ada"])
-    assert [entry.shown.id for entry in my_adjudications(engine, who["ada"])] == [1]

@@ -1,7 +1,7 @@
 """The training round: enforced in the claim, feedback, attempts, the mark, and nothing of it counts elsewhere."""
 
 import pytest
-from quality_world import LABELS, answer_next, know, right_answer, settle_how, world
+from quality_world import LABELS, know, right_answer, settle_how, world
 from question_world import rows
 
 from audit.annotation import control_questions
@@ -13,7 +13,6 @@ from audit.annotation.ratings import stored_ratings
 from audit.errors import AuditError, NotAllowed, Refused
 from audit.judging.judgements import judge, undo
 from audit.judging.training import judging_mode, train
-from audit.reports.doctor import doctor
 from audit.store import tables
 
 
@@ -69,20 +68,6 @@ def test_passing_lets_in_and_failing_begins_anew(team):
     assert next_question(engine, who["bob"]) is None  # each for themselves
 
 
-def test_all_attempts_are_stored_and_supersede_each_other(team):
-    engine, who = team
-    go_through(engine, who["ann"], wrong=4)
-    go_through(engine, who["ann"])
-    stored = rows(engine, tables.Judgement)
-    assert [row["round"] for row in stored] == [0] * 8
-    assert [row["supersedes"] is None for row in stored] == [True] * 4 + [False] * 4
-    by_id = {row["id"]: row for row in stored}
-    assert all(by_id[row["supersedes"]]["question_id"] == row["question_id"] for row in stored[4:])
-    log = [row["detail"] for row in rows(engine, tables.Log) if row["action"] == "training"]
-    assert [(entry["attempt"], entry["right"], entry["passed"]) for entry in log] == [(1, 0, False), (2, 4, True)]
-    assert all(check.ok for check in doctor(str(engine.url.database)) if check.check != "disk")
-
-
 def test_training_counts_nowhere_else(team):
     engine, who = team
     go_through(engine, who["ann"], wrong=1)
@@ -96,14 +81,6 @@ def test_training_counts_nowhere_else(team):
         stored_ratings(engine)
     with engine.connect() as connection:
         assert counting_votes(connection, [row["id"] for row in rows(engine, tables.Question)]) == []
-
-
-def test_undo_after_passing_does_not_reach_the_training(team):
-    engine, who = team
-    go_through(engine, who["ann"])
-    answer_next(engine, who["ann"])
-    assert undo(engine, who["ann"]) is not None
-    assert undo(engine, who["ann"]) is None
 
 
 @pytest.mark.parametrize(("answer", "message"), [("good", "answer 'good' is not one of"), ("withdrawn", "is not one")])
@@ -136,12 +113,6 @@ def test_only_the_next_question_is_taken_and_only_in_training(team, content):
         train(engine, who["ann"], first.id, "positive")
 
 
-def test_unsure_is_never_right(team):
-    engine, who = team
-    shown = judging_mode(engine, who["ann"]).training.shown
-    assert not train(engine, who["ann"], shown.id, "unsure").right
-
-
 def test_who_passed_stays_so_until_the_round_or_the_guideline_changes(team, monkeypatch):
     engine, who = team
     go_through(engine, who["ann"], wrong=1)
@@ -157,13 +128,6 @@ def test_who_passed_stays_so_until_the_round_or_the_guideline_changes(team, monk
     assert next_question(engine, who["ann"]) is None
 
 
-def test_a_lower_mark_lets_in_who_reached_it(team):
-    engine, who = team
-    go_through(engine, who["ann"], wrong=2)
-    settle_how(engine, pass_mark=0.5)
-    assert next_question(engine, who["ann"]) is not None
-
-
 def test_without_a_mark_or_questions_nobody_is_trained(team):
     engine, who = team
     settle_how(engine, pass_mark=0.0)
@@ -171,33 +135,6 @@ def test_without_a_mark_or_questions_nobody_is_trained(team):
     settle_how(engine, pass_mark=1.0)
     remove_known(engine, None)
     assert next_question(engine, who["bob"]) is not None
-
-
-def test_a_question_taken_out_in_the_middle_ends_the_attempt(team):
-    engine, who = team
-    for _ in range(3):
-        shown = judging_mode(engine, who["ann"]).training.shown
-        train(engine, who["ann"], shown.id, "unsure")
-    remove_known(engine, [judging_mode(engine, who["ann"]).training.shown.id])
-    training = judging_mode(engine, who["ann"]).training
-    assert (training.attempt, training.answered, training.questions) == (2, 0, 3)
-    assert training.last == control_questions.Attempt(1, 0, 3, False)
-    assert go_through(engine, who["ann"])[-1].finished == control_questions.Attempt(2, 3, 3, True)
-    log = [row["detail"]["attempt"] for row in rows(engine, tables.Log) if row["action"] == "training"]
-    assert log == [1, 2]
-
-
-def test_the_round_has_the_languages_that_somebody_reads(tmp_path):
-    from audit.annotation.accounts import add_account
-    from audit.annotation.control_questions import KnownText, add_known
-    from audit.tasks import Input
-
-    engine, who = world(tmp_path / "audit.db")
-    add_known(engine, "training", [KnownText(Input.of("好片。", language="zh"), ("positive",))])
-    settle_how(engine, pass_mark=1.0)
-    english = add_account(engine, "eve", "annotator", "long enough", languages=["en"]).id
-    assert judging_mode(engine, english).training is None
-    assert judging_mode(engine, who["ann"]).training.questions == 1
 
 
 def test_who_saw_the_answer_in_training_is_not_asked_when_a_sample_wants_it(team):

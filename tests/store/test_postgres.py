@@ -30,7 +30,6 @@ from audit.judging.adjudications import (
     checks_left,
     next_check,
     opinions,
-    reveal_names,
 )
 from audit.judging.deferral import flag, flagged_ids, send_back, skip, unflag
 from audit.judging.judgements import judge, undo
@@ -70,7 +69,6 @@ def everything(engine):
         judge(engine, account, shown.id, label)
     case = disputed(engine, ada)[0]
     assert {opinion.answer for opinion in opinions(engine, ada, case.shown.id)} == {"negative", "neutral"}
-    assert set(reveal_names(engine, ada, case.shown.id).values()) == {"ann", "bob"}
     assert [consequence.question_id for consequence in consequences(engine, ada, [case.shown.id])] == [case.shown.id]
     first = adjudicate(engine, ada, case.shown.id, ["neutral"], "", "slip")
     change_adjudication(engine, ada, first, ["negative"], "it is")

@@ -89,29 +89,6 @@ def test_words_without_a_code_are_another_reason_and_nothing_is_refused(prepared
     ]
 
 
-@in_both
-def test_names_are_shown_when_asked_for_and_vanish_with_the_question(prepared: Prepared, language: str) -> None:
-    dispute(prepared, 2)
-    app = go(open_app(prepared.judge, language), "adjudicate")
-    first = next(str(button.key) for button in app.button if str(button.key).startswith("reveal-"))
-    ann, ben = ("(ann)", "(ben)") if language == "en" else ("（ann）", "（ben）")
-    assert ann not in blocks(app)
-    app.button(key=first).click().run()
-    assert ann in blocks(app)
-    assert ben in blocks(app)
-    app.button(key=first.replace("reveal", "later")).click().run()
-    assert ann not in blocks(app)
-    (line,) = [row for row in rows(prepared, tables.Log) if row["action"] != "account added"]
-    assert (line["annotator_id"], line["action"], f"reveal-{line['question_id']}") == (
-        prepared.judge.id, "names revealed", first,
-    )  # fmt: skip
-    log = go(open_app(prepared.boss, language), "log")
-    assert log.dataframe[0].value.iloc[0][text_in(language, "log.action")] == text_in(
-        language, "log_action.names_revealed"
-    )
-    assert log.dataframe[0].value.iloc[0][text_in(language, "log.who")] == "judge"
-
-
 def test_the_log_of_an_account_that_is_no_manager_stays_closed(prepared: Prepared) -> None:
     app = go(open_app(prepared.judge), "log")
     assert not any(text_in("en", "log.what") in element.value for element in app.caption)

@@ -6,9 +6,7 @@ import pytest
 from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app, press_answer, rows, said
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation import own_answers as own_answers_room
 from audit.annotation.accounts import Account
-from audit.annotation.own_answers import OwnAgreement
 from audit.annotation.queue import next_question
 from audit.judging.adjudications import adjudicate
 from audit.judging.deferral import flagged_ids
@@ -84,7 +82,7 @@ def test_filters_and_what_matches_nothing(prepared: Prepared) -> None:
     app.button_group(key="own-with").set_value(["flagged"]).run()
     assert openers(app) == []
     assert text_in("en", "own.nothing_found") in said(app)
-    app.button_group(key="own-with").set_value(["commented", "changeable"]).run()
+    app.button_group(key="own-with").set_value(["changeable"]).run()
     assert len(openers(app)) == 1
 
 
@@ -156,16 +154,6 @@ def test_texts_are_shown_as_they_are_and_nothing_of_systems_and_others(prepared:
         next(button for button in app.button if str(button.key).startswith("back-own-")).click().run()
     for hidden in ("vader", "textblob", "MR1.4", "MR3.1", "of ben", ">ben<"):
         assert hidden not in everything
-
-
-def test_agreement_is_told_with_its_interval(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
-    judged(prepared, prepared.ann, "positive")
-    assert "95 %" not in said(page_of(prepared.ann))
-    monkeypatch.setattr(own_answers, "own_agreement", lambda engine, account: OwnAgreement(24, 30))
-    # Wilson: (24 + z^2/2 +- z sqrt(24 * 6 / 30 + z^2/4)) / (30 + z^2), z = 1.96: 0.627 to 0.905
-    expected = text_in("en", "own.agreement", share="80", low="63", high="90", n="30")
-    assert expected in said(page_of(prepared.ann))
-    assert own_answers_room.STEP == 10
 
 
 def test_the_list_follows_what_is_judged_elsewhere(prepared: Prepared) -> None:

@@ -3,14 +3,14 @@
 import re
 from pathlib import Path
 
-from app_driver import Prepared, blocks, go, in_both, open_app, said
+from app_driver import Prepared, go, in_both, open_app, said
 from quality_world import know
 from sqlalchemy import update
 from streamlit.testing.v1 import AppTest
 
 from audit.annotation.accounts import account_details, change_account
 from audit.annotation.control_questions import known_questions, qualification
-from audit.annotation.invitations import Terms, invitations, invite, join
+from audit.annotation.invitations import Terms, invite, join
 from audit.annotation.queue import next_question
 from audit.annotation.words import own_words, set_words
 from audit.judging.judgements import judge
@@ -59,27 +59,6 @@ def test_questions_that_nobody_assigned_may_answer_are_told(prepared: Prepared) 
 
 
 @in_both
-def test_people_by_a_list_and_what_is_wrong_in_it(prepared: Prepared, language: str) -> None:
-    app = go(open_app(prepared.boss, language), "accounts")
-    make = text_in(language, "invite.make_many")
-    app.text_area(key="invite-names").set_value("ann\nnew one, queen\nxi, annotator")
-    app = pressed(app, make)
-    assert "queen" in said(app)
-    assert invitations(prepared.engine) == []
-    app.text_area(key="invite-names").set_value("ann\nxi")
-    app = pressed(app, make)
-    assert "ann" in said(app)
-    assert invitations(prepared.engine) == []
-    app.text_area(key="invite-names").set_value("name, role, study\nxi, adjudicator, sentences\n王芳,,")
-    app = pressed(app, make)
-    made = {one.name: (one.role, one.studies) for one in invitations(prepared.engine)}
-    assert made == {"xi": ("adjudicator", (1,)), "王芳": ("annotator", ())}
-    copied = app.code[0].value.splitlines()
-    assert [line.split("\t")[0] for line in copied] == ["xi", "王芳"]
-    assert all("/join/" in line for line in copied)
-
-
-@in_both
 def test_qualification_is_one_switch(prepared: Prepared, language: str) -> None:
     shown = next_question(prepared.engine, prepared.ann.id)
     assert shown is not None
@@ -114,7 +93,7 @@ def test_where_there_is_nothing_to_pick_the_switch_says_what_to_do(prepared: Pre
     assert "add texts with their answers from a CSV file" in said(app)
 
 
-def test_words_are_looked_at_before_they_hold_and_an_earlier_version_holds_again(prepared: Prepared) -> None:
+def test_words_are_looked_at_before_they_hold(prepared: Prepared) -> None:
     app = go(open_app(prepared.boss), "words")
     app.text_input(key="words-question-sentiment--0").set_value("Is it praise?")
     app = pressed(app, text_in("en", "words.preview"))
@@ -122,19 +101,6 @@ def test_words_are_looked_at_before_they_hold_and_an_earlier_version_holds_again
     assert "### Is it praise?" in said(app)
     with prepared.engine.connect() as connection:
         assert own_words(connection, "sentiment").version == 0
-    for question in ("Is it praise?", "Is it blame?"):
-        set_words(prepared.engine, "sentiment", {"question": question})
-    app = go(open_app(prepared.boss), "words")
-    version = app.selectbox(key="words-version-sentiment-2")
-    assert version.options == ["Version 2 (in force)", "Version 1", "audit's own words"]
-    app = version.set_value(1).run()
-    assert "### Is it praise?" in said(app)
-    app = app.button(key="restore-words-version-sentiment-2").click().run()
-    assert not app.exception
-    with prepared.engine.connect() as connection:
-        own = own_words(connection, "sentiment")
-    assert (own.version, own.wordings[""].question) == (3, "Is it praise?")
-    assert "Is it praise?" in blocks(open_app(prepared.ann))
 
 
 def test_words_can_be_set_before_anything_is_asked_and_a_plan_shows_them(tmp_path: Path, monkeypatch) -> None:

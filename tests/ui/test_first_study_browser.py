@@ -11,6 +11,7 @@ from browser_driver import Window, until
 from sqlalchemy import select
 
 from audit.annotation.accounts import account_details, list_accounts
+from audit.annotation.invitations import Terms, invite
 from audit.false_satisfaction.questions import queue_length
 from audit.store import open_store, table_of, tables
 from audit.studies.next_step import next_step, standing
@@ -82,7 +83,7 @@ def test_from_nothing_to_the_first_answer(tmp_path: Path, language: str) -> None
             mia.picture(f"begin-{language}-run")
             mia.click(".st-key-next-step-studies a", said("menu.accounts"))
             mia.click("button", said("invite.make"))
-            invitation = until(lambda: mia.all(".st-key-new-links code"))[0].text.strip()
+            invitation = until(lambda: mia.all(".st-key-new-link code"))[0].text.strip()
             mia.picture(f"begin-{language}-invited")
             with Counting(f"{address}/login", tmp_path / "ann", language) as ann:
                 ann.enter(f"{invitation}?lang={language}", said("join.enter"), "ann")
@@ -102,18 +103,11 @@ def test_from_nothing_to_the_first_answer(tmp_path: Path, language: str) -> None
             assert {name: account.role for name, account in roles.items()} == {"ann": "annotator", "mia": "manager"}
             assert next_step(standing(engine, by=roles["mia"].id)).code == "judging"
 
-            mia.click("summary", said("invite.many"))
-            names = until(lambda: [area for area in mia.all("textarea") if area.is_displayed()])[0]
-            names.send_keys("name,study\nben,hotels\n")
-            mia.click("button", said("invite.make_many"))
-            mia.see(text_in(language, "invite.made", count=1))
-            mia.picture(f"begin-{language}-list")
-            mia.click("summary", said("invite.copy"))
-            (copied,) = until(lambda: [code for code in mia.all(".st-key-new-links code") if "/join/" in code.text])
+            link = f"{address}/join/{invite(engine, Terms(studies=(1,)), by=roles['mia'].id)}"
             with Counting(f"{address}/login", tmp_path / "ben", language) as ben:
-                ben.driver.get(f"{copied.text.split()[-1]}?lang={language}")
+                ben.driver.get(f"{link}?lang={language}")
                 until(lambda: ben.all("input[name=password]"))
-                assert ben.all("input[readonly]")[0].get_attribute("value") == "ben"
+                ben.all("input[name=name]")[0].send_keys("ben")
                 ben.all("input[name=password]")[0].send_keys(PASSWORD)
                 ben.click("button.main", said("join.enter"))
                 until(ben.question)
