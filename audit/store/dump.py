@@ -72,7 +72,8 @@ def is_secret(table: Table) -> bool:
 def exported_tables() -> list[Table]:
     """The tables of an export, each after those that it refers to; the version of the tables is in the
     manifest."""
-    return [table for table in SQLModel.metadata.sorted_tables if not is_secret(table) and table.name not in tables.OWN]
+    version = tables.SchemaVersion.__tablename__
+    return [table for table in SQLModel.metadata.sorted_tables if not is_secret(table) and table.name != version]
 
 
 def exported_columns(table: Table) -> list[str]:

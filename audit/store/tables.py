@@ -152,8 +152,12 @@ class ChunkLease(SQLModel, table=True):
 
 __all__ = ["Cause", "ChunkLease", "Job", "Known", "Log", "Plan", "Setting", "now"]
 
-SCHEMA_VERSION = 8
-"""Counted up with each migration (`audit.store.migrations`)."""
+SCHEMA_VERSION = 9
+"""The version of these tables, counted up with each change of them.
+
+A database of version 8 or less was made by a development version and is refused. From 9 on, a change of the tables
+comes with the statements that bring a database of the version before to it.
+"""
 
 CLUSTERED = {"sqlite_with_rowid": False}
 """SQLite keeps the rows of such a table in its primary key's index itself: narrow rows that are found by that key would
@@ -165,18 +169,6 @@ class SchemaVersion(SQLModel, table=True):
 
     __tablename__ = "schema_version"
     version: int = Field(primary_key=True)
-
-
-class Seal(SQLModel, table=True):
-    """Of a table on SQLite: how many rows it has, and the sum of what is in them (`audit.store.row_sums`)."""
-
-    name: str = Field(primary_key=True)
-    rows: int = Field(sa_column=Column(BigInteger, nullable=False))
-    sum: int = Field(sa_column=Column(BigInteger, nullable=False))
-
-
-OWN = ("schema_version", "seal")
-"""Tables that say something of their database and never come from another one."""
 
 
 class Study(SQLModel, table=True):

@@ -8,8 +8,7 @@ from sqlalchemy import select
 
 from audit.errors import BadFile
 from audit.store import open_store, table_of, tables
-from audit.store.backup import backup, restore
-from audit.store.soundness import page_faults
+from audit.store.backup import backup, page_faults, restore
 
 
 def beside(folder):

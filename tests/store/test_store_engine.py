@@ -10,7 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from audit.errors import AuditError, BadFile
 from audit.store import engine as store_engine
-from audit.store import open_store, row_sums, table_of, tables
+from audit.store import open_store, tables
 
 
 def test_a_new_database_has_the_tables_and_opens_again(tmp_path):
@@ -239,22 +239,3 @@ def test_the_queue_is_read_in_the_order_of_its_index(tmp_path):
         plan = " ".join(str(row[3]) for row in connection.execute(text(query)))
     assert "ix_question_next" in plan
     assert "TEMP B-TREE" not in plan
-
-
-def test_an_interrupt_while_sums_are_worked_out_is_no_damage(tmp_path, monkeypatch):
-    """Ctrl-C may come while SQLite calls the function of the sums, which its driver then hides."""
-
-    def interrupted(*values):
-        raise KeyboardInterrupt
-
-    open_store(str(tmp_path / "a.db"), create=True).dispose()
-    monkeypatch.setattr(row_sums, "sum_of", interrupted)
-    engine = open_store(str(tmp_path / "a.db"))
-    row = {"name": "vader", "version": "1", "settings": "{}"}
-    with pytest.raises(KeyboardInterrupt), engine.begin() as connection:
-        connection.execute(table_of(tables.System).insert().values(**row))
-    monkeypatch.undo()
-    engine = open_store(str(tmp_path / "a.db"))
-    with engine.begin() as connection:
-        assert not connection.execute(table_of(tables.System).select()).all()
-        connection.execute(table_of(tables.System).insert().values(**row))
