@@ -154,7 +154,7 @@ def forecasts(
     yet. With `retry_errors`, inputs that failed are to be asked again. `repeats` is how often each input is asked.
     Raises what `audit.runner.run.run` raises before it asks a system.
     """
-    systems_by_spec = loaded(systems, time_limit, apart=False)
+    systems_by_spec = loaded(systems, time_limit)
     for sampled, relations in studies:
         check_limit(sampled.limit)
         refuse_misfits(sampled.corpus, systems_by_spec, relations)

@@ -33,7 +33,7 @@ from audit.store.copying import read_rows, write_rows
 # A new table that refers to an annotator, or a new text in one that does, has its place here: a test refuses texts that
 # nobody thought about.
 
-SECRET_TABLES = ("login", "token", "job", "chunk_lease")
+SECRET_TABLES = ("login", "token", "job", "study_run")
 """Tables that stay where they are: sessions, tokens and what protects them, and work that this machine has in hand. A
 name with `_` behind it counts too."""
 SECRET_COLUMNS = {"annotator": ("password",)}

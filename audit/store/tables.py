@@ -138,19 +138,23 @@ class Job(SQLModel, table=True):
     ended_at: datetime | None = moment(nullable=True)
 
 
-class ChunkLease(SQLModel, table=True):
-    """A chunk of a run that a process works at, until it is through or the lease expires. Not a part of the history."""
+class StudyRun(SQLModel, table=True):
+    """The run of a study that is under way, one at most. Not a part of the history."""
 
-    __tablename__ = "chunk_lease"
+    __tablename__ = "study_run"
     study_id: int = Field(primary_key=True, foreign_key="study.id")
-    chunk: int = Field(primary_key=True)
-    owner: str
-    """Who holds it, as `host:pid:number`: several runs of one process are several owners."""
-    until: datetime = moment()
-    """Afterwards anybody may take it."""
+    token: str
+    """Names the run: one process may begin several, one after the other."""
+    host: str
+    pid: int
+    process: str
+    """When the process began, as its machine counts; empty where it does not say."""
+    started_at: datetime = moment()
+    seen_at: datetime = moment()
+    """The last sign of life."""
 
 
-__all__ = ["Cause", "ChunkLease", "Job", "Known", "Log", "Plan", "Setting", "now"]
+__all__ = ["Cause", "Job", "Known", "Log", "Plan", "Setting", "StudyRun", "now"]
 
 SCHEMA_VERSION = 9
 """The version of these tables, counted up with each change of them.

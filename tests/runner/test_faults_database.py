@@ -64,14 +64,8 @@ def rows(database, table):
         return {
             "output": connection.execute("SELECT count(*) FROM output"),
             "verdict": connection.execute("SELECT count(*) FROM verdict"),
-            "chunk_lease": connection.execute("SELECT count(*) FROM chunk_lease"),
+            "study_run": connection.execute("SELECT count(*) FROM study_run"),
         }[table].fetchone()[0]
-
-
-def forget_leases(database):
-    """As if the process that ran the command had ended: this one goes on, and so its leases would have to run out."""
-    with contextlib.closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute("DELETE FROM chunk_lease")
 
 
 def sentence(capsys):
@@ -126,7 +120,6 @@ def test_a_real_full_disk(command, undisturbed, small_disk, content, capsys):
     assert 0 < rows(database, "output") < len(undisturbed["output"])
     small_disk.resize("50m")
     assert whole(database)
-    forget_leases(database)
     assert main([*command, "--db", str(database)]) == 0
     assert held(content, database) == undisturbed
 
@@ -243,8 +236,7 @@ def test_a_database_that_is_locked_for_too_long_is_one_sentence_and_the_run_can_
             said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("audit: ")]
             assert said == [LOCKED, f"audit: the database refused: database is locked; {ROOM}"]
             assert 0 < rows(database, "output") < len(undisturbed["output"])
-    assert rows(database, "chunk_lease") > 0  # which could not be given back
-    forget_leases(database)
+    assert rows(database, "study_run") == 1  # which could not be given back
     assert main([*command, "--db", str(database)]) == 0
     assert held(content, database) == undisturbed
 

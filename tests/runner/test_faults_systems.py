@@ -286,7 +286,7 @@ def test_a_system_that_always_hangs_stops_the_run_and_what_was_finished_is_store
     assert len(outputs(engine, healthy)) == INPUTS
     assert 0 < len(outputs(engine, stuck)) < 10 + 2  # errors of the inputs that were given up before
     with engine.connect() as connection:
-        assert connection.execute(select(table_of(tables.ChunkLease))).all() == []
+        assert connection.execute(select(table_of(tables.StudyRun))).all() == []
     faulty.mend()
     run(engine, toy_corpus(), [healthy, stuck], relations, InProcess(), retry_errors=True)
     assert outputs(engine, stuck) == outputs(engine, healthy)

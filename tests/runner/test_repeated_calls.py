@@ -1,7 +1,5 @@
 """Asking the same input several times: each call is made once, kept, and shared by whatever is made of the calls."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 from interrupting import Interrupting
 from service import serving
@@ -263,20 +261,6 @@ def test_a_first_call_that_failed_is_made_again_where_that_is_asked_for(moody, t
     assert len(last) == len(made)
     once_more = run(engine, toy_corpus(), spec, toy_relations[:1], InProcess(), repeats=repeats, retry_errors=True)
     assert once_more.counts.executed == 0
-
-
-def test_two_runs_at_the_same_time_ask_nothing_twice(moody, toy_corpus, toy_relations, tmp_path):
-    engines = [open_store(f"sqlite:///{tmp_path}/both.db", create=True) for _ in range(2)]
-    run(engines[0], toy_corpus(), moody("steady"), toy_relations[:2], InProcess())
-    asked = moody.asked("steady")
-
-    def ask_again(engine):
-        return run(engine, toy_corpus(), moody("steady"), toy_relations[:2], InProcess(), repeats=Repeats(3))
-
-    with ThreadPoolExecutor(2) as threads:
-        done = list(threads.map(ask_again, engines))
-    assert sum(ran.counts.executed for ran in done) == 2 * len(asked), [r.counts for r in done]
-    assert moody.asked("steady") == [3] * len(asked)
 
 
 def test_on_postgres(moody, toy_corpus, toy_relations, postgres_url):

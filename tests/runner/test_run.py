@@ -1,6 +1,5 @@
 """The runner's contract: every input once per system, whatever fails is kept, whatever is interrupted goes on."""
 
-import threading
 from collections import Counter
 from dataclasses import replace
 
@@ -395,32 +394,6 @@ def test_sentence_relations_on_documents_are_relations_of_their_own(own, six_doc
     with engine.connect() as connection:
         params = connection.execute(select(relation.c.params).where(relation.c.name == "MR1.4")).scalar_one()
     assert '"share":0.5' in params
-
-
-def test_two_runs_at_the_same_time_end_with_the_same_content(own, tmp_path, toy_corpus, toy_relations, content):
-    """Somebody starts the command twice: both finish, nothing is there twice."""
-    where = str(tmp_path / "a.db")
-    open_store(where, create=True).dispose()
-    problems = []
-
-    def work():
-        try:
-            run(open_store(where), toy_corpus(), own.specs("calm"), toy_relations, InProcess())
-        except Exception as problem:
-            problems.append(problem)
-
-    threads = [threading.Thread(target=work) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert problems == []
-    alone = open_store("sqlite://", create=True)
-    run(alone, toy_corpus(), own.specs("calm"), toy_relations, InProcess())
-    both = open_store(where)
-    for name in ("study", "source", "output", "verdict"):
-        assert len(content(both, name)[name]) == len(content(alone, name)[name])
-    assert study_report(both)["cells"] == study_report(alone)["cells"]
 
 
 def test_a_relation_that_applies_to_nothing_is_told_by_name(own, toy_corpus, toy_relations, engine):
