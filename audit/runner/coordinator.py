@@ -507,7 +507,7 @@ class Coordinator:
             self._want(chunk, chunk.wanted())
 
     def _kept(self, connection: Connection, work: Pending, outputs: Sequence[Output]) -> dict[bytes, Output]:
-        """Store what a batch returned; what is stored of it now: another run may have been quicker."""
+        """Store what a batch returned; what is stored of it now: another study may have been quicker."""
         ids, repeated = self._ids(work.system, work.inputs), self.systems[work.system].repeated
         if repeated is None:
             return self._stored.keep(connection, work.system, ids, outputs)

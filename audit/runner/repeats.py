@@ -154,7 +154,7 @@ def recalled(connection: Connection, system: int, ids: Mapping[bytes, int]) -> d
 def keep_calls(
     connection: Connection, system: int, ids: Mapping[bytes, int], calls: Sequence[tuple[bytes, int, Output]]
 ) -> int:
-    """Store calls as (key of the input, number, output); how many were new: another run may have been quicker."""
+    """Store calls as (key of the input, number, output); how many were new: another study may have been quicker."""
     return insert_new(
         connection,
         tables.Repeat,

@@ -171,5 +171,5 @@ def _is_over(row: Any) -> bool:
             return row.token not in _HERE
         start = began(row.pid)
         if start is None or (start and row.process):
-            return start != row.process
+            return bool(start != row.process)
     return bool(in_utc(row.seen_at) < tables.now() - SILENCE)

@@ -29,14 +29,6 @@ def test_backup_and_restore(judged, tmp_path, content):
     assert page_faults(tmp_path / "c.db") == []
 
 
-def test_restore_into_an_empty_database(judged, tmp_path, content):
-    backup(open_store(judged), tmp_path / "b.db")
-    where = str(tmp_path / "empty.db")
-    open_store(where, create=True).dispose()
-    restore(tmp_path / "b.db", where)
-    assert content(open_store(where)) == content(open_store(judged))
-
-
 def test_a_backup_in_the_middle_of_judging_has_one_moment(judged, tmp_path):
     engine = open_store(judged)
     relation, stop = table_of(tables.Relation), threading.Event()
