@@ -72,9 +72,9 @@ def test_a_manifest_that_was_changed(exported, tmp_path):
             {"tables": {}, "documents": [], "files": {"../judged.db": {}}},
             "'../judged.db' is not in the export's folder",
         ),
-        ({"tables": {}, "documents": [], "files": {"report.json": {}}}, "lacks the sums of this file"),
+        ({"tables": {}, "documents": [], "files": {"report.json": {}}}, "lacks the sum of this file"),
         ({"documents": ["../judged.db"]}, "the document '../judged.db' is unknown"),
-        ({"tables": {"study": {}}}, "the manifest lacks the columns or rows of table study"),
+        ({"tables": {"study": {}}}, "the manifest has other tables than this audit"),
     ],
 )
 def test_a_manifest_that_cannot_be(exported, tmp_path, changes, message):
