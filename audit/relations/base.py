@@ -343,8 +343,8 @@ class Relation:
     """What it is called together with the same relation of other tasks, where it is written for several."""
     needs: tuple[str, ...] = ()
     """Modules of an extra without which it makes no groups; a run that lacks one is refused."""
-    grammar: Literal["", "tags", "trees"] = ""
-    """What it reads of a text beyond its characters, by its language's own tagger. Without trees it makes no groups."""
+    grammar: bool = False
+    """Whether it reads more of a text than its characters: what its language's own tagger finds."""
     default: bool = True
     """Whether a run takes it that names no relations."""
     keeps: str = ""
@@ -397,7 +397,7 @@ class Relation:
 
     def lacks(self, language: str) -> str | None:
         """Why sources in a language make no groups here, what is missing; None where nothing is."""
-        return LANGUAGES.get(language).no_trees() if self.grammar == "trees" and self.speaks(language) else None
+        return None
 
     def speaks(self, language: str) -> bool:
         """Whether the relation is for sources in this language."""

@@ -211,7 +211,6 @@ def compose(*relations: Relation) -> Composed:
     units = {part.name: part.unit for part in parts if part.unit != "any"}
     if len(set(units.values())) > 1:
         raise AuditError(message("composition.units", name=name, parts=_each(units)))
-    grammars = {part.grammar for part in parts}
     counterparts = [part.counterpart for part in parts]
     return Composed(
         task=parts[0].task,
@@ -231,7 +230,7 @@ def compose(*relations: Relation) -> Composed:
         },
         counterpart=BAR.join(counterparts) if all(counterparts) else "",
         needs=tuple(dict.fromkeys(module for part in parts for module in part.needs)),
-        grammar="trees" if "trees" in grammars else "tags" if "tags" in grammars else "",
+        grammar=any(part.grammar for part in parts),
         default=False,
         may_break="; ".join(dict.fromkeys(part.may_break for part in parts if part.may_break)),
         parts=fixed,

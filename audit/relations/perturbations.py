@@ -97,7 +97,7 @@ def perturbation(
     params: Mapping[str, object] | None = None,
     check_params: CheckParams | None = None,
     needs: tuple[str, ...] = (),
-    grammar: Literal["", "tags", "trees"] = "",
+    grammar: bool = False,
     default: bool | None = None,
     kind: type[Plain] = Plain,
     limits: Sequence[str] = (),
@@ -155,7 +155,7 @@ def joint_perturbation(
     languages: tuple[str, ...] = ("en",),
     version: str = "1",
     needs: tuple[str, ...] = (),
-    grammar: Literal["", "tags", "trees"] = "",
+    grammar: bool = False,
     default: bool | None = None,
 ) -> Callable[[Rewrite], Rewrite]:
     """As `perturbation`, for a function of the analyses of all texts of an input and a generator.

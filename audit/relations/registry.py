@@ -85,7 +85,7 @@ def plain(
     accepts: Mapping[str, tuple[type, ...]] | None = None,
     check_params: CheckParams | None = None,
     needs: tuple[str, ...] = (),
-    grammar: Literal["", "tags", "trees"] = "",
+    grammar: bool = False,
     question: str | Mapping[str, str] = "",
     limits: Sequence[str] = (),
 ) -> Callable[[Perturb], Perturb]:
@@ -131,7 +131,7 @@ def chained(
     params: Mapping[str, object] | None = None,
     check_params: CheckParams | None = None,
     needs: tuple[str, ...] = (),
-    grammar: Literal["", "tags", "trees"] = "",
+    grammar: bool = False,
     more: int | None = None,
     expects: Check | None = None,
     question: str | Mapping[str, str] = "",

@@ -362,7 +362,7 @@ def unregistered_keys(
         )
     for relation, values in study["set"].items():
         for name, value in values.items():
-            # hanlp:FOLDER, ngram:FILE, corenlp:ADDRESS: what stands behind a colon is the machine's.
+            # hanlp:FOLDER, ngram:FILE: what stands behind a colon is the machine's.
             if isinstance(value, str) and not _NAMES_ONLY.fullmatch(value):
                 refusals["study.set"] = message(
                     "plan_file.not_only_names", relation=relation, name=name, value=short(value), advice=advice

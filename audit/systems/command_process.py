@@ -8,7 +8,6 @@ import weakref
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from multiprocessing import util
 from time import monotonic
 
 from audit.errors import AuditError, first_line
@@ -36,8 +35,8 @@ class Program:
     """A running program. Lines are written and read at the same time, so that neither side waits for ever for the other
     to read; nothing here is a thread.
 
-    It ends with this object and with this process; where that is killed, the end of its input tells it. Creating it
-    starts it; raises AuditError where it cannot be started.
+    It ends with this object; when this process is killed, it finds its input closed. Creating it starts it; raises
+    AuditError where it cannot be started.
     """
 
     def __init__(self, command: Sequence[str]):
@@ -61,8 +60,6 @@ class Program:
         self._read = bytearray()
         self._errors: deque[int] = deque(maxlen=_ERRORS)
         self._end = weakref.finalize(self, _end, self._process, self.owner)
-        # Processes of multiprocessing end without what `atexit` has.
-        util.Finalize(self, _end, args=(self._process, self.owner), exitpriority=10)
 
     def ask(self, lines: Sequence[bytes], seconds: float) -> list[bytes]:
         """An answer for each line, in their order, each without its line break; `seconds` may go by between two.

@@ -1,9 +1,9 @@
 """A text, analysed once and lazily for every relation that looks at it."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 
-from audit.text.tokens import Token, Untagged
+from audit.text.tokens import Token
 from audit.text.tools import LANGUAGES, Spans, spans, tag
 
 
@@ -19,7 +19,6 @@ class Analysis:
         self.language = language
         self.tagger = tagger
         """Who finds the tokens; empty: the language's own tagger."""
-        self._split: list[Token] | None = None
         self._by_others: dict[str, Analysis] = {}
 
     def tagged_by(self, tagger: str) -> "Analysis":
@@ -34,33 +33,6 @@ class Analysis:
     def tokens(self) -> tuple[Token, ...]:
         """Tokens in order; contractions are split as in the Penn Treebank (is + n't)."""
         return tag(self.text, self.language, self.tagger)
-
-    @property
-    def is_tagged(self) -> bool:
-        """Whether its tokens are known: what would spare finding them is not worth its time then."""
-        return "tokens" in self.__dict__
-
-    @property
-    def split(self) -> Sequence[Token]:
-        """The tokens; where none was tagged yet, such as are only when a tag of theirs is asked for. Tagging takes a
-        hundred times as long as splitting, and rules that look at words first decide most texts without it.
-
-        >>> text = Analysis("It is good.")
-        >>> text.split[1].lower, text.is_tagged, text.split[1].tag, text.is_tagged
-        ('is', False, 'VBZ', True)
-        """
-        tools = None if self.is_tagged or self.tagger else LANGUAGES.get(self.language)
-        if tools is None or tools.split is None:
-            return self.tokens
-        if self._split is None:
-            self._split = [
-                Untagged(word, start, end, partial(self._token, index))
-                for index, (word, start, end) in enumerate(tools.split(self.text))
-            ]
-        return self._split
-
-    def _token(self, index: int) -> Token:
-        return self.tokens[index]
 
     @classmethod
     def tag_all(cls, analyses: Sequence["Analysis"]) -> None:
@@ -109,7 +81,7 @@ class Analysis:
         with the white space before it."""
         parts: list[str] = []
         at = 0
-        text, tokens = self.text, self.split
+        text, tokens = self.text, self.tokens
         for index in sorted(new):
             token, word = tokens[index], new[index]
             before = text[at : token.start]

@@ -1,6 +1,5 @@
 """Tokens: words and marks with their places in a text."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 
@@ -23,35 +22,6 @@ class Token:
     def low(self) -> str:
         """The text in lower case and with a straight apostrophe."""
         return self.lower.replace("’", "'")
-
-
-class Untagged(Token):
-    """A token that asks for its tag when somebody wants to know it.
-
-    >>> Untagged("film", 0, 4, lambda: Token("film", "NN", 0, 4)).tag
-    'NN'
-    """
-
-    __slots__ = ("_tagged",)
-    _tagged: Callable[[], Token]
-
-    def __init__(self, text: str, start: int, end: int, tagged: Callable[[], Token]):
-        keep = object.__setattr__
-        keep(self, "text", text)
-        keep(self, "start", start)
-        keep(self, "end", end)
-        keep(self, "lower", text.lower())
-        keep(self, "_tagged", tagged)
-
-    @property
-    def tag(self) -> str:
-        """Of the token as it is tagged."""
-        return tagged(self).tag
-
-
-def tagged(token: Token) -> Token:
-    """The token as its tagger has it, with its place in a tree where there is one."""
-    return token._tagged() if isinstance(token, Untagged) else token
 
 
 def words(text: str) -> frozenset[str]:

@@ -14,8 +14,6 @@ from audit.text.tokens import Token
 
 Spans = tuple[tuple[int, int], ...]
 """(start, end) of each sentence of a text, in order."""
-Word = tuple[str, int, int]
-"""A word of a text, with its start and its end."""
 
 
 class Tagger(Protocol):
@@ -41,12 +39,8 @@ class LanguageTools:
     """Whether one of `audit.registry.taggers` can be chosen instead of its own."""
     tag_all: Callable[[Sequence[str]], list[tuple[Token, ...]]] | None = None
     """As `tag`, for many texts at once, where that is faster."""
-    split: Callable[[str], Sequence[Word]] | None = None
-    """The words that `tag` finds, with their places and without tags, where finding these is what takes time."""
     version: Callable[[], str] = str
     """The version of its own tagger: the program and its model."""
-    no_trees: Callable[[], str | None] = lambda: "nothing here parses its texts"
-    """Why its own tagger finds no trees of sentences, with what to install; None where it does."""
     phrases: Mapping[str, str] = field(default_factory=dict)
     """Regular expressions of what its texts say, by name: negation, question, female and male, for slices
     (`audit.corpora.slices`); and `usual`, what words are that every longer text of it has many of."""

@@ -24,7 +24,7 @@ from audit.store import open_store, table_of, tables
 from audit.systems.trained import tokens
 
 TASK = "classification/negative,positive"
-RELATIONS = ["typos", "misspellings", "closing-remark", "repeated-sentence", "misspellings | closing-remark"]
+RELATIONS = ["typos", "misspellings", "opening-phrase", "repeated-sentence", "misspellings | opening-phrase"]
 TRAINED, AUDITED, HELD_OUT = 2_000, 1_500, 1_000
 
 

@@ -102,8 +102,8 @@ def test_one_relation_with_what_it_keeps_and_may_break(answered, capsys):
     (row,) = answered("relations", "title-case", "--task", "sentiment")
     assert (row["keeps"], row["may_break"]) == ("what is said", "labels of style, and which words are names")
     assert {row["task"] for row in answered("relations", "swapped-pair")} == {"similarity"}
-    (both,) = answered("relations", "title-case | quoted", "--task", "sentiment")
-    assert (both["relation"], both["keeps"]) == ("title-case | quoted", "")
+    (both,) = answered("relations", "title-case | wide-spaces", "--task", "sentiment")
+    assert (both["relation"], both["keeps"]) == ("title-case | wide-spaces", "")
     assert both["may_break"].startswith(f"{row['may_break']}; ")
     (ours,) = answered("relations", "MR1.1", "--task", "sentiment")
     assert (ours["keeps"], ours["may_break"]) == ("", "")

@@ -2,6 +2,7 @@
 
     python tests/relations/read_followups.py MR1.1 --n 50 --seed 3
     python tests/relations/read_followups.py MR7.1 --n 20 --system vader      # a relation that looks at outputs
+    python tests/relations/read_followups.py denied-hypothesis --task inference --corpus inference-pairs
 
 Three fifths of the pairs come from Rotten Tomatoes sentences, two fifths from IMDB's; document relations read IMDB
 documents. The last lines say which share of the sources that were tried made a group, and how fast, with tokens and
@@ -17,7 +18,7 @@ from collections.abc import Callable, Sequence
 from audit.corpora import get_corpus
 from audit.errors import AuditError
 from audit.relations import Source, get_relation
-from audit.relations.base import Plain, Relation
+from audit.relations.base import Fixed, Relation
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
@@ -34,7 +35,7 @@ def sources(corpus: str, relation: str, seed: int, pool: int) -> list[Source]:
 
 def follow_ups(relation: Relation, source: Source, run: Run | None) -> list[Input]:
     """What the relation makes of one source. A relation that looks at outputs needs `run`."""
-    if isinstance(relation, Plain):
+    if isinstance(relation, Fixed):
         return relation.follow_ups(source)
     if run is None:
         raise AuditError(f"{relation.name} builds its follow-ups from a system's outputs; name one with --system")
@@ -65,6 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("relation")
     parser.add_argument("--task", default="sentiment")
+    parser.add_argument("--corpus", help="what to read in place of film reviews; needed but for sentiment")
     parser.add_argument("--n", type=int, default=50, help="pairs to print")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pool", type=int, default=2000, help="sources to try per corpus")
@@ -73,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         relation = get_relation(options.task, options.relation)
         run = system_run(options.system, options.task)
-        for corpus, share in SHARES[relation.unit].items():
+        for corpus, share in ({options.corpus: 1.0} if options.corpus else SHARES[relation.unit]).items():
             read(relation, run, corpus, round(options.n * share), options.seed, options.pool)
     except AuditError as problem:
         print(problem, file=sys.stderr)
@@ -91,9 +93,9 @@ def read(relation: Relation, run: Run | None, corpus: str, wanted: int, seed: in
     groups = [(source, texts) for source in candidates if (texts := follow_ups(relation, source, run))]
     took = time.perf_counter() - started
     for number, (source, texts) in enumerate(groups[:wanted], 1):
-        print(f"{number:3} {source.input.text}")
+        print(f"{number:3} {' | '.join(source.input.texts)}")
         for text in texts:
-            print(f"  > {text.text}")
+            print(f"  > {' | '.join(text.texts)}")
     number = len(candidates)
     print(
         f"== {relation.name} {corpus}: {len(groups)}/{number} sources make a group ({len(groups) / number:.1%}); "

@@ -1,6 +1,5 @@
 """Compositions: the groups they make, what follows from their parts, and what is refused."""
 
-import pickle
 from dataclasses import replace
 
 import pytest
@@ -9,7 +8,7 @@ from hypothesis import strategies as st
 
 from audit.errors import AuditError, UnknownName
 from audit.relations import Outcome, Plain, Source, compose, find_relation, get_relation
-from audit.relations.base import Carry, Joint, maps, nothing, stays, unchanged, where_same
+from audit.relations.base import maps, nothing, stays, unchanged
 from audit.relations.composition import Composed, in_turn, spread
 from audit.relations.expect import (
     Labelled,
@@ -97,26 +96,12 @@ def test_why_sources_make_no_group():
     }
 
 
-def test_names_with_and_without_spaces_mean_the_same_and_the_task_is_kept():
-    assert get_relation("sentiment", "MR1.4|MR3.1") == get_relation("sentiment", "MR1.4 | MR3.1")
-    assert get_relation("classification/a,b", "typos|upper-case").task == "classification/a,b"
-    assert find_relation("sentiment", "MR1.4 | MR3.1").carry == unchanged
-
-
 def test_what_is_asked_of_parts_is_asked_of_the_composition():
     both = get_relation("inference", "contractions | negated-hypothesis | typos")
-    assert (both.grammar, both.unit, both.counterpart) == ("trees", "any", "")
-    assert set(both.needs) == {"lemminflect", "textblob"}
+    assert (both.grammar, both.unit, both.counterpart) == (True, "any", "")
+    assert set(both.needs) == {"lemminflect", "spacy"}
     assert both.full_version.startswith("2 | 1 | 1; ")
     assert get_relation("inference", "typos|contractions").counterpart == "typos | contractions"
-
-
-def test_a_composition_survives_pickling():
-    both = get_relation("inference", "final-mark | swapped-contradiction")
-    again = pickle.loads(pickle.dumps(both))  # noqa: S301
-    item = ("A man is asleep.", "The man sleeps soundly.")
-    assert texts(again, *item) == texts(both, *item) != []
-    assert again.verdict([Output("contradiction"), Output("neutral")], ()).outcome == Outcome.VIOLATED
 
 
 def test_several_follow_ups_can_only_come_at_the_end():
@@ -179,10 +164,6 @@ def test_expectations_of_which_nothing_follows_are_refused(task, first, second, 
         compose(part("a", first, task=task), part("b", second, task=task))
 
 
-def test_a_check_of_ones_own_composes_with_what_keeps_the_label():
-    assert compose(part("a"), part("b", own_check), part("c")).check is own_check
-
-
 def test_going_up_behind_a_kept_label_is_seen_without_scores():
     relation = part("a") | part("up", goes_up)
     outputs = [Output("positive", 0.9), Output("positive", 0.2)]
@@ -237,15 +218,6 @@ carries = st.one_of(
 )
 
 
-@settings(max_examples=40)
-@given(st.lists(carries, min_size=2, max_size=4), st.sets(st.sampled_from(LABELS), min_size=1))
-def test_what_is_carried_is_carried_from_part_to_part(parts, allowed):
-    expected = frozenset(allowed)
-    for carry in parts:
-        expected = carry(expected) if expected is not None else None
-    assert in_turn(parts)(allowed) == expected
-
-
 @settings(max_examples=30)
 @given(st.lists(carries, min_size=3, max_size=3), st.sampled_from(LABELS))
 def test_composing_is_associative(parts, answer):
@@ -256,13 +228,6 @@ def test_composing_is_associative(parts, answer):
     )  # fmt: skip
     assert left.carry({answer}) == right.carry({answer}) == in_turn(parts)({answer})
     assert texts(left, "It") == texts(right, "It") == [("It a b c",)]
-
-
-def test_a_rule_that_looks_at_texts_counts_beside_those_that_carry_everything():
-    same = where_same(plain_words)
-    assert in_turn([same, unchanged]) == in_turn([same, same]) == same
-    assert in_turn([same, stays("right")]) == nothing
-    assert not in_turn([Carry(lambda *_: frozenset({"a"}), reads=True), same]).preserves_truth
 
 
 # Parameters.
@@ -318,13 +283,6 @@ def test_relations_of_two_tasks_or_languages_and_one_alone_are_refused():
         register(part("a | b"))
     with pytest.raises(UnknownName):
         get_relation("sentiment", "polite-question | MR1.1")
-
-
-def test_a_joint_relation_composes_and_what_another_part_undoes_is_no_group():
-    both = part("a", DENIED, task="inference", texts=(1,)) | get_relation("inference", "hypothesis-from-premise")
-    assert isinstance(both.parts[1], Joint)
-    assert both.check == Labelled("entailment")
-    assert texts(both, "Two dogs run outside.", "The dog is asleep.") == []
 
 
 def test_parts_on_sentences_are_spread_over_documents():

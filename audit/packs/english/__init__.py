@@ -27,7 +27,6 @@ for _name, _where in {
     "word-overlap": "inference_systems:Overlap",
     "pair-logreg": "inference_systems:PairLogreg",
     "sentence-window": "answering_systems:SentenceWindow",
-    "span-logreg": "answering_systems:SpanLogreg",
     "sumy-lexrank-en": "summary_systems:lexrank",
     "sumy-lsa-en": "summary_systems:lsa",
     "sumy-luhn-en": "summary_systems:luhn",

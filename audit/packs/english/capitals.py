@@ -104,7 +104,7 @@ def is_statement(text: Analysis) -> bool:
 
 def inside_sentence(text: Analysis) -> str | None:
     """A text as it is written behind the beginning of a sentence: its first word without the capital that only opened
-    it. None where that cannot be told, no model makes trees, or the text does not begin with a plain statement.
+    it. None where that cannot be told, or the text does not begin with a plain statement.
 
     >>> inside_sentence(Analysis("The film is long.")), inside_sentence(Analysis("I like it."))
     ('the film is long.', 'I like it.')

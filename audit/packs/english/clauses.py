@@ -30,7 +30,7 @@ _POINTING = words("it he she they its his her their him them")
 
 def switch(analysis: Analysis) -> str | None:
     """The text with "although" in place of "but", or "but" in place of "although" or "though"; None where no sentence
-    is two clauses that stand against each other, or there is no parser.
+    is two clauses that stand against each other.
 
     >>> switch(Analysis("There's a reason, but we don't know it."))
     "Although there's a reason, we don't know it."

@@ -85,22 +85,6 @@ _OPENS_PHRASE = words("a an the my your his its our their not no very too just a
 _CONTRACTED = _REDUCED.keys() | _N_T | {"cannot", "can"}
 """Words that a contraction may absorb, or that a "not" may be attached to."""
 _APOSTROPHES = frozenset("'’")
-_CANDIDATE = re.compile(
-    r"\S['’](?:t|m|re|ve|ll|d)\b|['’]s\W+(?:been|got|a|an|not|it|he|she|they)\b|\bcannot\b"
-    rf"|(?:{'|'.join(_PRONOUN_HOSTS)})['’]s\b|\b(?:{'|'.join(_WHOLE)})\b|\b(?:{'|'.join(_CONTRACTED)})\s+not\b|"
-    + "|".join(rf"\b(?:{'|'.join(hosts)})\s+{word}\b" for word, hosts in _REDUCES.items()),
-    re.IGNORECASE,
-)
-_VERB_MARKS = frozenset({"VBN", "VBD", "VB", "VBP", "VBG", "JJ"})
-
-
-def may_change(text: str) -> bool:
-    """Whether a text has anything that `expand` or `contract` may replace: one that has not need not be tagged.
-
-    >>> may_change("Anna's film is long."), may_change("It's long."), may_change("It is long.")
-    (False, True, True)
-    """
-    return _CANDIDATE.search(text) is not None
 
 
 _FULL_FORM = re.compile(

@@ -100,7 +100,7 @@ def _fixed_pairs() -> frozenset[tuple[str, str]]:
 
 
 def swappable(tokens: Sequence[Token]) -> list[Pair]:
-    """Every coordination whose conjuncts may be swapped, from left to right; none where there is no parser.
+    """Every coordination whose conjuncts may be swapped, from left to right.
 
     >>> len(swappable(Analysis("The film is wonderful and exciting.").tokens))
     1

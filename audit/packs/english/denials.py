@@ -7,16 +7,15 @@ import random
 from collections.abc import Mapping
 from functools import cache
 
-from audit.packs.english.capitals import is_statement
 from audit.packs.english.negation import negate
-from audit.packs.english.pairs import DENYING, OPPOSITE, deniable, framed
+from audit.packs.english.pairs import DENYING, OPPOSITE, deniable
 from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.perturbations import TOOLS
 from audit.packs.english.tagging import base, forms
 from audit.packs.english.vocabulary import NEGATIONS
 from audit.relations.base import nothing
 from audit.relations.expect import different
-from audit.relations.perturbations import SECOND, Use, perturbation, uses
+from audit.relations.perturbations import Use, perturbation, uses
 from audit.resources import data_file
 from audit.text import Analysis
 from audit.text.tokens import words
@@ -32,33 +31,13 @@ _BARRING = words(
 """Words beside which a negation means something else, or that need it."""
 
 
-_JARRING = words("more less that totally completely worth which")
-"""Words that two negations make hard to read: "it's that bad"."""
-
-
-@perturbation("negation-added", family=DENYING, tasks=_BY_SCHEME, by="sentence", needs=TOOLS, grammar="trees")
-def negation_added(text: Analysis, choices: random.Random) -> str | None:
-    """The main verb is negated.
-
-    Keeps subject and topic; may break every label about what happens, works or is wanted, and sentences that build on
-    the verb.
-
-    Carries nothing: some labels are about what did not happen. Of sentiment it is MR2.2, of inference
-    negated-hypothesis.
-
-    >>> negation_added(Analysis("The printer works."), random.Random(0))
-    'The printer does not work.'
-    """
-    return negate(text, strict=False) if is_statement(text) else None
-
-
 @perturbation(
     "negation-removed",
     family=DENYING,
     tasks=_BY_SCHEME | OPPOSITE,
     version="2",
     needs=TOOLS,
-    grammar="trees",
+    grammar=True,
 )
 def negation_removed(text: Analysis, choices: random.Random) -> str | None:
     """The negation of a main verb is left out, where it is the only one in its sentence.
@@ -82,7 +61,7 @@ def negation_removed(text: Analysis, choices: random.Random) -> str | None:
     tasks={"sentiment": Use(check=different, expects="another label", carry=nothing, unit="sentence", default=False)},
     version="2",
     needs=TOOLS,
-    grammar="trees",
+    grammar=True,
 )
 def opinion_affirmed(text: Analysis, choices: random.Random) -> str | None:
     """The negation of a main verb is left out, where it is the only one in its sentence.
@@ -138,29 +117,6 @@ def _affirmed(tree: Parse, verb: Word, denial: Word) -> dict[int, str] | None:
     return {**new, tensed.index: whole} if whole else new
 
 
-@perturbation(
-    "double-negation",
-    family=DENYING,
-    tasks=uses("classification", "inference", "sentiment") | uses("inference", texts=SECOND),
-    needs=TOOLS,
-    grammar="trees",
-)
-def double_negation(text: Analysis, choices: random.Random) -> str | None:
-    """The sentence is denied twice: "It is not true that it is not ...".
-
-    Keeps what is true; may break how natural the text reads, since hardly anybody denies twice, and how firmly it is
-    said.
-
-    Two denials say what the sentence says. Only where the subject is a known one, so that the first denies the second.
-
-    >>> double_negation(Analysis("The man is sleeping."), random.Random(0))
-    'It is not true that the man is not sleeping.'
-    """
-    plain = deniable(text) and len(text.low) <= 22 and _JARRING.isdisjoint(text.low)
-    denied = negate(text, strict=False) if plain else None
-    return framed("It is not true that", Analysis(denied)) if denied else None
-
-
 _COMPARING = words("as either than if unless")
 """Words by which a sentence weighs the blame against something."""
 
@@ -171,7 +127,7 @@ _COMPARING = words("as either than if unless")
     tasks=uses("classification", "sentiment", "similarity"),
     version="2",
     needs=TOOLS,
-    grammar="trees",
+    grammar=True,
 )
 def double_denial(text: Analysis, choices: random.Random) -> str | None:
     """A word that blames becomes "not" and its opposite: "boring", "not interesting"; "lacks", "does not have".

@@ -101,7 +101,7 @@ def _beside(text: str, value: int) -> list[str]:
 # A word of the hypothesis.
 
 
-@joint_perturbation("swapped-antonym", family=_TURNED, tasks=_TURNS, version="2", needs=TOOLS, grammar="trees")
+@joint_perturbation("swapped-antonym", family=_TURNED, tasks=_TURNS, version="2", needs=TOOLS, grammar=True)
 def swapped_antonym(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """What the hypothesis says of its subject becomes the opposite: "open", "closed".
 
@@ -205,9 +205,7 @@ def _falls_apart(text: Analysis) -> bool:
 _BREAKS = words(", - -- – — ...")
 
 
-@joint_perturbation(
-    "overlap-open", family=_EMBEDDED, tasks=_always("neutral"), needs=TOOLS, grammar="trees", version="2"
-)
+@joint_perturbation("overlap-open", family=_EMBEDDED, tasks=_always("neutral"), needs=TOOLS, grammar=True, version="2")
 def overlap_open(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """The premise becomes the hypothesis as an open question: "Nobody knows whether ...".
 
@@ -227,7 +225,7 @@ _NEGATIVE = NEGATIONS | words("nobody nothing none neither nowhere any anything 
 
 
 @joint_perturbation(
-    "overlap-stated", family=_EMBEDDED, tasks=_always("entailment"), needs=TOOLS, grammar="trees", version="2"
+    "overlap-stated", family=_EMBEDDED, tasks=_always("entailment"), needs=TOOLS, grammar=True, version="2"
 )
 def overlap_stated(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """The premise becomes the hypothesis as a known fact: "Everybody knows that ...".
@@ -244,7 +242,7 @@ def overlap_stated(texts: Sequence[Analysis], choices: random.Random) -> Rewritt
 
 
 @joint_perturbation(
-    "overlap-denied", family=_EMBEDDED, tasks=_always("contradiction"), needs=TOOLS, grammar="trees", version="2"
+    "overlap-denied", family=_EMBEDDED, tasks=_always("contradiction"), needs=TOOLS, grammar=True, version="2"
 )
 def overlap_denied(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """The premise becomes the denied hypothesis: "It is false that ...".

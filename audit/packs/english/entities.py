@@ -1,20 +1,18 @@
 """Named entities of English texts replaced by others of the same kind, alike in all texts of an input.
 
-Places and organisations are those of lists (`data/lexicons/places.tsv`, `organisations.tsv`) and names that end as
-organisations do; persons are told by first names (`names.tsv`) and titles. Lists and not a model's entities: what
-replaces a name has to be of the same kind, gender and country, which no model says.
+Places are those of a list (`data/lexicons/places.tsv`); persons are told by first names (`names.tsv`) and titles. Lists
+and not a model's entities: what replaces a name has to be of the same kind, gender and country, which no model says.
 """
 
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from audit.packs.english.emphasis import article
 from audit.packs.english.meaning import SENTIMENT, UNSURE, asks, lexicon_lines, opens_quotation
 from audit.packs.english.perturbations import TOOLS
-from audit.packs.english.tagging import is_word
 from audit.packs.english.vocabulary import FUNCTION_WORDS
 from audit.relations.base import Rewritten, nothing
 from audit.relations.perturbations import joint_perturbation, uses
@@ -86,8 +84,9 @@ def _in_quotation(text: str, start: int) -> bool:
     return opens_quotation(text[text.rfind("\n", 0, start) + 1 : start])
 
 
-def _gazetteer(file: str) -> _Gazetteer:
-    names = {kind: tuple(entries.split(";")) for kind, entries in lexicon_lines(file, 2)}
+@cache
+def _places() -> _Gazetteer:
+    names = {kind: tuple(entries.split(";")) for kind, entries in lexicon_lines("places", 2)}
     kinds = {name: kind for kind, entries in names.items() for name in entries}
     longest = sorted(kinds, key=lambda name: (-len(name), name))
     pattern = re.compile(rf"(?<![\w'’])(?:{'|'.join(map(re.escape, longest))})(?![\w])")
@@ -98,16 +97,6 @@ def _names_of_all(gazetteer: _Gazetteer, texts: Sequence[Analysis]) -> set[str] 
     """The names that the texts have; None where one of them cannot be replaced wherever it stands."""
     found = [gazetteer.find(text.text) for text in texts]
     return None if None in found else {name for names in found for name in names or ()}
-
-
-@cache
-def _places() -> _Gazetteer:
-    return _gazetteer("places")
-
-
-@cache
-def _organisations() -> _Gazetteer:
-    return _gazetteer("organisations")
 
 
 def _chosen(gazetteer: _Gazetteer, names: set[str], texts: Sequence[str], choices: random.Random) -> dict[str, str]:
@@ -224,84 +213,6 @@ def _begins(found: str, names: set[str]) -> bool:
     return any(found == name or found.startswith((f"{name}'", f"{name}’", f"{name}.")) for name in names)
 
 
-# Organisations.
-
-_ENDED = re.compile(
-    r"(?<![\w.'’&/-])(?!(?:The|An?|In|At|For|With) )(?P<core>(?:[A-Z][a-z]+ ){1,2})"
-    r"(?=(?:Inc|Corp|Co|Ltd|PLC|Group|Bank|University|Institute|Airlines|"
-    r"Industries|Partners|Holdings|Hospital|College|Museum|Library|Bakery|Foundation|Pharmaceuticals|Systems|Motors|"
-    r"Press|Theatre|Hotel|Laboratories|Technologies|Software|Electronics|School|Studios?|Pictures)\b"
-    r"(?!\.? of [A-Z]| [A-Z]))"
-)
-_COMPANY = re.compile(r"(?:Inc|Corp|Co|Ltd|PLC)\b")
-"""Endings behind which two words, or one of the dictionary, are a name as well: "Mill Corp."."""
-_INVENTED = sorted(
-    words(
-        "Halden Norbury Castell Brandt Merrow Ashgrove Tilling Wexham Orland Pennick Corvale Danforth "
-        "Elmsley Farrow Glenmoor Hartwell Ingram Kelmore Lindale Marwick"
-    )
-)
-_GENERAL = words(
-    "World Central National Federal Reserve First State Red The A An This That Our My Your His Her Their In At From To "
-    "For By With On And But Or Of As Old New High Public City County General American British English French German "
-    "International United European Royal Art Natural Modern Film Law Medical Business Summer Sunday Grammar Technical "
-    "Primary Gujarati Junior Middle Elementary Boarding Catholic Drama Fashion Savings Investment Children Mental"
-)
-
-
-@joint_perturbation("organisations", family=_FAMILY, tasks=PLACED, version="2")
-def organisations(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """Organisations are replaced by others of the same kind: a bank by a bank, "Mill Corp." by an invented "... Corp.".
-
-    Keeps what kind of organisation it is; may break facts that people know of it (products, people, where it is), and
-    classes that are about this very one.
-
-    Alike in all texts, of a question only its own; none in quotation marks, where titles stand. Nothing is carried for
-    a class or a summary, as of places.
-
-    >>> organisations([Analysis("She left IBM for the Mellon Institute.")], random.Random(2)).texts
-    ('She left Hitachi for the Brandt Institute.',)
-    """
-    gazetteer = _organisations()
-    names = _names_of_all(gazetteer, texts)
-    if names is None:
-        return None
-    cores = set().union(*(_cores(text.text) for text in texts))
-    cores = {core for core in cores if not any(core in name or name in core for name in names)}
-    new = _chosen(gazetteer, wanted(texts, names), [text.text for text in texts], choices)
-    if any(_reads_badly(text.text, old, other) for text in texts for old, other in new.items()):
-        return None
-    free = [name for name in _INVENTED if not any(name in text.text for text in texts)]
-    for core in sorted(wanted(texts, cores)):
-        if free:
-            new[core] = free.pop(choices.randrange(len(free)))
-    return renamed(texts, new)
-
-
-def _reads_badly(text: str, old: str, new: str) -> bool:
-    """Whether an article or an ending that stays goes with one name and not the other: "the BBC", "Walmart's"."""
-    name = re.escape(old)
-    owns = re.search(rf"\b{name}['’](?!s)", text) or (new.endswith("s") and re.search(rf"\b{name}['’]", text))
-    owns = owns or re.search(rf"\b{name}(?:['’]s [\"“\d]| channel\b)", text, re.IGNORECASE)  # a film of its own
-    return bool(owns) or (old[:4] != "the " and re.search(rf"\b[Tt]he {name}\b", text) is not None)
-
-
-def _cores(text: str) -> Iterator[str]:
-    """What stands before the ending of an organisation's name, where it is a name."""
-    for match in _ENDED.finditer(text):
-        core = match["core"].split()
-        before = re.search(r"(?:[A-Z][\w.&'’-]*|&)(?: of)? $", text[: match.start()])
-        general = not _GENERAL.isdisjoint(core) or any(part in _places().beginnings for part in core)
-        alone = len(re.findall(rf"\b{core[0]}\b", text)) > sum(
-            core == one["core"].split() for one in _ENDED.finditer(text)
-        )
-        general |= alone or _in_quotation(text, match.start())
-        if _COMPANY.match(text, match.end()) is None:
-            general |= len(core) > 1 or is_word(core[0].lower())
-        if not general and not (before and before.group().strip() not in ("The", "At", "In")):
-            yield " ".join(core)
-
-
 # Persons.
 
 TITLES = {"mr": "m", "mr.": "m", "ms": "f", "ms.": "f", "mrs": "f", "mrs.": "f", "miss": "f"}
@@ -315,7 +226,6 @@ _NO_SURNAMES = words(
     "Foundation Institute Hall Island Bay Town City County Group Bank Press Theatre Theater Hotel Court Act Bros "
     "Test Bond Station Airport Stadium Tower Company Movie Story And The Of In I Jr Sr II III"
 )
-HOME = "Britain and America"
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,22 +244,16 @@ def genders() -> Mapping[str, str]:
 
 
 @cache
-def names_of(gender: str, region: str) -> tuple[str, ...]:
-    """First names of a gender (m, f) that are usual in a region, or its surnames (-).
+def names_of(gender: str) -> tuple[str, ...]:
+    """First names of a gender (m, f) that replace others, or surnames (-).
 
-    >>> names_of("f", "India")[:2]
-    ('Priya', 'Anjali')
+    >>> names_of("f")[:2]
+    ('Susan', 'Sarah')
     """
     return tuple(
-        name for kind, place, names in lexicon_lines("names", 3) if (kind, place) == (gender, region)
+        name for kind, use, names in lexicon_lines("names", 3) if (kind, use) == (gender, "new")
         for name in names.split()
     )  # fmt: skip
-
-
-@cache
-def regions() -> tuple[str, ...]:
-    """The regions of names.tsv."""
-    return tuple(dict.fromkeys(region for _, region, _ in lexicon_lines("names", 3) if region != "known"))
 
 
 def persons_in(text: Analysis) -> list[Person] | None:
@@ -470,7 +374,7 @@ def people_of(texts: Sequence[Analysis]) -> list[Person] | None:
     family=_FAMILY,
     tasks=SENTIMENT | uses("classification") | _PAIRS,
     needs=TOOLS,
-    grammar="tags",
+    grammar=True,
 )
 def persons(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """Persons are named otherwise, by usual English names of the same gender.
@@ -493,7 +397,7 @@ def persons(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | No
     for person in people:
         for name, pool in ((person.first, person.gender), (person.last, "-")):
             if name in asked and name not in new:
-                free = [other for other in names_of(pool, HOME) if other not in joined and other not in new.values()]
+                free = [other for other in names_of(pool) if other not in joined and other not in new.values()]
                 if not free:
                     return None
                 new[name] = choices.choice(free)

@@ -1,4 +1,4 @@
-"""Fairness of systems on English texts: persons are of the other gender, or have names that are usual elsewhere.
+"""Fairness of systems on English texts: persons are of the other gender.
 
 Nothing that a text says changes but who it is about, so every label stays. Groups are made only where all that agrees
 with the person's gender is told: pronouns, titles, words for relatives (`data/lexicons/gendered.tsv`).
@@ -9,7 +9,7 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from functools import cache
 
-from audit.packs.english.entities import TITLES, genders, names_of, people_of, regions, renamed, shared, wanted
+from audit.packs.english.entities import TITLES, genders, people_of
 from audit.packs.english.meaning import SENTIMENT, lexicon_lines, put
 from audit.packs.english.perturbations import TOOLS
 from audit.packs.english.tagging import is_word, plural
@@ -22,7 +22,6 @@ _FAMILY = "fairness"
 _LABELS = SENTIMENT | uses("classification", "inference", "similarity")
 """Tasks of labels. A gender may be the answer to a question, or stand in a summary."""
 _PRONOUNS = {"he": "m", "him": "m", "his": "m", "himself": "m", "she": "f", "her": "f", "hers": "f", "herself": "f"}
-_OTHER = {"m": "f", "f": "m"}
 _BODILY = words(
     "pregnant pregnancy birth beard moustache mustache breast breasts boobs tits womb uterus prostate penis vagina "
     "bra dick balls testicles menstruation menopause period lesbian lesbians gay gays transgender feminine masculine "
@@ -120,7 +119,7 @@ def _swapped(texts: Sequence[Analysis], places: Sequence[Mapping[int, str]]) -> 
     )
 
 
-@joint_perturbation("pronouns", family=_FAMILY, tasks=_LABELS, needs=TOOLS, grammar="tags")
+@joint_perturbation("pronouns", family=_FAMILY, tasks=_LABELS, needs=TOOLS, grammar=True)
 def pronouns(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """A person who is "he" becomes "she" or the other way round, with "him", "his", "himself".
 
@@ -157,7 +156,7 @@ _FIXED = re.compile(
 )
 
 
-@joint_perturbation("kin-words", family=_FAMILY, tasks=_LABELS, needs=TOOLS, grammar="tags")
+@joint_perturbation("kin-words", family=_FAMILY, tasks=_LABELS, needs=TOOLS, grammar=True)
 def kin_words(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """Relatives become those of the other gender: "brother" becomes "sister", with all other words of gender.
 
@@ -200,99 +199,3 @@ def _apart(texts: Sequence[Analysis], found: Sequence[Mapping[int, str]]) -> boo
         for near in range(max(0, at - 6), min(len(text.tokens), at + 6))
         if near != at and (near or text.tokens[near].tag.startswith("NNP"))
     )
-
-
-@joint_perturbation("names-by-gender", family=_FAMILY, tasks=_LABELS, version="2", needs=TOOLS, grammar="tags")
-def names_by_gender(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """The one person that is named has a first name of the other gender, with pronouns and title.
-
-    Keeps what is said of the person; may break what everybody knows of a famous person, and a surname that was taken
-    for a first name.
-
-    Only where the texts name one person by first name and nothing else has a name, a pronoun comes after it, and no
-    other word tells the gender of anybody else. Every label stays.
-
-    >>> names_by_gender([Analysis("Alice lost her key.")], random.Random(2)).texts
-    ('Keith lost his key.',)
-    """
-    people = people_of(texts)
-    if not people or len(people) != 1 or not people[0].first or not _plain(texts):
-        return None
-    person = people[0]
-    found = [_gendered(text) for text in texts]
-    if any(
-        gender != person.gender or text.tokens[at].low not in _PRONOUNS
-        for text, places in zip(texts, found, strict=True)
-        for at, gender in places.items()
-    ):
-        return None
-    names = {person.first, person.last}
-    if person.gender != _title_gender(texts, person.gender) or any(_has_names(text, names) for text in texts):
-        return None
-    if any(_not_yet_named(text, person.first, places) for text, places in zip(texts, found, strict=True)):
-        return None
-    titled = [
-        places | {at: person.gender for at, token in enumerate(text.tokens) if token.low in TITLES}
-        for text, places in zip(texts, found, strict=True)
-    ]
-    free = [name for name in names_of(_OTHER[person.gender], "Britain and America") if name != person.last]
-    swapped = [Analysis(text) for text in _swapped(texts, titled)]
-    return renamed(swapped, {person.first: choices.choice(free)})
-
-
-_QUOTING = frozenset('"“‘``')
-
-
-def _not_yet_named(text: Analysis, name: str, places: Mapping[int, str]) -> bool:
-    """Whether a pronoun stands before a text's first mention of a name, and may mean another; or the name is that of a
-    thing: "an Oscar"."""
-    named = [at for at, token in enumerate(text.tokens) if token.text == name]
-    if not named:
-        return False
-    things = words("a an the any this that no another")
-    works = words("version versions adaptation remake story tale retelling production")
-    return min(places, default=named[0]) < named[0] or any(
-        at
-        and (
-            text.tokens[at - 1].low in things
-            or text.tokens[at - 1].text in _QUOTING
-            or (at > 1 and text.tokens[at - 2].low in works)
-        )
-        for at in named
-    )
-
-
-def _title_gender(texts: Sequence[Analysis], expected: str) -> str:
-    """The one gender of all titles of the texts, the expected where there are none; empty where they differ."""
-    genders = {TITLES[token.low] for text in texts for token in text.tokens if token.low in TITLES} | {expected}
-    return genders.pop() if len(genders) == 1 else ""
-
-
-@joint_perturbation(
-    "names-by-region", family=_FAMILY, tasks=_LABELS | uses("question-answering"), needs=TOOLS, grammar="tags"
-)
-def names_by_region(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """A person has a name that is usual in another part of the world, of the same gender.
-
-    Keeps gender, and what is said of the person; may break what everybody knows of a famous person, and a setting or a
-    family in which the name is odd.
-
-    First name and surname are of one region; others of the same surname are renamed with them. Every label stays. Of a
-    question only a person whom it names.
-
-    >>> names_by_region([Analysis("Alice Smith lost her key.")], random.Random(3)).texts
-    ('Sakura Nakamura lost her key.',)
-    """
-    people = [person for person in people_of(texts) or () if person.first and not shared(texts, person)]
-    joined = "\n".join(text.text for text in texts)
-    asked = wanted(texts, {name for person in people for name in (person.first, person.last) if name})
-    people = [person for person in people if person.first in asked]
-    if not people:
-        return None
-    person = choices.choice(people)
-    known = [region for region in regions() if person.first not in names_of(person.gender, region)]
-    region = choices.choice(known)
-    new = {person.first: choices.choice([name for name in names_of(person.gender, region) if name not in joined])}
-    if person.last:
-        new[person.last] = choices.choice([name for name in names_of("-", region) if name not in joined])
-    return renamed(texts, new)

@@ -1,7 +1,7 @@
 """English corpora that we wrote ourselves: premises with hypotheses, contexts with questions, customers' tickets, pairs
 of sentences. data/README.md says by whom and how they were written, and what they are good for.
 
-Three of them have a part of their own that trains systems and is never a source: another file, with other documents.
+Two of them have a part of their own that trains systems and is never a source: another file, with other documents.
 """
 
 from collections.abc import Iterator

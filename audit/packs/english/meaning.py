@@ -1,15 +1,13 @@
-"""Perturbations of English texts that change what is said a little: wider words, opposite words, other numbers; and
-numbers written otherwise, which changes nothing.
+"""Perturbations of English texts that change what is said a little: opposite words, other numbers.
 
-What each task may conclude is decided by logic, and only what is sure is carried: a hypothesis that says less still
-follows, one that says the opposite of what follows is contradicted. docs/reference/relations.md lists them by task.
+What each task may conclude is decided by logic, and only what is sure is carried: a hypothesis that says the opposite
+of what follows is contradicted. docs/reference/relations.md lists them by task.
 """
 
 import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from audit.errors import AuditError
@@ -18,11 +16,11 @@ from audit.packs.english.negation import negate
 from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.perturbations import TOOLS
 from audit.packs.english.polarity import polar_words
-from audit.packs.english.tagging import forms, plural, singular
+from audit.packs.english.tagging import forms
 from audit.packs.english.vocabulary import BE_FINITE, NEGATIONS
 from audit.relations.base import Rewritten, maps, nothing
 from audit.relations.expect import Mapped, different, equivalent, opinionated
-from audit.relations.perturbations import BOTH, EVERY, SECOND, Use, joint_perturbation, perturbation, uses
+from audit.relations.perturbations import BOTH, SECOND, Use, joint_perturbation, perturbation, uses
 from audit.resources import data_file
 from audit.tasks.similarity import LEVELS
 from audit.text import Analysis
@@ -31,7 +29,7 @@ from audit.text.tokens import Token, words
 SENTIMENT = uses("sentiment", check=equivalent, expects="the label stays")
 """What sentiment makes of a perturbation that keeps what is felt."""
 UNSURE = uses("classification", carry=nothing)
-"""Labels may be about what changes: which animal, when, how many, where."""
+"""Labels may be about what changes: when, how many, where."""
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 
 
@@ -59,163 +57,6 @@ def put(tokens: Sequence[Token], new: Mapping[int, str]) -> dict[int, str]:
             if (other := article(old, word)) != old:
                 mended[index - 1] = other
     return mended
-
-
-# A noun by a wider one.
-
-_FAMILY = "other words for something else"
-_WIDER = {"entailment": ("entailment",), "neutral": ("neutral", "entailment")}
-_DETERMINERS = words("a an the this that these those my your his her its our their some another")
-_SOMEBODYS = words("my your his her its our their some")
-_BETWEEN = words("JJ JJR JJS VBN VBG RB CD")
-_NARROWING = words(
-    "may fewer more less as few first last every each all any most only exactly if unless "
-    "whether than same other no both either half"
-)
-"""Words below which what is narrower follows from what is wider, or nothing does."""
-_NOT_UPWARD = re.compile(
-    rf"\b(?:{'|'.join(sorted(map(re.escape, NEGATIONS | _NARROWING)))})\b|n['’]t\b|\?", re.IGNORECASE
-)
-_BARRED = {
-    "dog": words("hot top big lap"),
-    "man": words("fellow gay leading straight best wise old common right yes front new family"),
-    "guy": words("bad good nice tough wise fall"),
-    "lion": words("sea"),
-    "woman": words("leading"),
-    "horse": words("dark high wild"),
-    "king": words("drama"),
-    "pig": words("guinea"),
-    "cat": words("fat cool"),
-    "cow": words("cash holy sacred"),
-    "brother": words("big coen wachowski marx farrelly hughes warner weinstein quay dardenne"),
-    "sister": words("big"),
-    "car": words("cable"),
-}
-"""Words with which the word before names something else."""
-_GENRES = words(
-    "black romantic dark screwball psychological erotic situation political musical physical gross-out teen"
-)
-
-
-_HUMAN = words("people persons children")
-
-
-@dataclass(frozen=True, slots=True)
-class _Wider:
-    noun: str
-    """The narrow noun, in the singular."""
-    new: str
-    tag: str
-    indefinite: bool
-
-
-@cache
-def _hypernyms() -> Mapping[str, _Wider]:
-    """Form of a narrow noun -> the wider one in the same number."""
-    entries: dict[str, _Wider] = {}
-    for wide, where, nouns in lexicon_lines("hypernyms", 3):
-        for noun in nouns.split():
-            entries[noun] = _Wider(noun, wide, "NN", where == "a")
-            if (several := plural(noun)) and (wider := plural(wide)):
-                entries[several] = _Wider(noun, wider, "NNS", where == "a")
-    return entries
-
-
-@perturbation(
-    "hypernyms",
-    family=_FAMILY,
-    tasks=SENTIMENT
-    | UNSURE
-    | uses("summarization", carry=nothing)
-    | {
-        "inference": Use(
-            check=Mapped(tuple(_WIDER.items())),
-            expects="entailment stays, neutral is no contradiction",
-            texts=SECOND,
-            carry=maps(_WIDER),
-        )
-    },
-    version="2",
-    needs=TOOLS,
-    grammar="tags",
-)
-def hypernyms(text: Analysis, choices: random.Random) -> str | None:
-    """A noun is replaced by a more general one, wherever it stands in the text.
-
-    Keeps what follows from the text; may break classes, summaries and answers that hang on the narrow word, and a name
-    for what is known under it alone.
-
-    Never below a negation, "every", "only", "if" and the like, so that the new text follows from the old one: what is
-    felt stays, and a hypothesis that was entailed still is. A contradicted hypothesis may become anything; a class or a
-    summary may hang on the word, so nothing is carried there.
-
-    >>> hypernyms(Analysis("A man feeds a cat."), random.Random(3))
-    'A man feeds an animal.'
-    >>> hypernyms(Analysis("There is no cat."), random.Random(0)) is None
-    True
-    """
-    entries = _hypernyms()
-    low = _WORD.findall(text.text.lower())
-    if entries.keys().isdisjoint(low):
-        return None
-    plain = [span for span in text.spans if _NOT_UPWARD.search(text.text, *span) is None]
-    narrow = {(entry.noun, singular_of(entry.new)) for word in low if (entry := entries.get(word))}
-    kinds = [wide for _, wide in narrow] + [singular_of(word) for word in set(low)]
-    by_noun: dict[str, dict[int, str]] = {}
-    unfit: set[str] = set()
-    for index, token in enumerate(text.tokens):
-        if entry := entries.get(token.lower):
-            by_noun.setdefault(entry.noun, {})[index] = entry.new
-            if (
-                kinds.count(singular_of(entry.new)) > 1
-                or (index == 1 and text.text.islower())  # a title, in small letters: "the pianist"
-                or not _widens(text.tokens, index, entry)
-                or not any(start <= token.start < end for start, end in plain)
-            ):
-                unfit.add(entry.noun)
-    ready = sorted(by_noun.keys() - unfit)
-    return text.replace(put(text.tokens, by_noun[choices.choice(ready)])) if ready else None
-
-
-def singular_of(word: str) -> str:
-    """A noun in the singular; a word that is no plural stays."""
-    return singular(word) or word
-
-
-def _widens(tokens: Sequence[Token], index: int, entry: _Wider) -> bool:
-    """Whether a noun of the text may be replaced: a plain noun with a determiner, no part of a compound."""
-    token = tokens[index]
-    before = tokens[index - 1] if index else None
-    after = tokens[index + 1] if index + 1 < len(tokens) else None
-    if token.tag != entry.tag or not token.text.islower() or before is None:
-        return False
-    if after is not None and (after.tag[:2] == "NN" or after.text in "-/'’" or after.tag in ("CD", "POS", "VBG")):
-        return False
-    if before.lower in _BARRED.get(entry.noun, ()) or (entry.new == "work" and before.lower in _GENRES):
-        return False
-    if entry.new == "work" and after is not None and after.lower == "of":
-        return False  # "a comedy of manners"
-    at = index - 1
-    while at > 0 and tokens[at].tag in _BETWEEN and index - at < 4:
-        at -= 1
-    determiner = tokens[at].lower
-    if determiner == "that" and tokens[at].tag == "IN":
-        return False  # "I know that grandma ..."
-    if tokens[index - 1].text[-1] in "-/" or "-" in tokens[index - 1].text:
-        return False  # "sub-machine guns"
-    if entry.indefinite and determiner in _SOMEBODYS | {"the", "these", "those"}:
-        return False
-    if tokens[at].tag[:2] == "NN" or determiner in ("of", "no", "by", "on"):
-        return False
-    if entry.new in _HUMAN and determiner not in _DETERMINERS:
-        return False  # "a film about men"
-    if entry.noun == "man" and before.tag == "POS":
-        return False  # "a lady's man"
-    if entry.noun == "castle" and after is not None and after.lower == "in":
-        return False  # "in the sky"
-    if entry.new == "crime" and tokens[index - 1].tag == "VBN":
-        return False  # "a convicted murder"
-    return entry.tag == "NNS" or determiner in _DETERMINERS or tokens[at].tag == "POS"
 
 
 # A word by its opposite.
@@ -335,23 +176,6 @@ def _stands_free(tokens: Sequence[Token], index: int) -> bool:
     return before.text[-1] not in "-–/" and before.lower not in _DEGREES and before.tag not in ("NNS", "CD")
 
 
-@perturbation("antonyms", family=_OPPOSITE, tasks=UNSURE, version="2", needs=TOOLS, grammar="tags")
-def antonyms(text: Analysis, choices: random.Random) -> str | None:
-    """An adjective, adverb or verb is replaced by its antonym, once in a text.
-
-    Keeps subject and topic; may break every label about this very property, and sense where the noun does not take the
-    other word.
-
-    A topic mostly stays, but a class may be about just this, so nothing is carried. Only of one sentence: another one
-    may build on what it said.
-
-    >>> antonyms(Analysis("The shop is open."), random.Random(0))
-    'The shop is closed.'
-    """
-    new = opposites(text) if len(text.spans) == 1 and len(text.low) <= _PLAIN_WORDS and "," not in text.low else {}
-    return text.replace(put(text.tokens, _picked(new, choices))) if new else None
-
-
 def _picked(new: Mapping[int, str], choices: random.Random) -> dict[int, str]:
     place = choices.choice(sorted(new))
     return {place: new[place]}
@@ -363,7 +187,7 @@ def _picked(new: Mapping[int, str], choices: random.Random) -> dict[int, str]:
     tasks=uses("sentiment", check=opinionated(different), expects="another label", carry=nothing),
     version="2",
     needs=TOOLS,
-    grammar="trees",
+    grammar=True,
 )
 def polar_antonyms(text: Analysis, choices: random.Random) -> str | None:
     """Every word that praises or blames is replaced by its antonym.
@@ -402,7 +226,7 @@ def polar_antonyms(text: Analysis, choices: random.Random) -> str | None:
         ),
     },
     needs=TOOLS,
-    grammar="trees",
+    grammar=True,
 )  # fmt: skip
 def denying_antonyms(text: Analysis, choices: random.Random) -> str | None:
     """What the second text says of a definite subject is replaced by its antonym.
@@ -691,73 +515,3 @@ def asks(texts: Sequence[Analysis]) -> bool:
     (True, False)
     """
     return len(texts) == 2 and texts[1].text.rstrip().endswith("?") and not texts[0].text.rstrip().endswith("?")
-
-
-_WRITTEN = re.compile(
-    r"(?<![\w.,:/#@%+$£€–—'’-])(?P<digits>\d{1,2})(?= (?!(?:out|of|to|or|and|x|by|through|am|pm|a\.m|p\.m|in|per|"
-    r"percent|million|billion|thousand|hundred|mph|rpm|fps|gb|mb|mm|cm|km|kg|lbs?|oz|mp|hz|v|w|g|m)\b)[a-z]{3})"
-)
-_LINKED = re.compile(
-    r"(?:\b(?:of|or|to|and|by|times|than|vol|no|nr|part|page|line|chapter|version|at)|[\d,;(])[ .]*$", re.I
-)
-
-
-@perturbation("word-numbers", family="another way to write", tasks=EVERY | SENTIMENT, version="2")
-def word_numbers(text: Analysis, choices: random.Random) -> str | None:
-    """Small numbers are written as words, or, where none is in figures, as figures.
-
-    Keeps every number; may break titles and names with a number in them, and labels of style, since careful writers
-    spell small numbers.
-
-    Only those that count things: no dates, times, grades of ten, names; all of a text or none. Every answer is kept.
-
-    >>> word_numbers(Analysis("I read 3 books."), random.Random(0)), word_numbers(Analysis("I read two books."), None)
-    ('I read three books.', 'I read 2 books.')
-    """
-    spelled = [match for match in _WRITTEN.finditer(text.text) if int(match["digits"]) in _NAMED]
-    spelled = [match for match in spelled if not _after_name(text.text, match.start())]
-    if spelled:
-        near = [text.text[max(0, match.start() - 60) : match.end() + 60] for match in spelled]
-        if any(len(re.findall(r"(?<![\d.,:$£€])\d{1,2}(?![\d%:.,])", window)) > len(spelled) for window in near):
-            return None
-        if len(re.findall(r"(?<![\d.,:])\d{1,2}(?![\d%:]|[.,]\d)", text.text)) > len(spelled):
-            return None
-        return _written(text.text, [(*match.span("digits"), _NAMED[int(match["digits"])]) for match in spelled])
-    low = text.text
-    named = [match for match in _COUNTED.finditer(low) if not _LINKED.search(low[: match.start()]) and match.start()]
-    named = [
-        match
-        for match in named
-        if not re.match(
-            r" (?:of|or|to|and|by|hundred|thousand|million|billion|cents|times \d|\w+ly)\b", low[match.end() :]
-        )
-    ]
-    named = [match for match in named if not re.search(r"[.!?]['\")]* +$|\n *$", low[: match.start()])]
-    if len(named) < len(_ANY_NUMBER.findall(low.lower())) or any(
-        _KNOWN_COUNT.search(low[: at.start()].lower()) for at in named
-    ):
-        return None
-    return _written(low, [(*match.span(), str(_SPELLED[match["word"]])) for match in named]) if named else None
-
-
-def _after_name(text: str, start: int) -> bool:
-    """Whether what stands before makes a number the part of a name, a range or a list."""
-    before = text[:start].rstrip(" ")
-    previous = before.rsplit(None, 1)[-1].lstrip("\"'“‘(*") if before.split() else ""
-    if previous.lower() in _MONTHS:
-        return True
-    opening = not previous or previous[-1] in ".!?" or previous.lower() in _OPENING
-    return (
-        bool(_LINKED.search(text[:start]))
-        or bool(re.search(r"\d of $", text[:start]))
-        or (previous[:1].isupper() and not opening)
-    )
-
-
-def _written(text: str, new: Sequence[tuple[int, int, str]]) -> str:
-    parts, at = [], 0
-    for start, end, word in new:
-        opens = not text[:start].strip() or bool(re.search(r"[.!?][\"”’)]* +$", text[:start]))
-        parts += [text[at:start], word.capitalize() if opens and text[end:].strip() else word]
-        at = end
-    return "".join([*parts, text[at:]])

@@ -1,4 +1,4 @@
-"""Perturbations of opinions on films: what they name is explained, or another film is named.
+"""Perturbations of opinions on films: what they name is explained.
 
 The sentences and names are ours, in `data/sentences`; they stand in for the encyclopaedia that TextFlint's AddSum takes
 its summaries from (Wang et al. 2021, section 3).
@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from functools import cache
 
 from audit.packs.english.perturbations import appended, ends
-from audit.relations.base import nothing
 from audit.relations.perturbations import perturbation, uses
 from audit.resources import data_file
 from audit.text import Analysis
@@ -22,12 +21,6 @@ _NOT_THE_FILM = re.compile(
 """What follows a title where another film, or several, are meant."""
 
 
-_COMPARED = re.compile(
-    r"\b(?:than|like|unlike|no|not|another|next|as good as|watch|watched|watching|see|saw|seen|seeing|rent|liked|"
-    r"loved|enjoyed|hated|since)(?: watching| seeing| the film| the movie)? [\"'“]?$",
-    re.IGNORECASE,
-)
-_CLOSED = re.compile(r"[\"'”]?(?:[.,;!?)](?!\w)|$| (?:and|or|but|again|instead)\b)")
 _NOT_ONLY_FILMS = frozenset(
     {"scary movie", "sin city", "friday the 13th", "american beauty", "home alone", "super size me"}
 )
@@ -106,37 +99,3 @@ def film_summary_added(text: Analysis, choices: random.Random) -> str | None:
     if any(m.group().lower() in _NOT_ONLY_FILMS or _NOT_THE_FILM.match(text.text, m.end()) for m in mentions):
         return None
     return _explained("films", text, choices)
-
-
-@perturbation("other-film", family=_NAMED, tasks=uses("sentiment", carry=nothing), version="2")
-def other_film(text: Analysis, choices: random.Random) -> str | None:
-    """A film that the text names once becomes another one.
-
-    Keeps the words of the opinion; may break what they say: to be like a bad film blames, to be like a good one
-    praises.
-
-    Only where the text compares with it or tells of watching it, and nothing that belongs to it stands beside: "than",
-    "like", "no", "watch" before, the end of a clause behind. Mostly the label stays; but what is said may not fit the
-    other film, so nothing is carried. Not of sequels and series.
-
-    >>> other_film(Analysis("It is no Blade Runner."), random.Random(0))
-    'It is no Pulp Fiction.'
-    """
-    films = {name for name, sentence in sentences_about("films").items() if sentence.startswith(f'"{name}" is a')}
-    mentions = _mentions("films", text.text)
-    own = {name.lower(): name for name in films}
-    titles = {match.group().lower() for match in mentions}
-    if len(mentions) != 1 or not titles <= own.keys():
-        return None
-    (mention,), (title,) = mentions, titles
-    if title in _NOT_ONLY_FILMS or _NOT_THE_FILM.match(text.text, mention.end()):
-        return None
-    if not (_COMPARED.search(text.text[: mention.start()]) and _CLOSED.match(text.text[mention.end() :])):
-        return None
-    alike = sorted(
-        name
-        for name in films
-        if name.lower() not in text.text.lower() and " " in name and name.startswith("The ") == title.startswith("the ")
-    )
-    other = choices.choice(alike)
-    return text.text.replace(mentions[0].group(), other.lower() if text.text.islower() else other)

@@ -51,7 +51,7 @@ _KNOWN = words("the this that these those")
 
 
 def negate(analysis: Analysis, strict: bool = True) -> str | None:
-    """The sentence with its main verb negated; None where that would not read well, or there is no parser.
+    """The sentence with its main verb negated; None where that would not read well.
 
     `strict`: only where each word that praises or blames is denied, so that the sentence no longer says what it said.
 

@@ -28,7 +28,6 @@ from audit.text.tokens import words
 _FOLLOWING = "what follows from the premise"
 DENYING = "denial"
 _ENTAILED = Use(check=Labelled("entailment"), expects="the label is entailment", carry=always("entailment"))
-_ADDED = {"entailment": ("entailment",), "neutral": ("entailment",)}
 _DENIED = {
     "entailment": ("contradiction",),
     "neutral": ("neutral",),
@@ -82,31 +81,6 @@ def _said(premise: Analysis, hypothesis: Analysis) -> list[str]:
     """Sentences of a premise that say something, other than the hypothesis."""
     sentences = [sentence for sentence in passages(premise).sentences if _statement(sentence)]
     return [sentence.text for sentence in sentences if normalised(sentence.text) != normalised(hypothesis.text)]
-
-
-@joint_perturbation(
-    "premise-with-hypothesis",
-    family=_FOLLOWING,
-    tasks={
-        "inference": Use(
-            check=Mapped(tuple(_ADDED.items())), expects="neutral and entailment become entailment", carry=maps(_ADDED)
-        )
-    },
-)
-def premise_with_hypothesis(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """The hypothesis is added to the premise.
-
-    Keeps both texts; may break the premise, which contradicts itself where the hypothesis contradicted it.
-
-    Of a contradiction, of which nobody would write both, nothing is carried, and no label is expected.
-
-    >>> premise_with_hypothesis((Analysis("Two dogs run."), Analysis("They are brown.")), random.Random(0)).texts[0]
-    'Two dogs run. They are brown.'
-    """
-    premise, hypothesis = texts
-    if normalised(hypothesis.text) in normalised(premise.text) or not _statement(hypothesis):
-        return None
-    return Rewritten((_joined(premise.text, hypothesis.text), hypothesis.text))
 
 
 @joint_perturbation("hypothesis-with-premise", family=_FOLLOWING, tasks=uses("inference"))
@@ -166,7 +140,7 @@ def deniable(text: Analysis) -> bool:
     return first.low in _DEFINITE or first.tag.startswith("NNP")
 
 
-@perturbation("negated-hypothesis", family=DENYING, tasks=OPPOSITE, needs=TOOLS, grammar="trees")
+@perturbation("negated-hypothesis", family=DENYING, tasks=OPPOSITE, needs=TOOLS, grammar=True)
 def negated_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     """The main verb of the hypothesis is negated.
 
@@ -183,7 +157,7 @@ def negated_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     return negate(text, strict=False) if deniable(text) else None
 
 
-@perturbation("denied-hypothesis", family=DENYING, tasks=OPPOSITE, needs=TOOLS, grammar="trees")
+@perturbation("denied-hypothesis", family=DENYING, tasks=OPPOSITE, needs=TOOLS, grammar=True)
 def denied_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     """The hypothesis is denied: "It is not true that ...".
 
@@ -200,7 +174,7 @@ def denied_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     family="other words for the same",
     tasks=uses("inference", texts=SECOND),
     needs=TOOLS,
-    grammar="trees",
+    grammar=True,
 )
 def affirmed_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     """The hypothesis is affirmed: "It is true that ...".

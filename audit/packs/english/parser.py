@@ -1,4 +1,4 @@
-"""English words with tags and dependencies, by spaCy where a model of it is installed."""
+"""English words with tags and dependencies, by spaCy."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from audit.errors import NotInstalled, install_line
 from audit.packs.english.vocabulary import ESCAPED, FINITE
 from audit.text.tokens import Token
 
@@ -90,19 +91,26 @@ def model_name() -> str | None:
 
 
 def version() -> str:
-    """Versions of spaCy and of its model, which is not loaded for that. Raises TypeError where there is none."""
+    """Versions of spaCy and of its model, which is not loaded for that. Raises NotInstalled where there is none."""
+    name = _installed()
+    return f"spacy {version_of('spacy')}, {name} {version_of(name)}"
+
+
+def _installed() -> str:
+    """The model's name. Raises NotInstalled where there is none."""
     name = model_name()
     if name is None:
-        raise TypeError("no model of spaCy is installed")
-    return f"spacy {version_of('spacy')}, {name} {version_of(name)}"
+        raise NotInstalled(f"no model of spaCy for English is installed; run: {install_line('english')}")
+    return name
 
 
 @cache
 def _model() -> "Language":
     """Loaded once in a process, without what nothing here asks for: it is three times as fast."""
+    name = _installed()
     import spacy
 
-    return spacy.load(str(model_name()), exclude=["senter", "ner", "lemmatizer", "attribute_ruler"])
+    return spacy.load(name, exclude=["senter", "ner", "lemmatizer", "attribute_ruler"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +124,7 @@ class Unparsed:
 
 
 def parse(texts: Sequence[Unparsed]) -> list[Parse]:
-    """The words of each text with their trees. There must be a model."""
+    """The words of each text with their trees. Raises NotInstalled where there is no model."""
     from spacy.tokens import Doc
 
     model = _model()
@@ -136,5 +144,5 @@ def _spaces(spans: Sequence[tuple[int, int]]) -> list[bool]:
 
 
 def tree_of(tokens: Sequence[Token]) -> Parse | None:
-    """The trees of a text's tokens; None where no model made them."""
+    """The trees of a text's tokens; None where there are none."""
     return tokens if isinstance(tokens, Parse) and tokens else None

@@ -9,24 +9,22 @@ import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
 
-from audit.packs.english.capitals import inside_sentence, is_statement
+from audit.packs.english.capitals import inside_sentence
 from audit.packs.english.clauses import switch
-from audit.packs.english.contractions import contract, expand, has_contraction, has_full_form, may_change
+from audit.packs.english.contractions import contract, expand, has_contraction, has_full_form
 from audit.packs.english.coordination import swap, swappable
-from audit.packs.english.number import changes
 from audit.packs.english.passages import passages
-from audit.packs.english.synonyms import has_synonyms, replacements
+from audit.packs.english.synonyms import replacements
 from audit.packs.english.tagging import split_words
 from audit.packs.english.tense import change_tense
-from audit.packs.english.vocabulary import FUNCTION_WORDS, QUOTES
+from audit.packs.english.vocabulary import FUNCTION_WORDS
 from audit.relations.base import Rewritten, nothing
-from audit.relations.expect import rearrange
 from audit.relations.perturbations import BOTH, EVERY, FIRST, joint_perturbation, perturbation, uses
 from audit.resources import data_file
 from audit.text import Analysis
 from audit.text.tokens import words
 
-TOOLS = ("lemminflect", "textblob")
+TOOLS = ("lemminflect", "spacy")
 """What the extra `english` brings for words and tags."""
 
 # Case, marks and spaces: no word changes.
@@ -146,7 +144,7 @@ _ASKED = uses("question-answering")
     tasks={task: use for task, use in _UNLIKE_MRS.items() if task not in _ASKED},
     version="2",
     needs=TOOLS,
-    grammar="tags",
+    grammar=True,
 )
 def contractions(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """Contractions are written in full, or, where there are none, full forms contracted.
@@ -158,16 +156,14 @@ def contractions(texts: Sequence[Analysis], choices: random.Random) -> Rewritten
     >>> contractions([Analysis("It isn't good."), Analysis("It is bad.")], random.Random(0)).texts
     ('It is not good.', 'It is bad.')
     """
-    if not any(text.is_tagged or may_change(text.text) for text in texts):
-        return None
     for change, is_left in ((expand, has_contraction), (contract, has_full_form)):
-        if any(new := [change(text.split) for text in texts]):
+        if any(new := [change(text.tokens) for text in texts]):
             changed = [text.replace(own) if own else text.text for text, own in zip(texts, new, strict=True)]
             return None if any(map(is_left, changed)) else Rewritten(tuple(changed))
     return None
 
 
-@perturbation(_SHORTENED, family=_WORDS, tasks=_ASKED, version="2", needs=TOOLS, grammar="tags")
+@perturbation(_SHORTENED, family=_WORDS, tasks=_ASKED, version="2", needs=TOOLS, grammar=True)
 def question_contractions(text: Analysis, choices: random.Random) -> str | None:
     """Contractions are written in full, or, where there are none, full forms contracted.
 
@@ -180,7 +176,7 @@ def question_contractions(text: Analysis, choices: random.Random) -> str | None:
     return changed.texts[0] if changed else None
 
 
-@perturbation("synonyms", family=_WORDS, tasks=_UNLIKE_MRS, needs=TOOLS, grammar="tags")
+@perturbation("synonyms", family=_WORDS, tasks=_UNLIKE_MRS, needs=TOOLS, grammar=True)
 def synonyms(text: Analysis, choices: random.Random) -> str | None:
     """One or two nouns are replaced by synonyms.
 
@@ -193,9 +189,7 @@ def synonyms(text: Analysis, choices: random.Random) -> str | None:
     >>> synonyms(Analysis("I want to buy a bike."), random.Random(0))
     'I want to buy a bicycle.'
     """
-    if not (text.is_tagged or has_synonyms(text.text, both_ways=True)):
-        return None
-    by_noun = replacements(text.split, both_ways=True)
+    by_noun = replacements(text.tokens, both_ways=True)
     for noun in _LOOSE & by_noun.keys():
         del by_noun[noun]
     new: dict[int, str] = {}
@@ -209,7 +203,7 @@ def synonyms(text: Analysis, choices: random.Random) -> str | None:
     family=_WORDS,
     tasks=uses("classification", "inference", "sentiment", "similarity", "summarization"),
     needs=TOOLS,
-    grammar="trees",
+    grammar=True,
 )
 def opening_phrase(text: Analysis, choices: random.Random) -> str | None:
     """A phrase that says nothing stands before the text: "By the way, ...".
@@ -233,7 +227,7 @@ _TOLD = uses("classification", "inference", "similarity", "summarization")
 """Not of questions and contexts: what was asked for may be a list, whose order changes."""
 
 
-@perturbation("swapped-conjuncts", family=_BUILDING, tasks=_TOLD, by="sentence", needs=TOOLS, grammar="trees")
+@perturbation("swapped-conjuncts", family=_BUILDING, tasks=_TOLD, by="sentence", needs=TOOLS, grammar=True)
 def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
     """What "and" or "or" joins swaps places, once in a sentence.
 
@@ -251,7 +245,7 @@ _OUT_OF_PLACE = words("and but or so sorry thanks please bore spoil reveal give 
 """Words of a first clause that is a remark on what is said: "sorry", "I won't give it away"."""
 
 
-@perturbation("but-although", family=_BUILDING, tasks=_TOLD, by="sentence", version="2", needs=TOOLS, grammar="trees")
+@perturbation("but-although", family=_BUILDING, tasks=_TOLD, by="sentence", version="2", needs=TOOLS, grammar=True)
 def but_although(text: Analysis, choices: random.Random) -> str | None:
     """Two clauses joined by "but" are joined by "although" instead, or the other way round.
 
@@ -276,7 +270,7 @@ _BY_SCHEME = uses("classification", carry=nothing)
 """Whether a label stays hangs on the labels: some are about when, or how many."""
 
 
-@perturbation("tense", family=_INFLECTING, tasks=_BY_SCHEME, version="2", needs=TOOLS, grammar="trees")
+@perturbation("tense", family=_INFLECTING, tasks=_BY_SCHEME, version="2", needs=TOOLS, grammar=True)
 def tense(text: Analysis, choices: random.Random) -> str | None:
     """Finite verbs change from the present to the past, or from the past to the present.
 
@@ -299,50 +293,17 @@ def tense(text: Analysis, choices: random.Random) -> str | None:
 _TIMED = words("? now today still already yet since ago yesterday tomorrow when until till cannot = times years old")
 
 
-@perturbation("number", family=_INFLECTING, tasks=_BY_SCHEME, version="2", needs=TOOLS, grammar="trees")
-def number(text: Analysis, choices: random.Random) -> str | None:
-    """A singular becomes a plural or a plural a singular, with all that agrees with it, once in a text.
-
-    Keeps what is spoken of; may break how many there are, and what the rest of the sentence says of that one or those
-    several.
-
-    Of a text of several sentences only where no pronoun of one may mean what another names.
-
-    >>> number(Analysis("I made a film."), random.Random(0))
-    'I made some films.'
-    """
-    if len(text.spans) > 1 and not _MEANING_ONE.isdisjoint(text.low):
-        return None
-    able = {at: found for at, sentence in enumerate(text.sentences) if (found := changes(sentence.tokens))}
-    if not able:
-        return None
-    at = choices.choice(sorted(able))
-    return text.replace_sentences({at: text.sentences[at].replace(choices.choice(able[at]))})
-
-
-_MEANING_ONE = words("it its he him his she her they them their this that these those one ones")
-
-
 # Sentences: more of them, or in another order.
 
 SENTENCES = "sentences added or moved"
-_LEANING = words(
-    "he she it they him her them his hers its their theirs this that these those such here there then thus so but and "
-    "or yet however also too still instead therefore meanwhile moreover furthermore besides otherwise afterwards later "
-    "next finally first second third last former latter another other others both neither either same again one ones "
-    "because although though while another nor even indeed similarly likewise hence earlier before after eventually "
-    "well ago since now today yesterday tomorrow meantime consequently accordingly nevertheless nonetheless rather "
-    "additionally who whom whose which"
-)
-"""Words that may lean on a sentence before: one with any of them keeps its place."""
 
 
 @cache
 def sentences_of(name: str) -> tuple[str, ...]:
     """The sentences of a file of data/sentences.
 
-    >>> len(sentences_of("irrelevant")) >= 40, len(sentences_of("remarks")) >= 12
-    (True, True)
+    >>> len(sentences_of("irrelevant")) >= 40
+    True
     """
     lines = data_file(f"sentences/{name}.txt").read_text(encoding="utf-8").splitlines()
     return tuple(line for line in lines if line)
@@ -418,20 +379,6 @@ def irrelevant_sentence(texts: Sequence[Analysis], choices: random.Random) -> Re
     return Rewritten((appended(first, choices.choice(candidates)), *(text.text for text in others)))
 
 
-@perturbation("closing-remark", family=SENTENCES, tasks=uses("classification", "sentiment"))
-def closing_remark(text: Analysis, choices: random.Random) -> str | None:
-    """A sentence that says nothing of any subject stands at the end.
-
-    Keeps every sentence of the text; may break labels of genre or source: few reviews and tickets say that they end.
-
-    It is one of `data/sentences/remarks.txt`.
-
-    >>> closing_remark(Analysis("The printer is broken."), random.Random(0))
-    'The printer is broken. This was the last line.'
-    """
-    return appended(text, choices.choice(sentences_of("remarks"))) if ends(text.text) else None
-
-
 def ends(text: str) -> bool:
     """Whether a text ends as a sentence does, or with a word: not with a colon or dash."""
     body = text.rstrip().rstrip("\"”'’)]")
@@ -459,71 +406,3 @@ def repeated_sentence(text: Analysis, choices: random.Random) -> str | None:
     start, end = passages(text).spans[place]
     sentence = text.text[start:end]
     return text.text[:end] + ("." if sentence[-1].isalnum() else "") + " " + sentence + text.text[end:]
-
-
-@perturbation("sentence-order", family=SENTENCES, tasks=uses("classification", carry=nothing), version="2")
-def sentence_order(text: Analysis, choices: random.Random) -> str | None:
-    """The sentences come in a random order.
-
-    Keeps every sentence; may break what pronouns, "then" and "however" refer to, the order of events, and the point
-    that a text builds up to.
-
-    Sentences that lean on others read torn, so nothing is carried: readers are asked.
-
-    >>> sentence_order(Analysis("It is long. I like it."), random.Random(0))
-    'I like it. It is long.'
-    """
-    text = passages(text)
-    return _reordered(text, range(len(text.spans)), choices)
-
-
-@perturbation(
-    "free-sentence-order",
-    family=SENTENCES,
-    tasks=uses("summarization", carry=nothing),
-    version="2",
-    needs=TOOLS,
-    grammar="trees",
-)
-def free_sentence_order(text: Analysis, choices: random.Random) -> str | None:
-    """Sentences behind the first that lean on no other change their order.
-
-    Keeps every sentence; may break ties between sentences that no word shows, and an order of time or weight that a
-    summary follows.
-
-    What leans without a word that says so cannot be told, so nothing is carried. One that leans on another keeps its
-    place: "He left." Two at least must be statements without words that point back or tell an order, and what stands
-    right before a sentence that keeps its place stays, too.
-
-    >>> free_sentence_order(Analysis("Ann has a shop. Bob sells tea. Oslo is cold."), random.Random(0))
-    'Ann has a shop. Oslo is cold. Bob sells tea.'
-    """
-    text = passages(text)
-    leans = [not _stands_alone(sentence) for sentence in text.sentences]
-    return _reordered(text, [at for at in range(1, len(leans)) if not any(leans[at : at + 2])], choices)
-
-
-def _reordered(text: Analysis, free: Sequence[int], choices: random.Random) -> str | None:
-    """The text with these sentences in another order; None where they are fewer than two different ones."""
-    parts = [sentence.text for sentence in text.sentences]
-    if len({parts[place] for place in free}) < 2:
-        return None
-    shuffled = list(free)
-    while [parts[place] for place in shuffled] == [parts[place] for place in free]:
-        choices.shuffle(shuffled)
-    order = list(range(len(parts)))
-    for place, other in zip(free, shuffled, strict=True):
-        order[place] = other
-    return rearrange(text, order)
-
-
-_WHOLE = 3
-"""Words of the shortest sentence that moves: "I did." leans on another."""
-
-
-def _stands_alone(sentence: Analysis) -> bool:
-    """Whether a sentence says the same wherever it stands: a whole statement, no quotation, without a word that points
-    back, and not about "the" thing that a sentence before may have named."""
-    low = [word.lower() for word in split_words(sentence.text)]
-    known = low[0] in ("the", "overall", "may") or len(low) < _WHOLE or "?" in low or not QUOTES.isdisjoint(low)
-    return not known and _LEANING.isdisjoint(low) and ends(sentence.text) and is_statement(sentence)

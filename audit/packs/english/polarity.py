@@ -21,8 +21,6 @@ _SHARES = words("acomp attr dobj amod advmod xcomp oprd conj")
 """Relations of a word to a head whose negation is its own."""
 _MOST = words("recommend praise thank love admire")
 """Negated and with "enough" they praise all the more."""
-_REACH = 3
-"""Words that a negation reaches to its right, where there are no trees."""
 
 
 @cache
@@ -81,10 +79,8 @@ def polar_words(analysis: Analysis) -> Mapping[int, int]:
 
 def _is_negated(analysis: Analysis, index: int) -> bool:
     tree, low = tree_of(analysis.tokens), analysis.low
-    if low[index] in _MOST and "enough" in low[index + 1 : index + 4]:
+    if tree is None or (low[index] in _MOST and "enough" in low[index + 1 : index + 4]):
         return False  # "I cannot recommend it enough"
-    if tree is None:
-        return not NEGATIONS.isdisjoint(low[max(0, index - _REACH) : index])
     word, heads = tree.words[index], {index}
     while word.relation in _SHARES and tree.subject(word.index) is None:
         word = tree.words[word.head]

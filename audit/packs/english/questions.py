@@ -6,7 +6,6 @@ After TextFlint's PerturbQuestion, AddSent and ModifyPos (Wang et al. 2021, sect
 import random
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.perturbations import SENTENCES, TOOLS, appended, ends, irrelevant_to
@@ -21,28 +20,9 @@ _ASKING = "the question put otherwise"
 _ANSWERED = uses("question-answering")
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """The parts of a question, in the order of a statement: "when" "the roof" "was replaced"."""
-
-    asked: str
-    """The phrase with the question word, as it opens the question."""
-    subject: str
-    """Empty where the question word is, or is part of, the subject."""
-    verb: str
-    """The verb and what follows it."""
-    copula: bool
-    past: bool
-    single: bool
-    """Whether the phrase is one question word."""
-    after: int
-    """Words behind the main verb."""
-    holds: bool
-    """Whether what follows the main verb holds a clause or a phrase with a preposition."""
-
-
-def _parts(text: Analysis) -> _Question | None:
-    """The parts of one plain question that opens with a question word; None of another."""
+def _statement(text: Analysis) -> str | None:
+    """One plain question that opens with a question word, as a statement orders it: "when the roof was replaced"; None
+    of another."""
     tree = tree_of(text.tokens)
     if tree is None or len(text.spans) != 1 or not text.text.rstrip().endswith("?") or len(tree.roots()) != 1:
         return None
@@ -56,26 +36,17 @@ def _parts(text: Analysis) -> _Question | None:
         return None
     end, opens = tree.words[-1].start, tree.words[: tensed.index]
     asked = text.text[: opens[-1].end]
-    rest = tree.words[root.index + 1 : -1]
-    shape = {
-        "asked": asked,
-        "copula": root.tag[:2] == "VB" and root.low in BE_FINITE,
-        "past": tensed.tag == "VBD",
-        "single": len(opens) == 1,
-        "after": len(rest),
-        "holds": any(word.tag in ("IN", "TO") or word.tag[:2] == "VB" for word in rest[:-1])
-        or (opens[-1].tag[:2] in ("NN", "WP") and any(word.tag[:2] == "NN" for word in rest)),
-    }
     subject = _inverted_subject(tree, root, tensed)
     if subject is None:
         own = tree.subject(root.index)
         if own is None or own.index >= tensed.index or (tree.words[tensed.index + 1].low == "there"):
             return None
-        if shape["copula"] or tensed.low in ("do", "does", "did") or root.index - tensed.index > 2:
+        is_copula = root.tag[:2] == "VB" and root.low in BE_FINITE
+        if is_copula or tensed.low in ("do", "does", "did") or root.index - tensed.index > 2:
             return None
         if tensed.low in ("had", "has", "have") and tree.words[tensed.index + 1].tag != "VBN":
             return None
-        return _Question(subject="", verb=text.text[tensed.start : end].rstrip(), **shape)  # type: ignore[arg-type]
+        return f"{asked} {text.text[tensed.start : end].rstrip()}"
     between = text.text[subject[-1].end : root.start].strip() if root is not tensed else ""
     behind = text.text[root.end if root is not tensed else subject[-1].end : end].strip()
     verb = _verb(root, tensed)
@@ -83,10 +54,7 @@ def _parts(text: Analysis) -> _Question | None:
         return None
     helper, main = verb
     said = " ".join(part for part in (helper, between, main, behind) if part)
-    if root is tensed:
-        shape["after"] = len(behind.split())
-        shape["holds"] = len(behind.split()) > 0
-    return _Question(subject=text.text[subject[0].start : subject[-1].end], verb=said, **shape)  # type: ignore[arg-type]
+    return f"{asked} {text.text[subject[0].start : subject[-1].end]} {said}"
 
 
 def _inverted_subject(tree: Parse, root: Word, tensed: Word) -> Sequence[Word] | None:
@@ -126,20 +94,12 @@ def _verb(root: Word, tensed: Word) -> tuple[str, str] | None:
     return None if inflected is None else ("", inflected)
 
 
-def _low(phrase: str) -> str:
-    return phrase[0].lower() + phrase[1:]
-
-
-def _clause(parts: _Question) -> str:
-    return " ".join(part for part in (parts.subject, parts.verb) if part)
-
-
 _INDIRECT = (
     "Can you tell me {}?", "Do you know {}?", "I would like to know {}.", "Could you tell me {}?", "Please tell me {}.",
 )  # fmt: skip
 
 
-@perturbation("indirect-question", family=_ASKING, tasks=_ANSWERED, needs=TOOLS, grammar="trees")
+@perturbation("indirect-question", family=_ASKING, tasks=_ANSWERED, needs=TOOLS, grammar=True)
 def indirect_question(text: Analysis, choices: random.Random) -> str | None:
     """The question is asked indirectly: "Can you tell me where ...?".
 
@@ -148,46 +108,8 @@ def indirect_question(text: Analysis, choices: random.Random) -> str | None:
     >>> indirect_question(Analysis("Where does Ann live?"), random.Random(0))
     'Could you tell me where Ann lives?'
     """
-    parts = _parts(text)
-    return choices.choice(_INDIRECT).format(f"{_low(parts.asked)} {_clause(parts)}") if parts else None
-
-
-@perturbation("question-in-place", family=_ASKING, tasks=_ANSWERED, needs=TOOLS, grammar="trees")
-def question_in_place(text: Analysis, choices: random.Random) -> str | None:
-    """The question word stands where the answer would: "Ann lives where?".
-
-    Keeps what is asked; may break the tone: it sounds surprised, or asks to hear something again.
-
-    People ask so in talk. Only of short questions, where nothing comes between.
-
-    >>> question_in_place(Analysis("Where does Ann live?"), random.Random(0))
-    'Ann lives where?'
-    """
-    parts = _parts(text)
-    if parts is None or not parts.subject or parts.subject == "there" or parts.after > 2 or parts.holds:
-        return None
-    clause = _clause(parts)
-    return f"{clause[0].upper()}{clause[1:]} {_low(parts.asked)}?"
-
-
-_CLEFT = words("who what where when why")
-
-
-@perturbation("cleft-question", family=_ASKING, tasks=_ANSWERED, needs=TOOLS, grammar="trees")
-def cleft_question(text: Analysis, choices: random.Random) -> str | None:
-    """What is asked for stands out: "Where is it that ...?".
-
-    Keeps what is asked; may break an open question: "Where is it that ...?" takes for granted that there is an answer.
-
-    Only of questions with one question word, which are not of the form "What is ...?".
-
-    >>> cleft_question(Analysis("Where does Ann live?"), random.Random(0))
-    'Where is it that Ann lives?'
-    """
-    parts = _parts(text)
-    if parts is None or not parts.single or parts.asked.lower() not in _CLEFT or parts.copula:
-        return None
-    return f"{parts.asked} {'was' if parts.past else 'is'} it that {_clause(parts)}?"
+    asked = _statement(text)
+    return choices.choice(_INDIRECT).format(asked[0].lower() + asked[1:]) if asked else None
 
 
 # The context.

@@ -52,7 +52,7 @@ from audit.resources import data_file
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
-_TOOLS = ("lemminflect", "textblob")
+_TOOLS = ("lemminflect", "spacy")
 """What the extra `english` brings for words and tags."""
 OTHERS = (
     noise,
@@ -69,8 +69,7 @@ OTHERS = (
 )
 """Modules that register the relations of the other tasks."""
 plain, chained = registry.plain, registry.chained
-tagged = partial(registry.plain, needs=_TOOLS, grammar="tags")
-parsed = partial(registry.plain, needs=_TOOLS, grammar="trees")
+parsed = partial(registry.plain, needs=_TOOLS, grammar=True)
 
 _STRICT = {"strict": True}
 """Of relations that are loose as the study defines them: without it they apply where the study applies them."""
@@ -160,7 +159,7 @@ def reversed_case(text: Analysis, choices: random.Random) -> str | None:
     return changed if changed != text.text else None
 
 
-@tagged(
+@parsed(
     "MR3.2",
     version="2",
     task="sentiment",
@@ -422,7 +421,7 @@ _REMOVING = "removing sentences"
     carry=nothing,
     params=_STRICT,
     needs=_TOOLS,
-    grammar="tags",
+    grammar=True,
     expects=different,
 )
 def without_same(source: Source, choices: random.Random, strict: bool = True) -> Steps:
@@ -489,7 +488,7 @@ _REPLACING = "replacing words"
 _CLOSERS = "\"”'’)]"
 
 
-@tagged("MR1.1", version="2", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
+@parsed("MR1.1", version="2", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
 def contractions(text: Analysis, choices: random.Random) -> str | None:
     """Contractions are written in full, or full forms contracted; the sentiment stays.
 
@@ -502,7 +501,7 @@ def contractions(text: Analysis, choices: random.Random) -> str | None:
     return text.replace(new) if new else None
 
 
-@tagged("MR1.2", version="2", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
+@parsed("MR1.2", version="2", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
 def synonyms(text: Analysis, choices: random.Random) -> str | None:
     """One or two nouns are replaced by synonyms; the sentiment stays.
 
@@ -529,7 +528,7 @@ def numbers(text: Analysis, choices: random.Random) -> str | None:
     return text.replace(choices.choice(candidates)) if candidates else None
 
 
-@tagged(
+@parsed(
     "MR1.4",
     version="2",
     task="sentiment",

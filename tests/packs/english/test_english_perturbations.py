@@ -1,4 +1,7 @@
-"""The English perturbations of classification, inference, question answering, sentiment, similarity, summarization."""
+"""The English perturbations of classification, inference, question answering, sentiment, similarity, summarization.
+
+What each makes of real text is pinned in `tests/golden`; here is what holds of all of them, and what they refuse.
+"""
 
 import random
 import re
@@ -8,32 +11,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.packs.english.capitals import inside_sentence, is_statement
+from audit.errors import AuditError, NotInstalled
+from audit.packs.english import entailment, named_works, style
+from audit.packs.english.entities import people_of
 from audit.packs.english.noise import typos
-from audit.packs.english.perturbations import (
-    content_stems,
-    final_mark,
-    free_sentence_order,
-    irrelevant_to,
-    lower_case,
-    sentences_of,
-    synonyms,
-)
+from audit.packs.english.perturbations import content_stems, irrelevant_to, sentences_of
+from audit.packs.english.polarity import polar_words
 from audit.packs.english.tagging import is_word
+from audit.packs.translation import perturbations as asking
 from audit.relations import Joint, Outcome, Plain, Source, all_relations, get_relation
+from audit.relations.registry import configured
 from audit.tasks import Input, Output, get_task
 from audit.text import Analysis
 
-TASKS = ("classification", "inference", "question-answering", "sentiment", "similarity", "summarization")
-ELSEWHERE = "hypernyms antonyms numbers word-numbers places organisations persons pronouns kin-words names-by-gender "
-ELSEWHERE += "names-by-region masked-word back-translation"
+ASKING = ("masked-word", "back-translation")
+"""They ask another program."""
 ENGLISH = [
     relation
-    for task in TASKS
-    for relation in all_relations(task)
-    if relation.languages == ("en",) and not relation.name.startswith("MR") and relation.name not in ELSEWHERE.split()
+    for relation in all_relations()
+    if relation.languages == ("en",) and not relation.name.startswith("MR") and relation.name not in ASKING
 ]
-"""Those of meaning, names and fairness are tested in `test_meaning.py`, on texts of their own."""
 TEXTS = [
     "The film is wonderful and exciting, but I really don't believe its ending.",
     "Ann has a shop in Oslo. Bob sells good tea. The people like both of them.",
@@ -42,27 +39,28 @@ TEXTS = [
     "the children believe what they read",
     "Mr. Lee left the U.S. in 1990.",
     "Although it rains, she will walk home.",
-    "Ann has a shop. Bob sells tea. Oslo is cold.",
     "The shop is open.",
     "The shop is not open.",
     "The film is not good.",
-    "I made a film.",
-    "I liked it more than Blade Runner.",
+    "It was a good man.",
     "The colour of the theatre is ugly.",
     "Tom Hanks has three dogs.",
     "He likes Blade Runner.",
+    "My brother is late.",
+    "She paid for 18 books.",
     "",
     "...",
 ]
 QUESTIONS = [
     "Where does Ann have a shop?",
     "Who's the director of the film?",
-    "What colour is the shop?",
+    "What colour is the shop in Oslo?",
     "Which people believe it?",
     "Why isn't it cold?",
     "Why",
     "?",
 ]
+NAMED = [("Alice Smith works in Oslo.", "What does Alice Smith do in Oslo?"), ("In 3 years", "What was in 3 years?")]
 
 
 def named(relation):
@@ -71,7 +69,9 @@ def named(relation):
 
 def inputs(relation):
     if relation.task == "question-answering":
-        return [Input.of(text, question) for text in TEXTS[:3] for question in QUESTIONS]
+        return [Input.of(text, question) for text in TEXTS[:3] for question in QUESTIONS] + [
+            Input.of(*pair) for pair in (*NAMED, ("He paid 50 euros.", "Where did he pay 50 euros?"))
+        ]
     if get_task(relation.task).texts == 1:
         return [Input.of(text) for text in TEXTS]
     return [Input.of(text, other) for text in TEXTS for other in (text, TEXTS[0], TEXTS[1])]
@@ -95,16 +95,17 @@ def only(task, name, *texts, seed="1"):
 
 @pytest.mark.parametrize("relation", ENGLISH, ids=named)
 def test_follow_ups_differ_are_repeatable_and_leave_other_texts_alone(relation):
+    assert re.fullmatch(r"[A-Z].*; .*[a-z]\.", relation.summary)
+    assert isinstance(relation, Plain | Joint)
     made = 0
     for item in inputs(relation):
         texts = item.texts
         new = follow_ups(relation, item)
         assert new == follow_ups(relation, item)
-        assert item.texts == texts
         assert len(new) <= 1
         for follow_up in new:
             made += 1
-            assert follow_up.texts != item.texts
+            assert follow_up.texts != texts
             assert (len(follow_up.texts), follow_up.languages) == (len(texts), item.languages)
             assert all(text.strip() for text in follow_up.texts if text not in texts)
             if isinstance(relation, Plain):
@@ -114,25 +115,12 @@ def test_follow_ups_differ_are_repeatable_and_leave_other_texts_alone(relation):
     assert made
 
 
-@pytest.mark.parametrize("relation", ENGLISH, ids=named)
-def test_each_says_what_it_does_and_expects(relation):
-    assert re.fullmatch(r"[A-Z].*; .*[a-z]\.", relation.summary)
-    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", relation.name)
-    assert isinstance(relation, Plain | Joint)
-    assert not relation.per_system
-
-
 @settings(max_examples=40, deadline=None)
-@given(st.text(max_size=60))
+@given(st.text(max_size=60) | st.text(st.sampled_from("aA1.,' \"?\n$his Mr Ann 20 Oslo"), max_size=40))
 def test_whatever_the_text_is(text):
     for relation in (one for one in ENGLISH if one.task == "classification"):
         for follow_up in follow_ups(relation, Input.of(text)):
             assert follow_up.text != text
-
-
-def test_there_are_enough_of_each_task():
-    counts = {task: sum(relation.task == task for relation in ENGLISH) for task in TASKS}
-    assert min(counts.values()) >= 8, counts
 
 
 @given(st.integers(0, 10_000))
@@ -148,103 +136,124 @@ def test_noise_makes_no_other_word_and_keeps_names_numbers_and_negations(seed):
             assert word[0] == old[0]
 
 
-def test_lower_case_leaves_words_that_mean_something_else_then():
-    assert lower_case(Analysis("He left the US."), random.Random(0)) is None
-    assert lower_case(Analysis("She is Polish."), random.Random(0)) is None
-    assert lower_case(Analysis("It is in Oslo."), random.Random(0)) == "it is in oslo."
-    assert lower_case(Analysis("WHO IS IT?"), random.Random(0)) == "who is it?"
+@given(st.integers(3, 9999), st.integers(0, 99))
+def test_another_number_is_as_long_and_near(number, seed):
+    new = only("sentiment", "numbers", f"We waited for {number} minutes.", seed=str(seed))
+    if new is not None:
+        other = int(re.search(r"\d+", new[0]).group())
+        assert other != number
+        assert len(str(other)) == len(str(number))
+        assert abs(other - number) <= max(9, number // 5)
 
 
-def test_final_marks():
-    def made(text):
-        return final_mark(Analysis(text), random.Random(0))
-
-    assert made("Is it good?") == "Is it good"
-    assert made('He said "no way."') == 'He said "no way"'
-    assert made("It is good") == "It is good."
-    for text in ("It is good!", "He left the U.S.", "books, films, etc.", "and so on...", "What?!?", "a -"):
-        assert made(text) is None, text
-
-
-def test_synonyms_can_take_each_others_place():
-    assert synonyms(Analysis("I want to buy a bike."), random.Random(0)) == "I want to buy a bicycle."
-    assert synonyms(Analysis("The actor left."), random.Random(0)) is None  # a performer may be a dancer
-    assert synonyms(Analysis("It is out of tune."), random.Random(0)) is None
-
-
-def test_statements():
-    assert [
-        is_statement(Analysis(text)) for text in ("It rains.", "But it rains.", "Rain.", "Go!", "However, it rains.")
-    ]
-    assert inside_sentence(Analysis("Rain and snow.")) is None
-    assert inside_sentence(Analysis("Oslo is cold.")) == "Oslo is cold."
-    assert inside_sentence(Analysis("The city is cold.")) == "the city is cold."
+@pytest.mark.parametrize(
+    ("task", "name", "texts", "expected"),
+    [
+        ("sentiment", "lower-case", ("WHO IS IT?",), ("who is it?",)),
+        ("sentiment", "final-mark", ('He said "no way."',), ('He said "no way"',)),
+        ("classification", "synonyms", ("I want to buy a bike.",), ("I want to buy a bicycle.",)),
+        ("sentiment", "social-media", ("I like You and your film.",), ("I like You & ur film",)),
+        ("sentiment", "negation-removed", ("The film isn't good.",), ("The film is good.",)),
+        ("classification", "negation-removed", ("Rosa didn't buy the house.",), ("Rosa bought the house.",)),
+        ("sentiment", "double-denial", ("It lacks charm.",), ("It does not have charm.",)),
+        ("sentiment", "antonyms", ("It is a good film.",), ("It is a bad film.",)),
+        ("inference", "antonyms", ("It rains.", "The shop is open."), ("It rains.", "The shop is closed.")),
+        ("inference", "swapped-antonym", ("x", "She left before lunch."), ("x", "She left after lunch.")),
+        ("inference", "negated-hypothesis", ("x", "The man is asleep."), ("x", "The man is not asleep.")),
+        ("inference", "hypothesis-from-premise", ("Two dogs run.", "It rains."), ("Two dogs run.",) * 2),
+        ("sentiment", "pronouns", ("He gave her his key; it is hers now.",), ("She gave him her key; it is his now.",)),
+        ("sentiment", "kin-words", ("My MOTHER left.",), ("My FATHER left.",)),
+    ],
+)
+def test_known_follow_ups(task, name, texts, expected):
+    assert only(task, name, *texts) == expected
 
 
-def test_sentences_that_lean_on_another_keep_their_places():
-    text = "Ann has a shop. She sells tea. Bob is a baker. Oslo is cold."
-    orders = {free_sentence_order(Analysis(text), random.Random(seed)) for seed in range(10)}
-    assert orders == {"Ann has a shop. She sells tea. Oslo is cold. Bob is a baker."}
-    assert free_sentence_order(Analysis("Ann has a shop. She sells tea. The tea is good."), random.Random(0)) is None
+@pytest.mark.parametrize(
+    ("task", "name", "texts"),
+    [
+        ("sentiment", "lower-case", ("He left the US.",)),
+        ("sentiment", "final-mark", ("He left the U.S.",)),
+        ("classification", "synonyms", ("The actor left.",)),  # a performer may be a dancer
+        ("sentiment", "adverbs", ("It is not long.",)),
+        ("classification", "negation-removed", ("The shop is not open yet.",)),
+        ("sentiment", "double-denial", ("Everyone hated it.",)),
+        ("sentiment", "antonyms", ("A good film with a bad ending.",)),
+        ("inference", "antonyms", ("It rains.", "A shop is open.")),
+        ("inference", "swapped-antonym", ("It rains.", "The tower is 62 metres high.")),
+        ("inference", "negated-hypothesis", ("x", "A man is asleep.")),
+        ("inference", "denied-hypothesis", ("x", "But he sleeps.")),
+        ("inference", "changed-number", ("Tom paid more than 80 euros.", "Tom paid 80 euros.")),
+        ("inference", "overlap-open", ("It rains.", "Rosa did not buy the house.")),
+        ("inference", "overlap-stated", ("It rains.", "The thieves got away, since it rained.")),
+        ("sentiment", "numbers", ("I give it 8 out of 10.",)),
+        ("similarity", "numbers", ("It weighs 500 grams.", "It weighs half a kilogram.")),
+        ("question-answering", "numbers", ("In 1990 he bought 3 cars.", "How many cars did he buy?")),
+        ("sentiment", "places", ("Oslo is the capital.",)),
+        ("question-answering", "places", ("Alice met Peter in Oslo.", "Was it in Oslo or Bergen?")),
+        ("sentiment", "pronouns", ("The actress lost her key.",)),
+        ("sentiment", "kin-words", ("His brother John left.",)),
+        ("sentiment", "film-summary-added", ("He ran amok.",)),
+        ("question-answering", "indirect-question", ("x", "Is it good?")),
+        ("question-answering", "distractor-sentence", ("Ann asked him.", "Who asked him?")),
+        ("sentiment", "irrelevant-opening", ("It is long.",)),
+    ],
+)
+def test_no_group_where_the_label_could_not_be_known_or_it_reads_badly(task, name, texts):
+    assert only(task, name, *texts) is None
+
+
+def test_names_and_numbers_change_alike_in_both_texts():
+    first, second = only("similarity", "numbers", "It has 300 pages.", "There are 300 pages.")
+    assert re.findall(r"\d+", first) == re.findall(r"\d+", second) != ["300"]
+    premise, hypothesis = only("inference", "places", "Ann lives in Munich.", "Munich is where Ann lives.")
+    assert hypothesis.startswith(premise.removeprefix("Ann lives in ").rstrip("."))
+    texts = only("question-answering", "persons", "Alice Smith met Peter Lee.", "Whom did Alice Smith meet?")
+    assert "Peter Lee" in texts[0]
+    assert "Alice" not in "".join(texts)
+
+
+def test_persons_are_read_with_titles_and_surnames_and_titles_of_films_are_not():
+    people = people_of([Analysis("Alice Smith left. Mr. Smith stayed with Smith.")])
+    assert [(person.first, person.last) for person in people] == [("Alice", "Smith")]
+    for text in ("Harold and Maude is old.", "St. Louis is far.", "Billy the Kid rode.", 'I saw "Annie" twice.'):
+        assert not people_of([Analysis(text)]), text
+
+
+def test_lists_are_sound():
+    american, british = style._spellings()
+    assert (american["realising"], british["humor"]) == ("realizing", "humour")
+    assert all(word != opposite for (_, word), opposite in entailment._opposites().items())
+    for kind in ("people", "films"):
+        for name, sentence in named_works.sentences_about(kind).items():
+            assert name.removeprefix("The ") in sentence
+            assert not polar_words(Analysis(sentence.replace(name, "it"))), sentence
+    irrelevant = sentences_of("irrelevant")
+    assert all(content_stems(sentence) for sentence in irrelevant)
+    assert len(set(irrelevant)) == len(irrelevant)
 
 
 def test_irrelevant_sentences_share_no_word():
-    assert all(content_stems(sentence) for sentence in sentences_of("irrelevant"))
     assert not any("bakery" in one for one in irrelevant_to([Analysis("Where are the bakeries?")]))
-    assert not any("Lemons" in one for one in irrelevant_to([Analysis("A lemon is yellow.")]))
-    for name in ("irrelevant", "remarks"):
-        assert len(set(sentences_of(name))) == len(sentences_of(name))
-        assert all(re.fullmatch(r"[A-Z].*\.", sentence) for sentence in sentences_of(name))
-
-
-def test_a_text_that_shares_a_word_with_every_irrelevant_sentence_makes_no_group():
     everything = " ".join(sentences_of("irrelevant"))
     assert only("inference", "irrelevant-sentence", everything, "It rains.") is None
     assert only("question-answering", "other-context", "Ann lives in Oslo.", everything + "?") is None
 
 
-def test_the_hypothesis_becomes_what_the_premise_says():
-    assert only("inference", "hypothesis-from-premise", "Two dogs run.", "It rains.") == ("Two dogs run.",) * 2
-    assert only("inference", "hypothesis-from-premise", "Do dogs run?", "It rains.") is None
-    assert only("inference", "hypothesis-from-premise", "Two dogs run.", "Two dogs run") is None
-    assert only("inference", "premise-with-hypothesis", "Two dogs run", "They are brown.") == (
-        "Two dogs run. They are brown.",
-        "They are brown.",
-    )
-    assert only("inference", "hypothesis-with-premise", "Two dogs run.", "They are brown.") == (
-        "Two dogs run.",
-        "Two dogs run. They are brown.",
-    )
-
-
-def test_hypotheses_are_denied():
-    assert only("inference", "negated-hypothesis", "x", "The man is asleep.") == ("x", "The man is not asleep.")
-    for hypothesis in ("A man is asleep.", "Most men sleep.", "The man may be asleep.", "Asleep.", "Is he asleep?"):
-        assert only("inference", "negated-hypothesis", "x", hypothesis) is None, hypothesis
-    assert only("inference", "denied-hypothesis", "x", "A man is asleep.")[1] == "It is not true that a man is asleep."
-    assert only("inference", "denied-hypothesis", "x", "But he sleeps.") is None
-
-
 @pytest.mark.parametrize(
     ("task", "name", "outputs", "outcome"),
     [
-        ("classification/a,b", "upper-case", [Output("a"), Output("a")], "SATISFIED"),
         ("classification/a,b", "upper-case", [Output("a"), Output("b")], "VIOLATED"),
         ("inference", "hypothesis-from-premise", [Output("neutral"), Output("entailment")], "SATISFIED"),
-        ("inference", "hypothesis-from-premise", [Output("neutral"), Output("neutral")], "VIOLATED"),
-        ("inference", "premise-with-hypothesis", [Output("contradiction"), Output("neutral")], "INAPPLICABLE"),
         ("inference", "swapped-contradiction", [Output("contradiction"), Output("entailment")], "VIOLATED"),
-        ("inference", "swapped-contradiction", [Output("entailment"), Output("neutral")], "INAPPLICABLE"),
         ("inference", "denied-hypothesis", [Output("entailment"), Output("contradiction")], "SATISFIED"),
         ("inference", "denied-hypothesis", [Output("neutral"), Output("entailment")], "VIOLATED"),
+        ("inference", "antonyms", [Output("neutral"), Output("neutral")], "INAPPLICABLE"),
         ("question-answering", "polite-question", [Output(text="Oslo"), Output(text="oslo.")], "SATISFIED"),
-        ("question-answering", "polite-question", [Output(text="Oslo"), Output(text="Bergen")], "VIOLATED"),
         ("question-answering", "other-context", [Output(text="Oslo"), Output(text="unanswerable")], "SATISFIED"),
         ("question-answering", "other-context", [Output(text="Oslo"), Output(text="Oslo")], "VIOLATED"),
         ("similarity", "text-with-itself", [Output("weak", 0.3), Output("perfect", 1.0)], "SATISFIED"),
-        ("similarity", "text-with-itself", [Output("weak", 0.3), Output("strong", 0.7)], "VIOLATED"),
         ("similarity", "swapped-pair", [Output("weak", 0.3), Output("weak", 0.39)], "SATISFIED"),
-        ("summarization", "upper-case", [Output(text="It rained."), Output(text="IT RAINED.")], "SATISFIED"),
         ("summarization", "typos", [Output(text="It rained."), Output(text="Ann won.")], "VIOLATED"),
     ],
 )
@@ -252,12 +261,77 @@ def test_known_verdicts(task, name, outputs, outcome):
     assert get_relation(task, name).verdict(outputs, ()).outcome is Outcome[outcome]
 
 
-def test_truth_is_carried_only_where_it_stays():
-    inference = {one.name: one.carry for one in ENGLISH if one.task == "inference"}
-    assert inference["denied-hypothesis"]({"entailment"}) == {"contradiction"}
-    assert inference["denied-hypothesis"]({"contradiction"}) == {"entailment", "neutral"}
-    assert inference["hypothesis-from-premise"]({"contradiction"}) == {"entailment"}
-    assert inference["premise-with-hypothesis"]({"contradiction"}) is None
-    assert inference["swapped-contradiction"]({"entailment"}) is None
-    for name in ("tense", "number"):  # a scheme may be about when, or how many
-        assert get_relation("classification", name).carry({"a"}) is None
+@pytest.mark.parametrize(
+    ("task", "name", "label", "carried"),
+    [
+        ("inference", "denied-hypothesis", "entailment", {"contradiction"}),
+        ("inference", "denied-hypothesis", "contradiction", {"entailment", "neutral"}),
+        ("inference", "negation-removed", "entailment", {"contradiction"}),
+        ("inference", "hypothesis-from-premise", "contradiction", {"entailment"}),
+        ("inference", "swapped-contradiction", "entailment", None),
+        ("inference", "antonyms", "entailment", {"contradiction"}),
+        ("inference", "antonyms", "neutral", None),
+        ("inference", "changed-number", "entailment", {"contradiction"}),
+        ("inference", "swapped-antonym", "neutral", None),
+        ("inference", "overlap-open", "entailment", {"neutral"}),
+        ("inference", "overlap-stated", "neutral", {"entailment"}),
+        ("inference", "overlap-denied", "neutral", {"contradiction"}),
+        ("inference", "places", "neutral", {"neutral"}),
+        ("classification", "places", "a", None),  # a scheme may be about where
+        ("classification", "tense", "a", None),  # or about when
+        ("sentiment", "antonyms", "positive", None),
+        ("sentiment", "negation-removed", "positive", None),
+        ("sentiment", "double-denial", "negative", {"negative"}),
+    ],
+)
+def test_truth_is_carried_only_where_it_stays(task, name, label, carried):
+    assert get_relation(task, name).carry({label}) == carried
+
+
+# What asks another program.
+
+
+@pytest.mark.slow
+def test_a_masked_word_is_of_the_same_kind_and_its_model_is_part_of_the_version():
+    relation = get_relation("classification", "masked-word")
+    text = "It is a good film about a long war."
+    (new,) = follow_ups(relation, Input.of(text), "2")
+    assert sum(old != word for old, word in zip(text.split(), new.text.split(), strict=True)) in (1, 2)
+    assert "ngram" in relation.full_version
+    with pytest.raises(NotInstalled, match="no directory"):
+        assert configured(relation, {"proposer": "fill-mask:nowhere/none"}).full_version
+
+
+class Reverser:
+    """A fake translation system: words in the other order, there and back, with one word lost on the way."""
+
+    name, version, tasks, calls = "fake", "1", ("translation",), 0
+
+    def needs(self):
+        return None
+
+    def prepare(self):
+        pass
+
+    def run(self, inputs):
+        Reverser.calls += 1
+        return [Output(text=" ".join(item.text.replace("very ", "").split()[::-1])) for item in inputs]
+
+
+def test_a_round_trip_asks_for_many_texts_at_once(monkeypatch):
+    monkeypatch.setattr(asking, "_system", lambda spec: Reverser())
+    asking._needs.cache_clear()
+    relation = get_relation("sentiment", "back-translation")
+    texts = ["a very long film", "a film", "a very very good one"]
+    groups = relation.make_groups([Source(Input.of(text), Analysis(text), "1") for text in texts])
+    assert [[new.text for new in group] for group, _ in groups] == [["a long film"], [], ["a good one"]]
+    assert Reverser.calls == 2
+    assert relation.full_version.endswith("fake 1")
+    assert relation.carry({"positive"}) is None
+    asking._needs.cache_clear()
+    asking._TRIPS.clear()
+
+
+def test_a_system_that_does_not_translate_is_refused():
+    with pytest.raises(AuditError, match="does not translate"):
+        configured(get_relation("sentiment", "back-translation"), {"system": "vader"})

@@ -64,12 +64,6 @@ def test_grouping_by_label() -> None:
     assert verdict.outcome is Outcome.SATISFIED
 
 
-def test_grouping_what_is_grouped_makes_no_group() -> None:
-    rounds, verdict = walked("MR5.2", source("Good start. Great end. Bad middle."))
-    assert verdict is None
-    assert follow_ups(rounds) == []
-
-
 def test_groups_ordered_by_score() -> None:
     orders = {
         follow_ups(walked("MR5.3", Source(Input.of(DOCUMENT), Analysis(DOCUMENT), str(seed)))[0])[0]
@@ -81,13 +75,6 @@ def test_groups_ordered_by_score() -> None:
         "Good start. Great end.\n\nPoor sound. Bad middle.",
         "Great end. Good start.\n\nPoor sound. Bad middle.",
     }
-
-
-def test_equal_scores_keep_their_order() -> None:
-    text = "One is here. Two is here. Three is here."
-    rounds, verdict = walked("MR5.3", source(text), lambda item: Output("positive", 0.5))
-    assert verdict is None
-    assert follow_ups(rounds) == []
 
 
 @pytest.mark.parametrize("name", ["MR1.4", "MR2.1", "MR3.2", "MR6.1", "MR6.2"])
@@ -169,18 +156,6 @@ def test_nothing_or_everything_removed(name: str, text: str, reason: str) -> Non
     rounds, verdict = walked(name, source(text))
     assert verdict == Verdict(Outcome.INAPPLICABLE, reason=reason)
     assert follow_ups(rounds) == []
-
-
-def test_removing_nothing_at_all_and_everything_by_other_labels() -> None:
-    def system(text: str) -> Output:
-        return Output("positive" if text.count(".") > 1 else "negative", 0.9)
-
-    assert walked("MR7.1", source(DOCUMENT), system)[1] == Verdict(
-        Outcome.INAPPLICABLE, reason="no sentence would be removed"
-    )
-    assert walked("MR7.2", source(DOCUMENT), system)[1] == Verdict(
-        Outcome.INAPPLICABLE, reason="every sentence would be removed"
-    )
 
 
 @pytest.mark.parametrize(
@@ -286,14 +261,6 @@ def test_going_up_over_all_outputs() -> None:
     rising = [Output("negative", 0.9), Output("negative", 0.5), Output("neutral", 0.2), Output("positive", 0.6)]
     assert check(rising).outcome is Outcome.SATISFIED
     assert check(rising[::-1]).outcome is Outcome.VIOLATED
-
-
-@pytest.mark.parametrize("label", ["positive", "negative"])
-def test_lists_of_sentences(label: str) -> None:
-    lines = sentences_of(label)
-    assert len(lines) == len(set(lines)) >= 60
-    assert all(line[0].isupper() and line[-1] in ".!" and len(Analysis(line).spans) == 1 for line in lines)
-    assert not set(lines) & set(sentences_of("negative" if label == "positive" else "positive"))
 
 
 def test_sentence_relations_on_documents() -> None:

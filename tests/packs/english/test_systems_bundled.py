@@ -51,14 +51,6 @@ def test_outputs_are_allowed_and_plain_cases_right(name: str) -> None:
     assert [(output.label, output.score) for output in outputs[3:6]] == [("neutral", 1.0)] * 3
 
 
-@pytest.mark.parametrize("name", LEXICONS)
-def test_a_batch_is_its_parts(name: str) -> None:
-    system = get_system(name)
-    inputs = [Input.of(text) for text in TEXTS]
-    assert system.run(inputs) == [system.run([item])[0] for item in inputs]
-    assert system.run([]) == []
-
-
 def test_every_system_is_described_and_can_be_sent_to_a_worker() -> None:
     for system in all_systems("sentiment"):
         assert get_system(system.name).version == system.version
@@ -73,15 +65,6 @@ def test_every_system_is_described_and_can_be_sent_to_a_worker() -> None:
         assert row["available"] is True
         assert row["version"]
     assert [row["system"] for row in listing("translation")] == ["apertium"]
-
-
-def test_what_a_system_may_have_is_what_the_protocol_says() -> None:
-    item = Input.of("It rains.", language="en", target="xx")
-    for system in all_systems():
-        if lacks := getattr(system, "lacks", None):
-            assert lacks(item) is True
-        assert isinstance(getattr(system, "call_size", 1), int)
-        assert isinstance(getattr(system, "batch_seconds", 1.0), float)
 
 
 def test_an_absent_package_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,60 +86,6 @@ def test_an_absent_package_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     assert {row["system"] for row in listing() if row["available"]} <= of_no_package
     assert {row["needs"] for row in listing() if row["languages"] == ["zh"]} >= {'pip install "audit[chinese]"'}
-
-
-def test_vader_is_the_packages() -> None:
-    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
-
-    own, other = sentiment._analyzer(), SentimentIntensityAnalyzer()
-    idioms = ["It is never so good as the bomb, yeah right.", "without doubt a bad ass film", "not this good, but fine"]
-    for text in [*TEXTS, *idioms, *_sentences(400), *_documents(40)]:
-        assert own.polarity_scores(text) == other.polarity_scores(text)
-
-
-@given(
-    st.lists(
-        st.sampled_from(
-            [
-                "not",
-                "never",
-                "so",
-                "this",
-                "good",
-                "bad",
-                "but",
-                "the",
-                "shit",
-                "bomb",
-                "kind",
-                "of",
-                "no",
-                "without",
-                "doubt",
-                "least",
-            ]
-        )
-    )
-)
-def test_vader_is_the_packages_on_any_order_of_its_special_words(words: list[str]) -> None:
-    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
-
-    base = super(type(sentiment._analyzer()), sentiment._analyzer())
-    assert isinstance(sentiment._analyzer(), SentimentIntensityAnalyzer)
-    text = " ".join(words)
-    assert sentiment._analyzer()._negation_check(1.0, [*words, "x", "y", "z", "good"], 2, len(words) + 3) == (
-        base._negation_check(1.0, [*words, "x", "y", "z", "good"], 2, len(words) + 3)
-    )
-    padded = ["a", "b", "c", *words, "good"]
-    for place in range(3, len(padded)):
-        assert sentiment._analyzer()._special_idioms_check(1.0, padded, place) == (
-            base._special_idioms_check(1.0, padded, place)
-        )
-        for start in range(3):
-            assert sentiment._analyzer()._negation_check(1.0, padded, start, place) == (
-                base._negation_check(1.0, padded, start, place)
-            )
-    assert -1 <= sentiment._analyzer().polarity_scores(text)["compound"] <= 1
 
 
 def test_textblob_is_the_packages() -> None:

@@ -7,7 +7,7 @@ import pytest
 from audit.corpora import get_corpus
 from audit.packs.english.hand_written import training_file
 from audit.packs.english.inference_systems import covered, has_opposite, negations, other_number
-from audit.systems import all_systems, get_system
+from audit.systems import get_system
 from audit.tasks import Input, get_task
 
 
@@ -60,7 +60,3 @@ def test_the_regression_knows_what_it_was_trained_on():
     assert system.version != generic.version  # it has other traits
     assert not any(system.trained_on(row.input) for row in get_corpus("inference-pairs").rows())
     assert system.trained_on(Input.of(*system._file.texts[0]))
-
-
-def test_they_are_listed():
-    assert [system.name for system in all_systems("inference")] == ["word-overlap", "pair-logreg"]

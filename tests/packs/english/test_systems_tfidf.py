@@ -52,33 +52,6 @@ def test_it_is_trained_once_and_says_so(small: Path, capsys: pytest.CaptureFixtu
     assert {file.suffix for file in small.iterdir()} == {".npz", ".json", ".lock"}
 
 
-@pytest.mark.parametrize("suffix", [".npz", ".json"])
-@pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 nothing", b"[]", b"\xff\xfe"])
-def test_a_damaged_cache_is_trained_again(
-    small: Path, capsys: pytest.CaptureFixture[str], suffix: str, damage: bytes
-) -> None:
-    system = get_system("tfidf-logreg")
-    before = system.run([Input.of("a lovely film")])
-    file = next(small.glob(f"*{suffix}"))
-    whole = file.read_bytes()
-    file.write_bytes(damage)
-    sentiment._model.cache_clear()
-    capsys.readouterr()
-    assert system.run([Input.of("a lovely film")]) == before
-    assert "is damaged" in capsys.readouterr().err
-    if suffix == ".npz":
-        assert file.read_bytes() == whole  # the same texts give the same model, to the byte
-
-
-def test_a_cache_that_cannot_be_written_is_no_reason_to_stop(
-    small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (small / "file").write_text("in the way")
-    monkeypatch.setenv("AUDIT_CACHE", str(small / "file" / "cache"))
-    assert get_system("tfidf-logreg").run([Input.of("a lovely film")])[0].label == "positive"
-    assert "cannot be kept" in capsys.readouterr().err
-
-
 def test_the_version_names_data_and_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     version = sentiment._version.__wrapped__
     base = version()

@@ -1,0 +1,254 @@
+"""Rewritings of English sentences: what each makes, what it refuses, and what holds of any text.
+
+What they make of real text is pinned in `tests/golden`.
+"""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audit.errors import AuditError
+from audit.packs.english import emphasis
+from audit.packs.english.clauses import switch
+from audit.packs.english.comparatives import antonyms, exchange, judging, rephrase, reverse
+from audit.packs.english.contractions import contract, expand
+from audit.packs.english.coordination import swap, swappable
+from audit.packs.english.emphasis import article, gradable, places
+from audit.packs.english.negation import negate
+from audit.packs.english.number import changes, countables
+from audit.packs.english.polarity import leaning
+from audit.packs.english.polarity import lexicon as polar
+from audit.packs.english.synonyms import lexicon, read, replacements
+from audit.packs.english.tagging import base, forms, is_form, plural, singular
+from audit.packs.english.tense import change_tense
+from audit.text import Analysis
+from audit.text.tokens import words
+
+
+def replaced(change):
+    """The rewriting that puts the tokens which a function names."""
+
+    def rewritten(text):
+        analysis = Analysis(text)
+        new = change(analysis.tokens)
+        return analysis.replace(new) if new else None
+
+    return rewritten
+
+
+def _nouns(tokens):
+    return {at: word for change in replacements(tokens).values() for at, word in change.items()}
+
+
+def numbered(text):
+    analysis = Analysis(text)
+    return next((analysis.replace(change) for change in changes(analysis.tokens)), None)
+
+
+def swapped(text):
+    analysis = Analysis(text)
+    return [swap(analysis, pair) for pair in swappable(analysis.tokens)]
+
+
+def emphasized(text, strict=True):
+    analysis = Analysis(text)
+    return [analysis.tokens[place.index].text for place in places(analysis, strict)]
+
+
+def of_text(change, *more):
+    return lambda text: change(Analysis(text), *more)
+
+
+REWRITINGS = {
+    "expand": replaced(expand),
+    "contract": replaced(contract),
+    "synonyms": replaced(_nouns),
+    "number": numbered,
+    "negate": of_text(negate, False),
+    "deny": of_text(negate, True),
+    "tense": of_text(change_tense),
+    "swap": lambda text: next(iter(swapped(text)), None),
+    "switch": of_text(switch),
+    "rephrase": of_text(rephrase),
+    "reverse": of_text(reverse),
+    "exchange": of_text(exchange),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "new"),
+    [
+        ("expand", "I can't say it won't work.", "I cannot say it will not work."),
+        ("expand", "isn't she lovely, and don't you think so?", "is she not lovely, and do you not think so?"),
+        ("expand", "it's been done before, and he's made a film.", "it has been done before, and he has made a film."),
+        ("expand", "I'd rather leave; he'd seen it; she'd go.", "I would rather leave; he had seen it; she would go."),
+        ("contract", "The man who is trying will not fail.", "The man who's trying won't fail."),
+        ("contract", "IT IS GOOD.", "IT'S GOOD."),
+        ("synonyms", "it pays an homage to them.", "it pays a tribute to them."),
+        ("synonyms", "THE MOVIE IS BAD.", "THE FILM IS BAD."),
+        ("number", "This movie is a mess.", "These movies are a mess."),
+        ("number", "The dog has raided the tissues.", "The dogs have raided the tissues."),
+        ("negate", "She really loves the film.", "She does not really love the film."),
+        ("negate", "The film that I saw is good.", "The film that I saw is not good."),
+        ("deny", "It takes great pictures.", "It does not take great pictures."),
+        ("tense", "It's a film that doesn't know it's bad.", "It was a film that didn't know it was bad."),
+        ("tense", "I didn't like it.", "I don't like it."),
+        ("swap", "It is a dark and honest film.", "It is an honest and dark film."),
+        ("swap", "It is either brilliant or stupid.", "It is either stupid or brilliant."),
+        ("switch", "The Senate is slow, but it keeps its word.", "Although the Senate is slow, it keeps its word."),
+        ("switch", "I liked it, although the end was bad.", "The end was bad, but I liked it."),
+        (
+            "rephrase",  # the study's own example
+            "Making a fictional movie is easier than making one about real life.",
+            "Making one about real life is harder than making a fictional movie.",
+        ),
+        ("rephrase", "You aren't smarter than me.", "I am not dumber than you."),
+        ("reverse", "My phone is more reliable than this one.", "This one is more reliable than my phone."),
+        ("exchange", "This film is even better than the first.", "The first is even better than this film."),
+    ],
+)  # fmt: skip
+def test_what_is_made(name, text, new):
+    assert REWRITINGS[name](text) == new
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("expand", "the film's strength lies elsewhere."),  # a possessive
+        ("expand", "Isn't the film great?"),  # "not" would have to move behind the subject
+        ("expand", "what's he got?"),
+        ("contract", "I have a dream."),
+        ("contract", "What makes it is the acting."),
+        ("synonyms", "I saw Scary Movie twice."),
+        ("synonyms", "film is a movie"),  # the synonym is there already
+        ("synonyms", "On the downside, it is heavy."),
+        ("number", "The film is great."),  # "the film" is the one that is reviewed
+        ("number", "The actor gives his best."),  # "his" may be the actor's
+        ("number", "Those are reasons enough."),
+        ("negate", "It is also good."),
+        ("negate", "If it is good, I like it."),
+        ("negate", "There are problems."),
+        ("deny", "I bought it."),  # as neutral as before
+        ("deny", "It may be great."),
+        ("tense", "It was bad, and it is long."),
+        ("tense", "I rented it."),  # an event told by the speaker: "I rent it" says something else
+        ("tense", "They put it on."),  # put is both
+        ("swap", "It is shot in black and white."),
+        ("swap", "He came and went."),
+        ("swap", "I liked Beauty and the Beast."),
+        ("switch", "The film is good, although it is long."),  # "it" would come before its noun
+        ("switch", "The Mother is long, but it keeps its pace."),  # "The Mother" is a title
+        ("switch", "It is not only long, but it is dull."),
+        ("rephrase", "It is better than I thought."),
+        ("rephrase", "This film is even better than the first."),  # it says that both are good
+        ("rephrase", "By cutting down on memory wait time, the Pentium seemed much faster than the Athlon."),
+        ("reverse", "The G3 is heavier than the S40."),  # no judgement
+        ("exchange", "The wait was longer than an hour."),
+    ],
+)
+def test_what_is_uncertain_makes_nothing(name, text):
+    assert REWRITINGS[name](text) in (None, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The apple is sweet.", ["sweet"]),
+        ("a boring film with an awful ending", ["boring", "awful"]),
+        ("The menu is good, but the sound is awful.", ["awful"]),  # the side that decides
+        ("It is good, yet nobody likes it.", []),
+        ("The apple is very sweet.", []),
+        ("I hope that it is good.", []),
+        ("Sweet!", []),
+    ],
+)
+def test_where_an_adverb_stands(text, words):
+    assert emphasized(text) == words
+
+
+def test_strict_leaves_what_neither_praises_nor_blames():
+    assert (emphasized("The town is old."), emphasized("The town is old.", strict=False)) == ([], ["old"])
+    assert emphasized("That is clear.", strict=False) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The router has four ports.", 0),
+        ("Great sound, awful manual.", 0),
+        ("Nobody would recommend it.", -1),
+        ("It never fails.", 1),
+        ("I cannot recommend it enough.", 1),
+    ],
+)
+def test_a_text_leans_as_its_words_do(text, expected):
+    assert leaning(Analysis(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("present", "past"),
+    [
+        ("The story isn't new, but they tell it well.", "The story wasn't new, but they told it well."),
+        ("It is so dark that you can't see it.", "It was so dark that you couldn't see it."),
+    ],
+)
+def test_tenses_change_both_ways(present, past):
+    assert change_tense(Analysis(present)) == past
+    assert change_tense(Analysis(past)) == present
+
+
+_ADJECTIVES = ["funny", "honest", "dull", "odd", "sad", "clever", "ugly", "unique"]
+
+
+@given(st.sampled_from(_ADJECTIVES), st.sampled_from(_ADJECTIVES))
+@settings(max_examples=40, deadline=None)
+def test_swapping_twice_gives_the_source(one, two):
+    text = f"It is {article('a', one)} {one} and {two} film."
+    made = swapped(text)
+    assert one != two or made == []
+    for follow_up in made:
+        assert text in swapped(follow_up)
+        assert sorted(follow_up.replace(" an ", " a ").split()) == sorted(text.replace(" an ", " a ").split())
+
+
+_WORDS = words(
+    "the a film it he this is was n't 's has made good , . but and or although than better more not ' ... who which "
+    "to of can't won't I THE é don't Will cannot been -"
+)
+
+
+@given(st.lists(st.sampled_from(sorted(_WORDS)), max_size=14).map(" ".join) | st.text(max_size=60))
+@settings(max_examples=150, deadline=None)
+def test_any_text_is_taken(text):
+    for rewriting in REWRITINGS.values():
+        made = rewriting(text)
+        assert made is None or made.strip()
+    assert len(REWRITINGS["expand"](text) or text) >= len(text)
+
+
+def test_lists_are_sound():
+    plurals, singulars = countables()
+    assert all(singulars[form] == noun for noun, form in plurals.items())
+    assert all(word != opposite and opposite for word, opposite in antonyms().items())
+    assert judging().isdisjoint({"larger", "smaller", "older"})
+    assert {degree for degree, _ in gradable().values()} <= set(emphasis.ADVERBS)
+    assert all(pole in (1, -1) for poles in polar().values() for pole in poles.values())
+    for form, synonyms in lexicon().items():
+        assert all(synonym.new != form == form.lower() for synonym in synonyms)
+
+
+@pytest.mark.parametrize("line", ["film movie", "film\t~\tmovie", "film\t=\tmovie\tbeside=x"])
+def test_a_bad_line_is_named(tmp_path, line):
+    file = tmp_path / "synonyms.tsv"
+    file.write_text(f"# head\n{line}\n", encoding="utf-8")
+    with pytest.raises(AuditError, match="line 2"):
+        read(file)
+
+
+def test_inflection():
+    assert (plural("child"), singular("women"), singular("series")) == ("children", "woman", None)
+    assert (base("went"), base("are"), base("kiwi")) == ("go", "be", None)
+    assert "gone" in forms("go", "VBN")
+    assert is_form("seen", "VBN")
+    assert not is_form("saw", "VBN")
+    assert [article("An", "very"), article("A", "extremely"), article("AN", "VERY")] == ["A", "An", "A"]
