@@ -24,12 +24,10 @@ For all commands:
   own; it may be given several times.
 - `--db` takes a path or an SQLAlchemy URL of SQLite or PostgreSQL (`postgresql+psycopg://user@host/name`; install
   `audit[postgres]`). The default is `audit.db` in the current directory. Only `demo`, `run`, `import-run`, `import`,
-  `restore`, `study set` and `study run FILE` make a database; a mistake in the command leaves none behind.
-- A database that an older audit made is brought to this one's tables first, with one line on stderr
-  ([`audit migrate`](#audit-migrate)).
+  `restore`, `study set` and `study run FILE` make a database.
 - `--json` writes one JSON document to stdout and nothing else there; progress, remarks and what your own systems print
   go to stderr.
-- The exit status is 0; or 1 where `doctor`, `replay` or `migrate --check` found a problem, or a condition of `compare`
+- The exit status is 0; or 1 where `doctor` or `replay` found a problem, or a condition of `compare`
   holds; or 2 after a mistake, with one sentence on stderr (rows of a file that are wrong are listed, ten at most); or 3
   where `run` stopped at a limit of requests or money; or 4 where `compare` cannot decide a condition; or 130 where it
   was stopped by Ctrl-C.

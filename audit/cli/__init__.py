@@ -146,31 +146,14 @@ class _Remarks(logging.Handler):
 
 
 @contextmanager
-def working(database: str | None) -> Iterator[None]:
-    """While a command works, what the rooms log goes to stderr: to open a database of an older version takes a while.
-
-    What a damaged database ends in is explained (`audit.store.soundness.explained`, loaded once something has gone
-    wrong), and no new database stays behind where the command is refused.
-    """
+def working() -> Iterator[None]:
+    """While a command works, what the rooms log goes to stderr."""
     logger, handler = logging.getLogger("audit"), _Remarks(logging.INFO)
     level = logger.level
     logger.setLevel(logging.INFO)
     logger.addHandler(handler)
-    if engine := sys.modules.get("audit.store.engine"):
-        engine.NEW.clear()  # made by another command of this process
     try:
         yield
-    except AuditError:
-        if engine := sys.modules.get("audit.store.engine"):
-            engine.take_back()
-        raise
-    except (BrokenPipeError, typer.TyperException, typer.Exit):
-        raise
-    except Exception:  # a damaged database ends in anything
-        from audit.store.soundness import explained
-
-        with explained(database or ""):
-            raise
     finally:
         logger.removeHandler(handler)
         logger.setLevel(level)

@@ -1,4 +1,4 @@
-"""Databases as a whole: exports and replays, backups, migration, whether one is sound."""
+"""Databases as a whole: exports and replays, backups, whether one is sound."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -231,36 +231,6 @@ def restore(file: Annotated[str, place("FILE", "a file that audit backup wrote")
     document = {"db": db, "rows": sum(rows.values()), "tables": rows}
     lines = [f"{sum(rows.values()):,} rows of {len(rows)} tables.", f"Next: audit doctor --db {db}"]
     return Reply(document, lines)
-
-
-@command(
-    "migrate",
-    PUBLISH,
-    "bring an older database to this version's tables",
-    "audit migrate --db mine.db",
-    "audit migrate --db mine.db --check",
-)
-def migrate(
-    db: Database = DATABASE,
-    check: Annotated[bool, flag("--check", "only say the version; the exit status is 1 where it is older")] = False,
-) -> Reply:
-    """Brings a database of an older version to this audit's tables. Every command that opens one does so by itself,
-    with a line on stderr; this one does nothing else, and `--check` does not even that.
-    """
-    from audit.store import tables
-    from audit.store.engine import schema_of
-
-    newest = tables.SCHEMA_VERSION
-    present = schema_of(db)
-    old, migrated = present < newest, present < newest and not check
-    if migrated:
-        open_database(db).dispose()
-        line = f"Tables of version {newest}; they were of version {present}."
-    elif old:
-        line = f"Tables of version {present}; the next command that opens it brings them to version {newest}."
-    else:
-        line = f"Tables of version {present}, the newest."
-    return Reply({"found": present, "version": newest, "migrated": migrated}, [line], status=int(old and check))
 
 
 @command("doctor", PUBLISH, "check a database, and say what to do about problems", "audit doctor --db mine.db")

@@ -232,7 +232,7 @@ class Command(TyperCommand):
                     raise AuditError(f"{spelling(param)} is empty; give it a value")
         check_outputs(ctx.params)
         try:
-            with working(ctx.params.get("db")):
+            with working():
                 return super().invoke(ctx)
         except Missing as missing:
             raise AuditError(f"{missing}{_see(ctx)}{_example(ctx)}") from None

@@ -91,7 +91,7 @@ def login_settings(idle_hours: float | None, login_hours: float | None, https: b
 
 def serve(database: str, port: int, address: str = "localhost", environment: Mapping[str, str] | None = None) -> None:
     """Run Streamlit until it is stopped. Raises AuditError for a port that is no port or is taken."""
-    from audit.runner.leases import another_python, its_environment
+    from audit.runner.underway import another_python, its_environment
     from audit.ui.settings import arguments
 
     check_port(port, address)

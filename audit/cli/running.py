@@ -199,8 +199,8 @@ def run(
     ] = NONE,
     workers: Workers = None,
     executor: Annotated[
-        Literal["processes", "in-process", "dask"],
-        chosen("who does the work: processes, in-process or dask; what is stored is the same"),
+        Literal["processes", "dask"],
+        chosen("who does the work: processes or dask; what is stored is the same"),
     ] = "processes",
     dask_address: Annotated[
         str | None,

@@ -564,7 +564,7 @@ class Stored:
     def keep(
         self, connection: Connection, system: int, ids: Mapping[bytes, int], outputs: Sequence[Output]
     ) -> dict[bytes, Output]:
-        """Store outputs, in the order of `ids`; returns those that count: another run may have been quicker."""
+        """Store outputs, in the order of `ids`; returns those that count: another study may have been quicker."""
         rows: dict[str, Sequence[Any]] = {
             "input_id": list(ids.values()),
             "system_id": [system] * len(ids),

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from sqlalchemy import Connection, Engine, select
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError
 
 from audit.errors import AuditError
 from audit.runner.budget import Budget, Meter
@@ -38,9 +38,9 @@ from audit.runner.chunk import (
 )
 from audit.runner.executors import Batch, Executor, Job, Lost, Part
 from audit.runner.executors.batch import CALL, failed
-from audit.runner.leases import RENEW, Leases
 from audit.runner.repeats import Calls, Repeated, first_calls, has_calls, keep_calls, recalled, stored_calls
 from audit.runner.studies import StudyRow
+from audit.runner.underway import RENEW, OnlyRun
 from audit.store import integers, store_inputs, table_of, tables, writing
 from audit.tasks import Input, Output
 
@@ -64,10 +64,6 @@ class Watcher:
 
     def says(self, sentence: str) -> None:
         """Why the run waits."""
-
-    def pause(self, seconds: float) -> None:
-        """Wait."""
-        time.sleep(seconds)
 
 
 # Writing to a database that is away for a while: locked by another process, or a server that starts again.
@@ -98,7 +94,7 @@ def patiently(do: Callable[[], Result], say: Callable[[str], None]) -> Result:
             if not is_away(problem) or time.monotonic() > until:
                 raise
             say(f"the database does not answer ({' '.join(str(problem.orig).split())}); trying again")
-        time.sleep(pause * random.uniform(0.5, 1))  # several runs that wait for one database do not come back at once
+        time.sleep(pause * random.uniform(0.5, 1))  # several that wait for one database do not come back at once
         pause = min(2 * pause, _LONGEST)
 
 
@@ -132,7 +128,7 @@ TRIES = 3
 GIVE_UP = 10
 """Inputs lost one after the other from which on a system is taken to be out of order."""
 LOOK = 1.0
-"""Seconds between two looks whether another run gave a chunk back."""
+"""Seconds, at most, that a run waits for an executor before it gives a sign of life."""
 
 
 Todo = dict[int, dict[int, list[Bound]]]
@@ -144,6 +140,8 @@ class Execution:
     """How a run executes its systems."""
 
     executor: Executor
+    place: OnlyRun
+    """That the run has the study for itself."""
     limit: float | None = None
     """Seconds that a system may take for a batch; None: as long as it likes."""
     waiting: Executor | None = None
@@ -191,8 +189,7 @@ class Coordinator:
         self._waiting, self._waiters = execution.waiting, execution.waiters
         self._stored, self._fresh = Stored(execution.retried), execution.fresh
         self._budget, self._meters, self._fitted = execution.budget, execution.meters, execution.fitted
-        self._leases = Leases(study.id)
-        self._renewed = monotonic()
+        self._place, self._renewed = execution.place, monotonic()
         self._paces = {
             system: pace_of(bound, self.limit, self._waiters.get(system, 0)) for system, bound in systems.items()
         }
@@ -215,7 +212,7 @@ class Coordinator:
         """Systems that were asked inputs several times, maybe some whose outputs do not count yet."""
 
     def run(self, todo: Todo) -> None:
-        """Do these chunks, or see them done by other runs of the same study."""
+        """Do these chunks."""
         with _few_collections():
             self._run(dict(todo))
 
@@ -228,20 +225,12 @@ class Coordinator:
                 id for id, bound in self.systems.items() if bound.repeated is None and has_calls(connection, id)
             }
         )
-        try:
-            while todo or self._chunks:
-                self._fill(todo)
-                if self._budget.reached and not self._at_work and not self._planning:
-                    return
-                if not self._chunks:
-                    self._look_again(todo)
-                    continue
-                self._take()
-                self._renew()
-        finally:
-            if self._chunks:  # whoever comes next need not wait for the leases to run out
-                self._give_back()
-            self._leases.end()
+        while todo or self._chunks:
+            self._fill(todo)
+            if self._budget.reached and not self._at_work and not self._planning:
+                return
+            self._take()
+            self._renew()
 
     def _fill(self, todo: Todo) -> None:
         """Give the executors work, as much as they can do and a little more."""
@@ -303,27 +292,11 @@ class Coordinator:
         return True
 
     def _begin(self, todo: Todo) -> bool:
-        """Begin the next chunk that no other run works on; whether there is one, and a place for it."""
+        """Begin the next chunk; whether there is one, and a place for it."""
         if not todo or len(self._chunks) >= self._most_chunks or self._budget.reached:
             return False
-
-        def claimed(connection: Connection) -> int | None:
-            return self._leases.claim(connection, list(todo))
-
-        number = self._write(claimed)
-        if number is None:
-            return False
-        bounds_of = todo.pop(number)
-        done = self._read(lambda connection: finished(connection, self.study.id, number))
-        unfinished = {
-            system: relations
-            for system, bound in bounds_of.items()
-            if (relations := [relation for relation in bound if (number, system, relation.id) not in done])
-        }
-        if not unfinished:  # another run has finished it since we looked
-            self._write(lambda connection: self._leases.release(connection, number))
-            self.watcher.finished(self.study.size(number))
-            return True
+        number = next(iter(todo))
+        unfinished = todo.pop(number)
         self._chunks[number] = chunk = self._chunk(number, unfinished)
         job = chunk.planning()
         if job is None:
@@ -534,7 +507,7 @@ class Coordinator:
             self._want(chunk, chunk.wanted())
 
     def _kept(self, connection: Connection, work: Pending, outputs: Sequence[Output]) -> dict[bytes, Output]:
-        """Store what a batch returned; what is stored of it now: another run may have been quicker."""
+        """Store what a batch returned; what is stored of it now: another study may have been quicker."""
         ids, repeated = self._ids(work.system, work.inputs), self.systems[work.system].repeated
         if repeated is None:
             return self._stored.keep(connection, work.system, ids, outputs)
@@ -587,7 +560,6 @@ class Coordinator:
         def stored(connection: Connection) -> Counts:
             counts = Counts()
             chunk.store(connection, counts)
-            self._leases.release(connection, chunk.number)
             return counts
 
         counts = self._write(stored)
@@ -598,27 +570,10 @@ class Coordinator:
         del self._chunks[chunk.number]
         self.watcher.finished(chunk.size)
 
-    def _look_again(self, todo: Todo) -> None:
-        """All chunks that are left are other runs': wait, and see which they have finished."""
-        self.watcher.says("another run of this study works on what is left; waiting for it")
-        self.watcher.pause(LOOK)
-        done = self._read(lambda connection: finished(connection, self.study.id))
-        for number, systems in list(todo.items()):
-            if all((number, system, bound.id) in done for system, bounds in systems.items() for bound in bounds):
-                del todo[number]
-                self.watcher.finished(self.study.size(number))
-
     def _renew(self) -> None:
         if monotonic() - self._renewed > RENEW:
-            self._write(lambda connection: self._leases.renew(connection, self._chunks))
+            self._write(self._place.renew)
             self._renewed = monotonic()
-
-    def _give_back(self) -> None:
-        try:
-            with self.engine.begin() as connection:
-                self._leases.release(connection)
-        except SQLAlchemyError:  # the run ends for another reason, which is the one to be told; the leases run out
-            return
 
     def _write(self, work: Callable[[Connection], Result]) -> Result:
         return written(self.engine, work, self.watcher.says)
@@ -728,11 +683,9 @@ def _by_chunks(
     return list(by_chunks.items())
 
 
-def finished(connection: Connection, study_id: int, chunk: int | None = None) -> set[tuple[int, int, int]]:
+def finished(connection: Connection, study_id: int) -> set[tuple[int, int, int]]:
     """Chunk, system and relation of what is noted as finished."""
     progress = table_of(tables.Progress)
     query = select(progress.c.chunk, progress.c.system_id, progress.c.relation_id)
     query = query.where(progress.c.study_id == study_id)
-    if chunk is not None:
-        query = query.where(progress.c.chunk == chunk)
     return {(int(row[0]), int(row[1]), int(row[2])) for row in connection.execute(query)}

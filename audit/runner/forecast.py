@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine
 
-from audit.corpora.base import Row, languages_of
+from audit.corpora.base import languages_of
 from audit.errors import AuditError
 from audit.relations import Relation
 from audit.relations.base import Chained, Source
@@ -154,7 +154,7 @@ def forecasts(
     yet. With `retry_errors`, inputs that failed are to be asked again. `repeats` is how often each input is asked.
     Raises what `audit.runner.run.run` raises before it asks a system.
     """
-    systems_by_spec = loaded(systems, time_limit, apart=False)
+    systems_by_spec = loaded(systems, time_limit)
     for sampled, relations in studies:
         check_limit(sampled.limit)
         refuse_misfits(sampled.corpus, systems_by_spec, relations)
@@ -243,9 +243,6 @@ class _Following:
                 for place, (_, row) in enumerate(drawn[start : start + size], start=start)
             }
             yield Chunk(0, number, sources, self._todo, self._lacks, self._fitted)
-
-    def _seed_of(self, row: Row) -> str:
-        return f"{self._sampled.seed}:{row.key}"
 
     def _add_first_inputs(self) -> None:
         """Those that each system answers before the run."""

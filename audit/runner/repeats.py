@@ -24,7 +24,7 @@ from audit.tasks.repeated import FIRST, MAJORITY, TAKES, majority
 MOST = 1_000
 """Calls on one input, at most."""
 SHARE = 500
-"""How many neighbouring inputs are asked again together: what one of several runs works at."""
+"""How many inputs are asked again together."""
 
 Calls = dict[int, Output]
 """What a system returned for one input, by the number of the call, from 1."""
@@ -154,7 +154,7 @@ def recalled(connection: Connection, system: int, ids: Mapping[bytes, int]) -> d
 def keep_calls(
     connection: Connection, system: int, ids: Mapping[bytes, int], calls: Sequence[tuple[bytes, int, Output]]
 ) -> int:
-    """Store calls as (key of the input, number, output); how many were new: another run may have been quicker."""
+    """Store calls as (key of the input, number, output); how many were new: another study may have been quicker."""
     return insert_new(
         connection,
         tables.Repeat,
@@ -182,18 +182,17 @@ def has_calls(connection: Connection, system: int) -> bool:
     return connection.execute(select(table.c.number).where(table.c.system_id == system).limit(1)).first() is not None
 
 
-def to_ask_again(connection: Connection, study: int, repeated: Repeated, retry: bool) -> dict[int, list[int]]:
-    """The ids of the inputs of a study on which calls of a system are to be made, by the number of their share.
+def to_ask_again(connection: Connection, study: int, repeated: Repeated, retry: bool) -> list[int]:
+    """The ids of the inputs of a study on which calls of a system are to be made, in their order.
 
-    These are the members of the study's groups that the system was asked about. A share is the same however much of it
-    is left to do, so that several runs can tell each other what they work at.
+    These are the members of the study's groups that the system was asked about.
     """
     group, member, source = table_of(tables.Group), table_of(tables.Member), table_of(tables.Source)
     output, call, system = table_of(tables.Output), table_of(tables.Repeat), repeated.base
     ends = select(func.min(source.c.id), func.max(source.c.id)).where(source.c.study_id == study)
     least, most = connection.execute(ends).one()
     if least is None:
-        return {}
+        return []
     inside = member.c.group_id.between(*group_ids(least, most))
     of_study = select(group.c.id).where(group.c.study_id == study, group.c.id.between(*group_ids(least, most)))
     query = (
@@ -210,7 +209,4 @@ def to_ask_again(connection: Connection, study: int, repeated: Repeated, retry: 
         connection, select(call.c.input_id, number).where(call.c.system_id == system).group_by(call.c.input_id)
     )
     whole = made[made[:, 1] >= repeated.repeats.number, 0]
-    shares: dict[int, list[int]] = {}
-    for id in np.setdiff1d(inputs, whole).tolist():
-        shares.setdefault(id // SHARE, []).append(id)
-    return shares
+    return [int(id) for id in np.setdiff1d(inputs, whole)]

@@ -8,13 +8,14 @@ what is noted as finished and does the rest; since choices are seeded by content
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from importlib.util import find_spec
 from itertools import islice, product
 from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, func, literal_column, select
+from sqlalchemy.exc import SQLAlchemyError
 
 from audit.corpora.base import Corpus, languages_of
 from audit.corpora.files import FileCorpus
@@ -30,11 +31,10 @@ from audit.runner.chunk import Bound, Counts, Lacks, OutputKey, Stored
 from audit.runner.coordinator import AskingAgain, Coordinator, Execution, Watcher, finished, patiently, written
 from audit.runner.executors import Executor, InProcess
 from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
-from audit.runner.executors.base import Job, Lost
-from audit.runner.executors.batch import Identity, check_same, ready
+from audit.runner.executors.batch import Identity, ready
 from audit.runner.executors.processes import Processes
 from audit.runner.preflight import Answered
-from audit.runner.repeats import Repeated, Repeats, asked_once, keep_calls, to_ask_again
+from audit.runner.repeats import SHARE, Repeated, Repeats, asked_once, keep_calls, to_ask_again
 from audit.runner.studies import (
     Sampled,
     StudyRow,
@@ -45,86 +45,61 @@ from audit.runner.studies import (
     relation_id,
     system_id,
 )
+from audit.runner.underway import OnlyRun, refuse_second_of
 from audit.store import pieces, store_inputs, table_of, tables, write_much
 from audit.store.brought import note_brought
 from audit.store.bulk import group_ids
 from audit.systems import get_system, is_own, systems_of
 from audit.systems.base import System
-from audit.systems.foreign import foreign, late, shortened
+from audit.systems.foreign import foreign, shortened
 from audit.tasks import Input, base_of, matches
 from audit.text import Analysis
 from audit.text.tools import usual_words
 
 # Loading and preparing systems before a run: what a user's own does then must end in a sentence, whatever it is.
-#
-# So one of the user's is tried in a process of its own first, where that is allowed (`apart`): it may hang in native
-# code, end its process or fill the memory, and costs that process. Only then this one loads it, within the same time.
 
 ONCE = Repeats()
 TIME_LIMIT = 300.0
 """Seconds that a system may take to be loaded, to be prepared, and for a batch; most take two."""
 
 
-@dataclass(frozen=True)
-class _Trying:
-    """The job of loading a user's system, and of preparing it where that is wanted."""
-
-    spec: str
-    prepare: bool
-    limit: float | None
-
-    def work(self) -> Identity:
-        system = get_system(self.spec)
-        if self.prepare:
-            system.prepare()
-        return Identity.of(system)
-
-
-def loaded(names: Iterable[str], limit: float | None = TIME_LIMIT, apart: bool = True) -> dict[str, System]:
+def loaded(names: Iterable[str], limit: float | None = TIME_LIMIT) -> dict[str, System]:
     """The systems that these names mean, by spec. `limit` is the seconds that each of the user's own may take.
 
-    With `apart`, those are tried in another process first. Raises AuditError, which names the system and what it did,
-    or that it is another one each time; UnknownName, and what is wrong with the file of a service.
+    Raises AuditError, which names the system and what it did; UnknownName, and what is wrong with the file of a
+    service.
     """
-    specs = [spec for name in names for spec in systems_of(name)]
-    tried = {
-        spec: _try(_Trying(spec, False, limit), f"system {spec!r} cannot be loaded")
-        for spec in dict.fromkeys(filter(is_own, specs))
-        if apart
-    }
-    systems = {spec: get_system(spec, limit) for spec in specs}
-    for spec, system in systems.items():
-        check_same(spec, tried.get(spec), Identity.of(system))
-    return systems
+    return {spec: get_system(spec, limit) for name in names for spec in systems_of(name)}
 
 
 def prepared(systems: Mapping[str, System], limit: float | None, apart: bool) -> None:
     """Let systems load, train or download what they need, once, before anybody works with them.
 
-    With `apart` the user's own do so in a process that ends then, and again in each worker: what was downloaded is
-    there by then, and what is in memory is not held twice. Raises AuditError where that fails.
+    With `apart`, where other processes do the work, the user's own are prepared there, by the first batch; asynchronous
+    ones are prepared by their event loop. Raises AuditError where it fails.
     """
     for spec, system in systems.items():
-        if apart and not is_own(spec):
-            system.prepare()
-        elif apart:
-            check_same(
-                spec, Identity.of(system), _try(_Trying(spec, True, limit), f"prepare() of the system {spec!r} failed")
-            )
-        else:
+        if is_asynchronous(system):
+            continue
+        if not apart:
             with foreign(f"prepare() of the system {spec!r} failed", limit) if is_own(spec) else nullcontext():
                 ready(spec, Identity.of(system))  # the object that the batches of this process use
+        elif not is_own(spec):
+            system.prepare()
 
 
-def _try(job: Job, failed: str) -> Identity:
-    """Do a job in a process of its own. Raises AuditError where that is lost, and what the job raises."""
-    with Processes(1) as process:
-        process.submit(job)
-        ((_, result),) = process.finished()
-    if isinstance(result, Lost):
-        raise AuditError(late(failed, job.limit or 0) if result.late else f"{failed}: {result.reason}")
-    identity: Identity = result
-    return identity
+@contextmanager
+def _alone(engine: Engine, study_id: int, watcher: Watcher) -> Iterator[OnlyRun]:
+    """Have a study for this run. Raises AuditError where another run of it goes on."""
+    place = OnlyRun(study_id)
+    written(engine, place.take, watcher.says)
+    try:
+        yield place
+    finally:
+        # The run may end for another reason, which is the one to be told: a full disk.
+        with suppress(SQLAlchemyError), engine.begin() as connection:
+            place.release(connection)
+        place.end()
 
 
 @dataclass(frozen=True)
@@ -398,34 +373,38 @@ def run(
         raise AuditError(f"time_limit {time_limit:g}: must be a number of seconds above 0", parameter="time_limit")
     apart = not isinstance(executor, InProcess)
     repeats = repeats.checked()
-    systems_by_spec = loaded(systems, time_limit, apart)
+    systems_by_spec = loaded(systems, time_limit)
     refuse_misfits(corpus, systems_by_spec, relations)
     budget.check(systems_by_spec.values())
     _say_remarks(corpus, systems_by_spec, relations, repeats, watcher)
     with Asynchronous(apart) if any(map(is_asynchronous, systems_by_spec.values())) else nullcontext() as waiting:
         way = Way(executor, waiting, time_limit, apart, watcher, budget)
+        if not first:
+            patiently(lambda: _refuse_second(opened, sampled), watcher.says)
         answered = way.first_answers(systems_by_spec, sampled, None if first else opened, repeats.number > 1)
         engine = opened if isinstance(opened, Engine) else opened()
         study = patiently(lambda: make_study(engine, sampled), watcher.says)
-        bound, by_id, fresh = written(
-            engine,
-            lambda connection: _bound(connection, corpus, relations, systems_by_spec, repeats, answered),
-            watcher.says,
-        )
-        counts = _counts(study, answered)
-        if retry_errors:
-            patiently(lambda: _forget_chunks_with_errors(engine, study, bound, by_id), watcher.says)
-        todo = patiently(lambda: _todo(engine, study, bound, by_id), watcher.says)
-        again = _asked_again(by_id, systems_by_spec, repeats, study.task)
-        shares = {} if todo else patiently(lambda: _shares(engine, study, again, retry_errors), watcher.says)
-        if todo or shares:
-            write_much(engine)
-            way.prepare(systems_by_spec)
-        watcher.begin(sum(study.size(number) for number in todo))
-        execution = way.execution({id: systems_by_spec[bound.spec] for id, bound in by_id.items()}, retry_errors, fresh)
-        execution.fitted.update(fitted_to(sampled, relations) if todo else {})
-        Coordinator(engine, study, by_id, execution, counts, watcher).run(todo)
-        _ask_again(engine, study, again, execution, counts, watcher)
+        with _alone(engine, study.id, watcher) as place:
+            bound, by_id, fresh = written(
+                engine,
+                lambda connection: _bound(connection, corpus, relations, systems_by_spec, repeats, answered),
+                watcher.says,
+            )
+            counts = _counts(study, answered)
+            if retry_errors:
+                patiently(lambda: _forget_chunks_with_errors(engine, study, bound, by_id), watcher.says)
+            todo = patiently(lambda: _todo(engine, study, bound, by_id), watcher.says)
+            again = _asked_again(by_id, systems_by_spec, repeats, study.task)
+            shares = {} if todo else patiently(lambda: _shares(engine, study, again, retry_errors), watcher.says)
+            if todo or shares:
+                write_much(engine)
+                way.prepare(systems_by_spec)
+            watcher.begin(sum(study.size(number) for number in todo))
+            bound_systems = {id: systems_by_spec[one.spec] for id, one in by_id.items()}
+            execution = way.execution(bound_systems, place, retry_errors, fresh)
+            execution.fitted.update(fitted_to(sampled, relations) if todo else {})
+            Coordinator(engine, study, by_id, execution, counts, watcher).run(todo)
+            _ask_again(engine, study, again, execution, counts, watcher)
     without_groups = patiently(lambda: _without_groups(engine, study.id, bound), watcher.says)
     ran = Ran(
         study,
@@ -526,12 +505,19 @@ class Way:
         is_light = isinstance(self.executor, Processes) and getattr(system, "may_fork", False)
         return self._here if is_light else self.executor
 
-    def execution(self, systems: Mapping[int, System], retry_errors: bool, fresh: set[OutputKey]) -> Execution:
+    def execution(
+        self, systems: Mapping[int, System], place: OnlyRun, retry_errors: bool, fresh: set[OutputKey]
+    ) -> Execution:
         """How the coordinator executes these systems, by id; `fresh` are outputs that this run has just stored."""
         waiters = {id: system.batch for id, system in systems.items() if is_asynchronous(system)}
         meters = {id: meter for id, system in systems.items() if (meter := meter_of(system))}
         retried = set(fresh) if retry_errors else None
-        return Execution(self.executor, self.limit, self.waiting, waiters, retried, fresh, self.budget, meters)
+        return Execution(self.executor, place, self.limit, self.waiting, waiters, retried, fresh, self.budget, meters)
+
+
+def _refuse_second(opened: Engine | Callable[[], Engine], sampled: Sampled) -> None:
+    with (opened if isinstance(opened, Engine) else opened()).connect() as connection:
+        refuse_second_of(connection, sampled.key)
 
 
 def fitted_to(sampled: Sampled, relations: Iterable[Relation]) -> Fitted:
@@ -574,10 +560,10 @@ def _shares(engine: Engine, study: StudyRow, systems: Mapping[int, Bound], retry
     with engine.connect() as connection:
         for id, bound in systems.items():
             if bound.repeated:
-                for number, inputs in to_ask_again(connection, study.id, bound.repeated, retry).items():
-                    # Below zero: the others are chunks, and a run claims either.
-                    shares.setdefault(-1 - number, {})[id] = inputs
-    return dict(sorted(shares.items(), reverse=True))
+                inputs = to_ask_again(connection, study.id, bound.repeated, retry)
+                for number, share in enumerate(pieces(inputs, SHARE)):
+                    shares.setdefault(number, {})[id] = share
+    return shares
 
 
 def _number_again(shares: Shares) -> int:

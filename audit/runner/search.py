@@ -589,7 +589,7 @@ def search(
     watcher, budget, request = watcher or Watcher(), budget or Budget(), request.checked()
     fixed = _searchable(relations)
     apart = not isinstance(executor, InProcess)
-    systems = loaded([system], time_limit, apart)
+    systems = loaded([system], time_limit)
     if len(systems) > 1:
         raise AuditError(f"{system} means {len(systems)} systems: {', '.join(systems)}; search one at a time")
     ((spec, one),) = systems.items()

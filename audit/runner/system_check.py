@@ -88,7 +88,7 @@ def check_system(
     the seconds that a system of the user's own may take; with `apart` it is asked in a process of its own. Raises
     AuditError for what cannot be asked.
     """
-    ((spec, system),) = _only(spec, loaded([spec], limit, apart))
+    ((spec, system),) = _only(spec, loaded([spec], limit))
     chosen = task or (corpus.task if corpus else system.tasks[0])
     if not any(matches(chosen, one) for one in system.tasks):
         raise AuditError(f"system {spec} does {', '.join(system.tasks)}, not {chosen}", parameter="task")

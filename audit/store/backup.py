@@ -6,8 +6,9 @@ PostgreSQL, or opened as it is. It is made while others go on judging.
 
 import hashlib
 import shutil
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,10 +18,11 @@ from sqlmodel import SQLModel
 from audit.errors import BadFile
 from audit.new_files import new_file, room_beside
 from audit.store.copying import copy_tables, copy_to_file, filled
-from audit.store.engine import file_of, open_store
-from audit.store.soundness import changed_values, foreign_objects, page_faults
+from audit.store.engine import file_of, one_line, open_store
 
 _PIECE = 1 << 20
+_MOST = 10
+"""Findings of SQLite's own check that are told."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ def backup(engine: Engine, file: Path) -> BackedUp:
     """
     with new_file(file, private=True, new=True) as part:
         copy_to_file(engine, part)
-        _check(part, file)
+        _refuse_damaged(part, file)
         copy = open_store(str(part))
         try:
             with copy.connect() as connection:
@@ -60,13 +62,12 @@ def backup(engine: Engine, file: Path) -> BackedUp:
 def restore(file: Path, where: str) -> dict[str, int]:
     """Make the database of a backup, in a new or empty one, whole or not at all; returns its rows by table.
 
-    Raises BadFile for a file that is no backup or damaged, and for a database that is not empty. The backup stays as it
-    is: a copy is brought up to this version of the tables.
+    Raises BadFile for a file that is no backup or damaged, and for a database that is not empty.
     """
     if not file.is_file():
         raise BadFile(f"{file}: there is no such file; name one that `audit backup` wrote")
     target = file_of(where)
-    _check(file, file)
+    _refuse_damaged(file, file)
     if target is not None and not target.exists():
         with new_file(target, private=True, new=True) as part, _open_copy(file, part) as connection:
             rows = row_counts(connection)
@@ -79,11 +80,10 @@ def restore(file: Path, where: str) -> dict[str, int]:
 
 @contextmanager
 def _open_copy(file: Path, part: Path) -> Iterator[Connection]:
-    """A connection to a copy of a backup, with this version's tables. Raises BadFile for what is none of audit's."""
+    """A connection to a copy of a backup. Raises BadFile for what is none of audit's."""
     shutil.copyfile(file, part)
     copy = open_store(str(part))
     try:
-        _check_shape(part, file)  # again: it has this version of the tables now
         with copy.connect() as connection:
             yield connection
     finally:
@@ -98,15 +98,19 @@ def row_counts(connection: Connection) -> dict[str, int]:
     }
 
 
-def _check(path: Path, name: Path) -> None:
+def page_faults(path: Path) -> list[str]:
+    """What SQLite's own check finds in a file, in its pages and in rows that refer to nothing. Empty: nothing."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            faults = [one_line(row[0]) for row in connection.execute(f"PRAGMA integrity_check({_MOST})")]
+            if faults != ["ok"]:
+                return faults
+            lost = connection.execute("PRAGMA foreign_key_check").fetchmany(_MOST)
+    except (sqlite3.Error, UnicodeDecodeError) as problem:  # a file that cannot be read is a finding, too
+        return [one_line(problem)]
+    return [f"row {row} of {table} refers to no {parent}" for table, row, parent, _ in lost]
+
+
+def _refuse_damaged(path: Path, name: Path) -> None:
     if faults := page_faults(path):
         raise BadFile(f"{name} is no database, or a damaged one ({faults[0]}); use another backup")
-    if faults := changed_values(path):
-        raise BadFile(f"{name}: {faults[0]}, so it is damaged or somebody changed it; use another backup")
-    _check_shape(path, name)
-
-
-def _check_shape(path: Path, name: Path) -> None:
-    """Raises BadFile for what audit did not make, which may act when audit writes."""
-    if objects := foreign_objects(path):
-        raise BadFile(f"{name} has {objects[0]}, which audit did not make; take it out, or use another backup")

@@ -110,7 +110,7 @@ def copy_to_file(engine: Engine, path: Path) -> None:
 def copy_tables(source: Connection, target: Connection) -> None:
     """Insert every table's rows into a database that has none."""
     for table in SQLModel.metadata.sorted_tables:
-        if table.name not in tables.OWN:
+        if table.name != tables.SchemaVersion.__tablename__:
             write_rows(target, table, read_rows(source, table))
 
 
@@ -144,7 +144,7 @@ def filled(where: str) -> Iterator[Connection]:
 def occupied(connection: Connection) -> str | None:
     """The first table that has rows, if any."""
     for table in SQLModel.metadata.sorted_tables:
-        if table.name not in tables.OWN and connection.execute(select(table).limit(1)).first():
+        if table.name != tables.SchemaVersion.__tablename__ and connection.execute(select(table).limit(1)).first():
             return str(table.name)
     return None
 

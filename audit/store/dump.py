@@ -9,7 +9,6 @@ import json
 import math
 import os
 import secrets
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,7 +32,7 @@ from audit.store.copying import read_rows, write_rows
 # A new table that refers to an annotator, or a new text in one that does, has its place here: a test refuses texts that
 # nobody thought about.
 
-SECRET_TABLES = ("login", "token", "job", "chunk_lease")
+SECRET_TABLES = ("login", "token", "job", "study_run")
 """Tables that stay where they are: sessions, tokens and what protects them, and work that this machine has in hand. A
 name with `_` behind it counts too."""
 SECRET_COLUMNS = {"annotator": ("password",)}
@@ -72,7 +71,8 @@ def is_secret(table: Table) -> bool:
 def exported_tables() -> list[Table]:
     """The tables of an export, each after those that it refers to; the version of the tables is in the
     manifest."""
-    return [table for table in SQLModel.metadata.sorted_tables if not is_secret(table) and table.name not in tables.OWN]
+    version = tables.SchemaVersion.__tablename__
+    return [table for table in SQLModel.metadata.sorted_tables if not is_secret(table) and table.name != version]
 
 
 def exported_columns(table: Table) -> list[str]:
@@ -168,29 +168,20 @@ def load_tables(
 ) -> int:
     """Insert the rows of an export into a database that has none; returns how many.
 
-    `entries` is what `write_tables` returned. A table or column that an older version of audit did not have stays
-    empty or takes its default. `check` gets each row with its table's name, and raises ValueError or AuditError for one
-    that means nothing. Raises BadRow for a row that is not one (file, line), BadFile for tables, columns or a
+    `entries` is what `write_tables` returned. `check` gets each row with its table's name, and raises ValueError or
+    AuditError for one that means nothing. Raises BadRow for a row that is not one (file, line), BadFile for tables or a
     number of rows that do not fit.
     """
-    table_of_name = {table.name: table for table in exported_tables()}
-    unknown = sorted(set(entries) - set(table_of_name))
-    if unknown:
-        raise BadFile(f"{folder}: the manifest has the table {unknown[0]!r}, which this audit does not know")
+    if differing := set(entries) ^ {table.name for table in exported_tables()}:
+        raise BadFile(f"{folder}: the manifest has other tables than this audit: {', '.join(sorted(differing))}")
     total = 0
     for table in exported_tables():
-        if table.name not in entries:
-            continue
         try:
-            names = [str(column["name"]) for column in entries[table.name]["columns"]]
             rows = int(entries[table.name]["rows"])
         except (KeyError, TypeError, ValueError, OverflowError):
-            raise BadFile(f"{folder}: the manifest lacks the columns or rows of table {table.name}") from None
-        missing = sorted(set(names) - set(exported_columns(table)))
-        if missing:
-            raise BadFile(f"{folder}: table {table.name} has the column {missing[0]!r}, which this audit does not know")
+            raise BadFile(f"{folder}: the manifest lacks the rows of table {table.name}") from None
         path = folder / file_name(table)
-        written = write_rows(connection, table, _read_rows(path, table, names, check))
+        written = write_rows(connection, table, _read_rows(path, table, exported_columns(table), check))
         if written != rows:
             raise BadFile(f"{path}: {written:,} rows, the manifest says {rows:,}; export again")
         total += written
@@ -307,15 +298,13 @@ _READERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-# What a manifest says of a file, so that a reader can tell whether, and where, the file was changed since.
+# What a manifest says of a file, so that a reader can tell whether it was changed since.
 
-BLOCKS = 1_000
-"""Blocks of lines that are summed up on their own: a change in a file of so many lines is found to the line."""
 _PIECE = 1 << 20
 
 
 def described(path: Path) -> dict[str, Any]:
-    """Size and sums of a file: lines, bytes, sha256, block (lines in each) and crc32 (8 hexadecimal digits a block)."""
+    """Size and sum of a file: lines, bytes, sha256."""
     state, lines, size = hashlib.sha256(), 0, 0
     last = b"\n"
     with path.open("rb") as file:
@@ -324,23 +313,14 @@ def described(path: Path) -> dict[str, Any]:
             lines += piece.count(b"\n")
             size += len(piece)
             last = piece[-1:]
-    lines += last != b"\n"
-    block = max(1, -(-lines // BLOCKS))
-    return {
-        "lines": lines,
-        "bytes": size,
-        "sha256": state.hexdigest(),
-        "block": block,
-        "crc32": "".join(_sums(path, block)),
-    }
+    return {"lines": lines + (last != b"\n"), "bytes": size, "sha256": state.hexdigest()}
 
 
 def check(folder: Path, name: str, sealed: Mapping[str, Any]) -> None:
-    """Raise BadFile, with the file and its lines, unless a file of a folder is what the manifest says."""
+    """Raise BadFile unless a file of a folder is what the manifest says."""
     path = folder / name
-    kinds = {"lines": int, "sha256": str, "block": int, "crc32": str}
-    if not isinstance(sealed, Mapping) or any(not isinstance(sealed.get(key), kind) for key, kind in kinds.items()):
-        raise BadFile(f"{path}: the manifest lacks the sums of this file; export again")
+    if not isinstance(sealed, Mapping) or not isinstance(sealed.get("sha256"), str):
+        raise BadFile(f"{path}: the manifest lacks the sum of this file; export again")
     if not os.path.exists(path):
         raise BadFile(f"{path}: the file is missing, the manifest lists it; export again")
     refuse_no_file(path)
@@ -350,24 +330,9 @@ def check(folder: Path, name: str, sealed: Mapping[str, Any]) -> None:
         raise BadFile(f"{path}: cannot be read ({problem.strerror})") from None
     if description["sha256"] == sealed["sha256"]:
         return
-    sums = sealed["crc32"]
-    wanted = [sums[at : at + 8] for at in range(0, len(sums), 8)]
-    for place, sum_ in enumerate(_sums(path, max(1, sealed["block"]))):
-        first = place * sealed["block"] + 1
-        if place >= len(wanted):
-            raise BadFile(
-                f"{path}, line {first:,}: the file goes on where it had {sealed['lines']:,} lines; export again"
-            )
-        if sum_ != wanted[place]:
-            last = min(first + sealed["block"] - 1, sealed["lines"])
-            if description["lines"] < last:
-                break
-            where = f"line {first:,}" if first == last else f"lines {first:,} to {last:,}"
-            raise BadFile(f"{path}, {where}: changed since the export was made; export again")
-    raise BadFile(
-        f"{path}, line {description['lines']:,}: the file ends here, but had {sealed['lines']:,} lines; "
-        "it was cut short"
-    )
+    if description["lines"] != sealed.get("lines"):
+        raise BadFile(f"{path}: {description['lines']:,} lines, but the export had {sealed.get('lines')}; export again")
+    raise BadFile(f"{path}: changed since the export was made; export again")
 
 
 def seal(manifest: Mapping[str, Any]) -> str:
@@ -375,15 +340,3 @@ def seal(manifest: Mapping[str, Any]) -> str:
     return hashlib.sha256(
         canonical({key: value for key, value in manifest.items() if key != "seal"}).encode()
     ).hexdigest()
-
-
-def _sums(path: Path, block: int) -> Iterator[str]:
-    with path.open("rb") as file:
-        sum_, number = 0, 0
-        for number, line in enumerate(file, start=1):
-            sum_ = zlib.crc32(line, sum_)
-            if number % block == 0:
-                yield f"{sum_:08x}"
-                sum_ = 0
-        if number % block:
-            yield f"{sum_:08x}"

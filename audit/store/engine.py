@@ -1,19 +1,15 @@
 """Opening a database: SQLite by default, PostgreSQL by URL."""
 
 import json
-import logging
 import os
-import re
 import sqlite3
 import time
-import weakref
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
-from functools import cache
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from sqlalchemy import Engine, create_engine, event, inspect
+from sqlalchemy import Engine, create_engine, event, inspect, select
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import (
     ArgumentError,
@@ -31,15 +27,16 @@ from sqlmodel import SQLModel
 from audit.errors import AuditError, BadFile, NotInstalled
 from audit.files import refuse_no_file
 from audit.messages import Message, message
-from audit.store import migrations, row_sums, tables
+from audit.store import tables
 from audit.store.brought import expect_brought
+from audit.store.bulk import writing
 
 # What a database says when it cannot do what it was asked for, in one sentence of ours: full, locked, damaged.
 
 _OTHERWISE = (DataError, IntegrityError, NotSupportedError, ProgrammingError)
 """What a database says of a statement or its values: those who write are asked, not those who keep the database."""
 _DAMAGE = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR_SHORT_READ")
-_DAMAGE_SAID = ("no such ", "could not decode", "malformed", "user-defined function raised")
+_DAMAGE_SAID = ("no such ", "could not decode", "malformed")
 """Parts of what SQLite and its driver say of tables that are gone and texts that are none, which have no code."""
 
 
@@ -90,18 +87,12 @@ def is_damage(problem: BaseException) -> bool:
     return code.startswith(_DAMAGE) or any(words in str(problem).lower() for words in _DAMAGE_SAID)
 
 
-_IN_A_FUNCTION = "user-defined function raised exception"
-"""What SQLite says when Ctrl-C or SIGTERM comes while it calls our sums of rows, which raise nothing themselves."""
-
-
 def explain(engine: Engine, name: str) -> None:
-    """Let whatever goes wrong with this database be raised as DatabaseProblem, and an interrupt as what it is."""
+    """Let whatever goes wrong with this database be raised as DatabaseProblem."""
 
     @event.listens_for(engine, "handle_error")
     def explained(context: Any) -> BaseException | None:
         problem, orig = context.sqlalchemy_exception, context.original_exception
-        if _IN_A_FUNCTION in str(orig):
-            return KeyboardInterrupt()
         if not isinstance(problem, DatabaseError) or isinstance(problem, _OTHERWISE):
             return None
         refusal = message("database.refused", reason=one_line(orig))
@@ -114,94 +105,6 @@ def one_line(problem: object) -> str:
     return " ".join(str(problem).split())
 
 
-# Is what a file of SQLite holds what audit makes: its tables, columns and indexes, and nothing that acts by itself.
-#
-# A trigger, a view in the place of a table, a generated column or a default of somebody else's does things when audit
-# writes that nobody sees: one made an annotator a manager at the next login.
-
-_ACTING = re.compile(r"\bcheck\b|\bcollate\b|\bgenerated\b|\bon conflict\b|\bdeferrable\b|\bstrict\b|\bas ?\(")
-"""Words of a table's definition that change what writing to it does, and that SQLite's lists of columns do not show."""
-Objects = dict[tuple[str, str], Any]
-
-
-def unexpected_objects(execute: Callable[[str], Iterable[Any]], acting: bool = False) -> list[str]:
-    """What is in a file that audit did not make, or made in another way, each in words; empty: nothing.
-
-    `execute` runs a statement of SQL on the main file, and gives its rows. `acting`: only triggers and views, of which
-    no version of the tables has any.
-
-    >>> import sqlite3
-    >>> connection = sqlite3.connect(":memory:")
-    >>> _ = connection.execute("CREATE VIEW annotator AS SELECT 1")
-    >>> unexpected_objects(connection.execute, acting=True)
-    ["the view 'annotator'"]
-    """
-    if acting:
-        kinds = "SELECT type, name FROM main.sqlite_master WHERE type IN ('trigger', 'view') ORDER BY name"
-        return [f"the {kind} {name!r}" for kind, name in execute(kinds)]
-    expected, present = _expected_objects(), _objects(execute)
-    differences = [f"the {kind} {name!r}" for kind, name in present.keys() - expected.keys()]
-    differences += [f"no {kind} {name!r}" for kind, name in expected.keys() - present.keys()]
-    for key in expected.keys() & present.keys():
-        if expected[key] != present[key]:
-            differences.append(_difference(*key, expected[key], present[key]))
-    return sorted(differences)
-
-
-def _difference(kind: str, name: str, expected: Any, present: Any) -> str:
-    if kind == "table":
-        columns, more = {column[0] for column in expected[0]}, {column[0] for column in present[0]}
-        if added := sorted(more - columns):
-            return f"the column {name}.{added[0]!r}"
-    return f"another {kind} {name!r} than audit's"
-
-
-def _objects(execute: Callable[[str], Iterable[Any]]) -> Objects:
-    """(kind, name) -> what matters of it. SQLite's own bookkeeping is left out."""
-    objects: Objects = {}
-    for kind, name, of, sql in list(execute("SELECT type, name, tbl_name, sql FROM main.sqlite_master")):
-        if kind == "table" and name in ("sqlite_sequence", "sqlite_stat1", "sqlite_stat4"):
-            continue
-        if kind == "index" and sql is None:
-            continue  # what UNIQUE and PRIMARY KEY make: a part of the table
-        objects[kind, str(name)] = _table(execute, str(name), sql or "") if kind == "table" else (of, _plain(sql or ""))
-    return objects
-
-
-def _table(execute: Callable[[str], Iterable[Any]], name: str, sql: str) -> Any:
-    quoted = name.replace('"', '""')
-    columns = {
-        (str(column), str(kind).upper(), bool(needed), None if default is None else str(default), key, hidden)
-        for _, column, kind, needed, default, key, hidden in execute(f'PRAGMA table_xinfo("{quoted}")')
-    }
-    foreign = {tuple(row[2:]) for row in execute(f'PRAGMA foreign_key_list("{quoted}")')}
-    unique = set()
-    for _, index, is_unique, origin, partial in list(execute(f'PRAGMA index_list("{quoted}")')):
-        if origin != "c":
-            listed = str(index).replace('"', '""')
-            columns_of = tuple((row[2], row[3], row[4]) for row in execute(f'PRAGMA index_xinfo("{listed}")') if row[5])
-            unique.add((columns_of, is_unique, origin, partial))
-    written = _plain(sql)
-    acting = sorted(set(_ACTING.findall(written)))
-    return columns, foreign, unique, acting, written.startswith("create virtual"), "without rowid" in written
-
-
-def _plain(sql: str) -> str:
-    """Without quotes, comments and differences of spaces, in small letters: renaming a table quotes its name."""
-    bare = re.sub(r"--[^\n]*|/\*.*?\*/", " ", sql, flags=re.DOTALL).lower()
-    return " ".join(re.sub(r'["`\[\]]|if not exists', "", bare).split())
-
-
-@cache
-def _expected_objects() -> Objects:
-    """What a new database has."""
-    engine = create_engine("sqlite://")
-    with engine.begin() as connection:
-        SQLModel.metadata.create_all(connection)
-        return _objects(lambda sql: connection.exec_driver_sql(sql).all())
-
-
-LOG = logging.getLogger(__name__)
 BACKENDS = ("sqlite", "postgresql")
 """Kinds of database whose SQL the bulk writes speak."""
 POOL = 20
@@ -210,6 +113,8 @@ FRESH = 1.0
 """Seconds since its last use in which a connection to a server is taken for good."""
 PATIENCE = 30.0
 """Seconds to wait for another process that writes the same file of SQLite."""
+_MAKING = 0x61756469
+"""The advisory lock of PostgreSQL under which tables are made: any number that others hardly use."""
 _USED = "used"
 _MUCH = ("cache_size=-131072", "wal_autocheckpoint=8000")
 """Kibibytes of a connection's pages (at most: it takes what it touches), and pages before they go to the file."""
@@ -217,63 +122,19 @@ _dumps = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", "
 """One encoder for all values: `json.dumps` makes one for each, which takes longer than encoding a text."""
 
 
-NEW: dict[Path, "weakref.ref[Engine]"] = {}
-"""Files that this process has made, which nobody may have wanted (`take_back`), and the engine of each."""
-
-
-_BEFORE_WORK = (*tables.OWN, "study", "source", "input", "relation", "system", "chunk_lease", "plan", "log", "setting")
-"""Tables that are filled before anything is executed or anybody has answered: the same command fills them again."""
-
-
 def open_store(where: str, create: bool = False) -> Engine:
     """The engine of a database, by path or SQLAlchemy URL; `create` makes the tables where there are none.
 
-    Tables of an older version are brought to this one (`audit.store.migrations`). Raises BadFile when there is no such
-    database (and `create` is false), when it cannot be opened, is of a newer version, or is something else; AuditError
-    for a URL that is none or of another kind; NotInstalled when its driver is absent.
+    Raises BadFile when there is no such database (and `create` is false), when it cannot be opened, has tables of
+    another version, or is something else; AuditError for a URL that is none or of another kind; NotInstalled when its
+    driver is absent.
     """
-    while True:
-        file = file_of(where)
-        new = create and file is not None and not os.path.exists(file)
-        engine, name = _connect(where, create)
-        with _explained(engine, name):
-            _check_schema(engine, create, name)
-            with engine.connect() as connection:
-                expect_brought(connection)
-        if file is None or file.exists():
-            break
-        engine.dispose()  # another process took its new file back while this one opened it
-    if new and file is not None:
-        NEW[file.absolute()] = weakref.ref(engine)
+    engine, name = _connect(where, create)
+    with _explained(engine, name):
+        _check_schema(engine, create, name)
+        with engine.connect() as connection:
+            expect_brought(connection)
     return engine
-
-
-def take_back() -> None:
-    """Delete the databases that this process made, where they hold no work and no other process has them open.
-
-    For a command that is refused: what was not there before is not there after. A file that another process has open
-    stays: SQLite lets nobody change how a file keeps its journal while others have it. Whoever opens it after that
-    waits for the lock, finds that there is no such file any more, and begins again (`open_store`).
-    """
-    while NEW:
-        file, reference = NEW.popitem()
-        if engine := reference():
-            engine.dispose()
-        if not file.is_file():
-            continue
-        with closing(sqlite3.connect(file, timeout=0, isolation_level=None)) as alone:
-            try:
-                alone.execute("PRAGMA journal_mode=DELETE").fetchall()
-                alone.execute("BEGIN EXCLUSIVE")
-                names = [table.name for table in SQLModel.metadata.sorted_tables if table.name not in _BEFORE_WORK]
-                if any(alone.execute(f'SELECT 1 FROM "{name}" LIMIT 1').fetchone() for name in names):  # noqa: S608
-                    alone.execute("ROLLBACK")
-                    alone.execute("PRAGMA journal_mode=WAL").fetchall()
-                    continue
-            except sqlite3.Error:
-                continue  # somebody else has it
-            for suffix in ("", "-wal", "-shm"):
-                file.with_name(file.name + suffix).unlink(missing_ok=True)
 
 
 def _connect(where: str, create: bool = False) -> tuple[Engine, str]:
@@ -294,7 +155,6 @@ def _connect(where: str, create: bool = False) -> tuple[Engine, str]:
     explain(engine, name)
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _pragmas)
-        event.listen(engine, "connect", row_sums.watch)
     else:
         _try_idle_connections(engine)
     return engine, name
@@ -400,27 +260,10 @@ def _pragmas(connection: Any, _record: Any) -> None:
         connection.execute(f"PRAGMA {pragma}")
 
 
-def schema_of(where: str) -> int:
-    """The version of a database's tables, which are left as they are. Raises what `open_store` raises."""
-    engine, name = _connect(where)
-    with _explained(engine, name):
-        table_names = set(inspect(engine).get_table_names())
-        version = _version(engine, name) if "schema_version" in table_names else _refuse(table_names, name)
-    engine.dispose()
-    return version
-
-
 def readable(where: str) -> Engine | None:
-    """The engine of a database that is only read, and must not be changed for that; None where there is none yet.
-
-    Raises BadFile for one of an older version, which opening would bring to this one, and what `open_store` raises.
-    """
+    """The engine of a database that is only read; None where there is none yet. Raises what `open_store` raises."""
     file = file_of(where)
-    if file is not None and not file.exists():
-        return None
-    if (version := schema_of(where)) < tables.SCHEMA_VERSION:
-        raise BadFile(message("database.older", name=where, version=version, newest=tables.SCHEMA_VERSION))
-    return open_store(where)
+    return None if file is not None and not file.exists() else open_store(where)
 
 
 def write_much(engine: Engine) -> None:
@@ -443,41 +286,23 @@ def _more_memory(connection: Any, _record: Any) -> None:
 
 def _check_schema(engine: Engine, create: bool, name: str) -> None:
     table_names = set(inspect(engine).get_table_names())
-    version = _version(engine, name) if "schema_version" in table_names else None
-    if version is None and (table_names or not create):
+    has_tables = "schema_version" in table_names
+    if has_tables:
+        _check_version(engine, name)
+    elif table_names or not create:
         _refuse(table_names, name)
     if engine.dialect.name == "sqlite":
         _write_ahead(engine)
-    if version is None:
-        with migrations.alone(engine) as connection:
-            # Somebody else may have made them meanwhile.
-            if not inspect(connection).has_table("schema_version"):
-                SQLModel.metadata.create_all(connection, checkfirst=False)  # there is none
-                marked = SQLModel.metadata.tables["schema_version"].insert()
-                connection.execute(marked, {"version": tables.SCHEMA_VERSION})
-                if engine.dialect.name == "sqlite":
-                    row_sums.fill(connection)
-        _begin_anew(engine)
-        version = _version(engine, name)
-    if version < tables.SCHEMA_VERSION:
-        migrations.migrate(engine, name)
-        _begin_anew(engine)
-    if engine.dialect.name == "sqlite":
-        _warn(engine, name)
-
-
-def _begin_anew(engine: Engine) -> None:
-    """New connections keep the sums of the new tables; in memory there is one, and nothing that a disk could change."""
-    if engine.url.database not in (None, "", ":memory:"):
-        engine.dispose()
-
-
-def _warn(engine: Engine, name: str) -> None:
-    """Say of a file what is in it that audit did not make: it may act when audit writes."""
-    with engine.connect() as connection:
-        strange = unexpected_objects(lambda sql: connection.exec_driver_sql(sql).all())
-    if strange:
-        LOG.warning("%s has %s, which audit did not make; look with `audit doctor`", name, ", ".join(strange[:3]))
+    if has_tables:
+        return
+    with writing(engine) as connection:
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (_MAKING,))
+        if not inspect(connection).has_table("schema_version"):  # another process may have made them meanwhile
+            SQLModel.metadata.create_all(connection, checkfirst=False)
+            marked = SQLModel.metadata.tables["schema_version"].insert()
+            connection.execute(marked, {"version": tables.SCHEMA_VERSION})
+    _check_version(engine, name)
 
 
 def _write_ahead(engine: Engine) -> None:
@@ -499,15 +324,14 @@ def _write_ahead(engine: Engine) -> None:
             time.sleep(0.01)
 
 
-def _version(engine: Engine, name: str) -> int:
-    """The version of the tables; raises BadFile for one that this audit cannot read."""
+def _check_version(engine: Engine, name: str) -> None:
+    """Raise BadFile unless the tables are of the version that this audit reads."""
     with engine.connect() as connection:
-        version = migrations.recorded(connection)
-    if version is None or version < migrations.FIRST:
-        raise BadFile(message("database.no_version", name=name))
+        version = connection.execute(select(SQLModel.metadata.tables["schema_version"].c.version)).scalar()
+    if version is None or version < tables.SCHEMA_VERSION:
+        raise BadFile(message("database.development", name=name))
     if version > tables.SCHEMA_VERSION:
         raise BadFile(message("database.newer", name=name, version=version, readable=tables.SCHEMA_VERSION))
-    return version
 
 
 def _refuse(table_names: set[str], name: str) -> NoReturn:

@@ -138,22 +138,30 @@ class Job(SQLModel, table=True):
     ended_at: datetime | None = moment(nullable=True)
 
 
-class ChunkLease(SQLModel, table=True):
-    """A chunk of a run that a process works at, until it is through or the lease expires. Not a part of the history."""
+class StudyRun(SQLModel, table=True):
+    """The run of a study that is under way, one at most. Not a part of the history."""
 
-    __tablename__ = "chunk_lease"
+    __tablename__ = "study_run"
     study_id: int = Field(primary_key=True, foreign_key="study.id")
-    chunk: int = Field(primary_key=True)
-    owner: str
-    """Who holds it, as `host:pid:number`: several runs of one process are several owners."""
-    until: datetime = moment()
-    """Afterwards anybody may take it."""
+    token: str
+    """Names the run: one process may begin several, one after the other."""
+    host: str
+    pid: int
+    process: str
+    """When the process began, as its machine counts; empty where it does not say."""
+    started_at: datetime = moment()
+    seen_at: datetime = moment()
+    """The last sign of life."""
 
 
-__all__ = ["Cause", "ChunkLease", "Job", "Known", "Log", "Plan", "Setting", "now"]
+__all__ = ["Cause", "Job", "Known", "Log", "Plan", "Setting", "StudyRun", "now"]
 
-SCHEMA_VERSION = 8
-"""Counted up with each migration (`audit.store.migrations`)."""
+SCHEMA_VERSION = 9
+"""The version of these tables, counted up with each change of them.
+
+A database of version 8 or less was made by a development version and is refused. From 9 on, a change of the tables
+comes with the statements that bring a database of the version before to it.
+"""
 
 CLUSTERED = {"sqlite_with_rowid": False}
 """SQLite keeps the rows of such a table in its primary key's index itself: narrow rows that are found by that key would
@@ -165,18 +173,6 @@ class SchemaVersion(SQLModel, table=True):
 
     __tablename__ = "schema_version"
     version: int = Field(primary_key=True)
-
-
-class Seal(SQLModel, table=True):
-    """Of a table on SQLite: how many rows it has, and the sum of what is in them (`audit.store.row_sums`)."""
-
-    name: str = Field(primary_key=True)
-    rows: int = Field(sa_column=Column(BigInteger, nullable=False))
-    sum: int = Field(sa_column=Column(BigInteger, nullable=False))
-
-
-OWN = ("schema_version", "seal")
-"""Tables that say something of their database and never come from another one."""
 
 
 class Study(SQLModel, table=True):

@@ -36,8 +36,8 @@ from audit.judging.labels import GoldAnswers, answer_with_gold
 from audit.judging.samples import draw
 from audit.messages import from_stored, message, stored
 from audit.runner.executors import Executor
-from audit.runner.leases import another_python, began, its_environment
 from audit.runner.run import Ran, Watcher, run
+from audit.runner.underway import another_python, began, its_environment
 from audit.sampling.draw import Drawn, SampleRequest
 from audit.store import table_of, tables
 from audit.store.copying import in_utc

@@ -1,7 +1,7 @@
 """Code that is not ours: whatever a user's system does while it is loaded, described, prepared or run is told in words.
 
-It may raise anything, `SystemExit` among it, and take for ever. What ends or fills the process is no exception: who
-wants to be safe from that does it in another process (`audit.runner.run`).
+It may raise anything, `SystemExit` among it, and take for ever. What ends or fills the process is no exception:
+executors with processes of their own are safe from that.
 """
 
 import signal

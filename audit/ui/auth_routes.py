@@ -40,7 +40,6 @@ from audit.annotation.invitations import FIRST, Invitation, invitation_of, join
 from audit.errors import AuditError, NotAllowed
 from audit.messages import LANGUAGES, said
 from audit.resources import data_file
-from audit.store.soundness import explained
 from audit.ui import session, settings
 from audit.ui.gate import account_behind
 from audit.ui.language import sentence, text_in
@@ -470,17 +469,15 @@ def _secret(visit: Visit) -> str:
 
 
 def _invitation(secret: str) -> Invitation:
-    with explained(session.database_url()):
-        return invitation_of(session.engine(), secret)
+    return invitation_of(session.engine(), secret)
 
 
 def _join(secret: str, name: str, password: str, token: str, previous_token: str | None) -> None:
-    with explained(session.database_url()):
-        engine = session.engine()
-        account = join(engine, secret, name, password)
-        open_login(engine, account.id, cookie_key(token), settings.login_limits())
-        if previous_token:
-            end_login(engine, cookie_key(previous_token))
+    engine = session.engine()
+    account = join(engine, secret, name, password)
+    open_login(engine, account.id, cookie_key(token), settings.login_limits())
+    if previous_token:
+        end_login(engine, cookie_key(previous_token))
 
 
 class LoginRoutes(Forms):
@@ -563,10 +560,9 @@ class LoginRoutes(Forms):
 
 
 def _enter_login(name: str, password: str, token: str, previous_token: str | None) -> None:
-    with explained(session.database_url()):
-        engine = session.engine()
-        account = log_in(engine, name, password)
-        open_login(engine, account.id, cookie_key(token), settings.login_limits())
-        if previous_token:
-            # A browser has one login: the one that it had before is ended, since nobody could end it later.
-            end_login(engine, cookie_key(previous_token))
+    engine = session.engine()
+    account = log_in(engine, name, password)
+    open_login(engine, account.id, cookie_key(token), settings.login_limits())
+    if previous_token:
+        # A browser has one login: the one that it had before is ended, since nobody could end it later.
+        end_login(engine, cookie_key(previous_token))

@@ -26,7 +26,7 @@ from audit.errors import AuditError
 from audit.false_satisfaction.impact import Stakes, read_stakes
 from audit.messages import message
 from audit.reports.worker import LONG, read_answer, request_line
-from audit.runner.leases import another_python, its_environment
+from audit.runner.underway import another_python, its_environment
 from audit.store.core import (
     adjudication,
     aside,

@@ -37,7 +37,6 @@ from audit.annotation.accounts import (
     network,
 )
 from audit.errors import AuditError
-from audit.store.soundness import explained
 from audit.ui import session, settings
 from audit.ui.pages import PAGES, page_named
 from audit.ui.session import claims_of_cookies
@@ -112,17 +111,16 @@ class Visitor:
 
 def visitor_of(cookies: Mapping[str, str]) -> Visitor:
     """The visitor behind the cookies of a request. Raises AuditError where the database cannot be opened or read."""
-    with explained(session.database_url()):
-        limits, key = settings.login_limits(), None
-        if token := cookies.get(settings.login_cookie_name()):
-            key = cookie_key(token)
-            if account := account_of(session.engine(), key, limits):
-                return Visitor(account)
-        if claims := claims_of_cookies(cookies):
-            identity = identity_key(claims)
-            account = account_of(session.engine(), identity, limits)
-            return Visitor(account) if account else Visitor(identity=identity)
-        return Visitor(former=key is not None and name_of_login(session.engine(), key) is not None)
+    limits, key = settings.login_limits(), None
+    if token := cookies.get(settings.login_cookie_name()):
+        key = cookie_key(token)
+        if account := account_of(session.engine(), key, limits):
+            return Visitor(account)
+    if claims := claims_of_cookies(cookies):
+        identity = identity_key(claims)
+        account = account_of(session.engine(), identity, limits)
+        return Visitor(account) if account else Visitor(identity=identity)
+    return Visitor(former=key is not None and name_of_login(session.engine(), key) is not None)
 
 
 def account_behind(cookies: Mapping[str, str]) -> Account | None:

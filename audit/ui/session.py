@@ -25,7 +25,6 @@ from audit.annotation.words import words_of
 from audit.errors import AuditError, NotAllowed
 from audit.messages import message
 from audit.store import open_store, reading
-from audit.store.soundness import explained
 from audit.ui import settings
 from audit.ui.language import html, language, plain, remember_words, sentence, t, translated
 
@@ -250,8 +249,7 @@ def show_refusal(problem: AuditError) -> None:
 def showing_refusals() -> Iterator[None]:
     """Shows an error (a refusal, a full disk, a damaged file) as a sentence."""
     try:
-        with explained(database_url()):
-            yield
+        yield
     except AuditError as problem:
         show_refusal(problem)
 

@@ -22,7 +22,7 @@ import psutil
 
 SYSTEMS = "vader,textblob,hiv4,tfidf-logreg"
 EXECUTORS = {
-    "in-process": ("--executor", "in-process"),
+    "in-process": ("--workers", "0"),
     "processes, 1": ("--workers", "1"),
     "processes, 2": ("--workers", "2"),
     "dask, 2": ("--executor", "dask", "--workers", "2"),

@@ -10,7 +10,7 @@ import pytest
 
 import audit
 from audit.cli import main
-from audit.runner.leases import its_environment
+from audit.runner.underway import its_environment
 
 FIGURES = Path(__file__).parents[2].parent / "shared" / "data" / "paper" / "false_satisfaction_2022.csv"
 

@@ -57,8 +57,8 @@ def test_relations_of_any_unit_run_on_each():
 
 def test_in_this_process_or_in_others_the_same_is_found(files, tmp_path, capsys):
     found = [
-        ran(capsys, "--db", str(tmp_path / f"{name}.db"), "--corpus", files[0], "--executor", name, workers="1")
-        for name in ("in-process", "processes")
+        ran(capsys, "--db", str(tmp_path / f"{workers}.db"), "--corpus", files[0], workers=workers)
+        for workers in ("0", "1")
     ]
     assert found[0] == found[1]
 

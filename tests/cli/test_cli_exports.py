@@ -44,14 +44,14 @@ def test_there_and_back(call, judged, tmp_path):
     assert "cells[0].judged: was" in text
 
 
-def test_a_tampered_export_is_refused_with_file_and_line(call, judged, tmp_path):
+def test_a_tampered_export_is_refused_with_its_file(call, judged, tmp_path):
     call("export", "--db", judged, "--out", tmp_path / "one")
     path = tmp_path / "one/tables/judgement.jsonl"
     path.write_text(path.read_text(encoding="utf-8").replace("positive", "negative", 1), encoding="utf-8")
     for command in (("import", tmp_path / "one", "--db", tmp_path / "b.db"), ("replay", tmp_path / "one")):
         status, _, said = call(*command)
         assert status == 2
-        assert "judgement.jsonl, line 1: changed since the export was made" in said
+        assert "judgement.jsonl: changed since the export was made" in said
     assert not (tmp_path / "b.db").exists()
 
 

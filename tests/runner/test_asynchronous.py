@@ -3,20 +3,15 @@
 What a service bears is read from its own record; no time is compared with another.
 """
 
-import asyncio
 import sys
 import threading
 import time
 
 import pytest
-from service import Reply, Server, label_of, plain_answer, serving
+from service import Reply, label_of, plain_answer, serving
 
-from audit.relations import get_relation
-from audit.runner.executors import Asynchronous, Batch, Lost, Processes, is_asynchronous
+from audit.runner.executors import Asynchronous, Batch, Lost
 from audit.runner.executors.base import too_long
-from audit.runner.run import run
-from audit.store import open_store
-from audit.systems import get_system
 from audit.tasks import Input, Output
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
@@ -79,24 +74,6 @@ def test_every_input_is_answered_once_with_as_many_requests_at_once_as_allowed(t
     assert server.most_at_once == 20
     # Connections are kept; another few where one was given back a moment too late.
     assert server.connections <= 40
-
-
-@pytest.mark.slow
-def test_batches_of_several_systems_share_no_limit(tmp_path):
-    with serving(together(3), delay=0.01) as first, serving(together(5), delay=0.01) as second:
-        specs = [
-            first.file(tmp_path, "batch = 2\nconcurrency = 3"),
-            second.file(tmp_path, "concurrency = 5", "other.toml"),
-        ]
-        pieces = [INPUTS[start : start + 32] for start in range(0, 192, 32)]
-        jobs = [Batch(spec, "sentiment", piece) for piece in pieces for spec in specs]
-        results = done(*jobs)
-    for job, returned in zip(jobs, results, strict=True):
-        assert returned.outputs(32) == [Output(label_of(item.text), 0.75) for item in job.inputs]
-    assert first.most_at_once == 3
-    assert second.most_at_once == 5
-    assert len(first.bodies) == 96
-    assert len(second.bodies) == 12
 
 
 def test_a_service_that_bears_less_than_allowed_gets_less_and_every_input_its_answer(tmp_path):
@@ -173,18 +150,6 @@ def test_one_bad_input_costs_the_others_of_its_request_nothing(tmp_path):
     assert len(server.bodies) == 2 + 16
 
 
-def test_an_input_that_breaks_the_service_is_found(tmp_path):
-    """500 each time; after its tries the request's inputs are asked one by one."""
-
-    def answer(body, number):
-        return Reply("oh", 500) if any("Film 5 " in text for text in body["texts"]) else plain_answer(body)
-
-    with serving(answer) as server:
-        returned = outputs(server.file(tmp_path, "batch = 4\ntries = 2"), INPUTS[:8])
-    assert errors(returned) == ['Unanswered: HTTP 500: "oh" (asked 2 times)']
-    assert len(server.bodies) == 1 + 2 + 3 + 2
-
-
 @pytest.mark.parametrize(
     ("reply", "says"),
     [
@@ -207,23 +172,6 @@ def test_an_answer_that_cannot_be_used_is_asked_for_one_by_one(tmp_path, reply, 
     assert len(server.bodies) == 5
 
 
-@pytest.mark.slow
-def test_time_out(tmp_path):
-    gate = threading.Event()
-
-    def answer(body, number):
-        if "Film 2 " in body["texts"][0]:
-            gate.wait(10)
-        return plain_answer(body)
-
-    with serving(answer) as server:
-        returned = outputs(server.file(tmp_path, "batch = 1\ntimeout = 0.5\ntries = 2"), INPUTS[:4])
-        gate.set()
-    assert errors(returned) == ["Unanswered: no answer within 0.5 s (asked 2 times)"]
-    assert returned[2].error
-    assert len(server.bodies) == 5
-
-
 def test_a_service_that_vanishes_ends_the_run_with_stored_errors(tmp_path):
     def answer(body, number):
         server.away = number >= 5
@@ -238,14 +186,6 @@ def test_a_service_that_vanishes_ends_the_run_with_stored_errors(tmp_path):
     assert any("so this run asks it no more" in error for error in errors(returned))
     assert len(server.bodies) < 100  # it was not asked 195 more times
     assert [output for output, right in zip(returned, RIGHT, strict=True) if not output.error and output != right] == []
-
-
-def test_nobody_listens(tmp_path):
-    with Server(lambda body, number: None) as server:
-        spec = server.file(tmp_path, "tries = 2\npatience = 0")
-    returned = outputs(spec, INPUTS[:20])
-    assert len(errors(returned)) == 20
-    assert all("no connection (ConnectError: " in error for error in errors(returned))
 
 
 def test_a_job_has_a_limit_and_the_executor_goes_on(tmp_path):
@@ -264,43 +204,6 @@ def test_a_job_has_a_limit_and_the_executor_goes_on(tmp_path):
     assert right.outputs(4) == RIGHT[10:14]
 
 
-@pytest.mark.slow
-def test_waiting_for_another_jobs_calls_is_not_part_of_the_limit(tmp_path):
-    with serving(delay=0.5) as server:
-        spec = server.file(tmp_path, "batch = 1\nconcurrency = 1")
-        # The second begins after 4 s and takes 0.5 s.
-        first, second = done(Batch(spec, "sentiment", INPUTS[:8]), Batch(spec, "sentiment", INPUTS[8:9], limit=3))
-    assert first.outputs(8) == RIGHT[:8]
-    assert second.outputs(1) == RIGHT[8:9]
-
-
-def test_finished_waits_no_longer_than_it_is_told(tmp_path):
-    gate = threading.Event()
-
-    def answer(body, number):
-        gate.wait(10)
-        return plain_answer(body)
-
-    with serving(answer) as server, Asynchronous() as executor:
-        assert executor.finished() == executor.finished(timeout=5) == []
-        job = Batch(server.file(tmp_path), "sentiment", INPUTS[:1])
-        executor.submit(job)
-        assert executor.finished(timeout=0) == executor.finished(timeout=0.01) == []
-        gate.set()
-        ((same, returned),) = executor.finished()
-        assert same is job
-        assert returned.outputs(1) == RIGHT[:1]
-
-
-def test_the_seconds_of_a_batch_are_its_share_of_the_systems_time(tmp_path, monkeypatch):
-    """One call of 3 "seconds" by a clock that the test winds; five may be made at once, so 3 / 5."""
-    clock = iter(range(0, 10_000, 3))
-    monkeypatch.setattr("audit.runner.executors.asynchronous.perf_counter", lambda: next(clock))
-    with serving() as server:
-        (returned,) = done(Batch(server.file(tmp_path, "batch = 2\nconcurrency = 5"), "sentiment", INPUTS[:2]))
-    assert returned.seconds == 3 / 5
-
-
 def test_leaving_in_the_middle_ends_what_is_under_way(tmp_path):
     with serving(delay=10) as server:
         with Asynchronous() as executor:
@@ -310,15 +213,6 @@ def test_leaving_in_the_middle_ends_what_is_under_way(tmp_path):
         time.sleep(0.1)
         assert len(server.bodies) <= 2  # those under way, of 200
     assert "asynchronous systems" not in [thread.name for thread in threading.enumerate()]
-
-
-def test_jobs_of_other_kinds_are_refused():
-    with Asynchronous() as executor:
-        with pytest.raises(TypeError, match="has no run_async"):
-            executor.submit(Batch("vader", "sentiment", INPUTS[:1]))
-        with pytest.raises(TypeError, match="is not a Batch"):
-            executor.submit(object())
-    assert not is_asynchronous(get_system("vader"))
 
 
 OWN = """
@@ -421,51 +315,3 @@ def test_a_call_that_keeps_the_event_loop_costs_its_own_input(tmp_path, monkeypa
     lost = results.pop(2)
     assert lost == (Lost("its process ended with status 3") if "_exit" in act else too_long(1))
     assert [result.outputs(1) for result in results] == [[Output("positive", 0.5)]] * 5
-
-
-@pytest.mark.slow
-def test_a_run_goes_on_after_a_call_that_keeps_the_event_loop(tmp_path, monkeypatch, toy_corpus):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "keeps_in_a_run.py").write_text(KEEPS.replace("KEEP", "time.sleep(20)"))
-    engine = open_store("sqlite://", create=True)
-    with Processes(1) as executor:
-        relations = [get_relation("sentiment", "MR3.1")]
-        ran = run(engine, toy_corpus(), ["keeps_in_a_run:Mine"], relations, executor, time_limit=2)
-    assert (ran.counts.failed, ran.counts.first_error) == (1, "no answer within 2 s")
-    assert ran.counts.outcomes["error"] == 1
-
-
-def test_what_goes_wrong_in_the_executor_itself_is_raised(tmp_path, monkeypatch):
-    async def broken(self, inputs):
-        raise MemoryError("no room for outputs")
-
-    monkeypatch.setattr("audit.runner.executors.asynchronous._Calls.outputs", broken)
-    with serving() as server, Asynchronous() as executor:
-        executor.submit(Batch(server.file(tmp_path), "sentiment", INPUTS[:1]))
-        with pytest.raises(MemoryError, match="no room for outputs"):
-            executor.finished()
-
-
-def test_waits_drawn_by_chance_change_no_output(tmp_path):
-    """Every third request fails the first time it is made."""
-    seen = set()
-
-    def answer(body, number):
-        key = tuple(body["texts"])
-        if number % 3 == 0 and key not in seen:
-            seen.add(key)
-            return Reply({}, 503)
-        return plain_answer(body)
-
-    for _ in range(2):
-        seen.clear()
-        with serving(answer) as server:
-            assert outputs(server.file(tmp_path, "batch = 5\nconcurrency = 7")) == RIGHT
-
-
-def test_an_event_loop_of_the_callers_is_left_alone(tmp_path):
-    async def caller():
-        with serving() as server:
-            return await asyncio.to_thread(outputs, server.file(tmp_path), INPUTS[:3])
-
-    assert asyncio.run(caller()) == RIGHT[:3]

@@ -5,12 +5,12 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from service import Reply, plain_answer, serving
+from service import serving
 
 from audit.cli import main
 from audit.errors import AuditError
 from audit.relations import get_relation
-from audit.runner.budget import Budget, Meter, Sending, check_first
+from audit.runner.budget import Budget, Meter, Sending
 from audit.runner.executors import InProcess, Processes
 from audit.runner.run import LimitReached, run
 from audit.store import open_store
@@ -39,13 +39,6 @@ def test_what_asking_takes():
     sending = Meter(Paid(3, price)).of(INPUTS)
     assert (sending.calls, sending.characters, sending.tokens) == (2, 60, 15)
     assert sending.cost == pytest.approx(0.055)
-
-
-def test_a_system_may_count_itself():
-    system = Paid(1, Price(input_tokens=1_000_000))
-    system.count_characters = lambda inputs: 100 * len(inputs)
-    system.count_tokens = lambda inputs: 7 * len(inputs)
-    assert Meter(system).of(INPUTS) == Sending(5, 500, 35.0, 35.0)
 
 
 @given(limit=st.integers(1, 30), batch=st.integers(1, 6), number=st.integers(1, 60), spent=st.integers(0, 30))
@@ -86,11 +79,6 @@ def test_limits_that_say_nothing_are_refused(limits, systems, sentence):
     assert raised.value.parameters
 
 
-def test_a_limit_that_the_first_inputs_exceed_is_refused():
-    with pytest.raises(AuditError, match=r"max_calls 4: .* take 5; allow more"):
-        check_first(Budget(max_calls=4), [(Meter(Paid()), INPUTS)])
-
-
 @pytest.mark.parametrize("workers", [InProcess, lambda: Processes(2)])
 def test_a_run_stops_at_its_limit_and_the_same_again_pays_nothing_twice(
     tmp_path, monkeypatch, toy_corpus, content, workers, asked_once
@@ -112,18 +100,6 @@ def test_a_run_stops_at_its_limit_and_the_same_again_pays_nothing_twice(
         assert len(server.texts) == len(set(server.texts))
         run(undisturbed, toy_corpus(), specs, relations, executor)
     assert content(engine) == content(undisturbed)
-
-
-def test_requests_for_answers_of_no_use_count_too(tmp_path, toy_corpus, toy_relations):
-    """Two inputs a request, of which one is never answered: three requests where one was planned."""
-
-    def answer(body, number):
-        return Reply({}, 400) if any("7" in text for text in body["texts"]) else plain_answer(body)
-
-    with serving(answer) as server, InProcess() as executor:
-        spec, budget = server.file(tmp_path, "batch = 2"), Budget(max_calls=1_000)
-        run(open_store("sqlite://", create=True), toy_corpus(), [spec], toy_relations[:1], executor, budget=budget)
-        assert budget.spent.calls == len(server.bodies) > 28
 
 
 def test_by_the_command_line(tmp_path, monkeypatch, capsys):

@@ -75,18 +75,6 @@ class Losing(InProcess):
         return super().finished(timeout)
 
 
-def test_the_input_that_costs_a_process_is_an_error_and_its_neighbours_are_not(own, toy_corpus, toy_relations):
-    engine = open_store("sqlite://", create=True)
-    executor = Losing(lambda text: text == "Film 7 was fine.")
-    ran = run(engine, toy_corpus(), own.specs("calm"), toy_relations[:1], executor)
-    assert (ran.counts.failed, ran.counts.outcomes["error"]) == (1, 1)
-    assert ran.first_error == "its process ended with signal SIGSEGV"
-    assert executor.lost[1:] == [1, 1]  # once more, in case somebody ended the process from outside
-    assert ran.counts.executed == 56
-    again = run(engine, toy_corpus(), own.specs("calm"), toy_relations[:1], InProcess(), retry_errors=True)
-    assert (again.counts.executed, again.counts.outcomes["error"]) == (1, 0)
-
-
 def test_a_system_that_is_lost_again_and_again_stops_the_run_and_what_was_finished_is_kept(
     own, toy_corpus, toy_relations, monkeypatch, content
 ):

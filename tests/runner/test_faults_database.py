@@ -1,17 +1,14 @@
 """A disk that is full and a database that somebody locks: told in one sentence, nothing lost, and the run goes on."""
 
 import contextlib
-import os
-import resource
 import sqlite3
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from audit.cli import main
-from audit.runner import coordinator, progress
+from audit.runner import coordinator
 from audit.runner.coordinator import Coordinator
 from audit.store import engine as opening
 from audit.store import open_store
@@ -64,14 +61,8 @@ def rows(database, table):
         return {
             "output": connection.execute("SELECT count(*) FROM output"),
             "verdict": connection.execute("SELECT count(*) FROM verdict"),
-            "chunk_lease": connection.execute("SELECT count(*) FROM chunk_lease"),
+            "study_run": connection.execute("SELECT count(*) FROM study_run"),
         }[table].fetchone()[0]
-
-
-def forget_leases(database):
-    """As if the process that ran the command had ended: this one goes on, and so its leases would have to run out."""
-    with contextlib.closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute("DELETE FROM chunk_lease")
 
 
 def sentence(capsys):
@@ -115,48 +106,6 @@ def test_a_database_that_has_no_room_left_is_whole_and_the_run_goes_on_when_it_h
     assert main([*command, "--db", str(database), "--json"]) == 0
     assert f'"executed": {len(undisturbed["output"]) - before}' in capsys.readouterr().out
     assert held(content, database) == undisturbed
-
-
-def test_a_real_full_disk(command, undisturbed, small_disk, content, capsys):
-    database = small_disk.folder / "a.db"
-    assert main([*command, "--db", str(database)]) == 2
-    said = sentence(capsys)
-    assert said.startswith("audit: ")
-    assert "full" in said or "disk I/O error" in said
-    assert 0 < rows(database, "output") < len(undisturbed["output"])
-    small_disk.resize("50m")
-    assert whole(database)
-    forget_leases(database)
-    assert main([*command, "--db", str(database)]) == 0
-    assert held(content, database) == undisturbed
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kibibytes", [100, 200, 330])
-def test_no_file_may_grow_any_more(command, undisturbed, tmp_path, content, capsys, kibibytes):
-    """A quota of the user's, in a process of its own."""
-    database = tmp_path / "a.db"
-
-    def limited():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (kibibytes << 10, kibibytes << 10))
-
-    done = subprocess.run(
-        [sys.executable, "-m", "audit", *command, "--db", str(database)],
-        cwd=tmp_path,
-        preexec_fn=limited,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-    assert sum(line.startswith("audit: ") for line in done.stderr.splitlines()) == 1
-    assert whole(database)
-    assert main([*command, "--db", str(database)]) == 0
-    rows_of_table = held(content, database)
-    # Chunks of that process are not as small.
-    assert {name: rows for name, rows in rows_of_table.items() if name not in ("study", "progress")} == {
-        name: rows for name, rows in undisturbed.items() if name not in ("study", "progress")
-    }
 
 
 LOCK = """
@@ -206,30 +155,6 @@ LOCKED = "audit: the database does not answer (database is locked); trying again
 
 
 @pytest.mark.slow
-def test_a_run_waits_for_a_database_that_another_process_locks(
-    command, undisturbed, tmp_path, content, capsys, monkeypatch, in_the_middle
-):
-    database = tmp_path / "a.db"
-    pragmas(monkeypatch, "busy_timeout=50")
-    with contextlib.ExitStack() as locks:
-        in_the_middle(4, lambda: locks.enter_context(locked(database, 1.5)))
-        assert main([*command, "--db", str(database)]) == 0
-    assert sentence(capsys) == LOCKED  # once, though it tried many times
-    assert held(content, database) == undisturbed
-
-
-@pytest.mark.slow
-def test_who_waits_long_says_so_again(command, undisturbed, tmp_path, content, capsys, monkeypatch, in_the_middle):
-    database = tmp_path / "a.db"
-    pragmas(monkeypatch, "busy_timeout=50")
-    monkeypatch.setattr(progress, "AGAIN", 0.4)
-    with contextlib.ExitStack() as locks:
-        in_the_middle(4, lambda: locks.enter_context(locked(database, 2)))
-        assert main([*command, "--db", str(database)]) == 0
-    assert 2 <= capsys.readouterr().err.count(LOCKED) <= 6
-
-
-@pytest.mark.slow
 def test_a_database_that_is_locked_for_too_long_is_one_sentence_and_the_run_can_go_on(
     command, undisturbed, tmp_path, content, capsys, monkeypatch, in_the_middle
 ):
@@ -243,8 +168,7 @@ def test_a_database_that_is_locked_for_too_long_is_one_sentence_and_the_run_can_
             said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("audit: ")]
             assert said == [LOCKED, f"audit: the database refused: database is locked; {ROOM}"]
             assert 0 < rows(database, "output") < len(undisturbed["output"])
-    assert rows(database, "chunk_lease") > 0  # which could not be given back
-    forget_leases(database)
+    assert rows(database, "study_run") == 1  # which could not be given back
     assert main([*command, "--db", str(database)]) == 0
     assert held(content, database) == undisturbed
 
@@ -259,13 +183,3 @@ def test_a_database_that_is_locked_from_the_start_is_waited_for(
         assert main([*command, "--db", str(database)]) == 0
     assert sentence(capsys) == LOCKED
     assert held(content, database) == undisturbed
-
-
-def test_a_file_that_nobody_may_write_is_one_sentence(command, tmp_path, capsys):
-    if os.name != "posix" or os.geteuid() == 0:
-        pytest.skip("root may write every file")
-    database = tmp_path / "a.db"
-    open_store(str(database), create=True).dispose()
-    Path(database).chmod(0o400)
-    assert main([*command, "--db", str(database)]) == 2
-    assert "readonly" in sentence(capsys)

@@ -132,35 +132,6 @@ def test_a_server_that_starts_again_in_the_middle(server, own, toy_corpus, conte
     engine.dispose()
 
 
-def test_a_server_that_is_away_when_the_run_begins_and_between_its_steps(server, own, toy_corpus, content, monkeypatch):
-    relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
-    engine = open_store(server.new(), create=True)
-    run(engine, toy_corpus(), own.specs("failing"), relations, InProcess())
-    whole = content(engine)
-    # With --retry-errors, a run first takes back notes: from its first statement on the server is away.
-    away = threading.Thread(target=server.restart, args=("immediate", 1.0))
-    watcher = Listening()
-    away.start()
-    while _answers(engine):
-        time.sleep(0.02)
-    ran = run(engine, toy_corpus(), own.specs("failing"), relations, InProcess(), watcher=watcher, retry_errors=True)
-    away.join()
-    assert watcher.said
-    assert ran.counts.retried == ran.counts.failed > 0
-    for name in ("verdict", "group", "member", "progress", "source", "study", "relation", "system"):
-        assert content(engine, name)[name] == whole[name]
-    engine.dispose()
-
-
-def _answers(engine):
-    try:
-        with engine.connect() as connection:
-            connection.execute(text("SELECT 1"))
-    except DBAPIError:
-        return False
-    return True
-
-
 def test_what_is_waited_for(server):
     """A server that shuts down or crashes is; a disk that is full, a wrong statement or a broken rule is not."""
     engine = open_store(server.new(), create=True)

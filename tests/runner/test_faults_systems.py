@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import signal
-from collections import Counter
 
 import pytest
 from sqlalchemy import select
@@ -260,17 +259,6 @@ def test_what_is_raised_or_returned_in_error_is_stored_and_tried_again(faulty, t
 
 
 @pytest.mark.slow
-def test_in_one_process_the_alarm_ends_what_hangs(faulty, toy_corpus, relations, engine):
-    specs, (healthy,) = faulty.specs("hanging"), faulty.specs("healthy")
-    before = signal.getsignal(signal.SIGALRM)
-    ran = run(engine, toy_corpus(), [*specs, healthy], relations, InProcess(), time_limit=0.5)
-    assert (ran.counts.executed, ran.counts.failed) == (2 * INPUTS, 1)
-    fail_once(engine, specs, ["no answer within 0.5 s"], healthy)
-    assert signal.getsignal(signal.SIGALRM) == before
-    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("executor", "limit"), [(lambda: Processes(2), 0.3), (InProcess, 0.1)])
 def test_a_system_that_always_hangs_stops_the_run_and_what_was_finished_is_stored(
     faulty, toy_corpus, relations, engine, executor, limit, monkeypatch
@@ -286,21 +274,10 @@ def test_a_system_that_always_hangs_stops_the_run_and_what_was_finished_is_store
     assert len(outputs(engine, healthy)) == INPUTS
     assert 0 < len(outputs(engine, stuck)) < 10 + 2  # errors of the inputs that were given up before
     with engine.connect() as connection:
-        assert connection.execute(select(table_of(tables.ChunkLease))).all() == []
+        assert connection.execute(select(table_of(tables.StudyRun))).all() == []
     faulty.mend()
     run(engine, toy_corpus(), [healthy, stuck], relations, InProcess(), retry_errors=True)
     assert outputs(engine, stuck) == outputs(engine, healthy)
-
-
-@pytest.mark.slow
-def test_a_slow_system_is_not_taken_for_one_that_hangs(faulty, toy_corpus, relations, engine):
-    """A first batch of eight takes 1.2 s, too long; so do those that wait beside it, and none afterwards."""
-    ran = run(engine, toy_corpus(), faulty.specs("slow"), relations, InProcess(), time_limit=1)
-    assert (ran.counts.executed, ran.counts.failed) == (INPUTS, 0)
-    calls = faulty.calls()
-    assert len(set(calls)) == INPUTS
-    # Were all seven batches of eight lost, each would have begun six or seven inputs in vain.
-    assert len(calls) - INPUTS < 5 * 7
 
 
 class Murderous(Watcher):
@@ -337,22 +314,3 @@ def test_workers_that_are_ended_from_outside_are_replaced(
     whole = open_store("sqlite://", create=True)
     run(whole, toy_corpus(), faulty.specs("healthy"), relations, InProcess())
     assert content(engine) == content(whole)
-
-
-def test_processes_that_end_before_they_say_what_they_do_are_given_up_in_the_end(monkeypatch):
-    """A worker that never comes up, as where a process may not be made: told, not waited for."""
-    from audit.runner.executors import Batch, processes
-
-    monkeypatch.setattr(processes, "start_worker", _die)
-    with processes.Processes(2) as executor:
-        jobs = [Batch("vader", "sentiment", ()) for _ in range(3)]
-        for job in jobs:
-            executor.submit(job)
-        results = []
-        while len(results) < 3:
-            results += executor.finished(10)
-    assert Counter(type(result).__name__ for _, result in results) == {"Lost": 3}
-
-
-def _die():
-    os._exit(1)

@@ -5,11 +5,10 @@ from service import serving
 
 from audit.errors import BadFile
 from audit.relations import get_relation
-from audit.runner.budget import Budget
 from audit.runner.executors import InProcess, Processes
 from audit.runner.forecast import forecasts
 from audit.runner.repeats import Repeats
-from audit.runner.run import LimitReached, run
+from audit.runner.run import run
 from audit.runner.studies import Sampled
 from audit.store import open_store
 from audit.store.engine import readable
@@ -67,20 +66,6 @@ def test_calls_on_the_same_input_are_counted_and_none_is_made_twice(tmp_path, to
         assert len(server.bodies) == before.calls + more.calls
 
 
-@pytest.mark.parametrize("take", ["first", "majority"])
-def test_a_limit_of_requests_holds_for_further_calls_too(tmp_path, toy_corpus, take):
-    engine, corpus = open_store("sqlite://", create=True), toy_corpus()
-    fixed = [get_relation("sentiment", "MR3.1")]
-    with serving() as server, InProcess() as executor:
-        specs = [server.file(tmp_path, "batch = 1")]
-        (before,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, repeats=2)
-        with pytest.raises(LimitReached):
-            run(engine, corpus, specs, fixed, executor, repeats=Repeats(2, take), budget=Budget(before.calls - 5))
-        assert len(server.bodies) == before.calls - 5
-        run(engine, corpus, specs, fixed, executor, repeats=Repeats(2, take))
-        assert len(server.bodies) == before.calls
-
-
 def test_groups_that_hang_on_outputs_make_it_at_least_and_what_is_stored_makes_it_exact(
     tmp_path, toy_corpus, toy_relations
 ):
@@ -110,14 +95,6 @@ def test_a_relation_that_says_how_much_more_it_wants_gives_an_upper_bound(tmp_pa
         assert run(
             open_store("sqlite://", create=True), corpus, ["vader"], [relation], executor
         ).counts.executed in range(7, 10)
-
-
-def test_two_studies_together_share_their_inputs(tmp_path, toy_corpus, toy_relations):
-    with InProcess() as executor:
-        studies = [(Sampled(toy_corpus(), seed), toy_relations[:1]) for seed in (0, 1)]
-        (both,) = forecasts(studies, ["vader"], executor)
-        (one,) = forecasts(studies[:1], ["vader"], executor)
-    assert both.inputs == one.inputs
 
 
 def test_a_database_is_only_read(tmp_path):

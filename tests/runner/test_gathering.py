@@ -43,11 +43,6 @@ def test_what_comes_later_waits_until_all_that_was_gathered_is_in_batches():
     assert [len(entry.inputs) for entry in waiting] == [1, 1]
 
 
-def test_inputs_that_are_done_alone_are_not_gathered():
-    lost = pending(1, ("z", "fr"), alone=True)
-    assert gathered(deque([lost, pending(1, ("a", "es"))]), lost) is lost
-
-
 def test_the_pace_is_the_systems_own_but_never_too_near_to_the_limit_of_time():
     slow = Bound(1, "slow", aim=20.0)
     pace = pace_of(slow, None)
@@ -105,13 +100,3 @@ def test_workers_and_a_second_run_find_the_same(study, tmp_path, content, monkey
     assert content(alone) == content(both)
     _, again = ran(study, "toy_both:Slow", tmp_path / "alone.db")
     assert (again.executed, again.checks) == (0, 0)
-
-
-def test_a_relation_that_is_added_uses_the_absent_outputs_too(study, tmp_path):
-    toy_translator.write(tmp_path, "toy_added", pairs=PAIRS)
-    engine = open_store(str(tmp_path / "a.db"), create=True)
-    for names in (["MCMT"], ["RTT", "MCMT"]):
-        relations = [get_relation("translation", name) for name in names]
-        run(engine, study, ["toy_added:Slow"], relations, InProcess())
-    assert {row[0] for row in stored(engine)} == {"MCMT", "RTT"}
-    assert all(row[2] == 0 for row in stored(engine))

@@ -1,8 +1,5 @@
 """`audit runs`: every study and system that was run, another version beside the old one."""
 
-import json
-
-from audit.cli import main
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.runner.studies import runs
@@ -57,19 +54,3 @@ def test_what_is_not_through_and_what_failed(own, toy_corpus, toy_relations, mon
         calm = next(row for row in connection.execute(table_of(tables.System).select()) if "calm" in row.name)
         connection.execute(progress.delete().where(progress.c.chunk == 3, progress.c.system_id == calm.id))
     assert [round(listed.finished, 2) for listed in runs(engine)] == [0.75, 1.0]
-
-
-def test_an_import_is_through(judged, capsys):
-    database = str(judged)
-    capsys.readouterr()
-    assert main(["runs", "--db", database, "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
-    assert {(row["system"], row["relations"], row["finished"], row["outputs"]) for row in rows} == {
-        (name, 2, 1.0, 30) for name in ("sure", "calm", "odd")
-    }
-    assert main(["runs", "--db", database]) == 0
-    shown = capsys.readouterr().out
-    assert "100%" in shown
-    assert sorted(row["number"] for row in rows) == [1, 2, 3]
-    assert {row["began"][:16].replace("T", " ") for row in rows} == {rows[0]["began"][:16].replace("T", " ")}
-    assert f"#3      {rows[0]['began'][:10]} " in shown

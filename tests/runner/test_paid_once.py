@@ -78,20 +78,6 @@ def wait_for(executor):
     return done
 
 
-def test_corpora_of_one_command_and_later_studies_share_their_inputs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    texts = [f"Film {number} was fine.\n" for number in range(20)]
-    (tmp_path / "one.csv").write_text("text\n" + "".join(texts[:12]))
-    (tmp_path / "two.csv").write_text("text\n" + "".join(texts[8:]))
-    command = ["run", "--relations", "MR3.1", "--workers", "0", "--db", "films.db", "--systems", "http:service.toml"]
-    with serving() as server:
-        server.file(tmp_path)
-        assert main([*command, "--corpus", "one.csv", "--corpus", "two.csv"]) == 0
-        assert len(server.texts) == len(set(server.texts)) == 40
-        assert main([*command, "--corpus", "one.csv", "--seed", "3"]) == 0
-        assert len(server.texts) == 40
-
-
 def test_a_service_that_refuses_all_is_given_up_and_what_was_answered_stays(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "one.csv").write_text("text\n" + "".join(f"Film {number} was fine.\n" for number in range(12)))

@@ -2,14 +2,13 @@
 
 import pytest
 from service import Reply, plain_answer, serving
-from sqlalchemy import func, select
 
 from audit.cli import main
 from audit.errors import AuditError
 from audit.relations import get_relation
 from audit.runner.executors import InProcess, Processes
 from audit.runner.run import run
-from audit.store import open_store, table_of, tables
+from audit.store import open_store
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
 
@@ -107,24 +106,6 @@ class Watching:
 
     def __getattr__(self, name):
         return lambda *values: None
-
-
-def test_a_database_that_is_there_is_left_as_it_was(films, tmp_path):
-    assert main([*films, "vader"]) == 0
-    engine = open_store("films.db")
-
-    def rows():
-        with engine.connect() as connection:
-            return [
-                connection.execute(select(func.count()).select_from(table_of(table))).scalar()
-                for table in (tables.Study, tables.Source, tables.System, tables.Output, tables.Input)
-            ]
-
-    before = rows()
-    with serving(lambda body, number: Reply({}, 401)) as server:
-        server.file(tmp_path)
-        assert main([*films, "http:service.toml", "--seed", "7"]) == 2
-    assert rows() == before
 
 
 def test_one_of_two_systems_that_fails_later_on_ends_the_run_with_an_error(films, tmp_path, capsys):

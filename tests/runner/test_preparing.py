@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import func, select
 
 from audit.cli import main
+from audit.errors import AuditError
 from audit.relations import get_relation
 from audit.runner.executors import Dask, InProcess, Processes
 from audit.runner.run import run
@@ -116,6 +117,29 @@ def test_it_is_prepared_once_in_each_process(module, kind, executor, tmp_path, t
     assert errors == 0
     assert asked <= set(prepared)  # whoever asks has prepared
     assert set(prepared.values()) == {1}
+
+
+CHANGING = """
+import pathlib
+
+
+class Model:
+    def __init__(self):
+        loadings = pathlib.Path("loadings")
+        loadings.write_text((loadings.read_text() if loadings.exists() else "") + "x")
+        self.version = str(loadings.read_text() == "x")
+
+    def __call__(self, text):
+        return "positive"
+"""
+
+
+@pytest.mark.parametrize("executor", ["in this process", "processes"])
+def test_one_that_is_another_when_it_is_loaded_again_is_refused(module, executor, tmp_path, toy_corpus):
+    (tmp_path / f"{module}.py").write_text(CHANGING)
+    engine = open_store("sqlite://", create=True)
+    with EXECUTORS[executor]() as doing, pytest.raises(AuditError, match=r"had version .* loaded once more"):
+        run(engine, toy_corpus(), [f"{module}:Model"], [get_relation("sentiment", "MR3.1")], doing)
 
 
 PLUGIN = """

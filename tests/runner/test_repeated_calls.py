@@ -1,22 +1,14 @@
 """Asking the same input several times: each call is made once, kept, and shared by whatever is made of the calls."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 from interrupting import Interrupting
 from service import serving
 from sqlalchemy import select
 
-from audit.errors import AuditError
-from audit.relations import get_relation
-from audit.relations.registry import configured
-from audit.reports.study import study_report
-from audit.runner.executors import InProcess, Processes
+from audit.runner.executors import InProcess
 from audit.runner.repeats import Repeats
-from audit.runner.run import AllFailed, run
+from audit.runner.run import run
 from audit.store import open_store, table_of, tables
-from audit.tasks import Output
-from audit.tasks.repeated import majority
 
 pytestmark = pytest.mark.usefixtures("asked_once")
 
@@ -140,16 +132,6 @@ def test_each_input_is_asked_as_often_as_asked_for_and_the_first_call_counts(moo
     assert set(map(len, calls(engine).values())) == {5}
 
 
-def test_a_run_without_repeats_keeps_none_and_its_answers_are_first_calls(moody, toy_corpus, toy_relations, engine):
-    once = run(engine, toy_corpus(), moody("moody"), toy_relations[:1], InProcess())
-    assert (rows(engine, tables.Repeat), once.counts.repeated) == ([], 0)
-    before = outputs(engine)
-    more = run(engine, toy_corpus(), moody("moody"), toy_relations[:1], InProcess(), repeats=Repeats(2))
-    assert more.counts.executed == once.counts.executed  # one more of each
-    assert outputs(engine) == before
-    assert {made[0] for made in calls(engine).values()} == {"positive"}
-
-
 def test_the_majority_is_a_system_of_its_own_made_of_the_same_calls(moody, toy_corpus, toy_relations, engine):
     corpus, spec = toy_corpus(), moody("second_thoughts")
     run(engine, corpus, spec, toy_relations, InProcess(), repeats=Repeats(3))
@@ -162,20 +144,6 @@ def test_the_majority_is_a_system_of_its_own_made_of_the_same_calls(moody, toy_c
     assert {label for (system, _), label in outputs(engine).items() if system != "{}"} == {"negative"}
     again = run(engine, corpus, spec, toy_relations[:2], InProcess(), repeats=Repeats(3, "majority"))
     assert (again.counts.executed, again.counts.checks) == (0, 0)
-
-
-def test_a_majority_made_first_leaves_first_calls_for_later(moody, toy_corpus, toy_relations, engine):
-    corpus, spec = toy_corpus(), moody("second_thoughts")
-    # T3 looks at what counts on the way: a follow-up that says what the majority said.
-    run(engine, corpus, spec, toy_relations, InProcess(), repeats=Repeats(3, "majority"))
-    assert set(moody.asked("second_thoughts")) == {3}
-    asked = len(moody.asked("second_thoughts"))
-    texts = [row["texts"][0] for row in rows(engine, tables.Input)]
-    assert any(text.endswith("negative negative") for text in texts)
-    first = run(engine, corpus, spec, toy_relations[:2], InProcess())
-    assert (first.counts.executed, len(moody.asked("second_thoughts"))) == (0, asked)
-    assert {label for (system, _), label in outputs(engine).items() if system == "{}"} == {"neutral"}
-    assert run(engine, corpus, spec, toy_relations[:2], InProcess(), repeats=Repeats(3)).counts.executed == 0
 
 
 @pytest.mark.parametrize("take", ["first", "majority"])
@@ -204,20 +172,6 @@ def test_a_run_that_is_broken_off_asks_nothing_twice(moody, toy_corpus, toy_rela
     assert made[0] == made[1]
 
 
-@pytest.mark.slow
-def test_processes_make_the_same(moody, toy_corpus, tmp_path):
-    relations = [configured(get_relation("sentiment", "MR1.4"), {"strict": False})]
-    for take in ("first", "majority"):
-        engine = open_store(f"sqlite:///{tmp_path / take}.db", create=True)
-        with Processes(2) as executor:
-            run(engine, toy_corpus(), moody("steady"), relations, executor, repeats=Repeats(3, take))
-        assert len(calls(engine)) > 28
-        assert set(map(len, calls(engine).values())) == {3}
-        assert all(len(set(labels)) == 1 for labels in calls(engine).values())
-        engine.dispose()
-    assert set(moody.asked("steady")) == {6}
-
-
 def test_calls_that_fail_are_kept_and_made_again_only_where_that_is_asked_for(moody, toy_corpus, toy_relations, engine):
     ran = run(engine, toy_corpus(), moody("fragile"), toy_relations[:1], InProcess(), repeats=Repeats(3))
     inputs = len(calls(engine))
@@ -237,57 +191,6 @@ def test_calls_that_fail_are_kept_and_made_again_only_where_that_is_asked_for(mo
     assert len(after) == inputs
     assert all(sum(label != "ERROR" for label in labels) == 3 for labels in after.values())
     assert sum(labels.count("ERROR") for labels in after.values()) == failed  # they stay
-
-
-@pytest.mark.parametrize("take", ["first", "majority"])
-def test_a_first_call_that_failed_is_made_again_where_that_is_asked_for(moody, toy_corpus, toy_relations, engine, take):
-    """Every input fails at first: alone in its batch it is asked once, with others twice."""
-    spec, repeats = moody("out_of_order"), Repeats(2, take)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("audit.runner.executors.batch.CALL", {"sentence": 1})
-        patch.setattr("audit.runner.coordinator.CALL", {"sentence": 1})
-        patch.setattr("audit.runner.preflight.FIRST", 0)  # which would refuse it
-        with pytest.raises(AllFailed):
-            run(engine, toy_corpus(), spec, toy_relations[:1], InProcess(), repeats=Repeats(1))
-    assert set(outputs(engine).values()) == {None}
-    asked = sum(moody.asked("out_of_order"))
-    run(engine, toy_corpus(), spec, toy_relations[:1], InProcess(), repeats=repeats, retry_errors=True)
-    again = run(engine, toy_corpus(), spec, toy_relations[:1], InProcess(), repeats=repeats, retry_errors=True)
-    assert sum(moody.asked("out_of_order")) > asked
-    made = calls(engine)
-    assert all(sum(label != "ERROR" for label in labels) == 2 for labels in made.values())
-    settings = "{}" if take == "first" else '{"repeats":2,"take":"majority"}'
-    last = {row["input_id"]: row for row in sorted(rows(engine, tables.Output), key=lambda row: row["attempt"])}
-    assert {label for (system, _), label in outputs(engine).items() if system == settings} == {"positive"}
-    assert again.counts.failed == 0
-    assert len(last) == len(made)
-    once_more = run(engine, toy_corpus(), spec, toy_relations[:1], InProcess(), repeats=repeats, retry_errors=True)
-    assert once_more.counts.executed == 0
-
-
-def test_two_runs_at_the_same_time_ask_nothing_twice(moody, toy_corpus, toy_relations, tmp_path):
-    engines = [open_store(f"sqlite:///{tmp_path}/both.db", create=True) for _ in range(2)]
-    run(engines[0], toy_corpus(), moody("steady"), toy_relations[:2], InProcess())
-    asked = moody.asked("steady")
-
-    def ask_again(engine):
-        return run(engine, toy_corpus(), moody("steady"), toy_relations[:2], InProcess(), repeats=Repeats(3))
-
-    with ThreadPoolExecutor(2) as threads:
-        done = list(threads.map(ask_again, engines))
-    assert sum(ran.counts.executed for ran in done) == 2 * len(asked), [r.counts for r in done]
-    assert moody.asked("steady") == [3] * len(asked)
-
-
-def test_on_postgres(moody, toy_corpus, toy_relations, postgres_url):
-    engine = open_store(postgres_url, create=True)
-    for take in ("first", "majority"):
-        run(engine, toy_corpus(), moody("moody"), toy_relations, InProcess(), repeats=Repeats(3, take))
-    ran = run(engine, toy_corpus(), moody("moody"), toy_relations, InProcess(), repeats=Repeats(4), retry_errors=True)
-    assert ran.counts.repeated > 0
-    assert set(map(len, calls(engine).values())) <= {3, 4}
-    assert study_report(engine)["repeats"][0]["systems"][0]["share"] == 1
-    engine.dispose()
 
 
 def test_a_system_that_says_it_is_deterministic_is_asked_once(moody, toy_corpus, toy_relations, engine):
@@ -322,26 +225,3 @@ def test_a_service_gets_each_repeat_in_a_request_of_its_own(toy_corpus, toy_rela
     assert {tuple(sorted(labels)) for labels in calls(engine).values()} == {("neutral", "positive", "positive")}
     if take == "majority":
         assert set(outputs(engine).values()) == {"positive"}
-
-
-@pytest.mark.parametrize(
-    ("number", "take", "parameter"),
-    [(0, "first", "repeats"), (1001, "first", "repeats"), (3, "last", "take"), (1, "majority", "repeats")],
-)
-def test_what_cannot_be_is_refused_before_anything_is_stored(moody, toy_corpus, toy_relations, number, take, parameter):
-    opened = []
-    with pytest.raises(AuditError) as refused:
-        run(opened.append, toy_corpus(), moody("steady"), toy_relations, InProcess(), repeats=Repeats(number, take))
-    assert parameter in refused.value.parameters
-    assert opened == []
-
-
-def test_majorities_of_texts_scores_and_errors():
-    assert majority("question-answering", [Output(text=text) for text in ("Rome", "The Paris", "paris.")]) == Output(
-        text="The Paris"
-    )
-    assert majority("translation", [Output(text="a  b"), Output(text="c"), Output(text="a b")]).text == "a  b"
-    assert majority("translation", [Output(text="a"), Output(text="b")]).text == "a"
-    assert majority("similarity", [Output("weak", score) for score in (0.9, 0.1, 0.3, 0.2)]).score == 0.2
-    assert majority("sentiment", [Output(error="one"), Output(error="two")]).error == "one"
-    assert majority("sentiment", [Output("neutral", 0.1), *[Output("positive", 0.7)] * 3]).score == 0.7

@@ -1,14 +1,11 @@
 """`audit run --retry-errors`: what failed is executed again, once; the errors stay stored as earlier attempts."""
 
-import contextlib
-
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import select
 
-from audit.cli import main
 from audit.judging.samples import draw_all
 from audit.reports.study import study_report
-from audit.runner.executors import Batch, InProcess
+from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
@@ -143,51 +140,3 @@ def test_what_fails_again_is_tried_once_in_a_run_and_stays_an_error(flaky, toy_c
     assert len(tried) == again.counts.executed == again.counts.failed == again.counts.retried == first.counts.failed
     assert verdicts(engine) == before
     assert max(attempt for (attempt,) in outputs(engine, "attempt")) == 2
-
-
-@pytest.mark.parametrize("batches", range(3))
-def test_broken_off_it_goes_on_like_any_run(flaky, toy_corpus, toy_relations, engine, batches):
-    class BrokenOff(InProcess):
-        done = 0
-
-        def finished(self, timeout=None):
-            if isinstance(self._waiting[0], Batch):
-                if self.done == batches:
-                    raise KeyboardInterrupt
-                self.done += 1
-            return super().finished(timeout)
-
-    run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess())
-    flaky.mend()
-    whole = open_store("sqlite://", create=True)
-    run(whole, toy_corpus(), [flaky.spec], toy_relations, InProcess())
-    with contextlib.suppress(KeyboardInterrupt):
-        run(engine, toy_corpus(), [flaky.spec], toy_relations, BrokenOff(), retry_errors=True)
-    for retry in (True, False):
-        run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess(), retry_errors=retry)
-    assert verdicts(engine) == verdicts(whole)
-
-
-def test_only_the_systems_that_are_named_are_tried_again(flaky, own, toy_corpus, toy_relations, engine):
-    failing = own.specs("failing")
-    run(engine, toy_corpus(), [flaky.spec, *failing], toy_relations, InProcess())
-    flaky.mend()
-    flaky.executed()
-    run(engine, toy_corpus(), failing, toy_relations, InProcess(), retry_errors=True)
-    assert flaky.executed() == set()
-    table = table_of(tables.Output)
-    per_system = select(func.max(table.c.attempt)).group_by(table.c.system_id).order_by(table.c.system_id)
-    with engine.connect() as connection:
-        assert sorted(connection.execute(per_system).scalars()) == [1, 2]
-
-
-def test_by_the_command(flaky, tmp_path, capsys):
-    corpus, database = tmp_path / "mine.csv", str(tmp_path / "audit.db")
-    corpus.write_text("text\n" + "".join(f"Film {number} was not good.\n" for number in range(10)))
-    command = ["run", "--db", database, "--corpus", str(corpus), "--systems", flaky.spec, "--workers", "0"]
-    command += ["--relations", "MR1.4", "--language", "en"]
-    assert main(command) == 0
-    assert "--retry-errors tries them again" in capsys.readouterr().out
-    flaky.mend()
-    assert main([*command, "--retry-errors"]) == 0
-    assert "of them had failed before." in capsys.readouterr().out

@@ -1,16 +1,12 @@
 """The runner's contract: every input once per system, whatever fails is kept, whatever is interrupted goes on."""
 
-import threading
 from collections import Counter
-from dataclasses import replace
 
-import numpy as np
 import pytest
 from interrupting import Interrupting
 from small_corpus import SmallCorpus
-from sqlalchemy import func, select
+from sqlalchemy import select
 
-from audit.errors import AuditError
 from audit.judging.samples import draw_all
 from audit.relations import get_relation, registry
 from audit.relations.base import unchanged
@@ -18,11 +14,9 @@ from audit.relations.expect import equivalent
 from audit.relations.registry import configured
 from audit.reports.study import study_report
 from audit.runner.executors import Batch, InProcess, Processes
-from audit.runner.executors.batch import checked
-from audit.runner.run import AllFailed, fitting, run
+from audit.runner.run import fitting, run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
-from audit.tasks import Output, get_task
 
 pytestmark = pytest.mark.usefixtures("asked_once")
 
@@ -159,100 +153,6 @@ def test_inputs_that_fail_are_stored_errors_and_the_run_goes_on(own, toy_corpus,
     assert cells["T1", failing]["groups"] == 30
 
 
-def test_a_system_that_wants_to_leave_is_an_error_too(own, toy_corpus, toy_relations, engine):
-    ran = run(engine, toy_corpus(), own.specs("leaving"), toy_relations[:1], InProcess())
-    assert ran.first_error == "SystemExit: 3"
-    assert ran.counts.outcomes["error"] == 3
-
-
-NUMPY = "import numpy as np\nfrom audit.tasks import Output\n"
-
-
-@pytest.mark.parametrize("score", [float("nan"), float("inf"), np.float32("-inf")])
-@pytest.mark.parametrize(
-    ("task", "output"),
-    [
-        ("sentiment", Output("positive")),
-        ("classification/late+rude", Output("late")),
-        ("similarity", Output()),
-        ("question-answering", Output(text="Rome")),
-        ("summarization", Output(text="It rains.")),
-        ("translation", Output(text="Llueve.")),
-    ],
-)
-def test_a_score_that_is_no_number_is_an_error_of_that_output_alone(task, output, score):
-    whole = replace(output, score=0.5)
-    bad, good = checked(get_task(task), [replace(output, score=score), whole], 2)
-    assert bad.error.endswith("is not a number from 0 to 1")
-    assert (good.error, good.score) == (None, 0.5)
-
-
-@pytest.mark.parametrize(
-    ("body", "error"),
-    [
-        ("return 'great'", "label 'great' is not one of positive, neutral, negative"),
-        ("return 'positive', float('nan')", "score nan is not a number from 0 to 1"),
-        ("return 'positive', 1.5", "score 1.5 is not a number from 0 to 1"),
-        ("return None", "returned None"),
-        ("return 'positive', 'high'", "returned the score 'high'"),
-        ("raise ValueError('half \\ud800 and \\0')", "ValueError: half ? and "),
-        ("raise ValueError('x' * 10_000)", "ValueError: xxx"),
-        ("return Output(error='own words')", "own words"),
-        ("return Output('positive', np.float32(0.5))", None),
-        ("return np.str_('Positive'), np.float64(0.5)", None),
-        ("return Output('positive', 0.5, text='half \\ud800')", None),
-    ],
-)
-def test_whatever_a_system_returns_is_an_output_or_a_stored_error(
-    tmp_path, monkeypatch, toy_corpus, toy_relations, engine, body, error
-):
-    monkeypatch.chdir(tmp_path)
-    module = f"odd_{abs(hash(tmp_path))}"
-    # Sources are answered, else the run would not begin; what is shouted, the follow-ups, is odd.
-    source = f"{NUMPY}\ndef odd(text):\n    if not text.isupper():\n        return 'positive'\n    {body}\n"
-    (tmp_path / f"{module}.py").write_text(source, encoding="utf-8")
-    said = None
-    try:
-        ran = run(engine, toy_corpus(), [f"{module}:odd"], toy_relations[:1], InProcess())
-    except AllFailed as problem:
-        ran, said = problem.ran, str(problem)
-    assert ran.counts.failed == (28 if error else 0)
-    assert error is None or error in ran.first_error
-    assert (said or "").startswith(
-        f"system {module}:odd failed on 28 of its 56 inputs, at least one in every group, most often with "
-        if error
-        else ""
-    )
-    assert (said is None) == (error is None)
-    assert len(ran.first_error or "") <= 500
-    assert ran.counts.outcomes["error" if error else "satisfied"] == 30
-
-
-@pytest.mark.parametrize("returned", ["['positive'] * (len(texts) - 1)", "['positive'] * (len(texts) + 1)", "None"])
-def test_too_few_or_too_many_outputs_are_errors(tmp_path, monkeypatch, toy_corpus, toy_relations, engine, returned):
-    monkeypatch.chdir(tmp_path)
-    module = f"count_{abs(hash(tmp_path))}"
-    (tmp_path / f"{module}.py").write_text(
-        "class Odd:\n    def predict(self, texts):\n        if not any(text.isupper() for text in texts):\n"
-        f"            return ['positive'] * len(texts)\n        return {returned}\n",
-        encoding="utf-8",
-    )
-    with pytest.raises(AllFailed, match=r"failed on 28 of its 56 inputs, at least one in every group, .*'BadOutput: "):
-        run(engine, toy_corpus(), [f"{module}:Odd"], toy_relations[:1], InProcess())
-
-
-def test_a_batch_with_one_bad_input_keeps_the_good_ones(tmp_path, monkeypatch, toy_corpus, toy_relations, engine):
-    monkeypatch.chdir(tmp_path)
-    module = f"batch_{abs(hash(tmp_path))}"
-    (tmp_path / f"{module}.py").write_text(
-        "class Picky:\n    def predict(self, texts):\n        if any('13' in text for text in texts):\n"
-        "            raise MemoryError('too much')\n        return ['positive' for _ in texts]\n",
-        encoding="utf-8",
-    )
-    ran = run(engine, toy_corpus(), [f"{module}:Picky"], toy_relations[:1], InProcess())
-    assert (ran.counts.failed, ran.counts.outcomes["error"], ran.counts.outcomes["satisfied"]) == (2, 1, 29)
-
-
 def judged(engine):
     """The report after a draw: what a user sees in the end."""
     draw_all(engine, SampleRequest(Size(per_relation=4)))
@@ -284,22 +184,6 @@ def test_interrupted_at_any_batch_it_ends_as_if_undisturbed(own, toy_corpus, toy
     assert content(engine) == expected
 
 
-def test_interrupted_again_and_again_it_still_ends(own, toy_corpus, toy_relations, content):
-    specs = own.specs("calm")
-    undisturbed = open_store("sqlite://", create=True)
-    run(undisturbed, toy_corpus(), specs, toy_relations, InProcess())
-    engine = open_store("sqlite://", create=True)
-    for _ in range(100):
-        try:
-            run(engine, toy_corpus(), specs, toy_relations, Interrupting(1))
-            break
-        except KeyboardInterrupt:
-            continue
-    assert content(engine) == content(undisturbed)
-    # Two runs that ended, each calling every input once: an output that was committed is never asked for again.
-    assert max(Counter(own.calls()).values()) == 2
-
-
 def test_processes_store_what_one_process_stores(own, tmp_path, toy_corpus, content):
     # Registered relations, since a toy relation is not pickled; the systems are made anew in each worker.
     relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
@@ -311,22 +195,6 @@ def test_processes_store_what_one_process_stores(own, tmp_path, toy_corpus, cont
         beside = run(two, toy_corpus(12), specs, relations, executor)
     assert content(in_process) == content(two)
     assert alone.as_json() | {"first_error": None} == beside.as_json() | {"first_error": None}
-
-
-@pytest.mark.slow
-def test_a_system_that_always_kills_its_process_is_one_sentence_and_the_rest_is_kept(tmp_path, monkeypatch, toy_corpus):
-    monkeypatch.chdir(tmp_path)
-    module = f"dying_{abs(hash(tmp_path))}"
-    (tmp_path / f"{module}.py").write_text("import os\ndef die(text):\n    os._exit(9)\n", encoding="utf-8")
-    engine = open_store(str(tmp_path / "a.db"), create=True)
-    monkeypatch.setattr("audit.runner.preflight.FIRST", 0)  # which would refuse it
-    with (
-        pytest.raises(AuditError, match="was lost on 10 inputs one after the other"),
-        Processes(1) as executor,
-    ):
-        run(engine, toy_corpus(), [f"{module}:die"], [get_relation("sentiment", "MR3.1")], executor)
-    with engine.connect() as connection:
-        assert connection.execute(select(func.count()).select_from(table_of(tables.Source))).scalar() == 30
 
 
 def sources_of(engine, study):
@@ -349,15 +217,6 @@ def test_a_larger_limit_begins_with_the_sources_of_a_smaller_one(own, toy_corpus
     assert [u for _, u in everything] == sorted(u for _, u in everything)
     assert len({u for _, u in everything}) == 30
     assert Counter(own.calls()).most_common(1)[0][1] == 1
-
-
-def test_another_seed_is_another_order_of_the_same_rows(own, toy_corpus, toy_relations, engine):
-    orders = []
-    for seed in (0, 1):
-        ran = run(engine, toy_corpus(), own.specs("calm"), toy_relations[:1], InProcess(), seed=seed)
-        orders.append([row for row, _ in sources_of(engine, ran.study.id)])
-    assert orders[0] != orders[1]
-    assert sorted(orders[0]) == sorted(orders[1])
 
 
 @pytest.fixture
@@ -395,32 +254,6 @@ def test_sentence_relations_on_documents_are_relations_of_their_own(own, six_doc
     with engine.connect() as connection:
         params = connection.execute(select(relation.c.params).where(relation.c.name == "MR1.4")).scalar_one()
     assert '"share":0.5' in params
-
-
-def test_two_runs_at_the_same_time_end_with_the_same_content(own, tmp_path, toy_corpus, toy_relations, content):
-    """Somebody starts the command twice: both finish, nothing is there twice."""
-    where = str(tmp_path / "a.db")
-    open_store(where, create=True).dispose()
-    problems = []
-
-    def work():
-        try:
-            run(open_store(where), toy_corpus(), own.specs("calm"), toy_relations, InProcess())
-        except Exception as problem:
-            problems.append(problem)
-
-    threads = [threading.Thread(target=work) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert problems == []
-    alone = open_store("sqlite://", create=True)
-    run(alone, toy_corpus(), own.specs("calm"), toy_relations, InProcess())
-    both = open_store(where)
-    for name in ("study", "source", "output", "verdict"):
-        assert len(content(both, name)[name]) == len(content(alone, name)[name])
-    assert study_report(both)["cells"] == study_report(alone)["cells"]
 
 
 def test_a_relation_that_applies_to_nothing_is_told_by_name(own, toy_corpus, toy_relations, engine):

@@ -3,18 +3,14 @@ people who look at the group, and counts nowhere; no secret is kept."""
 
 import json
 
-import numpy as np
 import pytest
 from chatting import chat_file, reply
 from service import Reply, label_of, serving
 from sqlalchemy import select
 
-from audit.cli import main
 from audit.relations import Outcome, get_relation
-from audit.reports.values import source_outputs
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import DifferingInputs
 from audit.store import open_store, table_of, tables
 
 pytestmark = pytest.mark.usefixtures("asked_once")
@@ -101,77 +97,3 @@ def test_a_spent_account_is_asked_no_more_and_the_run_goes_on_later(tmp_path, to
     assert again.counts.retried == first.counts.failed
     assert all(row.error is None for text, row in stored(engine).items() if "7" not in text)
     engine.dispose()
-
-
-def test_what_was_said_beside_an_error_is_no_output(ran):
-    """Neither for reports, nor for what differs between systems."""
-    engine, _, _ = ran
-    source = table_of(tables.Source)
-    with engine.connect() as connection:
-        ids = [id for (id,) in connection.execute(select(source.c.id))]
-    assert source_outputs(engine, ids).empty
-    refused = [row.input_id for text, row in stored(engine).items() if "7" in text]
-    with engine.begin() as connection:  # another system, with a label for everything
-        other = connection.execute(
-            table_of(tables.System).insert().values(name="other", version="1", settings="{}")
-        ).inserted_primary_key[0]
-        rows = [{"input_id": id, "system_id": other, "attempt": 1, "label": "positive"} for id in refused]
-        connection.execute(table_of(tables.Output).insert(), rows)
-        differing = DifferingInputs(connection).of((1, other), np.array(refused))
-    assert not differing.any()
-
-
-def test_what_failed_is_asked_again_when_that_is_wanted(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "films.csv").write_text("text\nFilm 7 was fine.\nFilm 8 was fine.\n")
-    command = ["run", "--corpus", "films.csv", "--relations", "MR3.1", "--systems", "chat:chat.toml", "--workers", "0"]
-    with serving(mood) as server:
-        chat_file(server, tmp_path)
-        assert main(command) == 0
-        before = len(server.bodies)
-        assert main(command) == 0
-        assert len(server.bodies) == before
-        server.answer = lambda body, number: reply('{"label": "neutral"}')
-        assert main([*command, "--retry-errors"]) == 0
-        assert len(server.bodies) == before + 2
-    capsys.readouterr()
-    rows = stored(open_store(str(tmp_path / "audit.db")))
-    assert {(row.label, row.error, row.text) for text, row in rows.items() if "7" in text} == {("neutral", None, None)}
-
-
-def test_a_wrong_key_is_said_with_its_variable_and_is_not_kept(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SMALL_KEY", KEY)
-    (tmp_path / "films.csv").write_text("text\nFilm 8 was fine.\n")
-    command = ["run", "--corpus", "films.csv", "--relations", "MR3.1", "--systems", "chat:chat.toml", "--workers", "0"]
-    with serving(lambda body, number: Reply({"error": {"message": f"Wrong key {KEY}"}}, 401)) as server:
-        chat_file(server, tmp_path, 'api_key = "${SMALL_KEY}"')
-        assert main(command) != 0
-    said = "".join(capsys.readouterr())
-    assert "HTTP 401 (look at the environment variable SMALL_KEY, which chat.toml names)" in said
-    assert KEY not in said
-    assert KEY.encode() not in b"".join(path.read_bytes() for path in tmp_path.glob("audit.db*"))
-    monkeypatch.delenv("SMALL_KEY")
-    assert main([*command, "--db", "other.db"]) == 2
-    assert "set the environment variable SMALL_KEY, which chat.toml names" in capsys.readouterr().err
-    assert not (tmp_path / "other.db").exists()
-
-
-@pytest.mark.parametrize(
-    ("more", "problem"),
-    [
-        ('[prompt]\nuser = "Is {txt} good?"', "{txt} is no field here"),
-        ('labels = { POS = "positive" }', "misses neutral, negative"),
-    ],
-)
-def test_a_mistake_in_the_file_leaves_no_database(tmp_path, monkeypatch, capsys, more, problem):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "films.csv").write_text("text\nFilm 8 was fine.\n")
-    with serving(mood) as server:
-        chat_file(server, tmp_path, more)
-        assert main(["run", "--corpus", "films.csv", "--relations", "MR3.1", "--systems", "chat:chat.toml"]) == 2
-        assert server.bodies == []
-    said = capsys.readouterr().err
-    assert problem in said
-    assert len(said.strip().splitlines()) == 1
-    assert not (tmp_path / "audit.db").exists()

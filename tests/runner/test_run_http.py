@@ -3,25 +3,15 @@
 import json
 
 import pytest
-from service import LABELS, Reply, label_of, plain_answer, serving
+from service import Reply, label_of, plain_answer, serving
 from sqlalchemy import select
 
 from audit.cli import main
-from audit.runner.executors import InProcess
-from audit.runner.run import run
 from audit.store import open_store, table_of, tables
 
 pytestmark = pytest.mark.usefixtures("asked_once")
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
-
-SAME = """
-import hashlib
-
-
-def same(text):
-    return {labels}[hashlib.md5(text.encode()).digest()[0] % 3], 0.75
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -56,71 +46,6 @@ def of(system, outputs_and_outcomes):
     return {key[1:]: value for key, value in last.items() if key[0] == system}, [
         row[1:] for row in checks if row[0] == system
     ]
-
-
-def test_a_service_and_a_function_that_say_the_same_are_checked_the_same(
-    tmp_path, monkeypatch, toy_corpus, toy_relations
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "same_as_service.py").write_text(SAME.format(labels=LABELS))
-    engine = open_store("sqlite://", create=True)
-    with serving() as server, InProcess() as executor:
-        specs = [server.file(tmp_path, "batch = 3"), "same_as_service:same"]
-        ran = run(engine, toy_corpus(), specs, toy_relations, executor)
-        assert ran.counts.failed == 0
-        texts = server.texts
-        # The same command again asks nothing.
-        run(engine, toy_corpus(), specs, toy_relations, executor)
-        assert server.texts == texts
-    assert len(texts) == len(set(texts))  # each distinct input once
-    stored = outputs(engine)
-    assert of("local", stored) == of("same_as_service:same", stored)
-    assert len(of("local", stored)[0]) == len(texts)
-    assert of("local", stored)[1]
-
-
-def test_a_service_that_vanishes_and_comes_back(tmp_path, toy_corpus, toy_relations):
-    """The run ends with stored errors; with `--retry-errors` it ends with what an undisturbed one ends with."""
-    answered = 12
-
-    def answer(body, number):
-        server.away = number >= answered
-        return plain_answer(body)
-
-    more = "batch = 2\nconcurrency = 3\ntries = 1\npatience = 0"
-    undisturbed, engine = open_store("sqlite://", create=True), open_store("sqlite://", create=True)
-    with serving(answer) as server, InProcess() as executor:
-        spec = server.file(tmp_path, more)
-        ran = run(engine, toy_corpus(), [spec], toy_relations, executor)
-        assert ran.counts.failed > 0
-        assert ran.counts.executed > ran.counts.failed
-        assert ran.counts.first_error.startswith(("Unanswered: ", "Declined: "))
-        failed = {key for key, (_, _, error) in of("local", outputs(engine))[0].items() if error}
-        assert len(failed) == ran.counts.failed
-        server.answer, server.away = (lambda body, number: plain_answer(body)), False
-        before = len(server.texts)
-        # Without being told, it leaves stored errors alone.
-        assert run(engine, toy_corpus(), [spec], toy_relations, executor).counts.executed == 0
-        again = run(engine, toy_corpus(), [spec], toy_relations, executor, retry_errors=True)
-        assert again.counts.retried == len(failed)
-        assert again.counts.failed == 0
-        assert {(text,) for text in server.texts[before:]} >= failed
-        run(undisturbed, toy_corpus(), [spec], toy_relations, executor)
-    assert of("local", outputs(engine)) == of("local", outputs(undisturbed))
-
-
-def test_another_version_is_asked_anew_and_another_pace_is_not(tmp_path, toy_corpus, toy_relations):
-    engine = open_store("sqlite://", create=True)
-    with serving() as server, InProcess() as executor:
-        spec = server.file(tmp_path)
-        first = run(engine, toy_corpus(), [spec], toy_relations, executor).counts.executed
-        path = tmp_path / "service.toml"
-        path.write_text(path.read_text() + "concurrency = 2\nbatch = 4\ntimeout = 9\n")
-        assert run(engine, toy_corpus(), [spec], toy_relations, executor).counts.executed == 0
-        path.write_text(path.read_text().replace('"1"', '"2"'))
-        assert run(engine, toy_corpus(), [spec], toy_relations, executor).counts.executed == first
-    # Sources and follow-ups were asked twice, whatever stood in the file between.
-    assert len(server.texts) == 2 * len(set(server.texts))
 
 
 def test_from_the_command_line_and_no_secret_is_left_behind(tmp_path, monkeypatch, capsys, toy_relations):
@@ -161,14 +86,3 @@ def test_from_the_command_line_and_no_secret_is_left_behind(tmp_path, monkeypatc
     assert {text: label for (text,), (label, _, _) in last.items() if label} == {
         text: label_of(text) for text in server.texts if "7" not in text
     }
-
-
-def test_a_variable_that_is_not_set_leaves_no_database(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("ACME_KEY", raising=False)
-    (tmp_path / "films.csv").write_text("text\nIt isn't bad.\n")
-    with serving() as server:
-        server.file(tmp_path, 'headers = { X-Key = "${ACME_KEY}" }')
-        assert main(["run", "--corpus", "films.csv", "--systems", "http:service.toml"]) == 2
-    assert "set the environment variable ACME_KEY, which service.toml names" in capsys.readouterr().err
-    assert not (tmp_path / "audit.db").exists()

@@ -1,32 +1,18 @@
 """Runs with limits on follow-ups: what breaks one is kept and counted, and no system is asked about it."""
 
-import json
-
-import pandas as pd
 import pytest
 from contents import content
 from interrupting import Interrupting
 from sqlalchemy import select
 
-import audit
-from audit.annotation.accounts import add_account
-from audit.errors import AuditError, NotInstalled
-from audit.false_satisfaction.browse import GroupFilter, browse, detail
 from audit.judging.samples import draw_all
 from audit.relations import Outcome
-from audit.relations.validity import limit_of, limited, measures
-from audit.reports.doctor import CHECKS
-from audit.reports.exports.reading import import_export
-from audit.reports.exports.replay import replay
-from audit.reports.exports.writing import export
-from audit.reports.follow_ups import follow_ups_lines, follow_ups_report, rejected_groups, write_rejected
+from audit.relations.validity import limit_of, limited
 from audit.reports.html import to_html
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.runner.executors import InProcess
-from audit.runner.forecast import forecasts
-from audit.runner.run import fitting, run
-from audit.runner.studies import Sampled
+from audit.runner.run import run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
 
@@ -132,112 +118,3 @@ def test_they_are_in_reports_in_no_rate_and_in_no_sample(own, toy_corpus, strict
     assert "rej." in to_terminal(report)
     assert "超出蜕变关系限制" in to_terminal(report, language="zh")
     assert ">Rejected<" in to_html(report)
-    with engine.connect() as connection:
-        checks = [found for name in ("references", "outputs", "draws") for found in CHECKS[name](connection, name)]
-    assert all(check.ok for check in checks)
-
-
-def test_people_can_read_what_was_rejected(own, toy_corpus, strict, engine):
-    run(engine, toy_corpus(), own.specs("calm"), strict, InProcess())
-    manager = add_account(engine, "mia", "manager", "a-long-password")
-    lines = browse(engine, manager.id, GroupFilter(state="rejected")).lines
-    assert {line.relation for line in lines} == {"T2", "T3"}
-    group = detail(engine, manager.id, lines[0].group_id, lines[0].system_id)
-    assert group.state == "rejected"
-    assert group.reason.startswith("edit-distance 0.")
-    assert group.reason.endswith((", at most 0.25", ", at most 0.52"))
-    assert group.value > 0.25
-    assert [part.output for part in group.parts if part.role == "follow_up"].count(None) >= 1
-
-
-@pytest.mark.slow
-def test_an_export_holds_them(own, toy_corpus, strict, tmp_path):
-    engine = open_store(str(tmp_path / "one.db"), create=True)
-    run(engine, toy_corpus(8), own.specs("calm"), strict[1:2], InProcess())
-    export(engine, tmp_path / "exported")
-    import_export(tmp_path / "exported", str(tmp_path / "again.db"))
-    assert content(open_store(str(tmp_path / "again.db"))) == content(engine)
-    assert not replay(tmp_path / "exported").documents[0].differences
-
-
-def test_a_forecast_leaves_them_out(own, toy_corpus, toy_relations, strict):
-    def to_ask(relations):
-        (one,) = forecasts([(Sampled(toy_corpus(), 0, None), relations)], own.specs("calm"), InProcess())
-        return one.to_ask
-
-    assert to_ask(strict[:2]) < to_ask(toy_relations[:2])
-
-
-def test_what_follow_ups_are_like(own, toy_corpus, strict, engine):
-    ran = run(engine, toy_corpus(), own.specs("calm", "nervous"), strict, InProcess())
-    report = follow_ups_report(engine)
-    assert [entry["relation"] for entry in report["relations"]] == ["T1", "T2", "T3"]
-    for entry in report["relations"][1:]:
-        assert (entry["groups"], entry["rejected"]) == ran.rejected[entry["relation"]]
-        assert entry["limits"] == sorted(LIMITS[entry["relation"]])
-    by_measure = {measured["measure"]: measured for measured in report["relations"][0]["measures"]}
-    assert list(by_measure) == [name for name in measures.names() if name != "embedding"]
-    assert (by_measure["replaced"]["most"], by_measure["perplexity-ratio"]["median"]) == (0, 1)
-    assert by_measure["edit-distance"]["least"] > 0.5
-    few = follow_ups_report(engine, relations=["T2"], measures=["replaced"], most=5)["relations"]
-    assert [(entry["measured"], len(entry["measures"])) for entry in few] == [(5, 1)]
-    assert few[0]["measures"][0]["median"] == pytest.approx(0.2)
-    tried = follow_ups_report(engine, valid=["replaced<0.1", "T2:replaced<1", *(f"T2:{one}" for one in LIMITS["T2"])])
-    assert [entry["would_reject"] for entry in tried["relations"]] == [
-        0,
-        ran.rejected["T2"][1],
-        report["relations"][2]["groups"],
-    ]
-    assert "  0 of 30  " in "\n".join(follow_ups_lines(tried))
-    assert "T2: " in "\n".join(follow_ups_lines(report))
-    json.dumps(report, allow_nan=False)
-    with pytest.raises(AuditError, match="unknown measure"):
-        follow_ups_report(engine, measures=["reach"])
-    with pytest.raises(AuditError, match="1 or more"):
-        follow_ups_report(engine, most=0)
-
-
-def test_rejected_groups_are_written_with_their_limit_and_texts(own, toy_corpus, strict, engine, tmp_path):
-    ran = run(engine, toy_corpus(), own.specs("calm", "nervous"), strict, InProcess())
-    groups = list(rejected_groups(engine))
-    assert [sum(group["relation"] == name for group in groups) for name in ("T2", "T3")] == [
-        rejected for _, rejected in ran.rejected.values()
-    ]
-    assert {group["limit"] for group in groups} == {"edit-distance<=0.25", "edit-distance<=0.52"}
-    assert all(group["value"] > float(group["limit"].partition("<=")[2]) for group in groups)
-    assert {text for group in groups for texts in group["follow_ups"] for text in texts} >= rejected_texts(engine)
-    write_rejected(tmp_path / "r.jsonl", groups)
-    assert [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()] == groups
-    write_rejected(tmp_path / "r.csv", groups)
-    rows = pd.read_csv(tmp_path / "r.csv", dtype={"row": str}).to_dict("records")
-    assert [(row["row"], row["text"], row["follow_up"]) for row in rows] == [
-        (group["row"], group["texts"][0], follow_up[0]) for group in groups for follow_up in group["follow_ups"]
-    ]
-    assert [group["relation"] for group in rejected_groups(engine, relations=["T1", "T3"])] == ["T3"] * (
-        ran.rejected["T3"][1]
-    )
-    write_rejected(tmp_path / "none.csv", [])
-    assert (tmp_path / "none.csv").read_text().strip() == "study,corpus,task,relation,limit,value,row,text,follow_up"
-    with pytest.raises(AuditError, match=r"ends with .csv or .jsonl"):
-        write_rejected(tmp_path / "r.txt", groups)
-
-
-def test_wrong_limits_are_refused_before_anything_is_stored(tmp_path, monkeypatch, toy_corpus, toy_relations):
-    store = tmp_path / "none.db"
-
-    def attempt(*valid):
-        return audit.run(["A good film."], ["vader"], ["MR3.1"], store=store, valid=valid)
-
-    with pytest.raises(AuditError, match=r"MR9.9 is not among the relations that are run: MR3.1"):
-        attempt("MR9.9:replaced<=0.4")
-    with pytest.raises(AuditError, match="unknown measure"):
-        attempt("distance<=0.4")
-    monkeypatch.setattr("audit.relations.validity.find_spec", lambda module: None)
-    with pytest.raises(NotInstalled, match=r"embedding cannot be looked at here; run: pip install .audit\[chinese\]"):
-        attempt("embedding>=0.9")
-    assert not store.exists()
-
-
-def test_limits_of_one_relation_and_of_all(toy_corpus, toy_relations):
-    chosen = fitting(toy_corpus(), ["T1", "T2"], valid=["replaced<=0.5", "T2:replaced<=0.1", "T2:bleu>0.2"])
-    assert [relation.params.get("valid") for relation in chosen] == [["replaced<=0.5"], ["bleu>0.2", "replaced<=0.1"]]

@@ -3,9 +3,8 @@
 import pandas as pd
 import pytest
 
-from audit.corpora.files import FileCorpus, FrameCorpus
+from audit.corpora.files import FrameCorpus
 from audit.errors import AuditError, NotInstalled, UnknownName
-from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import fitting, run
 from audit.store import open_store
@@ -30,15 +29,6 @@ def test_relations_that_do_not_fit_are_refused(toy_corpus, toy_relations):
         fitting(toy_corpus(), ["MR99"])
     assert [relation.name for relation in fitting(toy_corpus(), ["T2", "T1", "T2"])] == ["T2", "T1"]
     assert "MR5.1" not in [relation.name for relation in fitting(toy_corpus(), None)]
-
-
-def test_a_relation_fits_where_some_texts_are_in_its_language(tmp_path):
-    path = tmp_path / "own.csv"
-    path.write_text("text,language\nLlueve.,es\nNieva.,es\nIt rains.,en\n", encoding="utf-8")
-    assert [relation.name for relation in fitting(FileCorpus(path), ["MR1.1"])] == ["MR1.1"]
-    path.write_text("text,language\nLlueve.,es\n", encoding="utf-8")
-    with pytest.raises(AuditError, match=r"relation MR1\.1 reads en, corpus own\.csv is in es; choose another"):
-        fitting(FileCorpus(path), ["MR1.1"])
 
 
 class Absent:
@@ -84,21 +74,6 @@ def test_nothing_is_opened_where_something_is_wrong(own, toy_corpus, toy_relatio
     corpus.needs = lambda: "get it"
     with pytest.raises(NotInstalled, match="corpus toy is not available; get it"):
         attempt(["x"], corpus)
-
-
-def test_a_relation_whose_extra_is_absent_is_refused_before_anything_is_opened(own, toy_corpus, monkeypatch):
-    def opened():
-        raise AssertionError("opened too early")
-
-    def absent(name):
-        return None if name == "lemminflect" else object()
-
-    monkeypatch.setattr("audit.runner.run.find_spec", absent)
-    relations = [get_relation("sentiment", "MR1.1")]
-    with pytest.raises(
-        NotInstalled, match=r"MR1\.1 needs lemminflect, which is not installed; run: pip install 'audit\[english\]'"
-    ):
-        run(opened, toy_corpus(), own.specs("calm"), relations, InProcess())
 
 
 def test_a_corpus_that_breaks_half_way_stores_nothing(own, toy_corpus, toy_relations, engine, content):

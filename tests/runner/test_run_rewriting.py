@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from interrupting import Interrupting
 from small_corpus import SmallCorpus
 from sqlalchemy import select
 
@@ -12,7 +11,7 @@ from audit.relations import Outcome, Rewriting, base
 from audit.relations.base import Rewritten, unchanged
 from audit.relations.expect import same_text
 from audit.reports.study import study_report
-from audit.runner.executors import InProcess, Processes
+from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.store import open_store, table_of, tables
 from audit.tasks import Input
@@ -110,23 +109,3 @@ def test_words_of_another_tagger_are_another_relation_of_the_run(spec, monkeypat
     assert versions == [f"1; {version_of('jieba')}", "1; another jieba"]
     labels = [cell["relation"] for cell in study_report(engine)["cells"]]
     assert sorted(labels) == ["MR0.2 (another jieba)", f"MR0.2 ({version_of('jieba')})"]
-
-
-@pytest.mark.parametrize("batches", [0, 1, 3])
-def test_a_run_that_was_broken_off_ends_the_same(spec, batches, content):
-    whole = open_store("sqlite://", create=True)
-    run(whole, Articles(), [spec], [RENAME], InProcess())
-    engine = open_store("sqlite://", create=True)
-    with pytest.raises(KeyboardInterrupt):
-        run(engine, Articles(), [spec], [RENAME], Interrupting(batches))
-    run(engine, Articles(), [spec], [RENAME], InProcess())
-    assert content(engine) == content(whole)
-
-
-def test_workers_are_sent_the_relation_and_send_back_the_words(spec, tmp_path, content):
-    whole = open_store("sqlite://", create=True)
-    run(whole, Articles(), [spec], [RENAME], InProcess())
-    engine = open_store(f"sqlite:///{tmp_path / 'workers.db'}", create=True)
-    with Processes(2) as executor:
-        run(engine, Articles(), [spec], [RENAME], executor)
-    assert content(engine) == content(whole)

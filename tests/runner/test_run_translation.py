@@ -5,11 +5,10 @@ import toy_translator
 from sqlalchemy import select
 
 from audit.corpora import get_corpus
-from audit.errors import AuditError
 from audit.judging.samples import draw_all
-from audit.relations import all_relations, get_relation
-from audit.runner.executors import InProcess, Processes
-from audit.runner.run import fitting, run
+from audit.relations import get_relation
+from audit.runner.executors import InProcess
+from audit.runner.run import run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
 
@@ -69,70 +68,3 @@ def test_probes_do_not_count_and_links_do(study, tmp_path):
         input_ids = connection.execute(select(table_of(tables.Question).c.input_id)).scalars().all()
     # The direct translation, the one into the pivot, and the one from there; not what was probed in vain.
     assert len(input_ids) == len(set(input_ids)) == 3
-
-
-def test_recorded_parameters_are_those_that_were_set(study, tmp_path):
-    spec = toy_translator.write(tmp_path, "toy_params")
-    engine = open_store(str(tmp_path / "a.db"), create=True)
-    relations = fitting(study, ["RTT"], None, {"RTT": {"threshold": 0.9, "score": "levenshtein"}})
-    run(engine, study, [spec], relations, InProcess())
-    with engine.connect() as connection:
-        params = connection.execute(select(table_of(tables.Relation).c.params)).scalars().all()
-    assert params == ['{"score":"levenshtein","threshold":0.9}']
-
-
-def test_an_empty_translation_is_an_error_of_the_system(study, tmp_path):
-    toy_translator.write(tmp_path, "toy_empty")
-    engine = open_store(str(tmp_path / "a.db"), create=True)
-    with pytest.raises(AuditError, match="failed on each of the first 3 inputs with 'BadOutput: the translation is"):
-        run(engine, study, ["toy_empty:Empty"], [get_relation("translation", "RTT")], InProcess())
-
-
-class Broken(RuntimeError):
-    pass
-
-
-@pytest.mark.parametrize(("system", "batches"), [("Toy", 9), ("Slow", 4)])
-def test_a_run_that_is_broken_off_ends_with_the_same(system, batches, study, tmp_path, content, monkeypatch):
-    monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 7, "document": 2})
-    toy_translator.write(tmp_path, f"toy_resumed_{batches}", pairs=PAIRS, spoils=0.1)
-    spec = f"toy_resumed_{batches}:{system}"
-    relations = [get_relation("translation", name) for name in NAMES]
-    whole = open_store(str(tmp_path / "whole.db"), create=True)
-    run(whole, study, [spec], relations, InProcess())
-
-    class Breaking(InProcess):
-        left = batches
-
-        def finished(self, timeout=None):
-            self.left -= 1
-            if not self.left:
-                raise Broken
-            return super().finished(timeout)
-
-    broken = open_store(str(tmp_path / "broken.db"), create=True)
-    with pytest.raises(Broken):
-        run(broken, study, [spec], relations, Breaking())
-    begun = len(stored(broken))
-    assert begun < len(stored(whole))
-    run(broken, study, [spec], relations, InProcess())
-    assert stored(broken) == stored(whole)
-    assert content(broken) == content(whole)
-
-
-def test_workers_make_what_one_process_makes(study, tmp_path, content, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    spec = toy_translator.write(tmp_path, "toy_workers", pairs=PAIRS, spoils=0.1)
-    relations = [get_relation("translation", name) for name in NAMES]
-    held = []
-    for name, executor in (("one", InProcess()), ("two", Processes(2))):
-        engine = open_store(str(tmp_path / f"{name}.db"), create=True)
-        with executor:
-            run(engine, study, [spec], relations, executor)
-        held.append(content(engine))
-    assert held[0] == held[1]
-
-
-def test_they_are_what_a_study_of_translations_runs_by_default(study):
-    names = [relation.name for relation in fitting(study, None)]
-    assert set(NAMES) <= set(names) == {relation.name for relation in all_relations("translation")}

@@ -9,7 +9,6 @@ from service import serving
 import audit
 from audit import registry
 from audit.cli import main
-from audit.cli.searching import lines_of
 from audit.errors import AuditError
 from audit.runner.search import SearchRequest, share_changed
 from audit.tasks import Input
@@ -138,12 +137,6 @@ def test_a_source_costs_no_more_than_its_budget(budget):
     assert len(system.asked) == len(set(system.asked)) == sum(found.calls for found in result.found) == result.executed
 
 
-def test_another_expectation_is_violated_by_the_same_label():
-    (found,) = search(Flipping("nothing"), names=["other", "x"]).found
-    assert found.violation.relation == "other"
-    assert (found.violation.allowed, found.violation.genuine) == (None, None)
-
-
 def test_a_system_without_scores_violates_no_relation_that_compares_them():
     def plain(text):
         return "negative" if text.endswith("x") else "positive"
@@ -152,13 +145,6 @@ def test_a_system_without_scores_violates_no_relation_that_compares_them():
     assert [one.violation.relation for one in found.found] == ["x"]
     alone = search(plain, "A good film.", "A fine film.", names=["MR1.4"])
     assert [one.violation for one in alone.found] == [None, None]
-
-
-def test_the_command_says_how_many_of_the_violations_it_lists():
-    found = search(Flipping("x"), *(f"It is film {n}" for n in range(12)), names=["x"])
-    shown = lines_of(found)
-    assert "The 10 strongest of 12 follow; `--out FILE.csv` or .jsonl writes them all." in shown
-    assert not any("strongest" in line for line in lines_of(search(Flipping("x"), names=["x"])))
 
 
 def test_a_search_goes_on_from_what_is_stored_and_finds_the_same(tmp_path):
@@ -179,23 +165,6 @@ def test_what_a_run_stored_is_not_asked_for_and_no_report_counts_the_search(tmp_
     result = search(system, names=["x", "z"], store=store)
     assert (result.stored, result.executed) == (3, 0)
     assert repr(audit.open(store)) == before
-
-
-def test_sources_without_an_output_and_failed_follow_ups_are_told_apart():
-    def failing(text):
-        if "broken" in text or text.endswith("x"):
-            raise ValueError("no")
-        return "positive"
-
-    result = search(failing, "broken", "It is a film", names=["x", "y"], depth=1)
-    assert sorted(found.outcome for found in result.found) == ["error", "none"]
-    assert result.failed == 2
-
-
-def test_the_frame_has_a_row_for_each_source():
-    frame = search(Flipping(" z"), "It is a film", "I saw it").frame()
-    assert list(frame["follow_up"]) == [f"{text} z" for text in frame["text"]]
-    assert set(frame["follow_up_label"]) == {"negative"}
 
 
 def test_the_share_of_words_counts_every_text_and_the_longer_one():

@@ -1,17 +1,12 @@
 """Outputs of another model are not shown as those of the present one: versions tell models apart, and stored inputs are
 asked again."""
 
-import json
-import os
 import re
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import audit
-from audit.cli import main
 from audit.relations import registry
 from audit.systems import SYSTEMS
 
@@ -66,21 +61,6 @@ def test_a_model_that_is_trained_again_is_another_one(ran):
     assert ran({"model": model}) == (24, 0)
     fresh = Model()
     assert ran({"model": fresh}) == (0, 0)  # it is what the first one was
-
-
-def test_a_trained_pipeline_is_known_by_what_it_learnt(ran):
-    pytest.importorskip("sklearn")
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-
-    labels = ["positive" if "good" in text else "negative" for text in TEXTS]
-    model = make_pipeline(TfidfVectorizer(vocabulary={"good", "bad", "film"}), LogisticRegression()).fit(TEXTS, labels)
-    assert ran({"model": model}) == (24, 0)
-    model.fit(TEXTS, labels)
-    assert ran({"model": model}) == (0, 0)
-    model.fit(TEXTS, labels[::-1])
-    assert ran({"model": model}) == (24, 0)
 
 
 def test_a_function_is_known_by_the_model_that_it_reads(ran, monkeypatch):
@@ -178,66 +158,3 @@ def test_one_that_fails_where_it_answered_is_told_and_stops_the_run_if_it_fails_
 
 
 # By the command line; for pytest see tests/library/test_pytest_plugin.py.
-
-SLOWLY = """
-def classify(text):
-    with open("model.txt") as file:
-        return "positive" if file.read().strip() in text.casefold() else "negative"
-"""
-AT_ONCE = """
-class Model:
-    def __init__(self):
-        with open("model.txt") as file:
-            self.word = file.read().strip()
-
-    def __call__(self, text):
-        return "positive" if self.word in text.casefold() else "negative"
-
-classify = Model()
-"""
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("films.csv").write_text("text\n" + "\n".join(TEXTS) + "\n")
-    Path("model.txt").write_text("good")
-    return tmp_path
-
-
-def run(system="reading:classify", db="films.db", workers=0):
-    return ["run", "--corpus", "films.csv", "--relations", "MR3.1", "--systems", system, "--db", db,
-            "--workers", str(workers), "--json"]  # fmt: skip
-
-
-def apart(system):
-    """Executed and stored of `audit run` in a process of its own, which loads modules anew."""
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    ran = subprocess.run([sys.executable, "-m", "audit", *run(system)], capture_output=True, check=True, env=env)
-    counts = json.loads(ran.stdout)
-    return counts["executed"], counts["stored"]
-
-
-def test_a_model_file_that_was_replaced_stops_the_run(folder, capsys):
-    def command(*arguments):
-        status = main(run(*arguments))
-        shown = capsys.readouterr()
-        return [json.loads(shown.out)[name] for name in ("executed", "stored")] if status == 0 else shown.err
-
-    Path("reading.py").write_text(SLOWLY)
-    assert command() == [24, 0]
-    assert command() == [0, 0]
-    Path("model.txt").write_text("film")
-    sentence = command()
-    assert "audit: system reading:classify now answers 'positive' to 'F" in sentence
-    assert "name it with another version, as in reading:classify@2, or use another database" in sentence
-    assert command("reading:classify@2") == [24, 0]
-    assert command("reading:classify@2", "films.db", 1) == [0, 0]
-    assert command("reading:classify", "new.db") == [24, 0]
-
-
-def test_a_model_file_that_is_read_at_the_import_is_another_version(folder):
-    Path("other.py").write_text(AT_ONCE)
-    assert [apart("other:classify") for _ in range(2)] == [(24, 0), (0, 0)]
-    Path("model.txt").write_text("film")
-    assert apart("other:classify") == (24, 0)

@@ -3,13 +3,11 @@
 import json
 
 import pytest
-from service import Reply, plain_answer, serving
+from service import Reply, serving
 
-import audit
 from audit.cli import main
 from audit.errors import AuditError
 from audit.runner.system_check import check_system
-from audit.systems import get_system
 
 
 @pytest.fixture
@@ -83,43 +81,3 @@ def test_a_system_is_prepared_and_asked_about_texts_pairs_or_a_corpus(here):
         check_system("checked_mine:pair", texts=["One.", "Two.", "Three."])
     with pytest.raises(AuditError, match="does similarity, not sentiment"):
         check_system("checked_mine:pair", task="sentiment")
-
-
-def test_the_first_sources_of_a_corpus(here, capsys):
-    (here / "films.csv").write_text("text\n" + "".join(f"Film {number} was fine.\n" for number in range(12)))
-    assert main(["systems", "check", "vader", "--corpus", "films.csv", "--json"]) == 0
-    answers = json.loads(capsys.readouterr().out)["answers"]
-    assert len(answers) == 3
-    assert all(answer["texts"][0].startswith("Film ") for answer in answers)
-
-
-def test_the_list_is_as_it_was_beside_the_command(capsys):
-    assert main(["systems", "--task", "sentiment", "--json"]) == 0
-    assert "vader" in {row["system"] for row in json.loads(capsys.readouterr().out)}
-    assert main(["systems", "chek"]) == 2
-    assert "did you mean check?" in capsys.readouterr().err
-
-
-def test_in_a_notebook():
-    def sullen(text):
-        return "negative"
-
-    def broken(text):
-        raise OSError("no model")
-
-    checked = audit.check_system(sullen, ["A film."])
-    assert checked.works
-    assert checked.answers[0].label == "negative"
-    assert not audit.check_system(broken, ["A film."]).works
-
-
-def test_a_service_that_is_crowded_is_asked_again(here):
-    pytest.importorskip("httpx", reason="pip install 'audit[http]'")
-
-    def answer(body, number):
-        return Reply({}, 429, {"Retry-After": "0"}) if number == 0 else plain_answer(body)
-
-    with serving(answer) as server:
-        checked = check_system(server.file(here), texts=["One."])
-    assert checked.works
-    assert get_system("vader").needs() is None

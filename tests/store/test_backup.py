@@ -8,8 +8,7 @@ from sqlalchemy import select
 
 from audit.errors import BadFile
 from audit.store import open_store, table_of, tables
-from audit.store.backup import backup, restore
-from audit.store.soundness import page_faults
+from audit.store.backup import backup, page_faults, restore
 
 
 def beside(folder):
@@ -28,14 +27,6 @@ def test_backup_and_restore(judged, tmp_path, content):
     assert content(open_store(str(tmp_path / "c.db"))) == content(engine)  # passwords too
     assert rows["judgement"] > 0
     assert page_faults(tmp_path / "c.db") == []
-
-
-def test_restore_into_an_empty_database(judged, tmp_path, content):
-    backup(open_store(judged), tmp_path / "b.db")
-    where = str(tmp_path / "empty.db")
-    open_store(where, create=True).dispose()
-    restore(tmp_path / "b.db", where)
-    assert content(open_store(where)) == content(open_store(judged))
 
 
 def test_a_backup_in_the_middle_of_judging_has_one_moment(judged, tmp_path):

@@ -1,26 +1,15 @@
 """The whole way, from run to report, on a real PostgreSQL: the same report as on SQLite."""
 
-from datetime import timedelta
-
 import pytest
 from disputing import disputed
 from sqlalchemy import create_engine, select, text
 from sqlalchemy.exc import OperationalError
 
 from audit.annotation.accounts import (
-    account_details,
-    account_of,
-    account_of_identity,
     add_account,
-    cookie_key,
-    disable_account,
-    end_login,
-    open_login,
-    set_password,
 )
 from audit.annotation.queue import LEASE, next_question
 from audit.corpora import get_corpus
-from audit.errors import AuditError, NotAllowed
 from audit.false_satisfaction.impact import consequences, false_satisfactions, give_cause, take_back_cause
 from audit.false_satisfaction.questions import attributed_groups, queue_length
 from audit.judging.adjudications import (
@@ -132,35 +121,6 @@ def test_the_same_report_on_postgresql_and_sqlite(postgres_url, tmp_path):
     assert on_postgresql == on_sqlite
     assert all(any(cell["judged"] for cell in report["cells"]) for report in on_sqlite)
     assert any(cell["false_violation_rate"] is not None for cell in on_sqlite[0]["cells"])
-
-
-def test_logins_and_keeping_accounts_on_postgresql(postgres_url):
-    engine = open_store(postgres_url, create=True)
-    boss = add_account(engine, "boss", "manager", "long enough")
-    eve = add_account(engine, "eve", "annotator", "long enough", languages=["en"])
-    for name, account in (("a", eve), ("b", eve), ("c", boss)):
-        open_login(engine, account.id, cookie_key(name))
-    assert account_of(engine, cookie_key("a")) == eve
-    end_login(engine, cookie_key("a"))
-    assert account_of(engine, cookie_key("a")) is None
-    with pytest.raises(NotAllowed, match="has ended"):
-        open_login(engine, eve.id, cookie_key("a"))
-    login = table_of(tables.Login)
-    with engine.begin() as connection:
-        old = tables.now() - timedelta(minutes=5)
-        connection.execute(login.update().where(login.c.key == cookie_key("b")).values(seen_at=old))
-    assert account_of(engine, cookie_key("b")) == eve
-    kept = {person.name: person for person in account_details(engine, by=boss.id)}
-    assert tables.now() - kept["eve"].seen_at < timedelta(minutes=1)
-    assert kept["eve"].languages == ("en",)
-    disable_account(engine, "eve", by=boss.id)
-    assert account_of(engine, cookie_key("b")) is None
-    with pytest.raises(AuditError, match="'boss' is the last manager"):
-        disable_account(engine, "boss")
-    set_password(engine, "boss", "another password")
-    assert account_of(engine, cookie_key("c")) is None
-    claims = {"email": "boss", "iat": tables.now().timestamp()}
-    assert account_of_identity(engine, claims) == account_of_identity(engine, claims) == boss
 
 
 @pytest.mark.parametrize("idle", [True, False])

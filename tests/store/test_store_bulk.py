@@ -10,7 +10,7 @@ from sqlalchemy import select, text
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from audit.errors import AuditError
-from audit.store import group_id, input_ids, insert_new, open_store, pieces, table_of, tables, upsert
+from audit.store import group_id, input_ids, insert_new, open_store, table_of, tables, upsert
 from audit.store.bulk import LIMIT
 from audit.store.copying import in_utc
 from audit.tasks import Input
@@ -36,37 +36,7 @@ def test_inputs_are_stored_once_whatever_is_asked_again(engine):
         assert stored(connection, ids.values()) == {ids[once.key]: once, ids[pair.key]: pair}
 
 
-def test_two_thousand_inputs_in_one_call(engine):
-    many = [Input.of(f"Text {number % 1900}.") for number in range(2000)]
-    with engine.begin() as connection:
-        first = input_ids(connection, many[:700])
-        everything = input_ids(connection, many)
-    assert len(everything) == len(set(everything.values())) == 1900
-    assert everything.items() >= first.items()
-
-
-def test_language_and_order_make_another_input(engine):
-    inputs = [Input.of("Gut."), Input.of("Gut.", language="de"), Input.of("a", "b"), Input.of("b", "a"), Input.of("ab")]
-    with engine.begin() as connection:
-        assert len(set(input_ids(connection, inputs).values())) == len(inputs)
-
-
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=40)
-
-
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.lists(
-        st.one_of(texts, st.sampled_from(["这部电影很好。", "👍🏽👨‍👩‍👧", "a\r\nb\u2028c", "'; DROP TABLE input; --"])),
-        max_size=6,
-    )
-)
-def test_texts_come_back_as_they_went_in(engine, text_parts):
-    inputs = [Input.of(parts, language="zh") for parts in text_parts]
-    with engine.begin() as connection:
-        ids = input_ids(connection, inputs)
-        read = stored(connection, ids.values())
-    assert all(read[ids[item.key]] == item for item in inputs)
 
 
 @pytest.fixture
@@ -94,14 +64,6 @@ def test_insert_new_leaves_and_upsert_replaces_what_is_there(verdicts):
             connection, tables.Verdict, [verdict_row | {"outcome": 3, "reason": "why"}, verdict_row | {"group_id": 3}]
         )
         assert [row[2] for row in rows_of(connection, tables.Verdict)] == [3, 0, 0]
-
-
-def test_columns_of_different_lengths_are_refused_and_nothing_is_written(verdicts):
-    with verdicts.begin() as connection:
-        for write in (insert_new, upsert):
-            with pytest.raises(AuditError, match=r"rows of verdict: every column needs as many values.*system_id 1"):
-                write(connection, tables.Verdict, {"group_id": [1, 2], "system_id": [1], "outcome": [0, 0]})
-        assert rows_of(connection, tables.Verdict) == []
 
 
 def test_columns_that_are_left_out_have_their_defaults_and_numbers_may_be_numpys(verdicts):
@@ -237,14 +199,6 @@ def test_what_postgresql_refuses_while_copying_is_sqlalchemys_error_without_valu
     with engine.begin() as connection:  # the pool has another
         assert insert_new(connection, tables.Setting, [{"name": "a", "value": 1}] * 3) == 1
     engine.dispose()
-
-
-@given(st.lists(st.integers(), max_size=30), st.integers(1, 7))
-def test_pieces_are_the_list_cut_up(values, size):
-    cut = list(pieces(values, size))
-    assert [value for piece in cut for value in piece] == values
-    assert all(len(piece) == size for piece in cut[:-1])
-    assert all(0 < len(piece) <= size for piece in cut)
 
 
 small = st.integers(1, LIMIT - 1)

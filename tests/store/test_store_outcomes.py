@@ -3,10 +3,9 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import select
 
 from audit.relations import Outcome
-from audit.store import UNCHECKED, checked, group_id, input_ids, insert_new, integers, open_store, table_of, tables
+from audit.store import UNCHECKED, checked, group_id, input_ids, insert_new, open_store, tables
 from audit.tasks import Input
 
 places = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 8))
@@ -83,13 +82,3 @@ def test_systems_with_far_apart_ids_are_told_apart():
     assert checks.outcome.tolist() == [[0, 1, 2, 3, 0, 1, 2], [UNCHECKED] * 6 + [3]]
     assert checks.of(1).source.tolist() == [5, 7]
     assert checks.of(2).source.tolist() == []
-
-
-def test_integers_are_read_by_column():
-    engine = database({})
-    source = table_of(tables.Source)
-    with engine.connect() as connection:
-        pairs = integers(connection, select(source.c.id, source.c.study_id).order_by(source.c.id))
-        none = integers(connection, select(source.c.id, source.c.study_id).where(source.c.id < 0))
-    assert pairs.tolist() == [[n, 2 - n % 2] for n in range(1, 9)]
-    assert (pairs.dtype, none.shape) == (np.int64, (0, 2))

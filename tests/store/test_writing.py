@@ -3,7 +3,6 @@
 import threading
 
 import pytest
-from sqlalchemy import create_engine, text
 
 from audit.store import open_store, table_of, tables, writing
 
@@ -43,8 +42,3 @@ def test_what_is_raised_rolls_back_and_lets_others_write(tmp_path):
         fail()
     with writing(engine) as connection:
         assert connection.execute(setting.select()).all() == []
-
-
-def test_databases_do_not_wait_for_each_other():
-    with writing(create_engine("sqlite://")) as first, writing(create_engine("sqlite://")) as second:
-        assert first.execute(text("SELECT 1")).scalar() == second.execute(text("SELECT 1")).scalar() == 1

@@ -60,15 +60,6 @@ def test_a_damaged_file_is_said_in_the_page(prepared: Prepared, language: str) -
     assert DAMAGED[language] in said(app)
 
 
-def test_a_value_that_is_none_is_told_as_damage(prepared: Prepared) -> None:
-    with sqlite3.connect(prepared.path) as connection:
-        connection.execute("UPDATE input SET texts = '[\"cut'")
-    connection.close()
-    app = open_app(prepared.ann)
-    assert not app.exception
-    assert "do not fit their keys" in said(app)
-
-
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_logging_in_to_a_database_that_takes_nothing(
     prepared: Prepared, language: str, monkeypatch: pytest.MonkeyPatch

@@ -234,10 +234,10 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     for name, kind in _NEEDED.items():
         if not isinstance(manifest.get(name), kind):
             raise BadFile(f"{path}: {name!r} is missing or not what it should be; export again")
-    if manifest["schema"] > tables.SCHEMA_VERSION:
+    if manifest["schema"] != tables.SCHEMA_VERSION:
         raise BadFile(
-            f"{path}: the export has tables of version {manifest['schema']}, this audit reads up to version "
-            f"{tables.SCHEMA_VERSION}; install audit {manifest.get('audit')} or later"
+            f"{path}: the export has tables of version {manifest['schema']}, this audit reads version "
+            f"{tables.SCHEMA_VERSION}; install audit {manifest.get('audit')}"
         )
     unknown = sorted(set(map(str, manifest["documents"])) - set(DOCUMENTS))
     if unknown:

@@ -13,7 +13,7 @@ from audit.runner.executors.processes import Processes
 
 def executor_of(workers: int | None, kind: str = "processes", address: str | None = None) -> Executor:
     """`workers` processes (None: one per core; 0: this process), or workers of Dask: of the scheduler at an address, or
-    of a cluster of its own. `kind` is processes, in-process or dask.
+    of a cluster of its own. `kind` is processes or dask.
 
     Raises AuditError for parameters that contradict each other.
     """
@@ -31,7 +31,7 @@ def executor_of(workers: int | None, kind: str = "processes", address: str | Non
                 f"workers {workers}: the scheduler at {address} has its own; leave it out", parameter=_NAMES
             )
         return Dask(address, workers)
-    return InProcess() if workers == 0 or kind == "in-process" else Processes(workers)
+    return InProcess() if workers == 0 else Processes(workers)
 
 
 _NAMES = ("workers", "executor", "dask_address")

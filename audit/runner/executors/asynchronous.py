@@ -5,7 +5,6 @@ the user's own has a loop to itself, in a process of its own where that is allow
 """
 
 import asyncio
-import ctypes
 import queue
 import threading
 from collections import deque
@@ -20,12 +19,12 @@ from typing import Any, TypeGuard
 
 from audit.errors import AuditError, Declined, Unanswered
 from audit.runner.executors.base import Collecting, Job, Lost, Part, Raised, ended, too_long
-from audit.runner.executors.batch import Batch, Identity, Returned, check_same, checked, failed, taken
+from audit.runner.executors.batch import Batch, Identity, Returned, check_same, checked, failed
 from audit.runner.executors.processes import FORKING, sendable, start_worker
 from audit.systems import get_system, is_own
 from audit.systems.asking import Asking, asking_of
 from audit.systems.base import AsynchronousSystem, System
-from audit.systems.foreign import TimeIsOver, foreign, late, message
+from audit.systems.foreign import foreign, late, message
 from audit.tasks import Input, Output, get_task
 
 # An event loop in a thread of its own, on which systems are asked that mostly wait for other machines.
@@ -72,16 +71,13 @@ class EventLoop:
         Raises TypeError for one without `run_async`; AuditError where it cannot be loaded or prepared, or is another
         than `wanted`.
         """
-        # Its own object, not one that others have, too: connections belong to one event loop. The first loop of a
-        # process takes what was prepared there.
-        prepared = taken(spec, wanted)
-        system = get_system(spec, limit) if prepared is None else prepared
+        # Its own object, not one that others have, too: connections belong to one event loop.
+        system = get_system(spec, limit)
         if not is_asynchronous(system):
             raise TypeError(f"the system {spec!r} has no run_async, so another executor must do it")
-        if prepared is None:
-            check_same(spec, wanted, Identity.of(system))
-            with foreign(f"system {spec!r} cannot be prepared", limit):
-                system.prepare()
+        check_same(spec, wanted, Identity.of(system))
+        with foreign(f"system {spec!r} cannot be prepared", limit):
+            system.prepare()
         self._systems[spec] = system, asking_of(system)
 
     def do(self, number: int, job: Batch) -> None:
@@ -100,15 +96,12 @@ class EventLoop:
         self._thread.join(ENDING)
 
     def give_up(self) -> None:
-        """Leave it alone, since a call keeps it: Python code that does is ended, what waits ends when it wakes."""
+        """Leave it alone, since a call keeps it: it ends when that wakes, or with this process."""
         self._say = lambda number, good, value: None
         self._begin(self._end()).add_done_callback(lambda _: self._loop.call_soon_threadsafe(self._loop.stop))
-        thread = ctypes.c_ulong(self._thread.ident or 0)
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(TimeIsOver))
 
     def _run(self) -> None:
-        with suppress(TimeIsOver):  # it woke by itself in the same moment
-            self._loop.run_forever()
+        self._loop.run_forever()
         self._loop.close()
 
     def _begin(self, work: Coroutine[Any, Any, Any]) -> Any:

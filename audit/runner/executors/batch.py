@@ -139,12 +139,6 @@ def ready(spec: str, wanted: Identity | None = None) -> System:
     return _ready[key]
 
 
-def taken(spec: str, wanted: Identity | None = None) -> System | None:
-    """The prepared system of this process, for one who wants it for himself: whoever asks next has another one. None
-    where there is none yet."""
-    return _ready.pop((spec, wanted, offered(spec)), None)
-
-
 _ready: dict[tuple[str, Identity | None, object], System] = {}
 """Systems of this process that are prepared."""
 

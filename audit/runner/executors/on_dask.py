@@ -23,7 +23,7 @@ from audit.errors import AuditError, NotInstalled
 from audit.registry import plugins
 from audit.runner.executors.base import Job, Lost
 from audit.runner.executors.processes import IDLE, Child
-from audit.runner.leases import safe_path
+from audit.runner.underway import safe_path
 
 # What a Dask worker is asked to do: hand orders on to processes beside it, one for each of its threads at work.
 

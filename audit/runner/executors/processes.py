@@ -24,7 +24,7 @@ from typing import Any
 from audit.errors import AuditError
 from audit.registry import VARIABLE
 from audit.runner.executors.base import Collecting, Job, Lost, Raised, ended, too_long
-from audit.runner.leases import another_python
+from audit.runner.underway import another_python
 
 FORKING = threading.Lock()
 """While a process is made: another must not inherit its end of the pipe, which would then never be closed."""

@@ -35,7 +35,7 @@ def test_an_answer_that_was_changed(exported, tmp_path):
     assert '"answer":"positive"' in lines[0]
     lines[0] = lines[0].replace('"answer":"positive"', '"answer":"negative"')
     path.write_text("".join(lines), encoding="utf-8")
-    assert "judgement.jsonl, line 1: changed since the export was made" in refused(exported, tmp_path)
+    assert "judgement.jsonl: changed since the export was made" in refused(exported, tmp_path)
 
 
 def test_a_file_that_was_cut_short_or_is_missing(exported, tmp_path):
@@ -44,9 +44,7 @@ def test_a_file_that_was_cut_short_or_is_missing(exported, tmp_path):
     lines = content.splitlines(keepends=True)
     assert len(lines) == 60
     path.write_bytes(b"".join(lines[:30]))
-    assert "verdict.jsonl, line 30: the file ends here, but had 60 lines" in refused(exported, tmp_path)
-    path.write_bytes(b"".join(lines[:30]) + lines[30][:5])
-    assert "verdict.jsonl, line 31: changed" in refused(exported, tmp_path)
+    assert "verdict.jsonl: 30 lines, but the export had 60" in refused(exported, tmp_path)
     path.unlink()
     assert "verdict.jsonl: the file is missing" in refused(exported, tmp_path)
 
@@ -66,7 +64,7 @@ def test_a_manifest_that_was_changed(exported, tmp_path):
     ("changes", "message"),
     [
         ({"format": 2}, "not a manifest of format 1"),
-        ({"schema": 99}, "the export has tables of version 99, this audit reads up to version"),
+        ({"schema": 99}, "the export has tables of version 99, this audit reads version"),
         ({"schema": "2"}, "'schema' is missing or not what it should be"),
         ({"files": []}, "'files' is missing or not what it should be"),
         ({"files": {}}, "is not among the files"),
@@ -74,9 +72,9 @@ def test_a_manifest_that_was_changed(exported, tmp_path):
             {"tables": {}, "documents": [], "files": {"../judged.db": {}}},
             "'../judged.db' is not in the export's folder",
         ),
-        ({"tables": {}, "documents": [], "files": {"report.json": {}}}, "lacks the sums of this file"),
+        ({"tables": {}, "documents": [], "files": {"report.json": {}}}, "lacks the sum of this file"),
         ({"documents": ["../judged.db"]}, "the document '../judged.db' is unknown"),
-        ({"tables": {"study": {}}}, "the manifest lacks the columns or rows of table study"),
+        ({"tables": {"study": {}}}, "the manifest has other tables than this audit"),
     ],
 )
 def test_a_manifest_that_cannot_be(exported, tmp_path, changes, message):

@@ -78,16 +78,6 @@ def test_numbers_of_a_manifest_that_cannot_be(exported, tmp_path, number):
     except ValueError:
         (exported / MANIFEST).write_text(text, encoding="utf-8")
     refused(exported, tmp_path)
-    blocks = manifest["files"] | {"report.json": manifest["files"]["report.json"] | {"block": number}}
-    try:
-        resealed(exported, tables=manifest["tables"], files=blocks)
-    except ValueError:
-        return
-    if number in (None, "many") or isinstance(number, float):
-        refused(exported, tmp_path)
-    else:
-        # How long the blocks are only says where a change is; the file itself is whole.
-        import_export(exported, str(tmp_path / "whole.db"))
 
 
 def rewritten(folder, table, change, line=0):

@@ -1,1 +1,0 @@
-"""One script a version; each leads from the one before it."""
