@@ -127,7 +127,7 @@ def _clusters(folder: Path, documents: int = 90) -> audit.Study:
         for name, text, other, document in texts("en", documents)
         for sentence in dict.fromkeys((text, other, document))
     ]
-    relations = ["MR1.1", "MR1.3", "MR3.1", "MR4.1", "typos", "punctuation-removed"]
+    relations = ["MR1.1", "MR1.3", "MR3.1", "MR4.1", "typos"]
     frame = pd.DataFrame(rows, columns=["text", "document"])
     study = _run(frame, ("vader", "textblob", "hiv4"), relations, folder)
     _answer(study.sample(30), SENTIMENT)
