@@ -21,7 +21,7 @@ from audit.errors import AuditError
 from audit.false_satisfaction.browse import browse, contradictions, detail
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.history import replay
-from audit.false_satisfaction.impact import consequences, fragile
+from audit.false_satisfaction.impact import consequences
 from audit.false_satisfaction.opinions import attributed_outputs, opinions
 from audit.false_satisfaction.protocol_arms import count_arms
 from audit.false_satisfaction.questions import queue_length
@@ -129,9 +129,6 @@ def test_rates_of_a_study_that_is_judged(study):
     assert cells["judged"].to_dict() == {"first": 4, "last": 3, "lead": 4}
     assert cells["false"].to_dict() == {"first": 0, "last": 3, "lead": 0}
     assert cells["waiting"].sum() == 0
-    # `last`: SR_o = 3/4 and every satisfaction false; the others keep SR_g = SR_o = 1.
-    entry = fragile(study)[0]
-    assert entry.winner == ("first", "lead")
 
 
 def test_gold_about_a_text_answers_no_question_about_an_output(tmp_path):
