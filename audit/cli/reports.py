@@ -58,7 +58,6 @@ Full = Annotated[bool, flag("--full", "all tables, notes and the signature, not 
     "audit report",
     "audit report --db mine.db --answers people --html report.html --pdf report.pdf",
     "audit report --slice gold --slice length --slice negation --html report.html",
-    "audit report --answers gold --gold-error 0.02-0.05",
     "audit report --target corpus --delta 0.02 --weights equal",
     "audit report --interval sequence",
     "audit report --proxy disagreement,low_confidence --json",
@@ -91,10 +90,6 @@ def report(
         ),
     ] = NONE,
     by: Annotated[str | None, text("as --slice, of gold or a column only", "gold|COLUMN")] = None,
-    gold_error: Annotated[
-        str | None,
-        text("share of wrong gold labels, such as 0.05 or 0.02-0.05: R_FS is corrected for it, too", "RATE|LOW-HIGH"),
-    ] = None,
     examples: Annotated[
         int | None, whole_number("false satisfactions with their texts (default: 20 in a file, none in JSON)", "N")
     ] = None,
@@ -111,7 +106,6 @@ def report(
     from audit.corpora.slices import column_slice
     from audit.reports.examples import EXAMPLES
     from audit.reports.preference import read_weights
-    from audit.reports.sensitivity import GoldError
     from audit.reports.study import INTERVAL, study_report
     from audit.statistics.intervals import get_target
 
@@ -126,7 +120,6 @@ def report(
         weights=read_weights(weights) if weights else None,
         proxies=proxy,
         slices=[*slices, *([column_slice(by)] if by else [])],
-        gold_error=GoldError.read(gold_error) if gold_error else None,
         examples=examples if examples is not None else EXAMPLES if html or pdf else 0,
     )
     return reported(document, html, language, pdf, full)

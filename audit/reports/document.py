@@ -133,7 +133,6 @@ class Signature(TypedDict, total=False):
     causes: int
     slices: list[str]
     weights: str
-    gold_error: list[float]
     primary: list[dict[str, Any]]
     protocols: str
     stopping: str
@@ -492,36 +491,6 @@ class SensitivityEntry(LenientRates):
     best_changes_estimated: int
     best_changes_sure_right: int
     best_changes_estimated_right: int
-
-
-class GoldErrorSystem(TypedDict):
-    """R_FS of a system, and between what it may lie."""
-
-    system: str
-    fs_rate: float
-    fs_rate_least: float
-    fs_rate_most: float
-
-
-class GoldErrorEntry(TypedDict):
-    """R_FS corrected for a known rate of errors of gold labels, between `low` and `high`."""
-
-    low: float
-    high: float
-    fs_rate: float
-    fs_rate_least: float
-    fs_rate_most: float
-    fs_low: float
-    fs_high: float
-    cut: bool
-    worst_least: float
-    worst_most: float
-    worst_low: float
-    worst_high: float
-    groups: int
-    by_gold: int
-    left_out: int
-    systems: list[GoldErrorSystem]
 
 
 class AccuracySystem(TypedDict):
@@ -1125,7 +1094,6 @@ class ReportDocument(TypedDict):
     primary: NotRequired[list[PrimaryEntry]]
     preference: NotRequired[PreferenceEntry]
     sensitivity: NotRequired[SensitivityEntry | None]
-    gold_error: NotRequired[GoldErrorEntry | None]
     accuracy: NotRequired[list[AccuracyEntry]]
     repeats: NotRequired[list[RepeatsEntry]]
     slices: NotRequired[list[SlicesEntry]]

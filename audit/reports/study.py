@@ -23,7 +23,7 @@ from audit.reports.plan_entries import plan_entries
 from audit.reports.preference import Weights
 from audit.reports.primary import signature_entry
 from audit.reports.repeats import repeat_entries
-from audit.reports.sensitivity import GoldError, gold_error_entry, sensitivity_entry
+from audit.reports.sensitivity import sensitivity_entry
 from audit.reports.slices import Frames, How, slice_entries, slice_tests
 from audit.reports.validity import (
     cause_entries,
@@ -56,7 +56,6 @@ def study_report(
     weights: Weights | None = None,
     proxies: Sequence[str] = (),
     slices: Sequence[str | SliceFunction] = (),
-    gold_error: GoldError | None = None,
     examples: int = 0,
 ) -> Report:
     """The report of one study, or of all in the database; `whose` answers count: gold's, people's or both.
@@ -66,9 +65,9 @@ def study_report(
     what `get_target` says: texts to come, but the corpus for sequences and proxies. With `proxies` (names of
     `audit.false_satisfaction.proxies`, or numeric columns of the corpus) R_FS is estimated by PPI++, and by `interval`
     where that falls back. `slices` (`audit.corpora.slices`) ask for rates by slice, who is best in each, and the worst
-    of them. `gold_error` is how often gold is known to be wrong, for which R_FS is corrected; `examples` is how many
-    false satisfactions are in it with their texts. Raises AuditError where nothing was run yet, where gold says nothing
-    at such an error, or with it proxies or a sequence are asked for, where a sequence or proxies cannot be had (for the
+    of them. `examples` is how many
+    false satisfactions are in it with their texts. Raises AuditError where nothing was run yet,
+    where a sequence or proxies cannot be had (for the
     population, or both together), for slices that cannot be made, and UnknownName for a method, a proxy, a slice or a
     relation of `weights`.
     """
@@ -78,10 +77,8 @@ def study_report(
     target = get_target(target, interval, bool(names))
     check_proxies(names, interval, target)
     slicings = [find_slicing(spec) for spec in slices]
-    basis = evidence(database, whose, study, design, target, slicings, gold_error is not None, names, examples)
-    return report_of(
-        basis, interval=interval, target=target, delta=delta, weights=weights, proxies=names, gold_error=gold_error
-    )
+    basis = evidence(database, whose, study, design, target, slicings, names, examples)
+    return report_of(basis, interval=interval, target=target, delta=delta, weights=weights, proxies=names)
 
 
 def report_of(
@@ -92,16 +89,13 @@ def report_of(
     delta: float = 0.0,
     weights: Weights | None = None,
     proxies: Sequence[str] = (),
-    gold_error: GoldError | None = None,
 ) -> Report:
     """The report of what was read; arguments as in `study_report`, `target` the one that `basis` was read for.
 
-    `proxies` are those that it was read with. For `gold_error`, `basis` has to be read with `resting`.
+    `proxies` are those that it was read with.
     """
-    if gold_error is not None and (proxies or interval == SEQUENCE):
-        raise AuditError(message("report_setting.gold_error_fixed"))
     counted, holds, method = basis.counted, basis.holds, get_method(interval, target)
-    described = _described(basis, settings_of(interval, target, delta, weights, proxies), gold_error)
+    described = _described(basis, settings_of(interval, target, delta, weights, proxies))
     estimates, judged = None, basis.judged
     if proxies:
         estimates, judged = powered(counted, judged, basis.proxies, method)
@@ -128,8 +122,6 @@ def report_of(
     if holds.waiting:
         report["overall"]["waiting_groups"] = holds.open
     report["sensitivity"] = _sensitivity(basis, report, interval, target, delta)
-    if gold_error is not None and basis.resting is not None:
-        report["gold_error"] = gold_error_entry(counted, basis.resting, gold_error, report["overall"], target)
     report["accuracy"] = accuracy_entries(report["violations"], basis.accuracy)
     add_accuracy(report, basis.accuracy)
     if basis.examples:
@@ -164,7 +156,7 @@ def _add_slices(report: Report, basis: Evidence, how: How) -> None:
         report["slice_tests"] = slice_tests(report["slices"], basis.sliced, basis.judged, how)
 
 
-def _described(basis: Evidence, settings: Signature, gold_error: GoldError | None) -> Signature:
+def _described(basis: Evidence, settings: Signature) -> Signature:
     """The signature of a report that is computed from `basis` with these settings."""
     described: Signature = {**basis.made_from, **settings}
     notes = [*described["notes"], *_bounds_notes(basis.counted)]
@@ -183,8 +175,6 @@ def _described(basis: Evidence, settings: Signature, gold_error: GoldError | Non
     described["notes"] += [own for judge in used if (own := own_note(judge))]
     if tested := [named for named in basis.primary if named.tested]:
         described["primary"] = [signature_entry(named) for named in tested]
-    if gold_error is not None and basis.resting is not None:
-        described["gold_error"] = [gold_error.low, gold_error.high]
     return described
 
 

@@ -20,7 +20,6 @@ from audit.reports.certainty import COMPARES
 from audit.reports.document import (
     AccuracyEntry,
     CausesEntry,
-    GoldErrorEntry,
     LaterNaming,
     OverallEntry,
     PairEntry,
@@ -612,8 +611,6 @@ def notes_of(report: Report, language: str = ENGLISH) -> list[str]:
     if sensitivity and sensitivity["share"]:
         tasks = dict.fromkeys(str(entry["task"]) for entry in report["relations"])
         notes.append(sensitivity_text(sensitivity, tasks, language))
-    if "gold_error" in report:
-        notes += _gold_error_notes(report["gold_error"], language)
     too_few = [
         relation["relation"] for relation in report["relations"] if relation["common"] and relation["common"]["reason"]
     ]
@@ -657,37 +654,6 @@ def sensitivity_text(entry: SensitivityEntry, tasks: Iterable[str], language: st
         sure=entry["best_changes_sure"],
         looks=entry["best_changes_estimated"],
     )
-
-
-def gold_error_text(entry: GoldErrorEntry, language: str = ENGLISH) -> str:
-    """What R_FS is where gold is wrong as often as it is known to be, and what that cannot tell, in sentences."""
-    systems = (
-        f"{system['system']} {percent(system['fs_rate'])}, "
-        f"{span(system['fs_rate_least'], system['fs_rate_most'], language)}"
-        for system in entry["systems"]
-    )
-    return phrase(
-        language,
-        "note.gold_error",
-        rate=span(entry["low"], entry["high"], language),
-        corrected=span(entry["fs_rate_least"], entry["fs_rate_most"], language),
-        ends=f"{percent(entry['fs_low'])}–{percent(entry['fs_high'])}",
-        now=percent(entry["fs_rate"]),
-        systems=listed(systems, language),
-        worst=f"{span(entry['worst_least'], entry['worst_most'], language)} "
-        f"[{percent(entry['worst_low'])}–{percent(entry['worst_high'])}]",
-    )
-
-
-def _gold_error_notes(entry: GoldErrorEntry | None, language: str) -> Iterator[str]:
-    if entry is None:
-        yield phrase(language, "note.gold_error_none")
-        return
-    yield gold_error_text(entry, language)
-    if entry["cut"]:
-        yield phrase(language, "note.gold_error_cut")
-    if entry["left_out"]:
-        yield phrase(language, "note.gold_error_open", part=count(entry["left_out"]), whole=count(entry["groups"]))
 
 
 def other_best(relation: RelationResultEntry) -> bool:

@@ -639,19 +639,6 @@ class Common:
         orders = compare_orders(frame)
         return {**orders, "best_genuine": [], "best_changes": False} if np.isnan(self.sr_observed).any() else orders
 
-    @property
-    def by_false(self) -> tuple[np.ndarray, np.ndarray]:
-        """What each system has before anything counts as false, and what each false group takes; both (systems,).
-
-        `sr_relative` is the former less the latter times the false groups that the comparison rests on: those of
-        `outcomes`, or those that `false` counts.
-        """
-        if self.outcomes is None or self.held is None:
-            with np.errstate(invalid="ignore", divide="ignore"):
-                return self.sr_observed, np.where(self.judged > 0, self.sr_observed / self.judged, 0.0)
-        each = self.deciding / max(len(self.outcomes), 1) / self.groups
-        return self.held[self._settled].sum(axis=0) * each, each
-
     def _by_cells(self) -> np.ndarray:
         with np.errstate(invalid="ignore", divide="ignore"):
             rate = np.where(self.satisfied > 0, self.false / self.judged, 0.0)

@@ -9,12 +9,12 @@ group in which it does not hold is a *false violation*.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from scipy import stats
-from scipy.special import betaincinv, ndtri
+from scipy.special import betaincinv
 
 from audit.errors import AuditError
 from audit.statistics.intervals import (
@@ -366,148 +366,6 @@ def carry_effect(
         )
     down, up = (most_wrong(carried, most, confidence) / judged for carried in (false, true))
     return CarryEffect(down, up, max(low - down, 0.0), min(high + up, 1.0))
-
-
-# A share of false groups corrected for wrong labels whose rate is known, where errors do not depend on the outputs.
-#
-# With K labels, of which each wrong one is as likely as the others, a label is seen where another one is true with
-# e / (K - 1), so the matrix of seen by true labels is P = a I + b J with b = e / (K - 1) and a = 1 - K b. Whether a
-# group is false is a function f of the labels that it rests on; applying the inverse of P to f gives a value of the
-# seen labels whose mean is f of the true ones. Where a group is false under all labels but the one that its outputs
-# have, this is (observed - e) / (1 - e K / (K - 1)): the correction of a prevalence by a test's sensitivity and
-# specificity.
-
-
-@dataclass(frozen=True, slots=True)
-class Resting:
-    """A judged group and the labels that it rests on.
-
-    `labels` are the rows with a label, any numbers that tell them apart; `seen` what each says, as its place among the
-    labels that there are; `false` (labels, ..., labels), with an axis for each row, is whether the group is false under
-    other labels. A group that rests on none has the shape (). `weight` is what it counts in the share; `share` the part
-    of its cell that is judged.
-    """
-
-    labels: tuple[int, ...]
-    seen: tuple[int, ...]
-    false: np.ndarray
-    weight: float = 1.0
-    share: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class CorrectedShare(Estimate):
-    """A corrected share, cut to 0 to 1 where `cut` says so."""
-
-    cut: bool
-
-
-def check_error(error: float, labels: int) -> None:
-    """Raise AuditError where a rate of errors leaves nothing of what such labels say.
-
-    >>> check_error(0.1, 2)
-    """
-    if labels < 2:
-        raise AuditError("gold says one label only, so nothing is known of what it says in error; leave its error out")
-    if not 0 <= error < (labels - 1) / labels:
-        raise AuditError(
-            f"with an error of {error:g} gold of {labels} labels says nothing of the truth; allowed is a rate from 0 "
-            f"to less than {(labels - 1) / labels:.3g}"
-        )
-
-
-def corrected_values(groups: Sequence[Resting], error: float) -> np.ndarray:
-    """The corrected value of each group, (groups,): below 0 and above 1 as they come, since only means are shares.
-
-    Raises AuditError for a rate that `check_error` refuses. Source: Rogan and Gladen, American Journal of Epidemiology
-    107 (1978), for two labels; Kuha and Skinner, in Survey Measurement and Process Quality (1997), for the matrix.
-
-    >>> group = Resting((1,), (0,), np.array([False, True]))
-    >>> corrected_values([group], 0.1).round(3).tolist()
-    [-0.125]
-    """
-    return np.array([_value(group, error)[group.seen] for group in groups], float)
-
-
-def correct(
-    groups: Sequence[Resting], error: float, low: float, high: float, confidence: float = 0.95
-) -> CorrectedShare:
-    """The mean of the corrected values, weighed; `low` and `high` are the ends of the observed share's interval.
-
-    The ends keep their distances, stretched by 1 / a for each label that a group rests on. Of a corpus (`share` above
-    0) the errors of the labels that are there vary beside what is drawn of it: that is added, for each label the
-    variance of all that rests on it, as it would be were the seen label the true one. For texts to come the observed
-    interval has it already.
-
-    >>> groups = [Resting((at,), (0,), np.array([at < 30, at >= 30])) for at in range(100)]
-    >>> share = correct(groups, 0.1, 0.22, 0.4)
-    >>> round(share.rate, 3), round(share.low, 3), round(share.high, 3), share.cut
-    (0.25, 0.15, 0.375, False)
-    """
-    weight = np.array([group.weight for group in groups], float)
-    weight = weight / weight.sum()
-    observed = float(weight @ np.array([float(group.false[group.seen]) for group in groups]))
-    rate = float(weight @ corrected_values(groups, error))
-    stretch = max((_shrink_factor(group, error) ** -len(group.labels) for group in groups), default=1.0)
-    noise = float(ndtri((1 + confidence) / 2)) ** 2 * _noise(groups, weight, error)
-    ends = (
-        rate - float(np.hypot(stretch * (observed - low), np.sqrt(noise))),
-        rate + float(np.hypot(stretch * (high - observed), np.sqrt(noise))),
-    )
-    cut = tuple(min(max(value, 0.0), 1.0) for value in (rate, *ends))
-    return CorrectedShare(cut[0], cut[1], cut[2], cut != (rate, *ends))
-
-
-def resting_share(groups: Sequence[Resting], error: float) -> float:
-    """The share of the groups, weighed, that may rest on a wrong label: how far the observed share can be off where
-    errors go with the outputs.
-
-    >>> groups = [Resting((1,), (0,), np.array([False, True])), Resting((), (), np.array(True))]
-    >>> resting_share(groups, 0.1)
-    0.05
-    """
-    weight = np.array([group.weight for group in groups], float)
-    reach = np.array([min(1.0, len(group.labels) * error) for group in groups])
-    return float(weight @ reach / weight.sum())
-
-
-def _noise(groups: Sequence[Resting], weight: np.ndarray, error: float) -> float:
-    """The variance of the mean by the labels' errors, as far as drawing without replacement leaves it out."""
-    if not error or not any(group.share for group in groups):
-        return 0.0
-    by_label: dict[int, np.ndarray] = {}
-    for group, part in zip(groups, weight * np.sqrt([group.share for group in groups]), strict=True):
-        value = _value(group, error)
-        for axis, label in enumerate(group.labels):
-            place = tuple(slice(None) if at == axis else seen for at, seen in enumerate(group.seen))
-            # Beside the value under the seen label: what all groups share of one label adds up.
-            change = part * (value[place] - value[group.seen])
-            by_label[label] = by_label.get(label, np.zeros(len(change))) + np.roll(change, -group.seen[axis])
-    chances = {
-        len(sums): np.r_[1 - error, np.full(len(sums) - 1, error / (len(sums) - 1))] for sums in by_label.values()
-    }
-    return float(sum(chances[len(sums)] @ sums**2 - (chances[len(sums)] @ sums) ** 2 for sums in by_label.values()))
-
-
-def _shrink_factor(group: Resting, error: float) -> float:
-    """The `a` of P = a I + b J: by how much errors shrink what a label says."""
-    labels = group.false.shape[0] if group.labels else 2
-    return 1 - labels * error / (labels - 1)
-
-
-def _value(group: Resting, error: float) -> np.ndarray:
-    """The corrected value under every combination of seen labels, of the shape of `false`."""
-    return _inverted(group.false.tobytes(), group.false.shape, error)
-
-
-@lru_cache(maxsize=10_000)
-def _inverted(false: bytes, shape: tuple[int, ...], error: float) -> np.ndarray:
-    value = np.frombuffer(false, bool).reshape(shape).astype(float)
-    for axis, labels in enumerate(shape):
-        check_error(error, labels)
-        each = error / (labels - 1)
-        value = (value - each * value.sum(axis=axis, keepdims=True)) / (1 - labels * each)
-    return value
 
 
 # R_FS of groups whose sources were divided at random between two protocols, and the difference that these make.

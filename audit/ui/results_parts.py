@@ -40,7 +40,6 @@ class Options:
     delta: float = 0.0
     profile: str | None = None
     own: tuple[tuple[str, float], ...] = ()
-    gold_error: str | None = None
     study: int | None = None
 
     def weights(self) -> list[Any] | None:
@@ -99,20 +98,10 @@ def choose_options(engine: Engine, account_id: int) -> Options:
             width=165,
             persist_state="session",
         )
-        gold_error = st.text_input(
-            t("results.gold_error"),
-            key="results-gold-error",
-            placeholder="0.02-0.05",
-            help=t("results.gold_error_help"),
-            max_chars=40,
-            width=165,
-            persist_state="session",
-            autocomplete="off",
-        ).strip()
     profile = st.session_state.get(PROFILE) or "equal"
     if interval == SEQUENCE:
         target = get_target(None, interval)  # sequences are about this corpus only; the line above the tables says so
-    return Options(whose, interval, target, round(points / 100, 4), profile, own_weights(), gold_error or None, study)
+    return Options(whose, interval, target, round(points / 100, 4), profile, own_weights(), study)
 
 
 def own_weights() -> tuple[tuple[str, float], ...]:
@@ -153,7 +142,6 @@ def _report(engine: Engine, options: Options, recompute: bool) -> CachedAnswer:
         "target": options.target,
         "delta": options.delta,
         "weights": options.weights(),
-        "gold_error": options.gold_error,
         "study": options.study,
     }
     return computed(engine, "report", values, recompute=recompute)

@@ -112,7 +112,6 @@ def report():
     counts = {"best_changes_sure": 2, "best_changes_estimated": 3}
     counts |= {"best_changes_sure_right": 1, "best_changes_estimated_right": 2}
     document["sensitivity"] = {"labels": ["neutral"], "share": 0.3, "systems": [system], **system, **counts}
-    document["gold_error"] = None
     document["signature"] |= {
         "interval": "midp",
         "confidence": 0.95,

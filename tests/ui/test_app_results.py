@@ -132,18 +132,6 @@ def headlines_of(app: AppTest) -> str:
     return unescape(" ".join(element.proto.body for element in app.get("html")))
 
 
-@in_both
-def test_the_known_error_of_gold_is_a_note_or_a_refusal(judged: Prepared, language: str) -> None:
-    app = results(judged, language=language)
-    app.text_input(key="results-gold-error").set_value("0.02-0.05").run()
-    assert not app.exception
-    assert text_in(language, "note.gold_error_none") in said(app).replace("\\", "")  # people answered everything
-    assert "gold_error:0.02,0.05" in app.code[0].value
-    app.text_input(key="results-gold-error").set_value("5%").run()
-    assert not app.exception
-    assert "0.02-0.05" in " ".join(element.value for element in [*app.error, *app.warning]).replace("\\", "")
-
-
 def test_weights_of_one_s_own_are_ranked_and_can_be_used_by_the_command(judged: Prepared, tmp_path: Path) -> None:
     app = results(judged, "preferences")
     app.segmented_control(key=results_parts.PROFILE).set_value("own").run()

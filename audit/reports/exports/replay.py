@@ -16,7 +16,6 @@ from audit.reports.document import ReportDocument
 from audit.reports.exports.reading import opened
 from audit.reports.exports.writing import document
 from audit.reports.preference import read_weights
-from audit.reports.sensitivity import GoldError
 from audit.reports.study import study_report
 from audit.statistics.intervals import get_target
 
@@ -152,7 +151,6 @@ def _recomputed(path: Path, report: dict[str, Any], engine: Engine) -> ReportDoc
         weights=read_weights(signature["weights"]) if "weights" in signature else None,
         # Before there were slices, a signature had the one column by which rates were asked for.
         slices=signature.get("slices") or [column_slice(by) for by in [signature.get("by")] if by],
-        gold_error=GoldError(*signature["gold_error"]) if "gold_error" in signature else None,
         examples=len(report.get("examples", ())),
     )
 
