@@ -17,7 +17,6 @@ from audit.cli.options import (
     Database,
     Delta,
     Html,
-    Interval,
     Names,
     Pdf,
     Study,
@@ -59,7 +58,6 @@ Full = Annotated[bool, flag("--full", "all tables, notes and the signature, not 
     "audit report --db mine.db --answers people --html report.html --pdf report.pdf",
     "audit report --slice gold --slice length --slice negation --html report.html",
     "audit report --target corpus --delta 0.02 --weights equal",
-    "audit report --interval sequence",
     "audit report --proxy disagreement,low_confidence --json",
 )
 def report(
@@ -69,7 +67,6 @@ def report(
     design: Annotated[
         str | None, text("use the last sample of this design (default: the sample drawn last)", "DESIGN")
     ] = None,
-    interval: Interval = None,
     target: Target = None,
     delta: Delta = 0.0,
     weights: Weights = None,
@@ -106,7 +103,7 @@ def report(
     from audit.corpora.slices import column_slice
     from audit.reports.examples import EXAMPLES
     from audit.reports.preference import read_weights
-    from audit.reports.study import INTERVAL, study_report
+    from audit.reports.study import study_report
     from audit.statistics.intervals import get_target
 
     document = study_report(
@@ -114,7 +111,6 @@ def report(
         answers,
         study,
         design,
-        interval=interval or INTERVAL,
         target=get_target(target) if target else None,
         delta=delta,
         weights=read_weights(weights) if weights else None,
@@ -166,12 +162,11 @@ def write_pdf(report: "ReportDocument", path: Path, language: str = ENGLISH) -> 
     INSPECT,
     "correct and rank totals of a CSV, measured elsewhere",
     "audit rerank totals.csv --html corrected.html",
-    "audit rerank totals.csv --interval sequence --weights user-a",
+    "audit rerank totals.csv --weights user-a",
     "audit rerank totals.csv --proxy judge:referee",
 )
 def rerank(
     file: Annotated[str, place("FILE", "the CSV")],
-    interval: Interval = None,
     target: Target = None,
     delta: Delta = 0.0,
     weights: Weights = None,
@@ -194,7 +189,6 @@ def rerank(
 
     document = rerank(
         file,
-        interval,
         target=get_target(target) if target else None,
         delta=delta,
         weights=read_weights(weights) if weights else None,
@@ -211,7 +205,6 @@ def rerank(
     "audit plan --half-width 0.05 --pace 6 --price 20",
     "audit plan --db mine.db --decide winner --delta 0.02 --confidence 0.95 --json",
     "audit plan --decide winner --domain gold",
-    "audit plan --half-width 0.05 --proxy judge:referee",
 )
 def plan(
     db: Database = DATABASE,
@@ -225,7 +218,9 @@ def plan(
     ] = None,
     delta: Annotated[float, decimal("differences of SR_g that do not count; for --decide", "D")] = 0.02,
     confidence: Annotated[float, decimal("of the intervals or of each relation's decision", "C")] = 0.95,
-    guess: Annotated[float, decimal("R_FS that is expected where nothing is judged; the worst case is 0.5", "R")] = 0.3,
+    guess: Annotated[
+        float, decimal("R_FS expected where nothing is judged; for --decide; the worst case is 0.5", "R")
+    ] = 0.3,
     pace: Annotated[float | None, decimal("that one answer takes; gives hours", "SECONDS")] = None,
     price: Annotated[float | None, decimal("of an hour of work, in any currency; gives price", "PER_HOUR")] = None,
     annotators: Annotated[
@@ -239,10 +234,6 @@ def plan(
             "all, or gold: only sources with a gold label count and are drawn (default: the sample's, or all)", "DOMAIN"
         ),
     ] = None,
-    proxy: Annotated[
-        Names,
-        listed("for --half-width: as if these, such as judge:NAME, went on helping as they have until now", "NAME,..."),
-    ] = NONE,
 ) -> Reply:
     """How many questions each design needs, before the work and during it, for one of two goals: an interval of at
     most `--half-width` on either side for the R_FS of every cell, or a decision under every relation, who is best
@@ -264,7 +255,6 @@ def plan(
         whose=answers,
         database=None if db == DATABASE else db,
         domain=domain,
-        proxies=tuple(proxy),
     )
     return Reply(plan(open_database(db), request), lines)
 

@@ -29,7 +29,7 @@ State = Literal["sure", "likely", "open", "level", "looks", "apart", "unknown", 
 def unknown(part: type[Part]) -> Part:
     """A part of a document of which nothing is known: null under each of its keys.
 
-    >>> unknown(SimultaneousEnds)["fs_all_low"] is None
+    >>> unknown(GenuineRates)["fs_low"] is None
     True
     """
     return cast(Part, dict.fromkeys(part.__annotations__))
@@ -135,7 +135,6 @@ class Signature(TypedDict, total=False):
     weights: str
     primary: list[dict[str, Any]]
     protocols: str
-    stopping: str
     interval: str | None
     confidence: float | None
     target: str
@@ -172,17 +171,7 @@ class Bounds(TypedDict):
     sr_bound_high: Rate
 
 
-class SimultaneousEnds(TypedDict):
-    """The part of a cell that comes from all cells together."""
-
-    fs_all_low: Rate
-    """Ends that hold for all cells together (Bonferroni)."""
-    fs_all_high: Rate
-    sr_genuine_all_low: Rate
-    sr_genuine_all_high: Rate
-
-
-class CellEntry(GenuineRates, Bounds, SimultaneousEnds):
+class CellEntry(GenuineRates, Bounds):
     """One system under one relation of one study: counts, and rates among the groups that it applies to."""
 
     study: int | str | None
@@ -248,7 +237,6 @@ class CommonEntry(TypedDict):
     most_groups: int | None
     deciding: int | None
     judged: int | None
-    stopping: bool
     reason: str | None
 
 
@@ -271,8 +259,6 @@ class RankedEntry(TypedDict):
     """Probability that no system is better by more than delta, on the side of caution."""
     rank_low: int | None
     rank_high: int | None
-    letters: str | None
-    """Systems that share a letter are not told apart."""
     reason: str | None
 
 

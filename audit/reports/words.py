@@ -302,15 +302,15 @@ def by_rank(entries: Sequence[RankedEntry | PreferredSystem]) -> list[RankedEntr
     return [entry for _, entry in sorted(ranked, key=lambda placed: placed[0])]
 
 
-def ranking_rows(entries: Sequence[RankedEntry | PreferredSystem]) -> list[tuple[str, str, str, str]]:
-    r"""(system, ranks, letters, P(best)) of a ranking, best first; none where nothing is known.
+def ranking_rows(entries: Sequence[RankedEntry | PreferredSystem]) -> list[tuple[str, str, str]]:
+    r"""(system, ranks, P(best)) of a ranking, best first; none where nothing is known.
 
-    >>> entry = {"system": "a", "p_best": 0.25, "rank_low": 1, "rank_high": 2, "letters": "ab"}
+    >>> entry = {"system": "a", "p_best": 0.25, "rank_low": 1, "rank_high": 2}
     >>> ranking_rows([entry, entry | {"system": "b", "p_best": 0.75, "rank_high": 1}])
-    [('b', '1', 'ab', '75\xa0%'), ('a', '1–2', 'ab', '25\xa0%')]
+    [('b', '1', '75\xa0%'), ('a', '1–2', '25\xa0%')]
     """
     return [
-        (entry["system"], ranks_text(entry), str(entry.get("letters") or ""), chance(entry["p_best"]))
+        (entry["system"], ranks_text(entry), chance(entry["p_best"]))
         for entry in by_rank(entries)
         if entry["p_best"] is not None
     ]
@@ -327,17 +327,16 @@ def ranks_text(entry: RankedEntry | PreferredSystem) -> str:
 
 
 def ranking_text(entries: Sequence[RankedEntry | PreferredSystem], language: str = ENGLISH) -> str:
-    r"""How sure a ranking is, best first: rank interval, letters and P(best); empty where nothing is known.
+    r"""How sure a ranking is, best first: rank interval and P(best); empty where nothing is known.
 
-    >>> entry = {"system": "a", "p_best": 0.25, "rank_low": 1, "rank_high": 2, "letters": "ab"}
+    >>> entry = {"system": "a", "p_best": 0.25, "rank_low": 1, "rank_high": 2}
     >>> ranking_text([entry, entry | {"system": "b", "p_best": 0.75, "rank_high": 1}])
-    'b rank 1 ab 75\xa0%; a rank 1–2 ab 25\xa0%'
+    'b rank 1 75\xa0%; a rank 1–2 25\xa0%'
     """
     rows = (
-        (system, phrase(language, "order.rank", ranks=ranks), letters, best)
-        for system, ranks, letters, best in ranking_rows(entries)
+        (system, phrase(language, "order.rank", ranks=ranks), best) for system, ranks, best in ranking_rows(entries)
     )
-    return listed((" ".join(part for part in row if part) for row in rows), language)
+    return listed(map(" ".join, rows), language)
 
 
 def order_text(relation: RelationResultEntry, when: str) -> str:
@@ -529,9 +528,6 @@ def headlines(report: Report, language: str = ENGLISH) -> list[tuple[str, str]]:
         )
         parts = [false, *([lenient] if (lenient := lenient_text(report, language)) else [])]
         lines.append((with_interval(totals, "fs_rate", language, PERCENT), listed(parts, language, "sentence")))
-    elif totals["fs_rate_median"] is not None and not totals["judged"]:
-        ends = {"least": percent(totals["fs_rate_least"]), "most": percent(totals["fs_rate_most"])}
-        lines.append((f"{percent(totals['fs_rate_median'])}{PERCENT}", say("headline.median", **ends)))
     if compared := totals["relations_compared"]:
         number_text = of_text(totals["best_changes_sure"], compared, language)
         lines.append((number_text, say("headline.best", count=compared, more=open_text(totals, language))))
@@ -676,7 +672,7 @@ def how_text(report: Report, language: str = ENGLISH) -> str:
     if not signature.get("interval"):
         return capital(delta)
     about = phrase(language, f"how.{signature.get('target') or 'corpus'}")
-    method = catalogue(language).get(f"interval.{signature['interval']}", signature["interval"])
+    method = phrase(language, "interval.midp")
     made = {"confidence": confidence_of(report), "method": method, "about": about}
     return listed((phrase(language, "how.interval", **made), delta), language)
 
@@ -704,8 +700,6 @@ def estimator_text(report: Report, language: str = ENGLISH) -> str:
     >>> estimator_text({"signature": {}, "cells": [cell]})
     ''
     """
-    if "stopping" in report["signature"]:
-        return phrase(language, "estimator.sequence")
     if "proxy" not in report["signature"]:
         return ""
     names = listed(report["signature"]["proxy"]["names"], language, "comma")

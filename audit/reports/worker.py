@@ -130,7 +130,6 @@ def _report(
     state: str,
     *,
     whose: Whose,
-    interval: str,
     target: Target,
     delta: float,
     weights: list[Any] | None,
@@ -139,7 +138,7 @@ def _report(
     """The report of a study, or of all; `weights` are the name of a profile, or a source and weights by relation."""
     chosen = None if weights is None else Weights(weights[0], weights[1] if len(weights) > 1 else PROFILES[weights[0]])
     basis = _evidence(database, state, whose, target, study)
-    return report_of(basis, interval=interval, target=target, delta=delta, weights=chosen)
+    return report_of(basis, target=target, delta=delta, weights=chosen)
 
 
 def _cells(database: str, state: str, *, study: int | None = None) -> list[CellAtWork]:

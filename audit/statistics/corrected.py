@@ -19,7 +19,6 @@ from scipy.special import betaincinv
 from audit.errors import AuditError
 from audit.statistics.intervals import (
     Estimate,
-    Estimator,
     Interval,
     Target,
     difference_of_rates,
@@ -110,7 +109,6 @@ class Documents:
 
 def corrected(
     counts: Counts,
-    interval: Estimator = mid_p,
     confidence: float = 0.95,
     target: Target = "corpus",
     documents: Documents | None = None,
@@ -142,7 +140,7 @@ def corrected(
     groups = counts.satisfied + counts.violated
     if not groups or (counts.satisfied and not audited) or (counts.violated and not counts.audited_violated):
         return None
-    ends_of = partial(_ends, interval=interval, confidence=confidence, target=target)
+    ends_of = partial(_ends, confidence=confidence, target=target)
 
     def share(bad: int, judged: int, population: int, worth: float, otherwise: float = 0.0) -> Estimate:
         """The share that is not bad."""
@@ -179,9 +177,7 @@ def corrected(
     return Estimate(rate, max(rate - ends[0], 0.0), min(rate + ends[1], 1.0))
 
 
-def with_corrected(
-    cells: pd.DataFrame, interval: Estimator = mid_p, confidence: float = 0.95, target: Target = "corpus"
-) -> pd.DataFrame:
+def with_corrected(cells: pd.DataFrame, confidence: float = 0.95, target: Target = "corpus") -> pd.DataFrame:
     """The cells with the columns `RATES` added; other columns, the index and the order of rows are kept.
 
     `cells` has the counts satisfied, violated, judged, false and those of `COUNTS`, all but holds_judged used; where
@@ -201,13 +197,13 @@ def with_corrected(
     for place in np.flatnonzero(~np.isnan(counts_of_cells).any(axis=1)):
         counts = Counts(**{name: int(value) for name, value in zip(names, counts_of_cells[place], strict=True)})
         of_cell = documents[place] if isinstance(documents[place], Documents) else None
-        rate = corrected(counts, interval, confidence, target, of_cell)
+        rate = corrected(counts, confidence, target, of_cell)
         if rate is not None:
             rates[place, :3] = rate.rate, rate.low, rate.high
         if counts.audited_violated:
             worth = float(of_cell.worth[4]) if of_cell else math.inf
             part = counts.broken_violated, counts.audited_violated, counts.violated, worth
-            ends = _ends(*part, interval=interval, confidence=confidence, target=target)
+            ends = _ends(*part, confidence=confidence, target=target)
             rates[place, 3:] = counts.broken_violated / counts.audited_violated, ends.low, ends.high
     return cells.assign(**{name: rates[:, place] for place, name in enumerate(RATES)})
 
@@ -218,15 +214,13 @@ def _rate(satisfied: float, true: float, holds_true: float, holds_false: float, 
     return genuine / holding if holding > 0 else math.nan
 
 
-def _ends(
-    bad: int, judged: int, population: int, worth: float, *, interval: Estimator, confidence: float, target: Target
-) -> Interval:
+def _ends(bad: int, judged: int, population: int, worth: float, *, confidence: float, target: Target) -> Interval:
     """The interval of the share that is bad; `worth` is what the judged ones are as independent ones."""
     # Rounding may make fewer of the unjudged than were judged.
     groups = max(population, judged) if target == "corpus" else None
     if groups is None and worth < judged:
-        return interval(bad / judged * worth, worth, None, confidence=confidence)
-    return interval(bad, judged, groups, confidence=confidence)
+        return mid_p(bad / judged * worth, worth, None, confidence=confidence)
+    return mid_p(bad, judged, groups, confidence=confidence)
 
 
 # A rate of groups that were drawn with unequal probabilities.

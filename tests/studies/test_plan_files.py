@@ -205,8 +205,6 @@ MISTAKES = [
     (changed("judging", pass_mark=7), "judging.pass_mark: 7 must be a number from 0 to 1"),
     (changed("judging", repeat_after=0), "judging.repeat_after: .* must be a whole number from 1"),
     (changed("judging", fastest=61), "judging.fastest: 61 must be a number of seconds from 0 to 60"),
-    (changed("report", interval="guess"), "report.interval: 'guess' must be one of midp"),
-    (changed("report", interval="sequence", target="population"), "report.interval: the interval 'sequence' is about"),
     (changed("report", delta=1), "report.delta: 1 must be a number from 0 to less than 1"),
     (changed("report", answers="mine"), "report.answers: 'mine' must be one of both, people, gold"),
 ]

@@ -134,7 +134,7 @@ def _recomputed(path: Path, report: dict[str, Any], engine: Engine) -> ReportDoc
         whose = signature["answers"]["whose"]
         studies = [study["id"] for study in signature["studies"]]
         designs = {sample["design"] for sample in signature["samples"]}
-        interval, delta = signature["interval"], signature["delta"]
+        delta = signature["delta"]
         target = get_target(signature["target"])
     except (KeyError, TypeError):
         raise BadFile(f"{path}: the signature lacks settings; give what `audit report` printed as JSON") from None
@@ -145,7 +145,6 @@ def _recomputed(path: Path, report: dict[str, Any], engine: Engine) -> ReportDoc
         whose,
         studies[0] if len(studies) == 1 else None,
         designs.pop() if len(designs) == 1 else None,
-        interval=interval,
         target=target,
         delta=delta,
         weights=read_weights(signature["weights"]) if "weights" in signature else None,
