@@ -1,4 +1,5 @@
-"""What has a name and may come from anybody: relations, systems, corpora, tasks, languages, taggers, parsers, proposers, measures and slices.
+"""What has a name and may come from anybody: relations, systems, corpora, tasks, languages, taggers, parsers,
+proposers, measures and slices.
 
 There is one `Registry` for each kind. What comes with audit is registered where it is written; a plug-in registers in
 the same way, with a decorator or a call, in a module of its own:
