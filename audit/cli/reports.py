@@ -402,7 +402,7 @@ KINDS: dict[str, Literal["input", "pair", "group"]] = {"inputs": "input", "pairs
 @command(
     "quality",
     INSPECT,
-    "how well each annotator judges, and alarms",
+    "how well each annotator judges",
     "audit quality --db mine.db",
     "audit quality --about groups --json",
 )
@@ -417,7 +417,7 @@ def quality(
     db: Database = DATABASE,
 ) -> Reply:
     """How well each annotator judges: accuracy, confusion and bias on hidden questions, repeats answered as before,
-    agreement with settled answers and with the others, speed, the first half against the second, and alarms.
+    agreement with settled answers and with the others, speed, and the first half against the second.
     """
     from audit.annotation.control_questions import judging_record
     from audit.reports.quality import quality_lines, quality_report

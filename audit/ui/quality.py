@@ -407,9 +407,8 @@ def _annotators(engine: Engine, account_id: int) -> None:
         st.info(t("quality.nobody"))
         return
     st.caption(t("quality.as_of", time=f"{computed_at:%H:%M:%S} UTC"))
-    _alarms(report)
     st.dataframe(
-        pd.DataFrame([_row(annotator, report["task"]) for annotator in report["annotators"]]),
+        pd.DataFrame([_row(annotator) for annotator in report["annotators"]]),
         hide_index=True,
         placeholder=UNKNOWN,
         column_config={name: st.column_config.NumberColumn(format="%.1f") for name in _numbers()},
@@ -438,27 +437,6 @@ def _annotators(engine: Engine, account_id: int) -> None:
         st.code(signature_line(report["signature"]), language=None, wrap_lines=True)
 
 
-def _alarms(report: dict[str, Any]) -> None:
-    """Alarms in words, one line per annotator."""
-    lines = [
-        f"- **{plain(annotator['annotator'])}**: {plain(_alarm_names(annotator['alarms'], report['task']))}"
-        for annotator in report["annotators"]
-        if annotator["alarms"]
-    ]
-    if not lines:
-        st.success(t("quality.no_alarms"), icon=":material/check:")
-        return
-    st.warning("\n".join([t("quality.alarms"), "", *lines]), icon=":material/notifications:")
-
-
-def _alarm_names(alarms: list[dict[str, Any]], task: str) -> str:
-    names = [
-        t(f"alarm.{alarm['rule']}", label=label_name(alarm["label"], task) if alarm["label"] else "")
-        for alarm in alarms
-    ]
-    return t("list.semicolon").join(names)
-
-
 def _measures() -> dict[str, str]:
     return {name: t(f"measure.{name}") for name in MEASURES}
 
@@ -467,7 +445,7 @@ def _numbers() -> list[str]:
     return [*(f"{name} %" for name in _measures().values()), t("measure.seconds"), f"{t('measure.fast')} %"]
 
 
-def _row(annotator: dict[str, Any], task: str) -> dict[str, Any]:
+def _row(annotator: dict[str, Any]) -> dict[str, Any]:
     """The row of one annotator in the table; shares in per cent, with their intervals beside them."""
     row: dict[str, Any] = {t("accounts.name"): annotator["annotator"], t("measure.judgements"): annotator["judgements"]}
     for name, title in _measures().items():
@@ -480,7 +458,6 @@ def _row(annotator: dict[str, Any], task: str) -> dict[str, Any]:
     fast = annotator["speed"]["fast"]["value"]
     row[f"{t('measure.fast')} %"] = None if fast is None else 100 * fast
     row[t("measure.training")] = _training_result(annotator["training"])
-    row[t("measure.alarms")] = _alarm_names(annotator["alarms"], task)
     return row
 
 
@@ -542,8 +519,6 @@ def _flatten(entry: dict[str, Any], prefix: str = "") -> dict[str, Any]:
             row |= _flatten(value, f"{name}_")
         elif key == "bias":
             row |= {f"{name}_{bias['label']}_{end}": bias[end] for bias in value for end in ("value", "low", "high")}
-        elif key == "alarms":
-            row[name] = "; ".join(" ".join(filter(None, (alarm["rule"], alarm["label"]))) for alarm in value)
         else:
             row[name] = harmless(value) if isinstance(value, str) else value
     return row

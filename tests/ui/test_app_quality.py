@@ -1,9 +1,8 @@
-"""The page Quality through the app: numbers, alarms, known questions, contradictions, settings, in both languages."""
+"""The page Quality through the app: numbers, known questions, contradictions, settings, in both languages."""
 
 import csv
 import io
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 import pytest
 from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app, rows, said
@@ -64,7 +63,6 @@ def test_annotators_with_a_dash_where_too_little_is_known(
     accuracy = text_in(language, "measure.accuracy")
     assert table[f"{accuracy} %"].isna().all()
     assert list(table[f"{text_in(language, 'measure.others')} %"]) == [50.0, 50.0]
-    assert text_in(language, "quality.no_alarms") in said(app)
     assert text_in(language, "quality.no_hidden") in said(app)
     assert len(app.get("vega_lite_chart")) == 1  # nothing hidden, so no bias
 
@@ -83,20 +81,6 @@ def test_judges_that_are_models_stand_apart(prepared: Prepared, opened: Callable
     # No annotator is asked whether a judge is right, or sees what it said.
     shown = next_question(prepared.engine, prepared.ann.id)
     assert shown is None or not shown.earlier
-
-
-@in_both
-def test_alarms_are_said_in_words(
-    prepared: Prepared, opened: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, language: str
-) -> None:
-    judged(prepared)
-    report = quality_report(judging_record(prepared.engine))
-    report["annotators"][0]["alarms"] = [{"rule": "speed", "label": None}, {"rule": "bias", "label": "neutral"}]
-    monkeypatch.setattr(quality, "_current_report", lambda *of: (datetime.now(UTC), report))
-    app = opened("annotators", language)
-    assert text_in(language, "alarm.speed") in said(app)
-    bias = text_in(language, "alarm.bias", label=text_in(language, "label.sentiment.neutral"))
-    assert bias in said(app)
 
 
 def test_the_download_has_every_number_and_no_formula(prepared: Prepared) -> None:
