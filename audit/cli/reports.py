@@ -1,8 +1,6 @@
 """Reports: rates and rankings, agreement, annotators, quality, plans of work, recorded chains, values."""
 
-import textwrap
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -425,42 +423,6 @@ def quality(
     record = judging_record(open_database(db))
     report = quality_report(record, task, KINDS.get(about or ""))
     return Reply(report, quality_lines)
-
-
-@command(
-    "contradictions",
-    INSPECT,
-    "answers that cannot all be true if their relation holds",
-    "audit contradictions --db mine.db",
-)
-def contradictions(
-    answers: Annotated[
-        Literal["people", "gold", "both"],
-        chosen("whose answers are compared: people (default, adjudicators included), gold or both"),
-    ] = "people",
-    db: Database = DATABASE,
-) -> Reply:
-    """Answers about a source and its follow-up that cannot both be true if the relation carries truth from one to the
-    other: one of them is wrong, or the relation does not hold there. The page *Quality* sends both to the
-    adjudicators.
-    """
-    from audit.false_satisfaction.browse import contradictions
-
-    pairs = contradictions(open_database(db), answers)
-    lines = [f"{len(pairs):,} pairs of answers cannot both be true if their relation holds."]
-    if pairs:
-        lines.append("In each, an answer is wrong, or the relation does not carry truth there (a carry error).")
-    for pair in pairs:
-        expected = " or ".join(pair.carried)
-        lines += [
-            "",
-            f"{pair.relation}, in {pair.groups:,} drawn groups of systems; the follow-up should be {expected}",
-        ]
-        for name, side in (("source", pair.source), ("follow-up", pair.follow_up)):
-            told = f"question {side.question}: {' or '.join(side.answer)} ({side.origin})"
-            lines.append(f"  {name}, {told}{', flagged' if side.waits else ''}")
-            lines += textwrap.wrap(" ".join(side.texts)[:400], 96, initial_indent="    ", subsequent_indent="    ")
-    return Reply({"answers": answers, "contradictions": [asdict(pair) for pair in pairs]}, lines)
 
 
 _LONG = 20_000

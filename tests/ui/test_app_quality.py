@@ -1,4 +1,4 @@
-"""The page Quality through the app: numbers, known questions, contradictions, settings, in both languages."""
+"""The page Quality through the app: numbers, known questions, settings, in both languages."""
 
 import csv
 import io
@@ -6,16 +6,12 @@ from collections.abc import Callable
 
 import pytest
 from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app, rows, said
-from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
 from audit.annotation.control_questions import KnownText, add_known, judging_record, known_questions
-from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings, settings_of
-from audit.false_satisfaction.browse import contradictions
-from audit.judging.adjudications import adjudicate, opinions
-from audit.judging.deferral import flagged_ids
+from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge
 from audit.judging.judges import JudgeRequest, ask_judge
 from audit.reports.quality import quality_report
@@ -151,48 +147,6 @@ def test_known_questions_are_listed_made_and_removed(
     press(app, text_in(language, "known.do_remove"))
     assert known_questions(prepared.engine) == []
     assert text_in(language, "known.removed", count=1) in said(app)
-
-
-def contradicted(prepared: Prepared) -> None:
-    """Make an adjudicator's answers about a source and its follow-up by MR3.1 or MR1.4 fall apart."""
-    member, draw = table_of(tables.Member), table_of(tables.Draw)
-    input_table = table_of(tables.Input)
-    query = (
-        select(member.c.group_id, member.c.role, member.c.input_id, input_table.c.key)
-        .join(draw, draw.c.group_id == member.c.group_id)
-        .join(input_table, input_table.c.id == member.c.input_id)
-        .order_by(member.c.group_id, member.c.step)
-    )
-    with prepared.engine.begin() as connection:
-        members = connection.execute(query).all()
-        group = members[0].group_id
-        pair = [(row.input_id, bytes(row.key)) for row in dict.fromkeys(members) if row.group_id == group][:2]
-        open_questions(connection, "sentiment", [Wanted(id, key, 1) for id, key in pair], annotators=2)
-        question = table_of(tables.Question)
-        ids = [
-            connection.execute(select(question.c.id).where(question.c.input_id == id)).scalar_one() for id, _ in pair
-        ]
-    for id, label in zip(ids, ("positive", "negative"), strict=True):
-        adjudicate(prepared.engine, prepared.judge.id, id, [label], "for a test")
-
-
-@in_both
-def test_contradictions_go_to_the_adjudicators(
-    prepared: Prepared, opened: Callable[..., AppTest], language: str
-) -> None:
-    assert text_in(language, "contradiction.none") in said(opened("contradictions", language))
-    contradicted(prepared)
-    (contradiction,) = contradictions(prepared.engine)
-    app = opened("contradictions", language)
-    assert text_in(language, "contradiction.what") in said(app)
-    assert text_in(language, "contradiction.question", number=contradiction.follow_up.question) in blocks(app)
-    press(app, text_in(language, "contradiction.send"))
-    assert text_in(language, "contradiction.sent", count=2) in said(app)
-    assert text_in(language, "contradiction.waits") in said(app)
-    waiting = flagged_ids(prepared.engine, prepared.judge.id)
-    assert set(waiting) == {contradiction.source.question, contradiction.follow_up.question}
-    (said_of_it,) = opinions(prepared.engine, prepared.judge.id, waiting[0])
-    assert text_in(language, "contradiction.default", relation=contradiction.relation) in said_of_it.flags
 
 
 def test_a_hostile_known_text_is_shown_as_it_is(prepared: Prepared, opened: Callable[..., AppTest]) -> None:
