@@ -341,17 +341,6 @@ class RelationResultEntry(TypedDict):
     carry: NotRequired[CarryEntry | None]
 
 
-class RoganGladen(TypedDict):
-    """R_FS corrected for the sensitivity and specificity of the answers; without a rate the reason why."""
-
-    rate: Rate
-    low: Rate
-    high: Rate
-    reason: str | None
-    sensitivity: list[int]
-    specificity: list[int]
-
-
 class ChecksEntry(TypedDict):
     """Answers that an adjudicator checked, and what their errors do to R_FS."""
 
@@ -371,7 +360,6 @@ class ChecksEntry(TypedDict):
     fs_checked_low: Rate
     fs_checked_high: Rate
     bias: float | None
-    rogan_gladen: RoganGladen | None
 
 
 class Covered(GenuineRates, Bounds):
@@ -382,7 +370,7 @@ class Covered(GenuineRates, Bounds):
 
 
 class OverallEntry(Overall, Covered):
-    """Sums and medians over all cells; rates over the cells that have an estimate."""
+    """Sums over all cells; rates over the cells that have an estimate."""
 
     waiting_groups: NotRequired[int]
     audits_waiting: NotRequired[int | None]

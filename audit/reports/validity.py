@@ -29,11 +29,9 @@ from audit.reports.document import (
     ProtocolArm,
     ProtocolsEntry,
     RelationResultEntry,
-    RoganGladen,
     unknown,
 )
 from audit.sampling.designs import BLIND, SHOWN
-from audit.statistics.annotators import rogan_gladen
 from audit.statistics.comparison import Sums, difference, difference_of_cells
 from audit.statistics.corrected import between_arms, carry_effect, carry_error, weighted_rate
 from audit.statistics.intervals import Target, effective_interval, effective_size, mid_p
@@ -269,25 +267,7 @@ def _together(
         "fs_checked_low": corrected.low,
         "fs_checked_high": corrected.high,
         "bias": corrected.bias,
-        "rogan_gladen": _rogan_gladen(before.rate, int(cells["judged"].sum()), findings.checks, confidence),
     }
-
-
-def _rogan_gladen(rate: float, judged: int, checks: pd.DataFrame, confidence: float) -> RoganGladen:
-    """The correction by sensitivity and specificity, from the same checked groups; its rate None with a reason."""
-    called_false, false = checks["protocol"].to_numpy(int) == 1, checks["checked"].to_numpy(int) == 1
-    sensitivity = (int((called_false & false).sum()), int(false.sum()))
-    specificity = (int((~called_false & ~false).sum()), int((~false).sum()))
-    entry = unknown(RoganGladen)
-    entry |= {"sensitivity": list(sensitivity), "specificity": list(specificity)}
-    if not (sensitivity[1] and specificity[1]):
-        code = "no_rate.none_false" if specificity[1] else "no_rate.none_true"
-        return entry | {"reason": message(code)}
-    try:
-        corrected = rogan_gladen(round(rate * judged), judged, sensitivity, specificity, confidence)
-    except AuditError:
-        return entry | {"reason": message("no_rate.protocol_by_chance")}
-    return entry | {"rate": corrected.rate, "low": corrected.low, "high": corrected.high}
 
 
 # What a report says of whether relations hold: the share of groups per relation in which they do not.

@@ -847,22 +847,12 @@ def check_lines(report: Report, language: str = ENGLISH) -> list[str]:
     if entry["answers"]:
         wrong = {"wrong": count(entry["answers_wrong"]), "error": with_interval(entry, "error", language)}
         lines.append(say("checks.answers", count=entry["answers"], **wrong))
-    corrected = entry["rogan_gladen"]
-    if entry["fs_checked"] is None or corrected is None:
+    if entry["fs_checked"] is None:
         return lines
     turned = {"removed": count(entry["removed"]), "added": count(entry["added"])}
     lines.append(say("checks.groups", count=entry["groups"], **turned))
-    if corrected["rate"] is None:
-        rogan_gladen = say("checks.rogan_gladen_unknown", reason=said(corrected["reason"] or "", language))
-    else:
-        rogan_gladen = say(
-            "checks.rogan_gladen",
-            rate=with_interval(corrected, "rate", language),
-            sensitivity=of_text(corrected["sensitivity"][0], corrected["sensitivity"][1], language),
-            specificity=of_text(corrected["specificity"][0], corrected["specificity"][1], language),
-        )
     rates = {name: with_interval(entry, name, language) for name in ("fs_rate", "fs_checked")}
-    return [*lines, say("checks.rates", count=entry["cells"], rogan_gladen=rogan_gladen, **rates)]
+    return [*lines, say("checks.rates", count=entry["cells"], **rates)]
 
 
 CHECKED_COLUMNS = ("study", "relation", "system", "spot_checked", "fs_rate", "fs_checked")
