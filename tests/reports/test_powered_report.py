@@ -106,7 +106,7 @@ def test_every_cell_is_what_prediction_powered_says(real, names):
         assert (len(truth), truth.sum(), len(population)) == (cell["judged"], cell["false"], cell["satisfied"])
         # A system without scores: that proxy is left out.
         used = [column for column in columns if column != 1 or population[:, 1].std() > 0]
-        expected = prediction_powered(truth, sample[:, used], population[:, used], fallback=mid_p)
+        expected = prediction_powered(truth, sample[:, used], population[:, used])
         assert cell["fs_rate"] == pytest.approx(expected.estimate)
         assert (cell["fs_low"], cell["fs_high"]) == pytest.approx((expected.low, expected.high))
         assert (cell["method"], cell["gain"]) == (expected.method, pytest.approx(expected.gain))
@@ -160,12 +160,12 @@ def test_what_varies_together_is_what_proxies_leave(real):
     _, engine = real
     counted = count(engine, "gold")
     judged = judged_groups(counted)
-    estimates, left = powered(counted, judged, cell_proxies(engine, counted, ["disagreement"]), mid_p)
+    estimates, left = powered(counted, judged, cell_proxies(engine, counted, ["disagreement"]))
     assert estimates["gain"].max() > 1
     for cell in estimates.itertuples():
         of_cell = (judged["relation"] == cell.relation) & (judged["system"] == cell.system)
         truth, sample, population = by_hand(engine, counted, cell.relation, cell.system)
-        used = prediction_powered(truth, sample[:, 0], population[:, 0], fallback=mid_p)
+        used = prediction_powered(truth, sample[:, 0], population[:, 0])
         slope = used.weights[0] if used.weights else 0.0
         assert left.loc[of_cell, "value"].to_numpy() == pytest.approx(truth - slope * sample[:, 0])
         assert (left.loc[of_cell, "false"] == truth).all()
