@@ -345,6 +345,8 @@ class PlanRequest:
             check_domain(self.domain)
         if self.decide is None and self.half_width is None:
             raise AuditError(message("report_setting.no_goal"))
+        if not 0 <= self.guess <= 1:
+            raise AuditError(f"a guessed rate of {self.guess:g} is impossible; it is 0 to 1, for example 0.3")
         cost(0, 1 if self.annotators is None else self.annotators, self.pace, self.price_per_hour)
 
 
