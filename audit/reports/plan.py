@@ -58,8 +58,7 @@ class Match:
 
     `source` (groups,), `groups` and `satisfied` (groups, systems) are ids and verdicts, `code`
     is equal where outputs are identical; `y` (groups, systems) is 1
-    where a satisfaction is genuine, 0 where it is false or violated, NaN where that is not known. `observed` are the
-    systems' SR_o over all groups that apply to each, `satisfied_by` their satisfied groups.
+    where a satisfaction is genuine, 0 where it is false or violated, NaN where that is not known.
     """
 
     study: int
@@ -71,8 +70,6 @@ class Match:
     satisfied: np.ndarray
     code: np.ndarray
     y: np.ndarray
-    observed: list[float]
-    satisfied_by: list[int]
 
 
 def matches(
@@ -87,7 +84,6 @@ def matches(
         systems = [int(system) for system in checked["system_id"].unique()]
         if len(systems) < 2:
             continue
-        totals = checked.groupby("system_id")["satisfied"].agg(["sum", "mean"]).loc[systems]
         checked = checked.merge(output_codes(connection, study, relation), on=["group_id", "system_id"])
         number = numbers[study].of(checked["source"].to_numpy())
         checked = checked.assign(number=number, y=_outcomes(checked, states)).sort_values(
@@ -112,8 +108,6 @@ def matches(
             satisfied,
             code,
             y.astype(float),
-            totals["mean"].tolist(),
-            totals["sum"].tolist(),
         )
 
 

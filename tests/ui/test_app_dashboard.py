@@ -156,8 +156,8 @@ def test_how_many_more_is_the_plan_s(prepared: Prepared) -> None:
     app.button(key="needs-begin").click().run()
     totals = app.dataframe[0].value
     expected = plan(prepared.engine, PlanRequest(half_width=0.05))
-    two_phase = next(design for design in expected["designs"] if design["design"] == "shared")
-    assert totals["Questions to go"].tolist()[0] == two_phase["to_go"]
+    shared = next(design for design in expected["designs"] if design["design"] == "shared")
+    assert totals["Questions to go"].tolist()[0] == shared["to_go"]
     relations = app.dataframe[1].value.set_index("Relation")
     for entry in expected["relations"]:
         assert relations.loc[entry["relation"], "For ±5 points"] == entry["to_go"]["shared"]
