@@ -54,7 +54,6 @@ def test_what_is_chosen_is_said_beside_the_numbers_and_kept_on_other_pages(judge
         "\\", ""
     )
     app.segmented_control(key="results-target").set_value("population").run()
-    app.selectbox(key="results-interval").set_value("midp").run()
     app.number_input(key="results-delta").set_value(2.5).run()
     expected = (
         "95\N{NO-BREAK SPACE}% intervals (mid-p) for the population of this corpus; "
@@ -188,7 +187,7 @@ def test_keys_that_only_some_reports_have(judged: Prepared, monkeypatch: pytest.
     monkeypatch.setattr(worker, "report_of", changed)
     app = results(judged)
     assert not app.exception
-    assert "Letters" in app.dataframe[0].value.columns
+    assert "P(best) %" in app.dataframe[0].value.columns
     app = results(judged, "cells")
     assert app.dataframe[0].value["SR_c %"].tolist()[0] == pytest.approx(50.0)
     assert app.dataframe[0].value["Method"].tolist()[0] == "mid-p binomial"
