@@ -185,4 +185,4 @@ def test_how_the_report_is_computed_is_compared_where_it_was_planned(engine, don
         "report.delta": (0.02, 0.0),
         "report.weights": ("equal", None),
     }
-    assert deviations(engine, delta=0.02, weights=read_weights("equal")) == {}
+    assert deviations(engine, target="corpus", delta=0.02, weights=read_weights("equal")) == {}
