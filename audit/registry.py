@@ -1,5 +1,5 @@
-"""What has a name and may come from anybody: relations, systems, corpora, tasks, coefficients, intervals, languages,
-taggers, parsers, proposers, measures and slices.
+"""What has a name and may come from anybody: relations, systems, corpora, tasks, languages, taggers, parsers,
+proposers, measures and slices.
 
 There is one `Registry` for each kind. What comes with audit is registered where it is written; a plug-in registers in
 the same way, with a decorator or a call, in a module of its own:
@@ -578,10 +578,6 @@ systems: Registry[Any] = Registry("system", "audit.systems", "audit.systems")
 """Classes or functions without arguments that make a `System`; of a plug-in, whatever `--systems module:name` takes."""
 corpora: Registry[Any] = Registry("corpus", "audit.corpora", "audit.corpora")
 """Classes or functions without arguments that make a `Corpus`; with an argument, of its path and language."""
-coefficients: Registry[Any] = Registry("coefficient", "audit.coefficients", "audit.statistics.agreement")
-"""Functions from `Ratings` to `Parts`."""
-intervals: Registry[Any] = Registry("interval method", "audit.intervals", "audit.statistics.intervals")
-"""`Estimator` functions."""
 languages: Registry[Any] = Registry("language", "audit.languages")
 """`audit.text.tools.LanguageTools` by the code of the language."""
 taggers: Registry[Any] = Registry("tagger", "audit.taggers")
@@ -605,5 +601,5 @@ def _callable(kind: str) -> Callable[[str, Any], None]:
     return check
 
 
-for _functions in (intervals, taggers, parsers, proposers, slices):
+for _functions in (taggers, parsers, proposers, slices):
     _functions.check = _callable(_functions.kind)

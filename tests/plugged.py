@@ -21,8 +21,6 @@ _KINDS = (
     "relations",
     "systems",
     "corpora",
-    "coefficients",
-    "intervals",
     "languages",
     "taggers",
     "parsers",

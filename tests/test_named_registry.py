@@ -102,7 +102,7 @@ def test_a_plugin_registers_when_it_is_loaded_once(kept):
             "system 'vader' is registered twice, by audit itself",
         ),
         ("from audit import registry\nregistry.systems.register('a:b', int)", "'a:b' cannot be the name of a system"),
-        ("from audit import registry\nregistry.intervals.register('w', 3)", "'w' is of the type int; it must be a fun"),
+        ("from audit import registry\nregistry.slices.register('w', 3)", "'w' is of the type int; it must be a fun"),
     ],
 )
 def test_a_plugin_that_cannot_be_loaded_is_one_sentence(kept, text, message):

@@ -19,8 +19,7 @@ from audit.api.problems import Problem
 from audit.api.service import Managing, Visit
 from audit.messages import message
 from audit.reports.exports.pages import LARGEST_PAGE, Which, questions_page
-from audit.reports.study import INTERVAL
-from audit.statistics.intervals import Target, get_target, method_name
+from audit.statistics.intervals import Target, get_target
 from audit.store import reading
 from audit.store.copying import in_utc
 from audit.store.core import study as study_table
@@ -36,7 +35,6 @@ def report(
     visit: Managing,
     study: Study = None,
     answers: Literal["both", "people", "gold"] = "both",
-    interval: Annotated[str, Query(description="A method of `audit report --interval`.")] = INTERVAL,
     target: Target | None = None,
     delta: Annotated[float, Query(ge=0, lt=1)] = 0.0,
 ) -> dict[str, Any]:
@@ -45,8 +43,7 @@ def report(
     _need_study(visit, study)
     values = {
         "whose": answers,
-        "interval": method_name(interval),
-        "target": get_target(target, interval),
+        "target": get_target(target),
         "delta": delta,
         "weights": None,
         "study": study,

@@ -173,7 +173,7 @@ def import_database(
 @command(
     "replay",
     PUBLISH,
-    "recompute an export's report, and what holds each winner up",
+    "recompute an export's report",
     "audit replay published",
     "audit replay published --report table-3.json --json",
 )
@@ -184,8 +184,7 @@ def replay(
     ] = NONE,
 ) -> Reply:
     """Makes the database of an export in a temporary place, computes its report and agreement again, and compares
-    every value; then says of each relation how many answers hold its winner up. The exit status is 1 where a value
-    is another.
+    every value. The exit status is 1 where a value differs.
     """
     from audit.reports.exports.replay import replay, replay_lines
 

@@ -48,7 +48,7 @@ WORDS = {
     "draw satisfied groups for judging; more can be drawn later",
     "audit sample --per-relation 60",
     "audit sample --per-relation 60 --primary vader,textblob",
-    "audit sample --share 0.01 --design simple --seed 7",
+    "audit sample --share 0.01 --seed 7",
     "audit sample --per-relation 40 --design informative",
     "audit sample --per-relation MR1.1=40,MR2.1=300 --design informative",
     "audit sample --per-relation 60 --audit-groups 20 --audit-answers 0.2",
@@ -61,7 +61,7 @@ def sample(
         group_sizes("the first N groups of each list, or MR1.1=40,MR2.1=300: of the lists of these relations", "N"),
     ] = None,
     share: Annotated[float | None, decimal("this share of them, rounded up (this or --per-relation)", "0.01")] = None,
-    design: Annotated[str, text("shared, simple, or informative (to compare systems only)", "DESIGN")] = "shared",
+    design: Annotated[str, text("shared, or informative (to compare systems only)", "DESIGN")] = "shared",
     domain: Annotated[
         str | None,
         text(

@@ -204,12 +204,9 @@ Answers = Annotated[Literal["gold", "people", "both"], chosen("whose answers cou
 Workers = Annotated[int | None, _option(_workers)("processes (default: one per core; 0: this process)", "N")]
 Html = Annotated[str | None, written_to("write one self-contained HTML file", "FILE")]
 Pdf = Annotated[str | None, written_to("write the same as a PDF, all of it open", "FILE")]
-Interval = Annotated[
-    str | None, text("midp (default), or sequence, which holds whenever judging stops; for counts", "NAME")
-]
 Target = Annotated[
     str | None,
-    text("population (default): texts to come; or corpus: this one (default with sequence and --proxy)", "NAME"),
+    text("population (default): texts to come; or corpus: this one (default with --proxy)", "NAME"),
 ]
 Delta = Annotated[float, decimal("systems whose SR_g differ by no more count as equal", "D")]
 Weights = Annotated[str | None, read_from("one ranking by a CSV relation,weight, or equal, user-a, user-b", "FILE")]

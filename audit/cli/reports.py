@@ -1,8 +1,6 @@
 """Reports: rates and rankings, agreement, annotators, quality, plans of work, recorded chains, values."""
 
-import textwrap
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -17,7 +15,6 @@ from audit.cli.options import (
     Database,
     Delta,
     Html,
-    Interval,
     Names,
     Pdf,
     Study,
@@ -58,9 +55,7 @@ Full = Annotated[bool, flag("--full", "all tables, notes and the signature, not 
     "audit report",
     "audit report --db mine.db --answers people --html report.html --pdf report.pdf",
     "audit report --slice gold --slice length --slice negation --html report.html",
-    "audit report --answers gold --gold-error 0.02-0.05",
     "audit report --target corpus --delta 0.02 --weights equal",
-    "audit report --interval sequence",
     "audit report --proxy disagreement,low_confidence --json",
 )
 def report(
@@ -70,7 +65,6 @@ def report(
     design: Annotated[
         str | None, text("use the last sample of this design (default: the sample drawn last)", "DESIGN")
     ] = None,
-    interval: Interval = None,
     target: Target = None,
     delta: Delta = 0.0,
     weights: Weights = None,
@@ -91,10 +85,6 @@ def report(
         ),
     ] = NONE,
     by: Annotated[str | None, text("as --slice, of gold or a column only", "gold|COLUMN")] = None,
-    gold_error: Annotated[
-        str | None,
-        text("share of wrong gold labels, such as 0.05 or 0.02-0.05: R_FS is corrected for it, too", "RATE|LOW-HIGH"),
-    ] = None,
     examples: Annotated[
         int | None, whole_number("false satisfactions with their texts (default: 20 in a file, none in JSON)", "N")
     ] = None,
@@ -111,8 +101,7 @@ def report(
     from audit.corpora.slices import column_slice
     from audit.reports.examples import EXAMPLES
     from audit.reports.preference import read_weights
-    from audit.reports.sensitivity import GoldError
-    from audit.reports.study import INTERVAL, study_report
+    from audit.reports.study import study_report
     from audit.statistics.intervals import get_target
 
     document = study_report(
@@ -120,13 +109,11 @@ def report(
         answers,
         study,
         design,
-        interval=interval or INTERVAL,
         target=get_target(target) if target else None,
         delta=delta,
         weights=read_weights(weights) if weights else None,
         proxies=proxy,
         slices=[*slices, *([column_slice(by)] if by else [])],
-        gold_error=GoldError.read(gold_error) if gold_error else None,
         examples=examples if examples is not None else EXAMPLES if html or pdf else 0,
     )
     return reported(document, html, language, pdf, full)
@@ -173,12 +160,11 @@ def write_pdf(report: "ReportDocument", path: Path, language: str = ENGLISH) -> 
     INSPECT,
     "correct and rank totals of a CSV, measured elsewhere",
     "audit rerank totals.csv --html corrected.html",
-    "audit rerank totals.csv --interval sequence --weights user-a",
+    "audit rerank totals.csv --weights user-a",
     "audit rerank totals.csv --proxy judge:referee",
 )
 def rerank(
     file: Annotated[str, place("FILE", "the CSV")],
-    interval: Interval = None,
     target: Target = None,
     delta: Delta = 0.0,
     weights: Weights = None,
@@ -201,7 +187,6 @@ def rerank(
 
     document = rerank(
         file,
-        interval,
         target=get_target(target) if target else None,
         delta=delta,
         weights=read_weights(weights) if weights else None,
@@ -218,7 +203,6 @@ def rerank(
     "audit plan --half-width 0.05 --pace 6 --price 20",
     "audit plan --db mine.db --decide winner --delta 0.02 --confidence 0.95 --json",
     "audit plan --decide winner --domain gold",
-    "audit plan --half-width 0.05 --proxy judge:referee",
 )
 def plan(
     db: Database = DATABASE,
@@ -232,7 +216,9 @@ def plan(
     ] = None,
     delta: Annotated[float, decimal("differences of SR_g that do not count; for --decide", "D")] = 0.02,
     confidence: Annotated[float, decimal("of the intervals or of each relation's decision", "C")] = 0.95,
-    guess: Annotated[float, decimal("R_FS that is expected where nothing is judged; the worst case is 0.5", "R")] = 0.3,
+    guess: Annotated[
+        float, decimal("R_FS expected where nothing is judged; for --decide; the worst case is 0.5", "R")
+    ] = 0.3,
     pace: Annotated[float | None, decimal("that one answer takes; gives hours", "SECONDS")] = None,
     price: Annotated[float | None, decimal("of an hour of work, in any currency; gives price", "PER_HOUR")] = None,
     annotators: Annotated[
@@ -246,10 +232,6 @@ def plan(
             "all, or gold: only sources with a gold label count and are drawn (default: the sample's, or all)", "DOMAIN"
         ),
     ] = None,
-    proxy: Annotated[
-        Names,
-        listed("for --half-width: as if these, such as judge:NAME, went on helping as they have until now", "NAME,..."),
-    ] = NONE,
 ) -> Reply:
     """How many questions each design needs, before the work and during it, for one of two goals: an interval of at
     most `--half-width` on either side for the R_FS of every cell, or a decision under every relation, who is best
@@ -271,7 +253,6 @@ def plan(
         whose=answers,
         database=None if db == DATABASE else db,
         domain=domain,
-        proxies=tuple(proxy),
     )
     return Reply(plan(open_database(db), request), lines)
 
@@ -419,7 +400,7 @@ KINDS: dict[str, Literal["input", "pair", "group"]] = {"inputs": "input", "pairs
 @command(
     "quality",
     INSPECT,
-    "how well each annotator judges, and alarms",
+    "how well each annotator judges",
     "audit quality --db mine.db",
     "audit quality --about groups --json",
 )
@@ -434,7 +415,7 @@ def quality(
     db: Database = DATABASE,
 ) -> Reply:
     """How well each annotator judges: accuracy, confusion and bias on hidden questions, repeats answered as before,
-    agreement with settled answers and with the others, speed, the first half against the second, and alarms.
+    agreement with settled answers and with the others, speed, and the first half against the second.
     """
     from audit.annotation.control_questions import judging_record
     from audit.reports.quality import quality_lines, quality_report
@@ -442,42 +423,6 @@ def quality(
     record = judging_record(open_database(db))
     report = quality_report(record, task, KINDS.get(about or ""))
     return Reply(report, quality_lines)
-
-
-@command(
-    "contradictions",
-    INSPECT,
-    "answers that cannot all be true if their relation holds",
-    "audit contradictions --db mine.db",
-)
-def contradictions(
-    answers: Annotated[
-        Literal["people", "gold", "both"],
-        chosen("whose answers are compared: people (default, adjudicators included), gold or both"),
-    ] = "people",
-    db: Database = DATABASE,
-) -> Reply:
-    """Answers about a source and its follow-up that cannot both be true if the relation carries truth from one to the
-    other: one of them is wrong, or the relation does not hold there. The page *Quality* sends both to the
-    adjudicators.
-    """
-    from audit.false_satisfaction.browse import contradictions
-
-    pairs = contradictions(open_database(db), answers)
-    lines = [f"{len(pairs):,} pairs of answers cannot both be true if their relation holds."]
-    if pairs:
-        lines.append("In each, an answer is wrong, or the relation does not carry truth there (a carry error).")
-    for pair in pairs:
-        expected = " or ".join(pair.carried)
-        lines += [
-            "",
-            f"{pair.relation}, in {pair.groups:,} drawn groups of systems; the follow-up should be {expected}",
-        ]
-        for name, side in (("source", pair.source), ("follow-up", pair.follow_up)):
-            told = f"question {side.question}: {' or '.join(side.answer)} ({side.origin})"
-            lines.append(f"  {name}, {told}{', flagged' if side.waits else ''}")
-            lines += textwrap.wrap(" ".join(side.texts)[:400], 96, initial_indent="    ", subsequent_indent="    ")
-    return Reply({"answers": answers, "contradictions": [asdict(pair) for pair in pairs]}, lines)
 
 
 _LONG = 20_000

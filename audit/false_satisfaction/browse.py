@@ -12,22 +12,18 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, Select, String, and_, cast, exists, select, tuple_
 
-from audit.annotation.accounts import Account, require, require_manager
-from audit.annotation.deferral import awaits_decision, is_flagged
-from audit.annotation.questions import ABOUT_OUTPUTS, BROKEN, HOLDS, Subject, asks_pairs, question_ids
+from audit.annotation.accounts import Account, require
+from audit.annotation.deferral import awaits_decision
+from audit.annotation.questions import ABOUT_OUTPUTS, BROKEN, HOLDS, asks_pairs, question_ids
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.questions import contents, group_answers, source_input
 from audit.false_satisfaction.resolution import (
     Drawn,
-    KnownAnswer,
     Step,
-    Whose,
     answer_of,
-    carried_to,
     drawn_groups,
     known_answers,
     settle_group,
-    source_of,
 )
 from audit.messages import message
 from audit.relations import COUNTED, Outcome, name_order
@@ -422,115 +418,3 @@ def _numbered_names(rows: Sequence[Any]) -> tuple[tuple[int, str], ...]:
     return tuple(
         (id, name if names.count(name) == 1 else f"{name} (version {version}, {id})") for id, name, version in rows
     )
-
-
-# Answers that cannot all be true if a relation carries truth: the source's and a follow-up's.
-#
-# Where a relation carries an answer ("positive with positive sentences added stays positive") and people answered about
-# the follow-up too, the two must fit. Where they do not, one of the answers is wrong, or the relation does not carry
-# truth there: a carry error, whose rate audits of follow-ups measure (`audit.statistics.corrected`).
-
-Pair = tuple[str, bool, Subject, Subject]
-"""Relation, whether it carries every answer, and the subjects of source and follow-up."""
-
-
-@dataclass(frozen=True)
-class Side:
-    """A question of a contradiction with its answer."""
-
-    question: int
-    texts: tuple[str, ...]
-    languages: tuple[str, ...]
-    output: str | None
-    """The output that was judged with the texts; None where the answer is about the texts alone."""
-    answer: tuple[str, ...]
-    origin: str
-    """adjudicated, people or gold."""
-    waits: bool
-    """Whether it is flagged, and an adjudicator has not replied."""
-
-
-@dataclass(frozen=True)
-class Contradiction:
-    """Two answers that do not fit, and the relation by which they should."""
-
-    task: str
-    relation: str
-    preserves_truth: bool
-    """Whether the relation carries every answer, or some only."""
-    source: Side
-    follow_up: Side
-    carried: tuple[str, ...]
-    """What the source's answer allows for the follow-up."""
-    groups: int
-    """Drawn (group, system) pairs that have both."""
-
-
-def contradictions(engine: Engine, whose: Whose = "people", *, by: int | None = None) -> list[Contradiction]:
-    """All contradictions in the drawn groups, those of the most groups first, then by relation and question.
-
-    `whose` answers are compared: those of people and adjudicators, of gold, or both; of several about one text the one
-    that counts. For a manager (`by`, an account id; else NotAllowed) or for whoever has the database itself (None).
-    """
-    with engine.connect() as connection:
-        require_manager(connection, by)
-        answers = known_answers(connection, whose)
-        conflicts: dict[Pair, tuple[frozenset[str], set[tuple[int, int]]]] = {}
-        for drawn in drawn_groups(connection, None, _both_answered(connection, answers)):
-            source = source_of(drawn)
-            source_answer = answers.get(drawn.subject(source)) if source else None
-            if source is None or source_answer is None:
-                continue
-            for step in drawn.steps:
-                direct = answers.get(drawn.subject(step))
-                carried = carried_to(drawn, step, source, source_answer)
-                if direct is None or carried is None or direct.allowed & carried.allowed:
-                    continue
-                key = (drawn.relation, drawn.carry.preserves_truth, drawn.subject(source), drawn.subject(step))
-                conflicts.setdefault(key, (carried.allowed, set()))[1].add((drawn.group_id, drawn.system_id))
-        return _described(connection, conflicts, answers)
-
-
-def _both_answered(connection: Connection, subjects: Iterable[Subject]) -> set[int]:
-    """Drawn groups of which the source and another member have an answer; the others need not be read."""
-    member, draw = table_of(tables.Member), table_of(tables.Draw)
-    query = select(member.c.group_id, member.c.role).where(
-        member.c.role != "probe", member.c.group_id.in_(select(draw.c.group_id))
-    )
-    sources: set[int] = set()
-    others: set[int] = set()
-    inputs = sorted({input_id for _, input_id, _ in subjects})
-    for id, role in rows_among(connection, query, member.c.input_id, inputs):
-        (sources if role == "source" else others).add(id)
-    return sources & others
-
-
-def _described(
-    connection: Connection,
-    conflicts: dict[Pair, tuple[frozenset[str], set[tuple[int, int]]]],
-    answers: dict[Subject, KnownAnswer],
-) -> list[Contradiction]:
-    question, input_table = table_of(tables.Question), table_of(tables.Input)
-    inputs = sorted({input_id for _, _, *both in conflicts for _, input_id, _ in both})
-    columns = select(input_table.c.id, input_table.c.texts, input_table.c.languages)
-    texts = {
-        id: (tuple(parts), tuple(languages.split(",")))
-        for id, parts, languages in rows_among(connection, columns, input_table.c.id, inputs)
-    }
-    flagged = select(question.c.id).where(is_flagged())
-    waiting = {row.id for row in rows_among(connection, flagged, question.c.input_id, inputs)}
-    ids: dict[Subject, int] = {}
-    for task in {source[0] for _, _, source, _ in conflicts}:
-        ids |= question_ids(connection, task, inputs)
-
-    def side(subject: Subject) -> Side:
-        answer, id = answers[subject], ids[subject]
-        return Side(id, *texts[subject[1]], subject[2], tuple(sorted(answer.allowed)), answer.origin, id in waiting)
-
-    listed = [
-        Contradiction(
-            source[0], relation, preserves_truth, side(source), side(other), tuple(sorted(carried)), len(groups)
-        )
-        for (relation, preserves_truth, source, other), (carried, groups) in conflicts.items()
-    ]
-    return sorted(listed, key=lambda pair: (-pair.groups, pair.relation, pair.source.question, pair.follow_up.question))

@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Any, TypedDict, cast
 
 import numpy as np
@@ -40,7 +39,6 @@ from audit.false_satisfaction.resolution import (
     known_answers,
     read_process,
     settle_group,
-    vocabularies,
 )
 from audit.keys import canonical
 from audit.messages import message
@@ -542,70 +540,3 @@ def source_clusters(connection: Connection, studies: Iterable[int]) -> Clusters:
     rows = [(id, codes.setdefault((study, name), -1 - len(codes))) for id, study, name in connection.execute(query)]
     pairs = np.array(sorted(rows), np.int64).reshape(-1, 2)
     return Clusters(pairs[:, 0], pairs[:, 1])
-
-
-# Which gold labels each judged group rests on, and whether it would be false were they others.
-
-MOST = 4096
-"""Combinations of labels that are gone through of one group: 12 labels that say one of two."""
-
-
-def read_resting(database: Engine | Connection, counted: Counted, whose: Whose) -> pd.DataFrame:
-    """A row per drawn group of a cell: the columns of `CELL`, group_id, labels (tuple of numbers, the same for the same
-    gold row everywhere), seen (tuple of places) and false (bool array), as `audit.statistics.corrected.Resting` has
-    them, and modelled.
-
-    What gold said of a text moves all members that it settles, of all groups. `modelled` is False where other labels
-    would leave the group open, or there are more than `MOST` combinations: it rests on none then, as if gold were
-    right.
-    """
-    numbers: dict[Subject, int] = {}
-    rows: list[tuple[object, ...]] = []
-    with snapshot(database) as connection:
-        answers = known_answers(connection, whose)
-        process = Process(**vocabularies(connection))
-        for sample in counted.samples:
-            gold = process.of_study(sample["study_id"]).gold
-            for drawn in drawn_groups(connection, [sample["id"]]):
-                key = (sample["study_id"], drawn.relation_id, drawn.system_id, drawn.group_id)
-                subjects = _gold_subjects(drawn, answers)
-                said = (next(iter(answers[subject].allowed)) for subject in subjects)
-                labels = sorted({*gold.get(drawn.task, ()), *said})
-                false = _false(drawn, answers, subjects, labels)
-                if false is None:
-                    state = settle_group(drawn, answers).state
-                    rows.append((*key, (), (), np.array(state is State.FALSE), not subjects))
-                    continue
-                label_numbers = tuple(numbers.setdefault(subject, len(numbers)) for subject in subjects)
-                seen = tuple(labels.index(next(iter(answers[subject].allowed))) for subject in subjects)
-                rows.append((*key, label_numbers, seen, false, True))
-    return pd.DataFrame(rows, columns=[*CELL, "group_id", "labels", "seen", "false", "modelled"])
-
-
-def _gold_subjects(drawn: Drawn, answers: Mapping[Subject, KnownAnswer]) -> list[Subject]:
-    """The subjects of a group's members that gold answered with a single label, each once."""
-    subjects = dict.fromkeys(drawn.subject(step) for step in drawn.steps)
-    return [
-        subject
-        for subject in subjects
-        if subject in answers and answers[subject].origin == "gold" and len(answers[subject].allowed) == 1
-    ]
-
-
-def _false(
-    drawn: Drawn, answers: Mapping[Subject, KnownAnswer], subjects: list[Subject], labels: list[str]
-) -> np.ndarray | None:
-    """Whether the group is false under every combination of labels; None where one leaves it open, or gold says
-    nothing."""
-    if not subjects or len(labels) ** len(subjects) > MOST:
-        return None
-    is_false = np.zeros((len(labels),) * len(subjects), bool)
-    current = {subject: answers[subject] for step in drawn.steps if (subject := drawn.subject(step)) in answers}
-    golds = [KnownAnswer(frozenset([label]), "gold") for label in labels]
-    for indices in product(range(len(labels)), repeat=len(subjects)):
-        trial = {subject: golds[index] for subject, index in zip(subjects, indices, strict=True)}
-        state = settle_group(drawn, current | trial).state
-        if state is State.WAITING:
-            return None
-        is_false[indices] = state is State.FALSE
-    return is_false

@@ -172,16 +172,6 @@ class Comparison:
         rows = drawn.iloc[self.drawn]
         return self.common(rows["state"].to_numpy(), rows["counts"].to_numpy(bool), rows["judged"].to_numpy(bool))
 
-    def resting_on(self, common: Common, judged: np.ndarray) -> np.ndarray:
-        """The drawn groups that `common.by_false` counts, bool (drawn,); `judged` as in the method `common`."""
-        if common.outcomes is None or common.genuine is None or common.decides is None:
-            groups: np.ndarray = self.inside & judged
-            return groups
-        rows = common.decides & ~unsettled(common.genuine)
-        resting = self.inside.copy()
-        resting[resting] = rows[self.place[resting]]
-        return resting
-
 
 def comparisons(database: Engine | Connection, counted: Counted) -> list[Comparison]:
     """The comparison of each relation with two systems or more, in the order of studies and relations."""

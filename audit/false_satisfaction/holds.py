@@ -1,6 +1,5 @@
 """Counts of groups in which their relation holds or does not, per cell and per relation, by settled beginnings."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, takewhile
@@ -71,10 +70,9 @@ def count_holds(
     of satisfied ones, the shares among true and false satisfactions are those of the beginning in which that is
     settled, too.
     """
-    designs = {sample["id"]: sample["design"] for sample in counted.samples}
     studies = {sample["id"]: sample["study_id"] for sample in counted.samples}
     with snapshot(database) as connection:
-        audited = audit_groups(connection, designs)
+        audited = audit_groups(connection, studies)
         content_of = contents(connection, {group.group_id for group in audited})
         answers = group_answers(connection, whose)
         outcomes = _outcomes(connection, sorted(content_of))
@@ -92,13 +90,12 @@ def count_holds(
     for cell_list in lists:
         unresolved = {content_of[group.group_id] for group in cell_list.groups} - set(answers)
         waiting.setdefault(cell_list.relation, set()).update(unresolved)
-    independent = {study for sample, study in studies.items() if designs[sample] == "simple"}
     sources = {group: group // LIMIT**2 for group in sorted(content_of)}
     cluster_of = dict(zip(sources, clusters.of(np.array(list(sources.values()), np.int64)).tolist(), strict=True))
     cells, groups_of = _cells(lists, counted.drawn, cluster_of)
     return Holds(
         cells,
-        pd.DataFrame(_units(lists, content_of, sources, cluster_of, outcomes, independent), columns=UNITS),
+        pd.DataFrame(_units(lists, content_of, sources, cluster_of, outcomes), columns=UNITS),
         groups_of,
         {key: len(contents_waiting) for key, contents_waiting in waiting.items()},
         len(set().union(*waiting.values())),
@@ -136,10 +133,8 @@ def _units(
     sources: Mapping[int, int],
     clusters: Mapping[int, int],
     outcomes: Mapping[int, set[tuple[int, Outcome]]],
-    independent: set[int],
 ) -> list[tuple[object, ...]]:
-    """Rows of `Holds.units`; in the studies `independent` each cell drew on its own."""
-    shares = {(*cell_list.cell, cell_list.outcome): cell_list.share for cell_list in lists}
+    """Rows of `Holds.units`."""
     reached: dict[tuple[RelationKey, int, Content], tuple[bool, list[float], set[int]]] = {}
     for cell_list in lists:
         for group, holds in cell_list.settled:
@@ -148,16 +143,10 @@ def _units(
             by.append(cell_list.share)
             groups.add(group.group_id)
     rows: list[tuple[object, ...]] = []
-    for (key, _, content), (holds, by, groups) in reached.items():
+    for (key, _, _content), (holds, by, groups) in reached.items():
         cells_of_unit = {pair for group in groups for pair in outcomes[group]}
-        study = int(str(key[1]))
-        if study in independent:
-            # The group was reached unless every list that has it stopped before it.
-            missed = math.prod(1 - shares.get((study, content[0], *pair), 0.0) for pair in cells_of_unit)
-            pi = 1 - missed
-        else:
-            # One random number in all cells: the group was reached if the list that goes farthest reached it.
-            pi = max(by)
+        # One random number in all cells: the group was reached if the list that goes farthest reached it.
+        pi = max(by)
         observed = {outcome for _, outcome in cells_of_unit}
         cluster = clusters[min(groups)]
         rows.append((*key, not holds, Outcome.SATISFIED in observed, Outcome.VIOLATED in observed, pi, cluster))

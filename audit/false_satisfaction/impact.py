@@ -7,19 +7,18 @@ nothing of it says which label favours whom: that would sway whoever settles the
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, Engine, delete, false, select
 
-from audit.annotation.accounts import ADJUDICATORS, ROLES, require
-from audit.annotation.answers import counting_votes
+from audit.annotation.accounts import ADJUDICATORS, require
 from audit.annotation.causes import TAKEN_BACK, Pair, add_cause, check_cause, current_causes, last_given
 from audit.annotation.questions import Subject, labels_of
 from audit.errors import Refused
 from audit.false_satisfaction.browse import awaiting
-from audit.false_satisfaction.cells import CELL, Counted, count_drawn, states_of
+from audit.false_satisfaction.cells import CELL, count_drawn, states_of
 from audit.false_satisfaction.groups import Comparison, comparisons
 from audit.false_satisfaction.resolution import (
     Drawn,
@@ -27,24 +26,18 @@ from audit.false_satisfaction.resolution import (
     Process,
     Settled,
     State,
-    Whose,
     beginnings,
-    carried_labels,
     drawn_groups,
     known_answers,
     read_process,
     settle_group,
-    source_of,
-    subjects_of,
     supposing,
 )
 from audit.messages import message
 from audit.sampling.designs import INFORMATIVE
 from audit.statistics.comparison import Common
-from audit.statistics.fragility import OPEN, RIGHT, WRONG, Fragility, JudgedGroup, Part, fragility
 from audit.statistics.orders import changing_places
 from audit.store import rows_among, table_of, tables
-from audit.tasks import get_task
 
 Place = tuple[int, int]
 """Number of a cell, and of a group in its draw."""
@@ -245,143 +238,6 @@ def _audited(connection: Connection, groups: Collection[int]) -> dict[int, list[
     for group, relation_name, system_name in rows_among(connection, query, draw.c.group_id, sorted(groups)):
         pairs.setdefault(group, []).append((relation_name, system_name))
     return pairs
-
-
-# Fragility: how many answers each relation's winner rests on, by the judged common groups of its comparison.
-
-
-@dataclass(frozen=True)
-class Fragile:
-    """The fragility of a relation's winner.
-
-    `questions` is how many questions' answers let `challenger` win when they are changed: the least number where
-    `exact`, else at most so many (and at least `least`). `judgements` are those behind the answers of one such set:
-    votes of people that agreed, one for an adjudication or gold. `answered` counts the answers that settle the
-    groups that the comparison rests on. Numbers are None where no change of answers does it, with the `reason`.
-    """
-
-    task: str
-    study: int
-    relation: str
-    winner: tuple[str, ...] = ()
-    challenger: str | None = None
-    questions: int | None = None
-    least: int | None = None
-    exact: bool = False
-    judgements: int | None = None
-    answered: int = 0
-    reason: str | None = None
-
-
-def fragile(
-    engine: Engine, whose: Whose = "both", study: int | None = None, design: str | None = None
-) -> list[Fragile]:
-    """One entry per relation of a report, in its cells' order; arguments and errors as of `count`.
-
-    Winners are those of the report, over the groups that apply to all systems of the relation; where these do not say
-    who is best there is none. What an answer could be instead is any single label of the task; answers are carried as
-    ever. Changes that leave a judged group unsettled do not count.
-    """
-    counted, cells = count_drawn(engine, whose, study, design)
-    drawn = [settled.drawn for cell in cells for settled in cell.settled]
-    with engine.connect() as connection:
-        answers = known_answers(connection, whose)
-    compared = {(comparison.study, comparison.of.relation): comparison for comparison in comparisons(engine, counted)}
-    entries, behind = [], []
-    names = counted.keys[["study_id", "relation_id", "task", "relation"]].drop_duplicates()
-    for study_id, relation_id, task, relation in names.itertuples(index=False):
-        empty = Fragile(task, study_id, relation)
-        if comparison := compared.get((study_id, relation_id)):
-            entry, changed = _relation(empty, comparison, counted, drawn, answers)
-        else:
-            entry, changed = replace(empty, reason="fewer than two systems are compared"), []
-        entries.append(entry)
-        behind.append(changed)
-    votes = _votes(engine, {subject for changed in behind for subject in changed}, answers)
-    return [
-        entry if entry.questions is None else replace(entry, judgements=sum(votes[subject] for subject in changed))
-        for entry, changed in zip(entries, behind, strict=True)
-    ]
-
-
-def _relation(
-    empty: Fragile,
-    comparison: Comparison,
-    counted: Counted,
-    drawn: Sequence[Drawn],
-    answers: Mapping[Subject, KnownAnswer],
-) -> tuple[Fragile, list[Subject]]:
-    """The entry of one relation without its judgements, and the questions whose answers would change.
-
-    `drawn` are the groups of the rows of `counted.drawn`.
-    """
-    # What an answer does to a rate over common groups is a straight line; to one that follows from pairs it is not.
-    common = comparison.settled(counted.drawn).joint
-    if common.short:
-        return replace(empty, reason=common.short), []
-    best = tuple(common.orders["best_genuine"])
-    _, rates = common.rates(relative=True)
-    unknown = [system for system, rate in zip(common.systems, rates, strict=True) if np.isnan(rate)]
-    if unknown:
-        return replace(empty, winner=best, reason=message("no_rate.no_estimate", names=unknown)), []
-    judged = counted.drawn["judged"].to_numpy(bool)[comparison.drawn]
-    resting = [drawn[row] for row in comparison.drawn[comparison.resting_on(common, judged)].tolist()]
-    numbers: dict[Subject, int] = {}
-    column = {system: index for index, system in enumerate(comparison.of.systems)}
-    groups = [JudgedGroup(column[group.system_id], tuple(_parts(group, answers, numbers))) for group in resting]
-    most, each = common.by_false
-    result = fragility(most.tolist(), each.tolist(), groups)
-    entry = replace(
-        empty,
-        winner=best,
-        challenger=None if result.challenger is None else common.systems[result.challenger],
-        questions=result.most,
-        least=result.least,
-        exact=result.exact and result.most is not None,
-        answered=len(numbers),
-        reason=_reason(result),
-    )
-    subject_of = {number: subject for subject, number in numbers.items()}
-    return entry, [subject_of[number] for number, _ in result.changes]
-
-
-def _reason(result: Fragility) -> str | None:
-    if result.most is not None:
-        return None
-    if result.least is None:
-        return message("fragile.never")
-    return message("fragile.no_way")
-
-
-def _parts(drawn: Drawn, current: Mapping[Subject, KnownAnswer], numbers: dict[Subject, int]) -> list[Part]:
-    """Each counted member of a group, with what every answer to its question would make of it."""
-    task, source = get_task(drawn.task), source_of(drawn)
-    parts = []
-    for step in drawn.steps:
-        carried_from = source if drawn.subject(step) not in current else None
-        subject = drawn.subject(carried_from or step)
-        if subject not in current:
-            parts.append(Part(-1, (OPEN,)))
-            continue
-        now = current[subject].allowed
-        effects = []
-        for allowed in (now, *(frozenset({label}) for label in task.labels if now != {label})):
-            labels = carried_labels(drawn, step, carried_from, allowed) if carried_from else allowed
-            effects.append(OPEN if not labels else WRONG if task.is_wrong(step.output, labels) else RIGHT)
-        parts.append(Part(numbers.setdefault(subject, len(numbers)), tuple(effects)))
-    return parts
-
-
-def _votes(engine: Engine, subjects: set[Subject], answers: Mapping[Subject, KnownAnswer]) -> dict[Subject, int]:
-    """Judgements behind the answer to each question: people's votes, or one for an adjudication or gold."""
-    by_people = {subject for subject in subjects if answers[subject].origin == "people"}
-    votes = {subject: int(subject not in by_people) for subject in subjects}
-    with engine.connect() as connection:
-        ids = {id: subject for id, subject in subjects_of(connection).items() if subject in by_people}
-        for vote in counting_votes(connection, ids):
-            if vote.role in ROLES:
-                votes[ids[vote.question_id]] += 1
-    return votes
 
 
 # Giving causes to false satisfactions: which ones come next, what can be proposed, and storing what somebody says.

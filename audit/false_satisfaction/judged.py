@@ -196,10 +196,10 @@ class CellOpinions:
 
 
 def list_beginnings(
-    connection: Connection, checks: Checked, study: int, design: str, seed: int, per_cell: int | None
+    connection: Connection, checks: Checked, study: int, seed: int, per_cell: int | None
 ) -> dict[tuple[int, int], np.ndarray]:
     """By relation and system (ids) the groups (ids) of the first `per_cell` places of each cell's list; None: all."""
-    lists: Iterator[pd.DataFrame] = cell_lists(connection, checks, study, design, seed)
+    lists: Iterator[pd.DataFrame] = cell_lists(connection, checks, study, seed)
     return {
         (int(cell["relation_id"].iloc[0]), int(cell["system_id"].iloc[0])): np.sort(
             cell["group_id"].to_numpy(np.int64)[:per_cell]

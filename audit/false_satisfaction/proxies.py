@@ -281,9 +281,7 @@ def _judges(
         scope = scope_of(connection, judge.id, study, sample["id"]) if sample else None
         judges[name] = None
         if scope is not None and sample is not None:
-            lists = list_beginnings(
-                connection, counted.checks.of(study), study, sample["design"], sample["seed"], scope.per_cell
-            )
+            lists = list_beginnings(connection, counted.checks.of(study), study, sample["seed"], scope.per_cell)
             judges[name] = _JudgeOfStudy(opinions_of(connection, judge.id), lists)
     return judges
 

@@ -4,8 +4,6 @@ What that means for the queue is in `audit.annotation.deferral`. No answer chang
 manager sends questions to the adjudicators, flagged with a comment.
 """
 
-from collections.abc import Sequence
-
 from sqlalchemy import Connection, Engine, delete, exists, select
 
 from audit.annotation.accounts import ADJUDICATORS, ROLES, reading_as
@@ -135,30 +133,6 @@ def send_back(engine: Engine, account_id: int, question_id: int, remark: str = "
         if not work.connection.execute(flagged).first():
             raise Refused(message("refused.not_flagged"))
         add_row(work.connection, account_id, question_id, BACK, remark.strip())
-
-
-def refer(engine: Engine, account_id: int, question_ids: Sequence[int], comment: str) -> int:
-    """Flag these questions, but for those that are flagged and wait already; returns how many were flagged.
-
-    Raises NotAllowed for anyone but a manager; Refused for a question that there is not, an empty comment or one that
-    is too long, and where all of them wait already.
-    """
-    with unit_of_work(engine, account_id, "manager") as work:
-        work.hold_all()  # of two managers who send the same question, the second finds it sent
-        connection = work.connection
-        if not comment.strip():
-            raise Refused(message("refused.flag_needs_comment"))
-        check_comment(comment)
-        ids = select(question.c.id).where(question.c.id.in_(question_ids))
-        existing, waiting = (set(connection.execute(query).scalars()) for query in (ids, ids.where(is_flagged())))
-        if missing := [id for id in question_ids if id not in existing]:
-            raise Refused(message("refused.no_question", id=missing[0]))
-        new = [id for id in dict.fromkeys(question_ids) if id not in waiting]
-        if not new:
-            raise Refused(message("refused.with_adjudicators"))
-        for id in new:
-            add_row(connection, account_id, id, FLAG, comment.strip())
-    return len(new)
 
 
 def _defer(work: Work, account_id: int, question_id: int, kind: str, comment: str | None) -> None:

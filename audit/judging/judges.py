@@ -163,7 +163,7 @@ def _wanted(connection: Connection, judge_id: int, samples: Sequence[SampleRow],
     for sample in samples:
         study = sample["study_id"]
         checks = ground_of(connection, study).checks.of(study)
-        lists = list_beginnings(connection, checks, study, sample["design"], sample["seed"], per_cell)
+        lists = list_beginnings(connection, checks, study, sample["seed"], per_cell)
         for relation in sorted({relation for relation, _ in lists}):
             wanted |= cell_opinions(connection, study, relation, opinions, lists)[1]
     return wanted

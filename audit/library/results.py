@@ -92,7 +92,6 @@ class Ranked:
     """Probability that no system is better, on the side of caution; None where too little is judged."""
     rank_low: int | None
     rank_high: int | None
-    letters: str | None
     """Systems that share a letter are not told apart."""
 
 
@@ -423,13 +422,12 @@ def _system_names(order: Sequence[Any] | None) -> tuple[str, ...]:
 def rerank(
     totals: str | Path,
     *,
-    interval: str | None = None,
     confidence: float = 0.95,
     target: Target | None = None,
     delta: float = 0.0,
 ) -> Report:
     """Correct and rank totals that somebody else measured: a CSV, as `audit rerank` takes it. Raises AuditError."""
-    return Report(_rerank(totals, interval, confidence, target=target, delta=delta))
+    return Report(_rerank(totals, confidence, target=target, delta=delta))
 
 
 class Agreement:

@@ -33,7 +33,7 @@ from audit.reports.document import JudgeEntry
 from audit.reports.documents import ValidityDocument
 from audit.reports.follow_ups import MOST, follow_ups_report
 from audit.reports.judges import judges_report
-from audit.reports.study import INTERVAL, study_report
+from audit.reports.study import study_report
 from audit.reports.validity_study import By, validity_report
 from audit.runner.budget import Budget
 from audit.runner.coordinator import Watcher
@@ -391,7 +391,6 @@ class Study:
         self,
         *,
         answers: Whose = "both",
-        interval: str = INTERVAL,
         target: Target | None = None,
         delta: float = 0.0,
         proxy: str | Sequence[str] = (),
@@ -402,17 +401,16 @@ class Study:
     ) -> Report:
         """Observed and genuine rates, who is best before and after, and how sure that is.
 
-        `answers` are gold's, people's or both; `interval` is "midp" or "sequence" (holds however often one looks);
-        `target` "population" (texts to come) or "corpus"; differences up to `delta` do not count. `proxy` names cheap
-        signals that sharpen estimates. `slices` asks for rates by slice: names such as "length", columns of the corpus,
-        or functions of a row (`audit.corpora.slices`); `by` is one of "gold" or a column. `examples` is how many false
-        satisfactions are in it with their texts. Raises AuditError.
+        `answers` are gold's, people's or both; `target` is "population" (texts to come) or "corpus"; differences up to
+        `delta` do not count. `proxy` names cheap signals that sharpen estimates. `slices` asks for rates by slice:
+        names such as "length", columns of the corpus, or functions of a row (`audit.corpora.slices`); `by` is one of
+        "gold" or a column. `examples` is how many false satisfactions are in it with their texts. Raises AuditError.
         """
         proxies = [proxy] if isinstance(proxy, str) else list(proxy)
         wanted = [slices] if isinstance(slices, str) or callable(slices) else list(slices)
         wanted += [column_slice(by)] if by else []
         document = study_report(
-            self.engine, answers, None, design, interval=interval, target=target, delta=delta, proxies=proxies,
+            self.engine, answers, None, design, target=target, delta=delta, proxies=proxies,
             slices=wanted, examples=examples,
         )  # fmt: skip
         return Report(document)

@@ -35,9 +35,7 @@ from audit.reports.document import (
     RelationResultEntry,
     ReportDocument,
     Signature,
-    SimultaneousEnds,
     plain,
-    unknown,
 )
 from audit.reports.preference import Weights, preference, shown_ranking
 from audit.reports.primary import Named, primary_entries
@@ -46,7 +44,7 @@ from audit.reports.violations import violation_tables
 from audit.statistics import comparison, corrected
 from audit.statistics.comparison import Common
 from audit.statistics.corrected import with_corrected
-from audit.statistics.intervals import METHODS, SEQUENCE, Estimator, Target, mid_p
+from audit.statistics.intervals import Target
 from audit.statistics.orders import compare_orders, order_where_known
 from audit.statistics.rates import BOUNDS, RATES, WORTH, overall, with_bounds, with_estimates, with_rates
 
@@ -106,7 +104,6 @@ def build_report(
     signature: Signature,
     *,
     waiting: int | None = None,
-    interval: Estimator = mid_p,
     confidence: float = 0.95,
     target: Target = "population",
     delta: float = 0.0,
@@ -144,25 +141,23 @@ def build_report(
         cells = with_worth(cells, judged, checked, confidence, drawn)
         if groups and groups.asked_groups is not None and len(groups.asked_groups) and groups.judged is not None:
             cells = with_documents(cells, groups.judged, checked, groups.asked_groups, confidence)
-    frame = rated(cells, interval, confidence, target)
+    frame = rated(cells, confidence, target)
     holds, shared = (groups.holds or {}, groups.common or {}) if groups else ({}, {})
     if groups is not None and groups.estimates is not None:
         frame = with_estimates(frame, frame[KEY].merge(groups.estimates, how="left", on=KEY))
-    cell_certainty = certainty(frame, judged, checked, target, confidence, drawn, interval)
-    stopping = interval is METHODS[SEQUENCE]
+    cell_certainty = certainty(frame, judged, checked, target, confidence, drawn)
     primary_named = groups.primary if groups else ()
     relations, standing, commons, primary = compare_all(
-        frame, shared, target, delta, confidence, stopping, comparison.DRAWS, primary_named, holds
+        frame, shared, target, delta, confidence, comparison.DRAWS, primary_named, holds
     )
     families = families_of(frame, "file" not in signature)
-    entries = cell_entries(frame, _simultaneous_ends(frame, interval, confidence, target))
+    entries = cell_entries(frame)
     audited = audit_parts(
         entries,
         relations,
         frame,
         groups.audits if groups else None,
         cell_certainty.of_false,
-        interval,
         confidence,
         target,
     )
@@ -182,9 +177,9 @@ def build_report(
     if primary:
         report["primary"] = primary
     if weights is not None:
-        report["preference"] = preference(standing, commons, cell_certainty, weights, delta, stopping)
+        report["preference"] = preference(standing, commons, cell_certainty, weights, delta)
     chosen = report.get("preference")
-    report["decisions"] = decisions(standing, commons, cell_certainty, families, delta, stopping, chosen)
+    report["decisions"] = decisions(standing, commons, cell_certainty, families, delta, chosen)
     if chosen is not None:
         chosen["ranking"] = shown_ranking(chosen)
     return report
@@ -204,29 +199,12 @@ def _with_expected_misses(frame: pd.DataFrame, signature: Signature, confidence:
     return {**signature, "notes": [*(signature.get("notes") or []), note]}
 
 
-def _simultaneous_ends(
-    frame: pd.DataFrame, interval: Estimator, confidence: float, target: Target
-) -> list[SimultaneousEnds]:
-    """Ends that hold for all cells at once: the risk of each is divided by their number (Bonferroni).
-
-    None where R_FS was estimated with proxies, which have no other ends.
-    """
-    ends = ["fs_low", "fs_high", "sr_genuine_low", "sr_genuine_high"]
-    number = int(_with_interval(frame).sum())
-    adjusted = with_rates(frame, interval, 1 - (1 - confidence) / max(number, 1), target)
-    if "gain" in frame:
-        adjusted.loc[frame["gain"] > 1, ends] = float("nan")
-    renamed = adjusted[ends].set_axis(list(SimultaneousEnds.__annotations__), axis=1).to_dict("records")
-    return [cast(SimultaneousEnds, {name: plain(end) for name, end in row.items()}) for row in renamed]
-
-
 def compare_all(
     frame: pd.DataFrame,
     shared: CommonBy,
     target: Target,
     delta: float,
     confidence: float,
-    stopping: bool,
     size: int = 0,
     named: Sequence[Named] = (),
     holds: Mapping[tuple[str, object, str], HoldsEntry] | None = None,
@@ -249,7 +227,7 @@ def compare_all(
         standing.loc[group.index, "relative"] = common is not None and bool(np.isnan(common.sr_genuine).all())
         # The relation's place in its own study: other studies in the report move no probability of this one.
         seed = sum((entry["task"], entry["study"]) == key[:2] for entry in relations)
-        draws = None if common is None or stopping or not size else common.draws(target, size, seed)
+        draws = None if common is None or not size else common.draws(target, size, seed)
         orders = (compare_orders if common is None else common.orders_of)(standing.loc[group.index])
         order_corrected, best_corrected = order_where_known(group, "sr_corrected") or (None, None)
         relations.append(
@@ -268,23 +246,21 @@ def compare_all(
                 # None if a system of the relation lacks sr_corrected.
                 "order_corrected": order_corrected,
                 "best_corrected": best_corrected,
-                "common": common_entry(common, stopping),
+                "common": common_entry(common),
                 "overtaking": [],
                 "ranking": compared(group, common, draws, delta, confidence),
-                "pairs": _pairs(common, target, confidence, delta, stopping),
+                "pairs": _pairs(common, target, confidence, delta),
                 "best_changes_sure": False,
                 "best_sure": False,
                 "holds": (holds or {}).get(key),
             }
         )
-    primary = primary_entries(named, relations, commons, target, confidence, delta, stopping)
+    primary = primary_entries(named, relations, commons, target, confidence, delta)
     decide(relations, delta, confidence, primary)
     return relations, standing, list(commons.values()), primary
 
 
-def rated(
-    cells: pd.DataFrame, interval: Estimator = mid_p, confidence: float = 0.95, target: Target = "population"
-) -> pd.DataFrame:
+def rated(cells: pd.DataFrame, confidence: float = 0.95, target: Target = "population") -> pd.DataFrame:
     """The cells in their order with their rates, as columns; arguments and errors as of `build_report`."""
     needed = [name for name in ("task", "relation", "system") if len(cells) and name not in cells]
     if needed:
@@ -293,8 +269,8 @@ def rated(
     if "rejected" in cells and cells["rejected"].sum() > 0:
         optional.append("rejected")
     frame = _ordered(cells.reindex(columns=[*NAMES, *COUNTS, *optional, *corrected.COUNTS]))
-    frame = with_bounds(with_rates(frame, interval, confidence, target), interval, confidence, target)
-    frame = with_corrected(frame, interval, confidence, target)
+    frame = with_bounds(with_rates(frame, confidence, target), confidence, target)
+    frame = with_corrected(frame, confidence, target)
     repeated = frame.duplicated(["task", "study", "relation", "system"])
     if repeated.any():
         first = frame[repeated].iloc[0]
@@ -302,11 +278,10 @@ def rated(
     return frame
 
 
-def cell_entries(frame: pd.DataFrame, simultaneous: Sequence[SimultaneousEnds] | None = None) -> list[CellEntry]:
-    """The cells of a report, from what `rated` made; without `simultaneous` ends, a row each, these are None."""
-    ends = simultaneous or [unknown(SimultaneousEnds)] * len(frame)
-    rows = zip(frame.to_dict("records"), only_compared(frame), ends, strict=True)
-    return [_cell(row, bool(compared_only), cell_ends) for row, compared_only, cell_ends in rows]
+def cell_entries(frame: pd.DataFrame) -> list[CellEntry]:
+    """The cells of a report, from what `rated` made."""
+    rows = zip(frame.to_dict("records"), only_compared(frame), strict=True)
+    return [_cell(row, bool(compared_only)) for row, compared_only in rows]
 
 
 def cells_of(report: Report, task: str, study: object, relation: str) -> list[CellEntry]:
@@ -325,13 +300,13 @@ def _ordered(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.iloc[sorted(range(len(frame)), key=by_name.__getitem__)].reset_index(drop=True)
 
 
-def _pairs(common: Common | None, target: Target, confidence: float, delta: float, stopping: bool) -> list[PairEntry]:
+def _pairs(common: Common | None, target: Target, confidence: float, delta: float) -> list[PairEntry]:
     if common is None:
         return []
-    return pair_entries(common.systems, common.differences(target, confidence, delta, stopping))
+    return pair_entries(common.systems, common.differences(target, confidence, delta))
 
 
-def _cell(row: Mapping[str, Any], only_compared: bool, ends: SimultaneousEnds) -> CellEntry:
+def _cell(row: Mapping[str, Any], only_compared: bool) -> CellEntry:
     cell: dict[str, Any] = {name: plain(row[name]) for name in NAMES}
     cell |= {name: None if plain(row[name]) is None else int(row[name]) for name in (*COUNTS, "holds_judged")}
     cell |= {
@@ -342,7 +317,7 @@ def _cell(row: Mapping[str, Any], only_compared: bool, ends: SimultaneousEnds) -
     cell |= {"reason": _reason(cell, only_compared)}
     cell |= {name: plain(row.get(name)) for name in ("method", "gain", "method_reason")}
     # The columns of a frame are `CellEntry`'s keys; no type says so.
-    return cast(CellEntry, cell | ends)
+    return cast(CellEntry, cell)
 
 
 def _reason(cell: Mapping[str, Any], only_compared: bool) -> str | None:

@@ -27,8 +27,8 @@ from audit.reports.document import (
 from audit.reports.primary import settle_primary
 from audit.statistics.comparison import Common, PairedDifference, Sums, deviations, holm, of_products, opposed
 from audit.statistics.corrected import SHARES, Documents
-from audit.statistics.intervals import METHODS, PRIOR_POSTERIOR, SEQUENCE, Estimate, Estimator, Target, mid_p
-from audit.statistics.orders import TIED, letters_of, rank_systems
+from audit.statistics.intervals import Estimate, Target
+from audit.statistics.orders import TIED, rank_systems
 from audit.statistics.rates import (
     SUPPOSED,
     Supposed,
@@ -46,8 +46,6 @@ CLUSTERED = {
     "population": message("combined.by_document"),
 }
 """By target. A source that names no document is one."""
-UNION = message("combined.union")
-NO_PROBABILITIES = message("no_order.sequence")
 _TABLE = 10**6
 """Combinations of names up to which cells are looked up in a table."""
 LEVELS = ("relation", "system", "family", "overall")
@@ -60,36 +58,20 @@ WITHOUT_COUNTS = message("no_order.without_counts")
 class Certainty:
     """What roll-ups are made from: how cells go together.
 
-    `of_false` and `of_genuine` are sums over clusters for R_FS and SR_g; None where the sources are not known.
-    `target` says what these are: sources or documents. `confidence` is that of the cells' ends, `interval` what made
-    them. `supposed` has both sums as if the open groups of draws that give bounds only were true, or false; it is empty
-    where there are no such draws, or their sources are not known.
+    `of_false` and `of_genuine` are sums over clusters for R_FS and SR_g; None where the sources are not known. `target`
+    says what these are: sources or documents. `confidence` is that of the cells' ends. `supposed` has both sums as if
+    the open groups of draws that give bounds only were true, or false; it is empty where there are no such draws, or
+    their sources are not known.
     """
 
     of_false: Sums | None
     of_genuine: Sums | None
     target: Target = "corpus"
     confidence: float = 0.95
-    interval: Estimator = mid_p
     supposed: Mapping[Supposed, tuple[Sums | None, Sums | None]] = field(default_factory=dict)
-
-    def together(
-        self, cells: pd.DataFrame, places: Sequence[int], sums: Sums | None
-    ) -> tuple[pd.DataFrame, np.ndarray | None]:
-        """These cells with the ends that go into an interval of their sum, and the correlations to go with them.
-
-        Of sequences each cell's holds with the risk divided by the number of cells, and the distances are added: then
-        all hold at once, at every look, however cells go together (Bonferroni's inequality).
-        """
-        chosen = cells.iloc[list(places)]
-        if (chosen["method"] != PRIOR_POSTERIOR).all():
-            return chosen, None if sums is None else sums.cautious(places)
-        return with_rates(chosen, METHODS[SEQUENCE], self._union(chosen), "corpus"), np.ones((len(chosen), len(chosen)))
 
     def method(self, cells: pd.DataFrame) -> str:
         """How these cells are put together."""
-        if self.interval is METHODS[SEQUENCE] or (cells["method"] == PRIOR_POSTERIOR).any():
-            return UNION
         return STRATIFIED if self.of_false is None and not self.supposed else CLUSTERED[self.target]
 
     def bounds(self, cells: pd.DataFrame, places: Sequence[int], satisfied: bool) -> tuple[float, ...] | None:
@@ -100,18 +82,15 @@ class Certainty:
         level that `ends_confidence` says. None where no cell has a weight.
         """
         chosen = cells.iloc[list(places)]
-        sequence = self.interval is METHODS[SEQUENCE]
-        outer = self._union(chosen) if sequence else self.confidence
         # SR_g is lowest if all open groups are false.
         under, over = SUPPOSED[::-1] if satisfied else SUPPOSED
-        means = [self._supposing(chosen, places, case, satisfied, outer) for case in (under, over)]
+        means = [self._supposing(chosen, places, case, satisfied, self.confidence) for case in (under, over)]
         if means[0] is None or means[1] is None:
             return None
-        if not sequence:
-            size = chosen.loc[has_bounds(chosen)].reindex(columns=["drawn", *(f"{case}_worth" for case in SUPPOSED)])
-            of_least, of_most = (np.array([[mean.rate], [mean.low], [mean.high]]) for mean in means if mean)
-            (level,) = ends_confidence(of_least, of_most, np.array([size.min().min()]), self.confidence)
-            means = [self._supposing(chosen, places, case, satisfied, float(level)) for case in (under, over)]
+        size = chosen.loc[has_bounds(chosen)].reindex(columns=["drawn", *(f"{case}_worth" for case in SUPPOSED)])
+        of_least, of_most = (np.array([[mean.rate], [mean.low], [mean.high]]) for mean in means if mean)
+        (level,) = ends_confidence(of_least, of_most, np.array([size.min().min()]), self.confidence)
+        means = [self._supposing(chosen, places, case, satisfied, float(level)) for case in (under, over)]
         least, most = (mean for mean in means if mean)
         return least.rate, most.rate, least.low, most.high
 
@@ -121,20 +100,14 @@ class Certainty:
         """The mean of R_FS or SR_g over cells, with their open groups taken as true or as false."""
         rate, prefix = ("sr_genuine", "sr_genuine") if satisfied else ("fs_rate", "fs")
         names = [rate, *(f"{prefix}_{name}" for name in ("low", "high", "reach"))]
-        ends = with_rates(as_if(cells, supposed), self.interval, confidence, self.target)
+        ends = with_rates(as_if(cells, supposed), confidence, self.target)
         if "gain" in cells:  # estimated with proxies, which have no ends of another level
             ends = ends.assign(**{name: cells[name].where(cells["gain"] > 1, ends[name]) for name in names})
         weights = ends["satisfied"] + ends["violated"] if satisfied else ends["satisfied"]
         sums = self.supposed.get(supposed, (None, None))[satisfied]
         together = None if sums is None else sums.cautious(places)
-        if self.interval is METHODS[SEQUENCE]:
-            together = np.ones((len(cells), len(cells)))
         rates, low, high, reach = (ends[name].to_numpy(float) for name in names)
         return combine(rates, low, high, weights.to_numpy(float), together, reach)
-
-    def _union(self, cells: pd.DataFrame) -> float:
-        """The confidence at which the sequence of each cell must hold for all of them to hold at once."""
-        return 1 - (1 - self.confidence) / max(1, int((cells["satisfied"] > 0).sum()))
 
 
 def only_compared(cells: pd.DataFrame) -> np.ndarray:
@@ -150,7 +123,6 @@ def certainty(
     target: Target,
     confidence: float = 0.95,
     drawn: pd.DataFrame | None = None,
-    interval: Estimator = mid_p,
 ) -> Certainty:
     """How the cells of a report go together, one row each, with the columns of `KEY` and the counts.
 
@@ -167,7 +139,7 @@ def certainty(
         supposed = {
             case: dependence(cells, with_supposed_groups(judged, drawn, case), checked, target) for case in SUPPOSED
         }
-    return Certainty(of_false, of_genuine, target, confidence, interval, supposed)
+    return Certainty(of_false, of_genuine, target, confidence, supposed)
 
 
 def with_supposed_groups(judged: pd.DataFrame, drawn: pd.DataFrame, supposed: Supposed) -> pd.DataFrame:
@@ -397,11 +369,12 @@ def roll_up(
             entry |= {"sr_least": least, "sr_most": most, "sr_bound_low": low, "sr_bound_high": high}
         entry["reason"] = message("no_rate.cells_with_bounds", count=number)
         return entry | {"method": certainty.method(chosen)}
-    of_false, false_together = certainty.together(cells, places, certainty.of_false)
-    of_genuine, genuine_together = certainty.together(cells, places, certainty.of_genuine)
-    low, high, reach = (of_false[f"fs_{name}"].to_numpy(float) for name in ("low", "high", "reach"))
+    false_together, genuine_together = (
+        None if sums is None else sums.cautious(places) for sums in (certainty.of_false, certainty.of_genuine)
+    )
+    low, high, reach = (chosen[f"fs_{name}"].to_numpy(float) for name in ("low", "high", "reach"))
     false = combine(fs_rate, low, high, satisfied, false_together, reach)
-    low, high, reach = (of_genuine[f"sr_genuine_{name}"].to_numpy(float) for name in ("low", "high", "reach"))
+    low, high, reach = (chosen[f"sr_genuine_{name}"].to_numpy(float) for name in ("low", "high", "reach"))
     genuine = combine(sr_genuine, low, high, checked, genuine_together, reach)
     if false is not None:
         entry |= {"fs_rate": false.rate, "fs_low": false.low, "fs_high": false.high}
@@ -421,13 +394,13 @@ def bounds_together(cells: pd.DataFrame, lacking: np.ndarray) -> bool:
 def compared(
     cells: pd.DataFrame, common: Common | None, draws: np.ndarray | None, delta: float, confidence: float
 ) -> list[RankedEntry]:
-    """The `ranking` of one relation's cells, without letters: those need the tests of the whole report.
+    """The `ranking` of one relation's cells.
 
     `common` are its common groups (None: rates alone are known), `draws` (draws, systems) those of `Common.draws`. The
     rates of the entries are over the groups that are compared. Systems with nothing satisfied or violated are left out
     of the comparison. Where too few groups are judged p_best and ranks are None, with the reason.
     """
-    reason = WITHOUT_COUNTS if common is None else common.withheld or (NO_PROBABILITIES if draws is None else None)
+    reason = WITHOUT_COUNTS if common is None else common.withheld
     observed, genuine = rates_of(cells, common)
     has_rate = ~np.isnan(observed)
     entries: list[RankedEntry] = [
@@ -438,7 +411,6 @@ def compared(
             "p_best": None,
             "rank_low": None,
             "rank_high": None,
-            "letters": None,
             "reason": reason if compares else message(f"no_rate.{'unjudged' if own else 'nothing_checked'}"),
         }
         for system, before, after, compares, own in zip(
@@ -472,7 +444,7 @@ def rates_of(cells: pd.DataFrame, common: Common | None, relative: bool = False)
 def decide(
     relations: Sequence[RelationResultEntry], delta: float, confidence: float, primary: Sequence[PrimaryEntry] = ()
 ) -> None:
-    """Say in every relation which systems are told apart, with what letters, and which surely overtake the best.
+    """Say in every relation which systems are told apart, and which surely overtake the best.
 
     Two families of hypotheses, each adjusted by Holm over the whole report: all pairs of all relations (`p_holm`,
     two-sided), and that no rival is better than the system reported as best, of all relations (`overtaking`,
@@ -480,12 +452,9 @@ def decide(
     rival has to be better than each of them (the largest p counts). Where a `primary` comparison was named
     (`audit.reports.primary`), it is tested by itself, and no other adjusted p is below its own.
     """
-    with_common = [
-        (relation, relation["common"])
-        for relation in relations
-        if relation["common"] is not None and not relation["common"]["reason"]
+    decided = [
+        relation for relation in relations if relation["common"] is not None and not relation["common"]["reason"]
     ]
-    decided = [relation for relation, _ in with_common]
     pairs = [pair for relation in decided for pair in relation["pairs"]]
     gate, primary_pairs = settle_primary(primary, decided, delta, confidence)
     tested = [
@@ -499,17 +468,11 @@ def decide(
         if pair["p"] is None and pair["difference"] is not None:
             pair["apart"] = bool(abs(pair["difference"]) > delta + TIED)
     rivals: list[tuple[OvertakingEntry, float]] = []
-    for relation, common in with_common:
+    for relation in decided:
         relation["overtaking"] = [
             rival for system in relation["order_observed"] if (rival := _overtakes(relation, system, delta)) is not None
         ]
         rivals += [(rival, rival["p"]) for rival in relation["overtaking"] if rival["p"] is not None]
-        if not common["stopping"]:
-            order = relation["order_genuine"]
-            apart = [(pair["system"], pair["other"]) for pair in relation["pairs"] if pair["apart"]]
-            letters = letters_of(order, [pair for pair in apart if set(pair) <= set(order)])
-            for entry in relation["ranking"]:
-                entry["letters"] = letters.get(entry["system"])
     for (rival, _), p in zip(rivals, holm([alone for _, alone in rivals]), strict=True):
         rival |= {"p_holm": max(p, gate), "sure": max(p, gate) <= 1 - confidence}
     for relation in relations:
@@ -545,9 +508,6 @@ def _overtakes(relation: RelationResultEntry, rival: str, delta: float) -> Overt
                 return None
             sign = 1 if pair["system"] == rival else -1
             p = pair["p_above" if sign == 1 else "p_below"]
-            if p is None and pair["p"] is not None:  # of a sequence, which is two-sided
-                ends = [sign * end for end in (pair["low"], pair["high"]) if end is not None]
-                p = pair["p"] if min(ends) > delta else 1.0
             if p is None and sign * pair["difference"] <= delta + TIED:
                 return {"system": rival, "p": None, "p_holm": None, "sure": False}
             worst = p if worst is None else max(worst, p) if p is not None else worst
@@ -578,7 +538,7 @@ def pair_entries(systems: Sequence[str], differences: Iterable[PairedDifference]
     ]
 
 
-def common_entry(common: Common | None, stopping: bool) -> CommonEntry | None:
+def common_entry(common: Common | None) -> CommonEntry | None:
     """What a relation's comparisons are about: how many common groups, how many of them decide and are judged."""
     if common is None:
         return None
@@ -588,7 +548,6 @@ def common_entry(common: Common | None, stopping: bool) -> CommonEntry | None:
         "most_groups": None if common.own else int(common.most_shared),
         "deciding": common.deciding if paired else None,
         "judged": len(common.outcomes) if common.outcomes is not None else int(common.judged.min()),
-        "stopping": stopping,
         "reason": common.short,
     }
 

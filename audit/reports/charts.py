@@ -344,18 +344,14 @@ def rates_chart(
     """Observed and genuine satisfaction of one relation, a row a system, the genuinely best on top.
 
     `relation` is an entry of `report["relations"]`. A ring is SR_o, a disc SR_g, the line between them is what is
-    false, the band around the disc is its interval; at the right stand the numbers in per cent, and where the ranking
-    is known its letters: systems that share one are not told apart. A system without a genuine rate has a ring only, or
-    a thick line between the bounds that its answers leave, with the band of their interval.
+    false, the band around the disc is its interval; at the right stand the numbers in per cent. A system without a
+    genuine rate has a ring only, or a thick line between the bounds that its answers leave, with the band of their
+    interval.
     """
     cells = cells_of(report, relation["task"], relation["study"], relation["relation"])
     systems = [*relation["order_genuine"], *relation["order_observed"], *(cell["system"] for cell in cells)]
-    marks = {entry["system"]: entry["letters"] for entry in relation["ranking"]}
     by_name = {cell["system"]: cell for cell in cells}
-    rows = [
-        _row(system, by_name[system], language) | {"letters": marks.get(system) or ""}
-        for system in dict.fromkeys(systems)
-    ]
+    rows = [_row(system, by_name[system], language) for system in dict.fromkeys(systems)]
     # The axis has room for the names of the whole report, so that its charts line up.
     names = [cell["system"] for cell in report["cells"]]
     return _before_and_after(rows, palette, width, max(letters(cut(name)) for name in names))
@@ -455,7 +451,6 @@ def _before_and_after(rows: Sequence[Mapping[str, Any]], palette: Palette, width
     tips: list[Tip] = [("name", " ", None), ("observed", "SR_o", ".1%"), ("genuine", "SR_g", ".1%")]
     plot = Plot(rows, palette, across, *share_axis(), tips=tips)
     plot.text("numbers", width + 10, palette.muted, 11)
-    plot.text("letters", width + 10 + NUMBERS, palette.ink, bold=True)
     plot.band("low", "high")
     plot.rule("least", "most", palette.genuine, 4)
     plot.rule("genuine", "observed", palette.false)

@@ -46,7 +46,6 @@ def decisions(
     certainty: Certainty,
     families: Mapping[tuple[str, str], str],
     delta: float,
-    stopping: bool,
     preference: PreferenceEntry | None = None,
 ) -> list[DecisionEntry]:
     """Return the decision of each task, in the order of the cells.
@@ -58,8 +57,7 @@ def decisions(
     other arguments are those of `preference`.
     """
     return [
-        _decision(task, cells, commons, certainty, families, delta, stopping, preference)
-        for task in dict.fromkeys(cells["task"])
+        _decision(task, cells, commons, certainty, families, delta, preference) for task in dict.fromkeys(cells["task"])
     ]
 
 
@@ -70,7 +68,6 @@ def _decision(
     certainty: Certainty,
     families: Mapping[tuple[str, str], str],
     delta: float,
-    stopping: bool,
     preference: PreferenceEntry | None,
 ) -> DecisionEntry:
     of_task = cells[cells["task"] == task]
@@ -83,7 +80,7 @@ def _decision(
         ranked, weights = preference, preference["source"]
         used = {relation for relation, share in preference["weights"].items() if share}
     elif basis.weight.any() and (len(judged) > 1 or len(systems) == 1):
-        ranked = weighted_ranking(cells, commons, certainty, basis.weight, delta, stopping)
+        ranked = weighted_ranking(cells, commons, certainty, basis.weight, delta)
         used = set(entries_of(cells)["relation"][basis.weight > 0])
     state, named = _state(ranked)
     if len(systems) == 1:

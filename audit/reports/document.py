@@ -29,7 +29,7 @@ State = Literal["sure", "likely", "open", "level", "looks", "apart", "unknown", 
 def unknown(part: type[Part]) -> Part:
     """A part of a document of which nothing is known: null under each of its keys.
 
-    >>> unknown(SimultaneousEnds)["fs_all_low"] is None
+    >>> unknown(GenuineRates)["fs_low"] is None
     True
     """
     return cast(Part, dict.fromkeys(part.__annotations__))
@@ -133,10 +133,8 @@ class Signature(TypedDict, total=False):
     causes: int
     slices: list[str]
     weights: str
-    gold_error: list[float]
     primary: list[dict[str, Any]]
     protocols: str
-    stopping: str
     interval: str | None
     confidence: float | None
     target: str
@@ -173,17 +171,7 @@ class Bounds(TypedDict):
     sr_bound_high: Rate
 
 
-class SimultaneousEnds(TypedDict):
-    """The part of a cell that comes from all cells together."""
-
-    fs_all_low: Rate
-    """Ends that hold for all cells together (Bonferroni)."""
-    fs_all_high: Rate
-    sr_genuine_all_low: Rate
-    sr_genuine_all_high: Rate
-
-
-class CellEntry(GenuineRates, Bounds, SimultaneousEnds):
+class CellEntry(GenuineRates, Bounds):
     """One system under one relation of one study: counts, and rates among the groups that it applies to."""
 
     study: int | str | None
@@ -249,7 +237,6 @@ class CommonEntry(TypedDict):
     most_groups: int | None
     deciding: int | None
     judged: int | None
-    stopping: bool
     reason: str | None
 
 
@@ -272,8 +259,6 @@ class RankedEntry(TypedDict):
     """Probability that no system is better by more than delta, on the side of caution."""
     rank_low: int | None
     rank_high: int | None
-    letters: str | None
-    """Systems that share a letter are not told apart."""
     reason: str | None
 
 
@@ -356,17 +341,6 @@ class RelationResultEntry(TypedDict):
     carry: NotRequired[CarryEntry | None]
 
 
-class RoganGladen(TypedDict):
-    """R_FS corrected for the sensitivity and specificity of the answers; without a rate the reason why."""
-
-    rate: Rate
-    low: Rate
-    high: Rate
-    reason: str | None
-    sensitivity: list[int]
-    specificity: list[int]
-
-
 class ChecksEntry(TypedDict):
     """Answers that an adjudicator checked, and what their errors do to R_FS."""
 
@@ -386,7 +360,6 @@ class ChecksEntry(TypedDict):
     fs_checked_low: Rate
     fs_checked_high: Rate
     bias: float | None
-    rogan_gladen: RoganGladen | None
 
 
 class Covered(GenuineRates, Bounds):
@@ -397,7 +370,7 @@ class Covered(GenuineRates, Bounds):
 
 
 class OverallEntry(Overall, Covered):
-    """Sums and medians over all cells; rates over the cells that have an estimate."""
+    """Sums over all cells; rates over the cells that have an estimate."""
 
     waiting_groups: NotRequired[int]
     audits_waiting: NotRequired[int | None]
@@ -492,36 +465,6 @@ class SensitivityEntry(LenientRates):
     best_changes_estimated: int
     best_changes_sure_right: int
     best_changes_estimated_right: int
-
-
-class GoldErrorSystem(TypedDict):
-    """R_FS of a system, and between what it may lie."""
-
-    system: str
-    fs_rate: float
-    fs_rate_least: float
-    fs_rate_most: float
-
-
-class GoldErrorEntry(TypedDict):
-    """R_FS corrected for a known rate of errors of gold labels, between `low` and `high`."""
-
-    low: float
-    high: float
-    fs_rate: float
-    fs_rate_least: float
-    fs_rate_most: float
-    fs_low: float
-    fs_high: float
-    cut: bool
-    worst_least: float
-    worst_most: float
-    worst_low: float
-    worst_high: float
-    groups: int
-    by_gold: int
-    left_out: int
-    systems: list[GoldErrorSystem]
 
 
 class AccuracySystem(TypedDict):
@@ -1125,7 +1068,6 @@ class ReportDocument(TypedDict):
     primary: NotRequired[list[PrimaryEntry]]
     preference: NotRequired[PreferenceEntry]
     sensitivity: NotRequired[SensitivityEntry | None]
-    gold_error: NotRequired[GoldErrorEntry | None]
     accuracy: NotRequired[list[AccuracyEntry]]
     repeats: NotRequired[list[RepeatsEntry]]
     slices: NotRequired[list[SlicesEntry]]

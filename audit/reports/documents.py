@@ -184,13 +184,6 @@ class Training(TypedDict):
     passed: bool
 
 
-class AlarmEntry(TypedDict):
-    """A rule of `audit.statistics.annotators` that alarms, and the label that it is about."""
-
-    rule: str
-    label: str | None
-
-
 class AnnotatorQuality(TypedDict):
     """All that is measured of one annotator."""
 
@@ -206,7 +199,6 @@ class AnnotatorQuality(TypedDict):
     others: OthersEntry
     speed: SpeedEntry
     drift: DriftEntry
-    alarms: list[AlarmEntry]
 
 
 class QualityDocument(TypedDict):

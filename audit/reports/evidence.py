@@ -28,7 +28,6 @@ from audit.false_satisfaction.cells import (
     count_drawn,
     counted_from,
     drawn_cells,
-    read_resting,
     source_clusters,
 )
 from audit.false_satisfaction.groups import (
@@ -99,7 +98,7 @@ class Evidence:
 
     `made_from` is the part of the signature that is known already; `checked` is needed for the target `population`,
     `sliced` are the slices that were asked for, `proxies` those that were, `lenient` are the counts if gold had the
-    labels that it lacks, `resting` the gold labels that judged groups rest on, `judges` what models answered.
+    labels that it lacks, `judges` what models answered.
     """
 
     counted: Counted
@@ -119,7 +118,6 @@ class Evidence:
     proxies: Sequence[CellProxies]
     lenient: Lenient | None
     primary: Sequence[Named]
-    resting: pd.DataFrame | None
     judges: JudgesRecord
     repeats: Sequence[StudyCalls]
     examples: Sequence[ExampleEntry]
@@ -133,13 +131,12 @@ def evidence(
     design: str | None = None,
     target: Target = "population",
     slicings: Sequence[Slicing] = (),
-    resting: bool = False,
     proxies: Sequence[str] = (),
     examples: int = 0,
 ) -> Evidence:
     """What `report_of` needs of the database as it is at one moment; arguments as in `study_report`.
 
-    `resting` says whether the report is to be corrected for errors of gold. Raises AuditError where nothing was run.
+    Raises AuditError where nothing was run.
     """
     with snapshot(database) as connection:
         counted, drawn = count_drawn(connection, whose, study, design)
@@ -172,7 +169,6 @@ def evidence(
             proxies=list(cell_proxies(connection, counted, proxies)) if proxies else [],
             lenient=read_lenient(connection, counted, drawn, whose, lacking, compared) if lacking else None,
             primary=read_named(connection, counted.keys),
-            resting=read_resting(connection, counted, whose) if resting else None,
             judges=read_judges(connection),
             repeats=read_repeats(connection, counted, clusters),
             examples=read_examples(connection, counted, drawn, whose, lacking, examples) if examples else (),

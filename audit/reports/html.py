@@ -25,7 +25,7 @@ COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "rejected
 """Columns of the table of cells, as far as the report knows them."""
 HTML_LANGUAGES = {"zh": "zh-Hans"}
 """Language of the catalogue -> code for browsers, where they differ."""
-RANKING = ("system", "ranks", "letters", "p_best")
+RANKING = ("system", "ranks", "p_best")
 HEADERS = ("relation", "system", "name", "slice", "protocol", "row")
 """Columns whose fields are headers of their rows."""
 TEXTS = {

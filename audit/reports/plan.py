@@ -15,7 +15,6 @@ from sqlalchemy import Connection, Engine, and_, case, select
 from audit.annotation.questions import Subject, asks_pairs
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL, Counted, count
-from audit.false_satisfaction.proxies import cell_proxies
 from audit.false_satisfaction.resolution import (
     KnownAnswer,
     State,
@@ -40,12 +39,10 @@ from audit.statistics.planning import (
     contest,
     cost,
     distinct_questions,
-    equal_sizes,
-    sizes_by_design,
+    sizes_for_half_width,
     sizes_to_decide,
     standing,
 )
-from audit.statistics.prediction_powered import prediction_powered, with_gain
 from audit.store import Checked, integers, snapshot, table_of, tables
 from audit.store.bulk import LIMIT, group_ids
 
@@ -61,8 +58,7 @@ class Match:
 
     `source` (groups,), `groups` and `satisfied` (groups, systems) are ids and verdicts, `code`
     is equal where outputs are identical; `y` (groups, systems) is 1
-    where a satisfaction is genuine, 0 where it is false or violated, NaN where that is not known. `observed` are the
-    systems' SR_o over all groups that apply to each, `satisfied_by` their satisfied groups.
+    where a satisfaction is genuine, 0 where it is false or violated, NaN where that is not known.
     """
 
     study: int
@@ -74,8 +70,6 @@ class Match:
     satisfied: np.ndarray
     code: np.ndarray
     y: np.ndarray
-    observed: list[float]
-    satisfied_by: list[int]
 
 
 def matches(
@@ -90,7 +84,6 @@ def matches(
         systems = [int(system) for system in checked["system_id"].unique()]
         if len(systems) < 2:
             continue
-        totals = checked.groupby("system_id")["satisfied"].agg(["sum", "mean"]).loc[systems]
         checked = checked.merge(output_codes(connection, study, relation), on=["group_id", "system_id"])
         number = numbers[study].of(checked["source"].to_numpy())
         checked = checked.assign(number=number, y=_outcomes(checked, states)).sort_values(
@@ -115,8 +108,6 @@ def matches(
             satisfied,
             code,
             y.astype(float),
-            totals["mean"].tolist(),
-            totals["sum"].tolist(),
         )
 
 
@@ -152,15 +143,15 @@ def seeds_of(counted: Counted, designs: Collection[str]) -> dict[int, int]:
     return seeds | {int(str(sample["study_id"])): int(str(sample["seed"])) for sample in drawn}
 
 
-def beginnings(connection: Connection, counted: Counted, design: str, lengths: np.ndarray) -> pd.DataFrame:
-    """The first satisfied groups of every cell under a design: columns cell, rank (from 1), group_id.
+def beginnings(connection: Connection, counted: Counted, lengths: np.ndarray) -> pd.DataFrame:
+    """The first satisfied groups of every cell under the design `shared`: columns cell, rank (from 1), group_id.
 
     A cell is named by its place in `counted.cells`; `lengths` (cells,) says how many groups of each there are at most.
     """
     place = {tuple(cell): at for at, cell in enumerate(counted.keys[CELL].to_numpy().tolist())}
     parts = [pd.DataFrame({name: np.empty(0, np.int64) for name in ("cell", "rank", "group_id")})]
-    for study, seed in seeds_of(counted, [design]).items():
-        for ranked in cell_lists(connection, counted.checks.of(study), study, design, seed):
+    for study, seed in seeds_of(counted, ["shared"]).items():
+        for ranked in cell_lists(connection, counted.checks.of(study), study, seed):
             cell = place[study, int(ranked["relation_id"].iloc[0]), int(ranked["system_id"].iloc[0])]
             first = ranked.iloc[: int(lengths[cell])]
             parts.append(first[["rank", "group_id"]].assign(cell=cell))
@@ -307,24 +298,10 @@ SHARING = ("shared", INFORMATIVE)
 """Designs that share a source's random number among relations and systems."""
 ANNOTATORS = 2
 """People per question if no sample says otherwise; the default of `audit sample`."""
-_FIXED = "the report's interval at a number fixed before"
-REPORTED = {
-    "simple": _FIXED,
-    "shared": _FIXED,
-    "two-phase": "the report's interval; that it holds although its number hangs on the first answers is simulated",
-    "always-valid": "the confidence sequence, which holds whenever one stops: audit report --interval sequence",
-}
-_ENOUGH = "enough whatever the rates are"
-WIDE = {
-    "simple": _ENOUGH,
-    "shared": _ENOUGH,
-    "two-phase": "enough at the rates expected; judge 40 groups a cell, plan again, and go on where that is too wide",
-    "always-valid": "enough at the rates expected; judging may stop at any time",
-}
+WIDE = {"shared": "enough whatever the rates are"}
 """What a design's number of questions promises, by design."""
 _RIGHT = "enough to be right in each relation with about that probability, however close systems are"
 DECIDED = {
-    "simple": _RIGHT,
     "shared": _RIGHT,
     "always-valid": "right in each relation with at least that probability, however often one looks; the number is "
     "enough at the differences expected: judge, plan again, and stop where a relation is decided",
@@ -336,12 +313,11 @@ DECIDED = {
 class PlanRequest:
     """What is to be planned: that every cell's interval has `half_width`, or that every relation's contest is decided.
 
-    `delta` is the difference of SR_g that does not count in a decision, `guess` the R_FS of cells without a judgement.
-    `pace` is in seconds an answer, `price_per_hour` in any currency; `annotators` per question is that of the samples
-    drawn, else 2. `database` is named in the commands that draw what a design needs. `domain`
-    (`audit.sampling.designs`) says which sources count and are drawn from; None: those of each study's sample. With
-    `proxies` (`audit.false_satisfaction.proxies`) people judge less for a half-width, as far as these have helped until
-    now. Raises AuditError without a goal, for impossible costs and for proxies of a decision, UnknownName for a domain.
+    `delta` is the difference of SR_g that does not count in a decision, `guess` the R_FS that decisions expect of cells
+    without a judgement. `pace` is in seconds an answer, `price_per_hour` in any currency; `annotators` per question is
+    that of the samples drawn, else 2. `database` is named in the commands that draw what a design needs. `domain`
+    (`audit.sampling.designs`) says which sources count and are drawn from; None: those of each study's sample. Raises
+    AuditError without a goal and for impossible costs, UnknownName for a domain.
     """
 
     half_width: float | None = None
@@ -356,7 +332,6 @@ class PlanRequest:
     whose: Whose = "both"
     database: str | None = None
     domain: str | None = None
-    proxies: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         # Impossible arguments are refused here, not after minutes of reading.
@@ -364,8 +339,8 @@ class PlanRequest:
             check_domain(self.domain)
         if self.decide is None and self.half_width is None:
             raise AuditError(message("report_setting.no_goal"))
-        if self.proxies and self.half_width is None:
-            raise AuditError(message("report_setting.proxy_decision"), parameter="proxy")
+        if not 0 <= self.guess <= 1:
+            raise AuditError(f"a guessed rate of {self.guess:g} is impossible; it is 0 to 1, for example 0.3")
         cost(0, 1 if self.annotators is None else self.annotators, self.pace, self.price_per_hour)
 
 
@@ -380,13 +355,12 @@ class DesignNeed(TypedDict):
     answers: int
     hours: float | None
     price: float | None
-    reported: str
     promise: str
     draw: str | None
 
 
 class CellNeed(TypedDict):
-    """The judged groups that a cell needs for its interval, by the design `two-phase`."""
+    """The judged groups that a cell needs for its interval."""
 
     study: int
     task: str
@@ -498,7 +472,6 @@ def plan(database: Engine | Connection, request: PlanRequest) -> PlanDocument:
                 "answers": work.answers,
                 "hours": work.hours,
                 "price": work.price,
-                "reported": REPORTED[need.design],
                 "promise": (WIDE if decide is None else DECIDED)[need.design],
                 "draw": _command(counted, study_seeds, relations, need.design, people, request),
             }
@@ -573,7 +546,7 @@ def _command(
     `study_seeds` are the seeds of the studies themselves.
     """
     commands = []
-    by = "simple" if design == "simple" else "shared" if request.decide is None else INFORMATIVE
+    by = "shared" if request.decide is None else INFORMATIVE
     for study, seed in seeds_of(counted, (by,) if by != INFORMATIVE else SHARING).items():
         needed = [
             (relation["relation"], relation["groups"][design]) for relation in relations if relation["study"] == study
@@ -594,79 +567,42 @@ def _command(
 
 
 def _notes(counted: Counted, request: PlanRequest) -> list[str]:
-    width = request.decide is None
     cells = counted.cells[counted.cells["satisfied"] > 0]
-    blind = int(((cells["judged"] == 0) | (cells["false"].isna() & width)).sum())
+    blind = int((cells["judged"] == 0).sum())
     notes: list[str] = [message("note.plan_gold_only")] if request.domain == GOLD else []
-    if blind:
-        whole = len(cells)
-        notes.append(
-            message("note.plan_guess", count=blind, whole=whole, rate=request.guess)
-            if width
-            else message("note.plan_guess_decide", count=blind, whole=whole, rate=request.guess, gap=GAP)
-        )
+    if blind and request.decide is not None:
+        notes.append(message("note.plan_guess_decide", count=blind, whole=len(cells), rate=request.guess, gap=GAP))
     notes.append(message("note.plan_follow_ups"))
-    if request.proxies:
-        notes.append(message("note.plan_proxies", names=request.proxies))
     return notes
 
 
 def _for_width(
     basis: _Basis, request: PlanRequest, half_width: float
 ) -> tuple[list[Need], list[CellNeed], list[RelationNeed]]:
-    """The needs of all designs, how many groups each cell needs, and the questions that each relation needs."""
+    """What the design `shared` needs, how many groups each cell needs, and the questions that each relation needs."""
     counted = basis.counted
     cells = counted.cells.reset_index(drop=True)
     # Groups judged only to compare systems say nothing about a cell's rate, so such a cell starts from 0.
     cells.loc[cells["false"].isna(), ["judged", "false"]] = 0
-    by_cell = sizes_by_design(cells, half_width, request.confidence, request.guess)
-    if request.proxies:
-        expected, worst = by_cell["two-phase"]
-        by_cell["two-phase"] = (with_gain(expected, cells, _gains(basis, request.proxies)), worst)
+    # The number is fixed before anything is known of the rate: the worst is 1/2.
+    satisfied = cells["satisfied"].to_numpy(int)
+    fixed = sizes_for_half_width(0.5, satisfied, half_width, request.confidence)
+    needed = np.maximum(fixed, cells["judged"].to_numpy(int))
     # Every cell of a relation is drawn to the size of the cell that needs most.
     relation = cells.groupby(["study", "task", "relation"], sort=False).ngroup()
-    satisfied = cells["satisfied"].to_numpy(int)
-    sizes = {
-        design: [
-            pd.Series(cell_sizes).groupby(relation).transform("max").clip(upper=satisfied).to_numpy(int)
-            for cell_sizes in expected_and_worst
-        ]
-        for design, expected_and_worst in by_cell.items()
-    }
-    longest = np.max([np.maximum(*expected_and_worst) for expected_and_worst in sizes.values()], axis=0)
+    sizes = pd.Series(needed).groupby(relation).transform("max").clip(upper=satisfied).to_numpy(int)
     systems = counted.keys["system_id"].to_numpy(np.int64)
-    # Lists of `simple` are drawn cell by cell; all other designs share their random numbers.
-    drawn_apart, shared = (
-        questions_in(basis.questions, beginnings(basis.connection, counted, order, longest), systems)
-        for order in ("simple", "shared")
-    )
-    lists = {design: drawn_apart if design == "simple" else shared for design in sizes}
-    needs = []
-    for design, (expected, worst) in sizes.items():
-        number, done = distinct_questions(lists[design], expected, basis.answered)
-        needs.append(Need(design, number, max(distinct_questions(lists[design], worst)[0], number), done))
+    listed = questions_in(basis.questions, beginnings(basis.connection, counted, sizes), systems)
+    number, done = distinct_questions(listed, sizes, basis.answered)
     rows = cells[["study", "task", "relation", "system", "satisfied", "judged", "false"]].to_dict("records")
-    needed = by_cell["two-phase"][0].tolist()
     relations: list[RelationNeed] = []
     for (study, task, name), relation_cells in cells.groupby(["study", "task", "relation"], sort=False):
-        to_go = {}
-        for design, (expected, _) in sizes.items():
-            listed = lists[design][lists[design]["cell"].isin(relation_cells.index)]
-            distinct, done = distinct_questions(listed, expected, basis.answered)
-            to_go[design] = distinct - done
-        groups = {design: int(expected[relation_cells.index].max()) for design, (expected, _) in sizes.items()}
+        of_relation = listed[listed["cell"].isin(relation_cells.index)]
+        distinct, known = distinct_questions(of_relation, sizes, basis.answered)
+        to_go, groups = {"shared": distinct - known}, {"shared": int(sizes[relation_cells.index].max())}
         relations.append({"study": study, "task": task, "relation": name, "to_go": to_go, "groups": groups})
-    return needs, [cast(CellNeed, row | {"needed": n}) for row, n in zip(rows, needed, strict=True)], relations
-
-
-def _gains(basis: _Basis, proxies: Sequence[str]) -> np.ndarray:
-    """What proxies have been worth in each cell until now; 1 where they do not help, or nobody can tell yet."""
-    gains = np.ones(len(basis.counted.cells))
-    place = {tuple(cell): at for at, cell in enumerate(basis.counted.keys[CELL].to_numpy().tolist())}
-    for cell in cell_proxies(basis.connection, basis.counted, proxies):
-        result = prediction_powered(cell.truth, cell.of_sample, cell.of_population, total=cell.size)
-        gains[place[cell.study, cell.relation, cell.system]] = result.gain
-    return gains
+    of_cells = [cast(CellNeed, row | {"needed": int(n)}) for row, n in zip(rows, needed, strict=True)]
+    return [Need("shared", number, number, done)], of_cells, relations
 
 
 def _states(
@@ -686,13 +622,9 @@ def _for_decisions(basis: _Basis, request: PlanRequest, goal: Goal) -> tuple[lis
     """The needs of all designs, and what each relation needs and is known of its contest."""
     connection, counted, delta, confidence = basis.connection, basis.counted, request.delta, request.confidence
     states = _states(connection, counted, basis.answers)
-    by_design: dict[str, tuple[set[int], set[int]]] = {
-        name: (set(), set()) for name in ("simple", "shared", "always-valid")
-    }
+    by_design: dict[str, tuple[set[int], set[int]]] = {name: (set(), set()) for name in ("shared", "always-valid")}
     entries: list[RelationNeed] = []
     answered = set(basis.answered.tolist())
-    simple = beginnings(connection, counted, "simple", counted.cells["satisfied"].to_numpy())
-    place = {tuple(cell): at for at, cell in enumerate(counted.keys[CELL].to_numpy().tolist())}
     relation, system = table_of(tables.Relation), table_of(tables.System)
     rows = connection.execute(select(relation.c.id, relation.c.task, relation.c.name))
     relations = {int(id): (str(task), str(name)) for id, task, name in rows}
@@ -707,14 +639,6 @@ def _for_decisions(basis: _Basis, request: PlanRequest, goal: Goal) -> tuple[lis
             for collected, numbers in zip(by_design[design], needed, strict=True):
                 collected |= numbers
             to_go[design], groups[design] = len(needed[0] - answered), sizes[0]
-        fixed = equal_sizes(match.observed, match.satisfied_by, goal, delta, confidence).tolist()
-        lengths = {place[match.study, match.relation, id]: size for id, size in zip(match.systems, fixed, strict=True)}
-        drawn = simple[simple["rank"] <= simple["cell"].map(lengths).fillna(0)]
-        of_cells = counted.keys["system_id"].to_numpy(np.int64)[drawn["cell"].to_numpy(int)]
-        drawn_apart = questions_of(basis.questions, drawn["group_id"].to_numpy(), of_cells)
-        for collected in by_design["simple"]:
-            collected |= drawn_apart
-        to_go["simple"], groups["simple"] = len(drawn_apart - answered), int(max(fixed))
         task, name = relations[match.relation]
         entries.append(
             {

@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Any
 
 from audit.reports.document import PlanEntry
-from audit.statistics.intervals import RENAMED
 from audit.studies.deviations import Deviation, Primary, differences, primary_named
 from audit.studies.versions import PlanAdherence
 
@@ -15,7 +14,7 @@ def plan_entries(
 ) -> list[PlanEntry]:
     """The key `plan` of a report: one entry a study and plan, ready for JSON.
 
-    `settings` has the answers, interval, target, delta and weights of the report, `primary` by study the
+    `settings` has the answers, target, delta and weights of the report, `primary` by study the
     comparison that is tested by itself: what a plan names of them is compared, too. Times are ISO 8601 in UTC.
     """
     return [
@@ -53,8 +52,6 @@ def _deviations(standing: PlanAdherence, settings: Mapping[str, Any], primary: P
     if named := primary_named(planned.get("primary"), planned.get("primary_relation")):
         planned |= {"primary": str(named)}
         settings = {**settings, "primary": str(primary) if primary else None}
-    if planned.get("interval") in RENAMED:
-        planned["interval"] = RENAMED[planned["interval"]]
     return [*standing.deviates, *differences("report", planned, settings)]
 
 

@@ -94,17 +94,15 @@ def preference(
     certainty: Certainty,
     weights: Weights,
     delta: float,
-    stopping: bool = False,
 ) -> PreferenceEntry:
     """The entry `preference` of a report: every system's weighted SR_g, how sure the winner is, what would change it.
 
     `cells` are the report's, with rates over the common groups of their relation, and with the cells' own SR_g in a
     column `own`; `commons` are the relations' common groups in the order of the cells, None where rates alone are
-    known; `certainty` says how cells go together, which gives a score its interval, and what it is about. With
-    `stopping` there are no probabilities. A relation that is in several studies shares its weight among them. A system
-    that was not run under a relation with a weight is left out, with the reason; while a system has no estimate there,
-    nobody knows the winner, and probabilities are None. Where the column `relative` is true rates are known up to a
-    constant: they decide who wins, but give no score.
+    known; `certainty` says how cells go together, which gives a score its interval, and what it is about. A relation
+    that is in several studies shares its weight among them. A system that was not run under a relation with a weight is
+    left out, with the reason; while a system has no estimate there, nobody knows the winner, and probabilities are
+    None. Where the column `relative` is true rates are known up to a constant: they decide who wins, but give no score.
     """
     entries = entries_of(cells)
     relations = sorted(dict.fromkeys(entries["relation"]), key=name_order)
@@ -112,7 +110,7 @@ def preference(
     shares = weights.over(relations, [relation for relation in relations if relation in rated])
     times = entries["relation"].map(entries["relation"].value_counts())
     weight = (entries["relation"].map(shares) / times).to_numpy(float)
-    ranked = weighted_ranking(cells, commons, certainty, weight, delta, stopping)
+    ranked = weighted_ranking(cells, commons, certainty, weight, delta)
     return {"weights": shares, "source": weights.source, **ranked}
 
 
@@ -127,7 +125,6 @@ def weighted_ranking(
     certainty: Certainty,
     weight: np.ndarray,
     delta: float,
-    stopping: bool = False,
 ) -> WeightedRanking:
     """The systems by their weighted SR_g; arguments as of `preference`, `weight` (relations,) those of `entries_of`.
 
@@ -189,7 +186,6 @@ def weighted_ranking(
         weight[weighted],
         [systems[at] for at in compared],
         certainty.target,
-        stopping,
     )
     _add_ranks([ranking[at] for at in compared], draws, delta, certainty.confidence)
     move = _move_entry(genuine, weight, systems.index(best[0]), systems, entries["relation"].tolist(), delta)
@@ -239,7 +235,7 @@ def _add_ranks(ranking: Sequence[PreferredSystem], draws: np.ndarray | str, delt
 
 
 def _score_draws(
-    commons: Sequence[Common | None], weight: np.ndarray, systems: list[str], target: Target, stopping: bool
+    commons: Sequence[Common | None], weight: np.ndarray, systems: list[str], target: Target
 ) -> np.ndarray | str:
     """Draws of the systems' scores (draws, systems) over the relations with a weight; or why there are none."""
     counted = [common for common in commons if common is not None]
@@ -247,7 +243,7 @@ def _score_draws(
         return WITHOUT_COUNTS
     if len(counted) > 1 and any(common.source is None for common in counted):
         return UNRELATED
-    draws = None if stopping else weighted_draws(counted, weight.tolist(), systems, target)
+    draws = weighted_draws(counted, weight.tolist(), systems, target)
     return NO_CHANCES if draws is None else draws
 
 
@@ -255,7 +251,8 @@ def _ends(
     cells: pd.DataFrame, certainty: Certainty, places: np.ndarray, weight: np.ndarray, score: float
 ) -> tuple[float, float] | tuple[None, None]:
     """The interval of a score: as wide as that of the cells' own rates, taken together with these weights."""
-    chosen, together = certainty.together(cells.assign(sr_genuine=cells["own"]), places.tolist(), certainty.of_genuine)
+    chosen, sums = cells.iloc[places], certainty.of_genuine
+    together = None if sums is None else sums.cautious(places.tolist())
     columns = ("own", "sr_genuine_low", "sr_genuine_high", "sr_genuine_reach")
     own, lows, highs, reach = (chosen[name].to_numpy(float) for name in columns)
     combined = None if np.isnan(lows + highs).any() else combine(own, lows, highs, weight.tolist(), together, reach)

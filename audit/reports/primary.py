@@ -55,13 +55,12 @@ def primary_entries(
     target: Target,
     confidence: float,
     delta: float,
-    sequence: bool,
 ) -> list[PrimaryEntry]:
     """The key `primary` of a report, an entry each, before anything is decided: `decide` fills in `p_holm` and `apart`.
 
     A comparison under one relation is that relation's pair, over all relations `pooled_difference` of the study.
     """
-    return [_entry(comparison, relations, shared, target, confidence, delta, sequence) for comparison in named]
+    return [_entry(comparison, relations, shared, target, confidence, delta) for comparison in named]
 
 
 def _entry(
@@ -71,11 +70,10 @@ def _entry(
     target: Target,
     confidence: float,
     delta: float,
-    sequence: bool,
 ) -> PrimaryEntry:
     if named.relation is None:
         commons = [common for (_, study, _), common in shared.items() if study == named.study and common is not None]
-        difference = pooled_difference(commons, (named.system, named.other), target, confidence, delta, sequence)
+        difference = pooled_difference(commons, (named.system, named.other), target, confidence, delta)
     else:
         difference = _pair(named, relations)
     return {

@@ -34,7 +34,6 @@ from audit.statistics.annotators import (
     Share,
     Speed,
     WithOthers,
-    alarms,
     confusion,
     dawid_skene,
     drift,
@@ -49,7 +48,6 @@ WIDTH = 100
 NOTES = (
     message("note.quality_accuracy"),
     message("note.quality_settled"),
-    message("note.quality_chance"),
 )
 
 
@@ -134,16 +132,6 @@ def _annotator(
     times = frame["seconds"].dropna()
     pace = speed(times.tolist(), record.settings.fastest)
     attempts, passed = record.attempts.get(name, (0, False))
-    raised = alarms(
-        accuracy,
-        bias,
-        consistency,
-        pace,
-        halves,
-        alpha,
-        others.alpha_without if others else None,
-        record.settings.pass_mark,
-    )
     return {
         "annotator": name,
         "judgements": len(first),
@@ -163,7 +151,6 @@ def _annotator(
             "low": halves.low,
             "high": halves.high,
         },
-        "alarms": [{"rule": alarm.rule, "label": alarm.label} for alarm in raised],
     }
 
 
@@ -192,17 +179,6 @@ def _speed_entry(times: pd.Series, pace: Speed, least: int) -> SpeedEntry:
     }
 
 
-RULES = {
-    "accuracy": "right too seldom on hidden questions",
-    "bias": "says {label} too often",
-    "consistency": "answers repeats otherwise too often",
-    "speed": "answers too fast to have read",
-    "drift": "agrees less with the answers as time goes on",
-    "apart": "judges otherwise than the rest",
-}
-"""Each alarm in words (`audit.statistics.annotators` has the numbers)."""
-
-
 def quality_lines(report: QualityDocument) -> list[str]:
     """The document as lines of text."""
     people = report["annotators"]
@@ -227,11 +203,6 @@ def quality_lines(report: QualityDocument) -> list[str]:
         cells.append((UNKNOWN if seconds is None else f"{seconds:.1f}").rjust(10))
         cells.append(percent(person["speed"]["fast"]["value"]).rjust(10))
         lines.append("  " + person["annotator"][:20].ljust(width) + "".join(cells))
-    alarmed = [person for person in people if person["alarms"]]
-    lines += ["", "Alarms:" if alarmed else "No alarms."]
-    for person in alarmed:
-        alarm_text = "; ".join(RULES[alarm["rule"]].format(label=alarm["label"]) for alarm in person["alarms"])
-        lines += textwrap.wrap(f"  {person['annotator']}: {alarm_text}", WIDTH, subsequent_indent="    ")
     lines.append("")
     for note in report["notes"]:
         lines += textwrap.wrap(f"Note: {note}", WIDTH, subsequent_indent="  ")

@@ -17,7 +17,7 @@ from audit.reports.document import Signature
 from audit.reports.preference import Weights
 from audit.reports.study import settings_of
 from audit.reports.validity import check_proxies
-from audit.statistics.intervals import MIDP, Target, get_method, get_target, method_name
+from audit.statistics.intervals import MIDP, Target, get_target
 from audit.statistics.prediction_powered import prediction_powered
 from audit.statistics.rates import ESTIMATES
 
@@ -31,7 +31,6 @@ people call false, too."""
 
 def rerank(
     path: str | Path,
-    interval: str | None = None,
     confidence: float = 0.95,
     *,
     target: Target | None = None,
@@ -45,11 +44,8 @@ def rerank(
     where both are there, groups, satisfied, judged and false (counts; groups = satisfied + violated; judged = satisfied
     groups that were judged, drawn at random; judged may be 0: no estimate). Optional: task, `sentiment` where it is
     absent, and family, the part of the relation's name before its last full stop where it is absent. Other columns are
-    ignored. `interval` names a method of `audit.statistics.intervals.METHODS`, `midp` by default; `target`, `delta` and
-    `weights` as in `study_report`. Totals know of no documents: their groups count as independent.
-
-    The `sequence` is as valid as in a report where the judged groups are the beginning of a random order; it is for the
-    target `corpus` (else AuditError).
+    ignored. `target`, `delta` and `weights` as in `study_report`. Totals know of no documents: their groups count as
+    independent.
 
     With `proxy`, `judge:NAME`, R_FS is estimated with a judge that is a model, whose counts are in the columns
     judge_false, judge_false_judged and both_false (`JUDGE_COLUMNS`), and in judge_asked how many satisfied groups it
@@ -59,11 +55,9 @@ def rerank(
     column, value, what is allowed), and BadFile that lists the first ten where there are several.
     """
     path = Path(path)
-    interval = method_name(interval or MIDP)
     names = [proxy] if proxy else []
-    target = get_target(target, interval, bool(proxy))
-    check_proxies(names, interval, target)
-    method = get_method(interval, target)
+    target = get_target(target, bool(proxy))
+    check_proxies(names, target)
     faulty_rows: list[tuple[int, str]] = []
     optional = ("task", "family", *RATE_COLUMNS, *COUNT_COLUMNS, *JUDGE_COLUMNS, "judge_asked")
     table = read_table(path, ("relation", "system"), optional, bad=faulty_rows)
@@ -75,14 +69,13 @@ def rerank(
         "audit": audit.__version__,
         "file": path.name,
         "sha": sha_of(path),
-        **settings_of(interval if by_counts else None, target, delta, weights, names),
+        **settings_of(MIDP if by_counts else None, target, delta, weights, names),
         "confidence": confidence if by_counts else None,
         "notes": [] if by_counts else ["The file has rates without counts, so intervals cannot be given."],
     }
     return build_report(
         pd.DataFrame([{name: value for name, value in cell.items() if name not in ESTIMATES} for cell in cells]),
         signature,
-        interval=method,
         confidence=confidence,
         target=target,
         delta=delta,

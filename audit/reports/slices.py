@@ -28,7 +28,7 @@ from audit.reports.document import (
 )
 from audit.reports.violations import VR_BOUNDS
 from audit.statistics.comparison import ENOUGH_FOR_P_BEST, Common, Sums, holm, pooled_difference
-from audit.statistics.intervals import Estimator, Target, clustered_rate
+from audit.statistics.intervals import Target, clustered_rate
 from audit.statistics.orders import TIED
 from audit.statistics.rates import BOUNDS, SUPPOSED, with_bounds, with_rates
 from audit.statistics.slices import (
@@ -53,10 +53,8 @@ class How:
     """How a report is computed: as the arguments of `audit.reports.build.build_report`. `compares` are the studies with
     samples for comparisons only."""
 
-    interval: Estimator
     target: Target
     delta: float = 0.0
-    sequence: bool = False
     confidence: float = 0.95
     compares: tuple[int, ...] = ()
 
@@ -165,9 +163,7 @@ def _of_slice(
     # Sources of their own have one group a cell, which is worth what it is.
     if how.target == "population" and groups.clusters < len(groups.sources):
         cells = with_worth(cells, frames.judged, frames.checked, how.confidence, frames.drawn)
-    cells = with_bounds(
-        with_rates(cells, how.interval, how.confidence, how.target), how.interval, how.confidence, how.target
-    )
+    cells = with_bounds(with_rates(cells, how.confidence, how.target), how.confidence, how.target)
     sure = _certainty(cells, groups, inside, frames, how)
     name = None if code == len(slices.names) else slices.names[code]
     over, under = [], []
@@ -220,7 +216,7 @@ def _certainty(
     cases = SUPPOSED if len(frames.drawn) else ()
     supposed = {case: sums(with_supposed_groups(frames.judged, frames.drawn, case)) for case in cases}
     of_false, of_genuine = sums(frames.judged)
-    return Certainty(of_false, of_genuine, how.target, how.confidence, how.interval, supposed)
+    return Certainty(of_false, of_genuine, how.target, how.confidence, supposed)
 
 
 def _only(system: SystemGroups, rows: np.ndarray) -> SystemGroups:
@@ -340,7 +336,7 @@ def _standing(entry: SlicesEntry, name: str | None, commons: Sequence[Common], h
         return standing
     # Where several are best over all, the rival has to be better than the one that stands highest here.
     incumbent = max(whole, key=genuine.__getitem__)
-    pooled = pooled_difference(used, (best[0], incumbent), how.target, how.confidence, how.delta, how.sequence)
+    pooled = pooled_difference(used, (best[0], incumbent), how.target, how.confidence, how.delta)
     # It was chosen among all others.
     p = None if pooled.p is None else min(1.0, pooled.p * (len(entry["systems"]) - 1))
     exact = pooled.p is None and pooled.difference is not None and pooled.difference > how.delta + TIED

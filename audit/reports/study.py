@@ -23,7 +23,7 @@ from audit.reports.plan_entries import plan_entries
 from audit.reports.preference import Weights
 from audit.reports.primary import signature_entry
 from audit.reports.repeats import repeat_entries
-from audit.reports.sensitivity import GoldError, gold_error_entry, sensitivity_entry
+from audit.reports.sensitivity import sensitivity_entry
 from audit.reports.slices import Frames, How, slice_entries, slice_tests
 from audit.reports.validity import (
     cause_entries,
@@ -36,12 +36,10 @@ from audit.reports.validity import (
 from audit.reports.validity_study import low_notes, validity_entries, whose_ratings
 from audit.sampling.designs import INFORMATIVE
 from audit.statistics import comparison
-from audit.statistics.intervals import HOLDS, MIDP, SEQUENCE, Target, get_method, get_target, method_name
+from audit.statistics.intervals import MIDP, Target, get_target
 from audit.statistics.prediction_powered import FOLDS
 from audit.statistics.rates import overall
 from audit.studies.deviations import Primary
-
-INTERVAL = MIDP
 
 
 def study_report(
@@ -50,66 +48,54 @@ def study_report(
     study: int | None = None,
     design: str | None = None,
     *,
-    interval: str = INTERVAL,
     target: Target | None = None,
     delta: float = 0.0,
     weights: Weights | None = None,
     proxies: Sequence[str] = (),
     slices: Sequence[str | SliceFunction] = (),
-    gold_error: GoldError | None = None,
     examples: int = 0,
 ) -> Report:
     """The report of one study, or of all in the database; `whose` answers count: gold's, people's or both.
 
-    Per study the sample drawn last counts, or the last one of `design`. `interval` names a method of
-    `audit.statistics.intervals.METHODS`; `target`, `delta` and `weights` as in `build_report`, the target by default
-    what `get_target` says: texts to come, but the corpus for sequences and proxies. With `proxies` (names of
-    `audit.false_satisfaction.proxies`, or numeric columns of the corpus) R_FS is estimated by PPI++, and by `interval`
-    where that falls back. `slices` (`audit.corpora.slices`) ask for rates by slice, who is best in each, and the worst
-    of them. `gold_error` is how often gold is known to be wrong, for which R_FS is corrected; `examples` is how many
-    false satisfactions are in it with their texts. Raises AuditError where nothing was run yet, where gold says nothing
-    at such an error, or with it proxies or a sequence are asked for, where a sequence or proxies cannot be had (for the
-    population, or both together), for slices that cannot be made, and UnknownName for a method, a proxy, a slice or a
-    relation of `weights`.
+    Per study the sample drawn last counts, or the last one of `design`. `target`, `delta` and `weights` as in
+    `build_report`, the target by default what `get_target` says: texts to come, but the corpus for proxies. With
+    `proxies` (names of `audit.false_satisfaction.proxies`, or numeric columns of the corpus) R_FS is estimated by
+    PPI++, and as ever where that falls back. `slices` (`audit.corpora.slices`) ask for rates by slice, who is best in
+    each, and the worst of them. `examples` is how many false satisfactions are in it with their texts. Raises
+    AuditError where nothing was run yet, where proxies cannot be had (for the population), for slices that cannot be
+    made, and UnknownName for a proxy, a slice or a relation of `weights`.
     """
     if examples < 0:
         raise AuditError(message("report_setting.bad_examples", number=examples), parameter="examples")
-    interval, names = method_name(interval), tuple(dict.fromkeys(proxies))
-    target = get_target(target, interval, bool(names))
-    check_proxies(names, interval, target)
+    names = tuple(dict.fromkeys(proxies))
+    target = get_target(target, bool(names))
+    check_proxies(names, target)
     slicings = [find_slicing(spec) for spec in slices]
-    basis = evidence(database, whose, study, design, target, slicings, gold_error is not None, names, examples)
-    return report_of(
-        basis, interval=interval, target=target, delta=delta, weights=weights, proxies=names, gold_error=gold_error
-    )
+    basis = evidence(database, whose, study, design, target, slicings, names, examples)
+    return report_of(basis, target=target, delta=delta, weights=weights, proxies=names)
 
 
 def report_of(
     basis: Evidence,
     *,
-    interval: str = INTERVAL,
     target: Target = "population",
     delta: float = 0.0,
     weights: Weights | None = None,
     proxies: Sequence[str] = (),
-    gold_error: GoldError | None = None,
 ) -> Report:
     """The report of what was read; arguments as in `study_report`, `target` the one that `basis` was read for.
 
-    `proxies` are those that it was read with. For `gold_error`, `basis` has to be read with `resting`.
+    `proxies` are those that it was read with.
     """
-    if gold_error is not None and (proxies or interval == SEQUENCE):
-        raise AuditError(message("report_setting.gold_error_fixed"))
-    counted, holds, method = basis.counted, basis.holds, get_method(interval, target)
-    described = _described(basis, settings_of(interval, target, delta, weights, proxies), gold_error)
+    counted, holds = basis.counted, basis.holds
+    described = _described(basis, settings_of(MIDP, target, delta, weights, proxies))
     estimates, judged = None, basis.judged
     if proxies:
-        estimates, judged = powered(counted, judged, basis.proxies, method)
+        estimates, judged = powered(counted, judged, basis.proxies)
     report = build_report(
         _cells_frame(basis),
         described,
         waiting=counted.waiting,
-        interval=method,
         target=target,
         delta=delta,
         groups=Groups(
@@ -127,9 +113,7 @@ def report_of(
     )
     if holds.waiting:
         report["overall"]["waiting_groups"] = holds.open
-    report["sensitivity"] = _sensitivity(basis, report, interval, target, delta)
-    if gold_error is not None and basis.resting is not None:
-        report["gold_error"] = gold_error_entry(counted, basis.resting, gold_error, report["overall"], target)
+    report["sensitivity"] = _sensitivity(basis, report, target, delta)
     report["accuracy"] = accuracy_entries(report["violations"], basis.accuracy)
     add_accuracy(report, basis.accuracy)
     if basis.examples:
@@ -137,10 +121,10 @@ def report_of(
     if basis.repeats:
         report["repeats"] = repeat_entries(basis.repeats)
     compares = tuple(sample["study_id"] for sample in counted.samples if sample["design"] == INFORMATIVE)
-    _add_slices(report, basis, How(method, target, delta, interval == SEQUENCE, compares=compares))
+    _add_slices(report, basis, How(target, delta, compares=compares))
     report["causes"] = cause_entries(basis.causes)
     report["disputes"] = basis.disputes
-    planned = {"answers": described["answers"]["whose"], "interval": interval, "target": target, "delta": delta}
+    planned = {"answers": described["answers"]["whose"], "target": target, "delta": delta}
     planned |= {"weights": weights.source if weights else None}
     tested = {
         named.study: Primary(named.system, named.other, named.relation) for named in basis.primary if named.tested
@@ -164,15 +148,14 @@ def _add_slices(report: Report, basis: Evidence, how: How) -> None:
         report["slice_tests"] = slice_tests(report["slices"], basis.sliced, basis.judged, how)
 
 
-def _described(basis: Evidence, settings: Signature, gold_error: GoldError | None) -> Signature:
+def _described(basis: Evidence, settings: Signature) -> Signature:
     """The signature of a report that is computed from `basis` with these settings."""
     described: Signature = {**basis.made_from, **settings}
     notes = [*described["notes"], *_bounds_notes(basis.counted)]
     if basis.sliced is not None:
         described["slices"] = list(basis.sliced.by)
         notes += [message("slices.note_hidden", name=name) for name in basis.sliced.hidden]
-    if settings["interval"] != SEQUENCE:
-        notes += _partly_judged_notes(basis.counted)
+    notes += _partly_judged_notes(basis.counted)
     described["notes"] = notes
     names = proxy_judges(settings)
     used = [judge for judge in basis.judges.judges if any(judge.row.called(name) for name in names)]
@@ -183,8 +166,6 @@ def _described(basis: Evidence, settings: Signature, gold_error: GoldError | Non
     described["notes"] += [own for judge in used if (own := own_note(judge))]
     if tested := [named for named in basis.primary if named.tested]:
         described["primary"] = [signature_entry(named) for named in tested]
-    if gold_error is not None and basis.resting is not None:
-        described["gold_error"] = [gold_error.low, gold_error.high]
     return described
 
 
@@ -235,8 +216,6 @@ def settings_of(
         "delta": delta,
         "draws": {"posterior": comparison.DRAWS, "seed": 0},
     }
-    if interval == SEQUENCE:
-        settings["stopping"] = HOLDS
     if proxies:
         settings["proxy"] = {"names": list(proxies), "folds": FOLDS, "comparisons": "without proxies"}
     if weights is not None:
@@ -244,15 +223,11 @@ def settings_of(
     return settings
 
 
-def _sensitivity(
-    basis: Evidence, report: Report, interval: str, target: Target, delta: float
-) -> SensitivityEntry | None:
+def _sensitivity(basis: Evidence, report: Report, target: Target, delta: float) -> SensitivityEntry | None:
     """What the report would say if gold had the labels that it lacks; None where it lacks none."""
     if basis.lenient is None:
         return None
     counted = basis.lenient.counted
-    frame = rated(counted.cells, get_method(interval, target), target=target)
-    relations, *_ = compare_all(
-        frame, common_by(basis.lenient.shared), target, delta, 0.95, interval == SEQUENCE, named=basis.primary
-    )
+    frame = rated(counted.cells, target=target)
+    relations, *_ = compare_all(frame, common_by(basis.lenient.shared), target, delta, 0.95, named=basis.primary)
     return sensitivity_entry(basis.counted, basis.lenient, report["overall"], overall(frame, relations))

@@ -29,14 +29,12 @@ from audit.reports.document import (
     ProtocolArm,
     ProtocolsEntry,
     RelationResultEntry,
-    RoganGladen,
     unknown,
 )
 from audit.sampling.designs import BLIND, SHOWN
-from audit.statistics.annotators import rogan_gladen
 from audit.statistics.comparison import Sums, difference, difference_of_cells
 from audit.statistics.corrected import between_arms, carry_effect, carry_error, weighted_rate
-from audit.statistics.intervals import SEQUENCE, Estimator, Interval, Target, effective_interval, effective_size
+from audit.statistics.intervals import Target, effective_interval, effective_size, mid_p
 from audit.statistics.prediction_powered import PredictionPowered, prediction_powered
 from audit.statistics.rates import ESTIMATES, combine
 from audit.store.bulk import LIMIT
@@ -93,7 +91,6 @@ def audit_parts(
     cells: pd.DataFrame,
     findings: Findings | None,
     of_false: Sums | None,
-    interval: Estimator,
     confidence: float,
     target: Target,
 ) -> AuditParts:
@@ -106,7 +103,7 @@ def audit_parts(
     if findings is None:
         return AuditParts(audited, [None] * len(relations), unknown(AuditTotals))
     carry = _carries(entries, relations, audited, findings, confidence, target)
-    protocol = _check_rates(entries, audited, cells, findings, interval, confidence, target)
+    protocol = _check_rates(entries, audited, cells, findings, confidence, target)
     checks = None
     if len(findings.answers) or len(findings.checks):
         checks = _together(protocol, findings, of_false, confidence, target)
@@ -184,7 +181,6 @@ def _check_rates(
     audited: Sequence[CellAudit],
     cells: pd.DataFrame,
     findings: Findings,
-    interval: Estimator,
     confidence: float,
     target: Target,
 ) -> pd.DataFrame:
@@ -208,7 +204,7 @@ def _check_rates(
         population = cell["satisfied"] if target == "corpus" else None
         size = judged * min(float(share[position]), 1.0)
         hits = false if size == judged else false / judged * size
-        ends: Interval = interval(hits, size, population, confidence=confidence)
+        ends = mid_p(hits, size, population, confidence=confidence)
         rows.append(
             (*key, position, cell["satisfied"], judged, false, false / judged, ends.low, ends.high, len(checked_groups))
         )
@@ -223,7 +219,6 @@ def _check_rates(
             added,
             removed,
             len(checked_groups),
-            interval=interval,
             confidence=confidence,
             worth=size,
         )
@@ -272,25 +267,7 @@ def _together(
         "fs_checked_low": corrected.low,
         "fs_checked_high": corrected.high,
         "bias": corrected.bias,
-        "rogan_gladen": _rogan_gladen(before.rate, int(cells["judged"].sum()), findings.checks, confidence),
     }
-
-
-def _rogan_gladen(rate: float, judged: int, checks: pd.DataFrame, confidence: float) -> RoganGladen:
-    """The correction by sensitivity and specificity, from the same checked groups; its rate None with a reason."""
-    called_false, false = checks["protocol"].to_numpy(int) == 1, checks["checked"].to_numpy(int) == 1
-    sensitivity = (int((called_false & false).sum()), int(false.sum()))
-    specificity = (int((~called_false & ~false).sum()), int((~false).sum()))
-    entry = unknown(RoganGladen)
-    entry |= {"sensitivity": list(sensitivity), "specificity": list(specificity)}
-    if not (sensitivity[1] and specificity[1]):
-        code = "no_rate.none_false" if specificity[1] else "no_rate.none_true"
-        return entry | {"reason": message(code)}
-    try:
-        corrected = rogan_gladen(round(rate * judged), judged, sensitivity, specificity, confidence)
-    except AuditError:
-        return entry | {"reason": message("no_rate.protocol_by_chance")}
-    return entry | {"rate": corrected.rate, "low": corrected.low, "high": corrected.high}
 
 
 # What a report says of whether relations hold: the share of groups per relation in which they do not.
@@ -439,10 +416,10 @@ def _shares(falses: pd.DataFrame, confidence: float) -> CauseCounts:
 # R_FS of cells with the help of proxies, as a report needs it: `audit report --proxy`.
 
 
-def check_proxies(names: Sequence[str], interval: str, target: Target) -> None:
+def check_proxies(names: Sequence[str], target: Target) -> None:
     """Raise AuditError where proxies cannot be used.
 
-    >>> check_proxies(["disagreement"], "midp", "corpus")
+    >>> check_proxies(["disagreement"], "corpus")
     """
     if not names:
         return
@@ -451,20 +428,15 @@ def check_proxies(names: Sequence[str], interval: str, target: Target) -> None:
             message("report_setting.proxy_population"),
             parameter="proxy",
         )
-    if interval == SEQUENCE:
-        raise AuditError(
-            message("report_setting.proxy_sequence"),
-            parameter=("proxy", "interval"),
-        )
 
 
 def powered(
-    counted: Counted, judged: pd.DataFrame, proxies: Iterable[CellProxies], fallback: Estimator
+    counted: Counted, judged: pd.DataFrame, proxies: Iterable[CellProxies]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """(estimates, judged): a row for each cell with its R_FS by PPI++, and what proxies leave of the judged groups.
 
     `judged` are the rows of `judged_groups`. The first frame has the columns study, task, relation, system and
-    `ESTIMATES`: where `prediction_powered` falls back, the rate of the sample, the interval `fallback` and a gain of 1;
+    `ESTIMATES`: where `prediction_powered` falls back, the rate of the sample, its own interval and a gain of 1;
     where nothing is judged, no estimate. The second is `judged` with a column `value`: false less the proxies times
     their slopes.
     """
@@ -476,7 +448,7 @@ def powered(
     groups = judged.groupby(KEY, sort=False).indices
     values = judged["false"].to_numpy(float).copy()
     for cell in proxies:
-        result = prediction_powered(cell.truth, cell.of_sample, cell.of_population, fallback=fallback, total=cell.size)
+        result = prediction_powered(cell.truth, cell.of_sample, cell.of_population, total=cell.size)
         at = place[cell.study, cell.relation, cell.system]
         reason = _reason(cell, result) or None
         estimates.iloc[at] = [result.estimate, result.low, result.high, result.method, result.gain, reason]

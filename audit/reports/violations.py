@@ -149,8 +149,11 @@ def _entry(
         }
         lacking = int(own["vr_genuine"] is None)
     else:
-        ends, of_genuine = certainty.together(cells, places, certainty.of_genuine)
-        low, high, reach = (ends[f"sr_genuine_{name}"].to_numpy(float) for name in ("low", "high", "reach"))
+        sums = certainty.of_genuine
+        of_genuine = None if sums is None else sums.cautious(places)
+        low, high, reach = (
+            cells.iloc[list(places)][f"sr_genuine_{name}"].to_numpy(float) for name in ("low", "high", "reach")
+        )
         together = violations(
             chosen["satisfied"], chosen["violated"], chosen["sr_genuine"], low, high, of_genuine, reach
         )

@@ -20,7 +20,6 @@ from audit.reports.certainty import COMPARES
 from audit.reports.document import (
     AccuracyEntry,
     CausesEntry,
-    GoldErrorEntry,
     LaterNaming,
     OverallEntry,
     PairEntry,
@@ -303,15 +302,15 @@ def by_rank(entries: Sequence[RankedEntry | PreferredSystem]) -> list[RankedEntr
     return [entry for _, entry in sorted(ranked, key=lambda placed: placed[0])]
 
 
-def ranking_rows(entries: Sequence[RankedEntry | PreferredSystem]) -> list[tuple[str, str, str, str]]:
-    r"""(system, ranks, letters, P(best)) of a ranking, best first; none where nothing is known.
+def ranking_rows(entries: Sequence[RankedEntry | PreferredSystem]) -> list[tuple[str, str, str]]:
+    r"""(system, ranks, P(best)) of a ranking, best first; none where nothing is known.
 
-    >>> entry = {"system": "a", "p_best": 0.25, "rank_low": 1, "rank_high": 2, "letters": "ab"}
+    >>> entry = {"system": "a", "p_best": 0.25, "rank_low": 1, "rank_high": 2}
     >>> ranking_rows([entry, entry | {"system": "b", "p_best": 0.75, "rank_high": 1}])
-    [('b', '1', 'ab', '75\xa0%'), ('a', '1–2', 'ab', '25\xa0%')]
+    [('b', '1', '75\xa0%'), ('a', '1–2', '25\xa0%')]
     """
     return [
-        (entry["system"], ranks_text(entry), str(entry.get("letters") or ""), chance(entry["p_best"]))
+        (entry["system"], ranks_text(entry), chance(entry["p_best"]))
         for entry in by_rank(entries)
         if entry["p_best"] is not None
     ]
@@ -328,17 +327,16 @@ def ranks_text(entry: RankedEntry | PreferredSystem) -> str:
 
 
 def ranking_text(entries: Sequence[RankedEntry | PreferredSystem], language: str = ENGLISH) -> str:
-    r"""How sure a ranking is, best first: rank interval, letters and P(best); empty where nothing is known.
+    r"""How sure a ranking is, best first: rank interval and P(best); empty where nothing is known.
 
-    >>> entry = {"system": "a", "p_best": 0.25, "rank_low": 1, "rank_high": 2, "letters": "ab"}
+    >>> entry = {"system": "a", "p_best": 0.25, "rank_low": 1, "rank_high": 2}
     >>> ranking_text([entry, entry | {"system": "b", "p_best": 0.75, "rank_high": 1}])
-    'b rank 1 ab 75\xa0%; a rank 1–2 ab 25\xa0%'
+    'b rank 1 75\xa0%; a rank 1–2 25\xa0%'
     """
     rows = (
-        (system, phrase(language, "order.rank", ranks=ranks), letters, best)
-        for system, ranks, letters, best in ranking_rows(entries)
+        (system, phrase(language, "order.rank", ranks=ranks), best) for system, ranks, best in ranking_rows(entries)
     )
-    return listed((" ".join(part for part in row if part) for row in rows), language)
+    return listed(map(" ".join, rows), language)
 
 
 def order_text(relation: RelationResultEntry, when: str) -> str:
@@ -530,9 +528,6 @@ def headlines(report: Report, language: str = ENGLISH) -> list[tuple[str, str]]:
         )
         parts = [false, *([lenient] if (lenient := lenient_text(report, language)) else [])]
         lines.append((with_interval(totals, "fs_rate", language, PERCENT), listed(parts, language, "sentence")))
-    elif totals["fs_rate_median"] is not None and not totals["judged"]:
-        ends = {"least": percent(totals["fs_rate_least"]), "most": percent(totals["fs_rate_most"])}
-        lines.append((f"{percent(totals['fs_rate_median'])}{PERCENT}", say("headline.median", **ends)))
     if compared := totals["relations_compared"]:
         number_text = of_text(totals["best_changes_sure"], compared, language)
         lines.append((number_text, say("headline.best", count=compared, more=open_text(totals, language))))
@@ -612,8 +607,6 @@ def notes_of(report: Report, language: str = ENGLISH) -> list[str]:
     if sensitivity and sensitivity["share"]:
         tasks = dict.fromkeys(str(entry["task"]) for entry in report["relations"])
         notes.append(sensitivity_text(sensitivity, tasks, language))
-    if "gold_error" in report:
-        notes += _gold_error_notes(report["gold_error"], language)
     too_few = [
         relation["relation"] for relation in report["relations"] if relation["common"] and relation["common"]["reason"]
     ]
@@ -659,37 +652,6 @@ def sensitivity_text(entry: SensitivityEntry, tasks: Iterable[str], language: st
     )
 
 
-def gold_error_text(entry: GoldErrorEntry, language: str = ENGLISH) -> str:
-    """What R_FS is where gold is wrong as often as it is known to be, and what that cannot tell, in sentences."""
-    systems = (
-        f"{system['system']} {percent(system['fs_rate'])}, "
-        f"{span(system['fs_rate_least'], system['fs_rate_most'], language)}"
-        for system in entry["systems"]
-    )
-    return phrase(
-        language,
-        "note.gold_error",
-        rate=span(entry["low"], entry["high"], language),
-        corrected=span(entry["fs_rate_least"], entry["fs_rate_most"], language),
-        ends=f"{percent(entry['fs_low'])}–{percent(entry['fs_high'])}",
-        now=percent(entry["fs_rate"]),
-        systems=listed(systems, language),
-        worst=f"{span(entry['worst_least'], entry['worst_most'], language)} "
-        f"[{percent(entry['worst_low'])}–{percent(entry['worst_high'])}]",
-    )
-
-
-def _gold_error_notes(entry: GoldErrorEntry | None, language: str) -> Iterator[str]:
-    if entry is None:
-        yield phrase(language, "note.gold_error_none")
-        return
-    yield gold_error_text(entry, language)
-    if entry["cut"]:
-        yield phrase(language, "note.gold_error_cut")
-    if entry["left_out"]:
-        yield phrase(language, "note.gold_error_open", part=count(entry["left_out"]), whole=count(entry["groups"]))
-
-
 def other_best(relation: RelationResultEntry) -> bool:
     """Whether the rates of each system's own groups put another system first than the common groups do."""
     own, common = relation["best_own"], relation["best_genuine"]
@@ -710,7 +672,7 @@ def how_text(report: Report, language: str = ENGLISH) -> str:
     if not signature.get("interval"):
         return capital(delta)
     about = phrase(language, f"how.{signature.get('target') or 'corpus'}")
-    method = catalogue(language).get(f"interval.{signature['interval']}", signature["interval"])
+    method = phrase(language, "interval.midp")
     made = {"confidence": confidence_of(report), "method": method, "about": about}
     return listed((phrase(language, "how.interval", **made), delta), language)
 
@@ -738,8 +700,6 @@ def estimator_text(report: Report, language: str = ENGLISH) -> str:
     >>> estimator_text({"signature": {}, "cells": [cell]})
     ''
     """
-    if "stopping" in report["signature"]:
-        return phrase(language, "estimator.sequence")
     if "proxy" not in report["signature"]:
         return ""
     names = listed(report["signature"]["proxy"]["names"], language, "comma")
@@ -887,22 +847,12 @@ def check_lines(report: Report, language: str = ENGLISH) -> list[str]:
     if entry["answers"]:
         wrong = {"wrong": count(entry["answers_wrong"]), "error": with_interval(entry, "error", language)}
         lines.append(say("checks.answers", count=entry["answers"], **wrong))
-    corrected = entry["rogan_gladen"]
-    if entry["fs_checked"] is None or corrected is None:
+    if entry["fs_checked"] is None:
         return lines
     turned = {"removed": count(entry["removed"]), "added": count(entry["added"])}
     lines.append(say("checks.groups", count=entry["groups"], **turned))
-    if corrected["rate"] is None:
-        rogan_gladen = say("checks.rogan_gladen_unknown", reason=said(corrected["reason"] or "", language))
-    else:
-        rogan_gladen = say(
-            "checks.rogan_gladen",
-            rate=with_interval(corrected, "rate", language),
-            sensitivity=of_text(corrected["sensitivity"][0], corrected["sensitivity"][1], language),
-            specificity=of_text(corrected["specificity"][0], corrected["specificity"][1], language),
-        )
     rates = {name: with_interval(entry, name, language) for name in ("fs_rate", "fs_checked")}
-    return [*lines, say("checks.rates", count=entry["cells"], rogan_gladen=rogan_gladen, **rates)]
+    return [*lines, say("checks.rates", count=entry["cells"], **rates)]
 
 
 CHECKED_COLUMNS = ("study", "relation", "system", "spot_checked", "fs_rate", "fs_checked")

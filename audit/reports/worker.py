@@ -44,7 +44,6 @@ from audit.reports.over_time import cells_at_work, history_report, person, store
 from audit.reports.plan import PlanDocument, PlanRequest, plan
 from audit.reports.preference import PROFILES, Weights
 from audit.reports.quality import quality_report
-from audit.reports.sensitivity import GoldError
 from audit.reports.study import cells_of_report, report_of
 from audit.reports.values import bounds_report, levels_report, means_report
 from audit.statistics.intervals import Target, get_target
@@ -129,23 +128,19 @@ def _report(
     state: str,
     *,
     whose: Whose,
-    interval: str,
     target: Target,
     delta: float,
     weights: list[Any] | None,
-    gold_error: str | None = None,
     study: int | None = None,
 ) -> ReportDocument:
-    """The report of a study, or of all; `weights` are the name of a profile, or a source and weights by relation,
-    `gold_error` is a rate, or two, as they are written."""
-    error = None if gold_error is None else GoldError.read(gold_error)
+    """The report of a study, or of all; `weights` are the name of a profile, or a source and weights by relation."""
     chosen = None if weights is None else Weights(weights[0], weights[1] if len(weights) > 1 else PROFILES[weights[0]])
-    basis = _evidence(database, state, whose, target, error is not None, study)
-    return report_of(basis, interval=interval, target=target, delta=delta, weights=chosen, gold_error=error)
+    basis = _evidence(database, state, whose, target, study)
+    return report_of(basis, target=target, delta=delta, weights=chosen)
 
 
 def _cells(database: str, state: str, *, study: int | None = None) -> list[CellAtWork]:
-    basis = _evidence(database, state, "both", get_target(None), False, study)
+    basis = _evidence(database, state, "both", get_target(None), study)
     return cells_at_work(basis.counted, cells_of_report(basis))
 
 
@@ -173,7 +168,7 @@ def _totals(database: str, state: str, *, by: int, study: int | None = None) -> 
     engine = _engine(database)
     counts = overview(engine, by, _among(database, study))
     if study is not None and counts.progress.questions.open + counts.progress.questions.audits:
-        counts = with_open(counts, open_of(_evidence(database, state, "both", get_target(None), False, study)))
+        counts = with_open(counts, open_of(_evidence(database, state, "both", get_target(None), study)))
     return totals(counts)
 
 
@@ -256,10 +251,8 @@ def _engine(database: str) -> Engine:
 
 
 @lru_cache(maxsize=_CACHED_STATES)
-def _evidence(
-    database: str, state: str, whose: Whose, target: Target, resting: bool = False, study: int | None = None
-) -> Evidence:
-    return evidence(_engine(database), whose, study, target=target, resting=resting)
+def _evidence(database: str, state: str, whose: Whose, target: Target, study: int | None = None) -> Evidence:
+    return evidence(_engine(database), whose, study, target=target)
 
 
 def _among(database: str, study: int | None) -> ColumnElement[bool] | None:

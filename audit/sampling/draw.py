@@ -21,10 +21,10 @@ from audit.sampling.designs import (
     GOLD,
     INFORMATIVE,
     Numbers,
+    check_design,
     check_domain,
     check_protocol,
     check_quorum,
-    get_design,
     has_gold_in_part,
     quorum_of,
     within,
@@ -265,8 +265,7 @@ class SampleRequest:
             check_domain(self.domain)
         if self.quorum is not None:
             check_quorum(self.quorum)
-        if self.design != INFORMATIVE:
-            get_design(self.design)
+        check_design(self.design)
         if self.annotators is not None and self.annotators < 1:
             raise AuditError(message("draw.bad_annotators", number=self.annotators), parameter="annotators")
         if self.design == INFORMATIVE and (self.audits.groups or self.audits.answers):
@@ -351,7 +350,7 @@ def draw_study(connection: Connection, study_id: int, request: SampleRequest) ->
         alone = _alone(connection, checks, study_id)
         lists = informative_lists(connection, checks, study_id, seed)
     elif (checks.outcome == Outcome.SATISFIED).any():
-        lists = cell_lists(connection, checks, study_id, design, seed)
+        lists = cell_lists(connection, checks, study_id, seed)
     else:
         code = "draw.nothing_satisfied_in" if domain == ALL else "draw.nothing_with_gold"
         raise AuditError(message(code, study=study_id))
@@ -372,7 +371,7 @@ def draw_study(connection: Connection, study_id: int, request: SampleRequest) ->
     audited = 0
     if wanted.groups:
         drawn = ((Outcome.SATISFIED, groups) for _, groups in chosen.groupby(CELL))
-        others = cell_lists(connection, checks, study_id, design, seed, Outcome.VIOLATED)
+        others = cell_lists(connection, checks, study_id, seed, Outcome.VIOLATED)
         violated = ((Outcome.VIOLATED, groups) for groups in others)
         audited = draw_group_audits(connection, sample_id, wanted.groups, chain(drawn, violated))
     return Drawn(
@@ -454,25 +453,22 @@ def cell_lists(
     connection: Connection,
     checks: Checked,
     study_id: int,
-    design: str,
     seed: int,
     outcome: Outcome = Outcome.SATISFIED,
 ) -> Iterator[pd.DataFrame]:
     """The whole list of every cell of a study that has groups of this outcome, by relation and system (ids).
 
-    Columns relation_id, system_id, rank (from 1), group_id, source; a row a group, in the order of the design. `checks`
-    are those of the study. Raises UnknownName for a design.
+    Columns relation_id, system_id, rank (from 1), group_id, source; a row a group, in the order of its number. `checks`
+    are those of the study.
     """
-    parts = get_design(design)
     numbers = Numbers.of_study(connection, study_id, seed)
-    names = [_names(connection, model) for model in (tables.Relation, tables.System)]
     for relation in np.unique(checks.relation).tolist():
         of_relation = np.flatnonzero(checks.relation == relation)
         for column, system in enumerate(checks.systems):
             rows = of_relation[checks.outcome[of_relation, column] == outcome]
             if not len(rows):
                 continue
-            rows = rows[numbers.order(checks.source[rows], parts(names[0][relation], names[1][system]))]
+            rows = rows[numbers.order(checks.source[rows])]
             yield pd.DataFrame(
                 {
                     "relation_id": relation,

@@ -18,10 +18,8 @@ import pandas as pd
 from scipy.sparse import csr_array, diags_array, hstack
 from scipy.special import stdtrit
 
-from audit import registry
-from audit.errors import AuditError, first_line
+from audit.errors import AuditError
 from audit.messages import message
-from audit.registry import Registry
 
 # Who gave which item which label: the one representation that every coefficient reads.
 
@@ -591,7 +589,7 @@ def paradox_note(ratings: Ratings, percent: float, expected: float, value: float
     )
 
 
-# The coefficients that fit some ratings, with their intervals; a new one is one function, registered.
+# The coefficients that fit some ratings, with their intervals.
 
 LEVELS: dict[str, tuple[Scale, ...]] = {
     "nominal": ("names", "order", "numbers"),
@@ -622,30 +620,14 @@ class Coefficient:
     note: str | None = None
 
 
-@dataclass(frozen=True)
-class Measure:
-    """A coefficient as it is registered. A function from ratings to `Parts` that is registered by itself is one
-    without weights and levels."""
-
-    compute: Callable[..., Parts]
-    weighted: str = ""
-    """Its name with `weights`, which `compute` then takes; empty: it has none."""
-    levels: bool = False
-    """Whether `compute` takes a `level` of `DISTANCES`."""
-    fits: Callable[[Ratings], bool] = lambda ratings: True
-    """Whether it can be computed of these ratings."""
-
-
-COEFFICIENTS: Registry[Measure | Callable[[Ratings], Parts]] = registry.coefficients
-COEFFICIENTS.register("percent_agreement", Measure(percent_agreement, "percent_agreement"))
-COEFFICIENTS.register(
-    "cohen_kappa", Measure(cohen_kappa, "cohen_kappa", fits=lambda ratings: len(ratings.annotators) == 2)
-)
-COEFFICIENTS.register(
-    "fleiss_kappa", Measure(fleiss_kappa, "fleiss_kappa", fits=lambda ratings: len(ratings.annotators) != 2)
-)
-COEFFICIENTS.register("krippendorff_alpha", Measure(krippendorff_alpha, levels=True))
-COEFFICIENTS.register("gwet_ac1", Measure(gwet_ac, "gwet_ac2"))
+COEFFICIENTS: dict[str, Callable[..., Parts]] = {
+    "percent_agreement": percent_agreement,
+    "cohen_kappa": cohen_kappa,
+    "fleiss_kappa": fleiss_kappa,
+    "krippendorff_alpha": krippendorff_alpha,
+    "gwet_ac1": gwet_ac,
+}
+"""Functions from ratings to `Parts`. Alpha takes a `level` of `DISTANCES`, the others take `weights`."""
 
 
 def measures(ratings: Ratings, level: str | None = None) -> dict[str, Callable[[Ratings], Parts]]:
@@ -656,39 +638,17 @@ def measures(ratings: Ratings, level: str | None = None) -> dict[str, Callable[[
     >>> list(measures(Ratings.of(frame)))
     ['percent_agreement', 'cohen_kappa', 'krippendorff_alpha', 'gwet_ac1']
     """
-    registered = {name: _measure(name) for name in COEFFICIENTS}
-    fitting = {name: measure for name, measure in registered.items() if measure.fits(ratings)}
+    other_kappa = "fleiss_kappa" if len(ratings.annotators) == 2 else "cohen_kappa"
+    fitting = {name: compute for name, compute in COEFFICIENTS.items() if name != other_kappa}
     if level in DISTANCES:
-        return {name: partial(measure.compute, level=level) for name, measure in fitting.items() if measure.levels}
+        return {"krippendorff_alpha": partial(krippendorff_alpha, level=level)}
     if level is None:
-        return {name: measure.compute for name, measure in fitting.items()}
+        return fitting
     if ratings.values is None:
         raise AuditError(f"the labels are not numbers; the level {level} needs numbers or an order")
+    del fitting["krippendorff_alpha"]
     weights = WEIGHTS[level](ratings.values)
-    return {
-        measure.weighted: partial(measure.compute, weights=weights) for measure in fitting.values() if measure.weighted
-    }
-
-
-def _measure(name: str) -> Measure:
-    registered = COEFFICIENTS.get(name)
-    if isinstance(registered, Measure):
-        return registered
-    return Measure(partial(_computed, name, registered))
-
-
-def _computed(name: str, compute: Callable[[Ratings], Parts], ratings: Ratings) -> Parts:
-    """What a function of a plug-in makes of the ratings; whatever it raises is one AuditError."""
-    try:
-        parts = compute(ratings)
-    except AuditError:
-        raise
-    except Exception as problem:
-        reason = f"{type(problem).__name__}: {first_line(problem)}"
-        raise AuditError(f"the coefficient {name!r} cannot be computed ({reason}); mend its plug-in") from problem
-    if not isinstance(parts, Parts):
-        raise AuditError(f"the coefficient {name!r} returned a {type(parts).__name__}; it must return Parts")
-    return parts
+    return {name.replace("ac1", "ac2"): partial(compute, weights=weights) for name, compute in fitting.items()}
 
 
 def suite(ratings: Ratings, level: str | None = None, confidence: float = 0.95) -> list[Coefficient]:

@@ -1,8 +1,4 @@
-"""Annotators err: how competent each is, and what their errors do to a rate.
-
->>> round(rogan_gladen(30, 100, sensitivity=(90, 100), specificity=(95, 100)).rate, 3)
-0.294
-"""
+"""Annotators err: how competent each is, by hidden questions, by the others, and by Dawid and Skene's model."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -11,19 +7,16 @@ from statistics import median
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 from scipy.sparse import csr_array
-from scipy.special import betainc, betaln, ndtri, xlogy
+from scipy.special import ndtri
 
 from audit.errors import AuditError
 from audit.messages import message
 from audit.statistics.agreement import Ratings, interval, krippendorff_alpha, mean_of
-from audit.statistics.intervals import Estimate, check_confidence, difference_of_rates, wilson
+from audit.statistics.intervals import Estimate, difference_of_rates, wilson
 
 # A share with its interval, or the reason why there is none: few observations say too little about a person.
 
-RISK = 0.025
-"""Probability that an alarm ever strikes somebody who is exactly as good as asked."""
 LEAST = 10
 """Observations below which no share is given."""
 
@@ -56,22 +49,6 @@ def share(part: int, whole: int, least: int = LEAST, confidence: float = 0.95) -
     return Share(part, whole, part / whole, ends.low, ends.high)
 
 
-def below(part: int, whole: int, mark: float, risk: float) -> bool:
-    """Whether `part` of `whole` says that a share is below `mark`, however often one looks while observations come in.
-
-    The likelihood of shares from 0 to `mark`, all weighed alike, over that of `mark` itself is a martingale where the
-    share is `mark`, and falls on average where it is higher: by Ville's inequality it ever reaches 1 / `risk` with a
-    probability of at most `risk`. Source: Robbins, "Statistical methods related to the law of the iterated logarithm",
-    Annals of Mathematical Statistics 41 (1970).
-
-    >>> [below(part, 20, 0.9, 0.025) for part in (12, 13)]
-    [True, False]
-    """
-    with np.errstate(divide="ignore"):  # a share far above the mark: the logarithm of nothing
-        mixed = betaln(part + 1, whole - part + 1) + np.log(betainc(part + 1, whole - part + 1, mark)) - np.log(mark)
-    return bool(mixed - xlogy(part, mark) - xlogy(whole - part, 1 - mark) >= -math.log(risk))
-
-
 def too_few(number: int, least: int) -> str:
     """The reason that stands where there are too few observations for a number.
 
@@ -88,26 +65,20 @@ def too_few(number: int, least: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """Shares of right answers in the two halves, and the second less the first with its interval; None: too few.
-
-    `alarm`: the second half is surely worse, however often one looks while answers come in.
-    """
+    """Shares of right answers in the two halves, and the second less the first with its interval; None: too few."""
 
     first: Share
     second: Share
     change: float | None
     low: float | None
     high: float | None
-    alarm: bool
 
 
 def drift(right: Sequence[bool], least: int = LEAST) -> Drift:
     """The halves of a row of answers, in the order in which they were given; of an odd number the middle one is second.
 
     The interval of the difference of two independent shares is Newcombe's, from the Wilson intervals of both (his
-    method 10). From `least` answers in each half on. The alarm is looked for when there are twice `least` answers, and
-    whenever their number has doubled since, in all answers until then, each time by Fisher's exact test with less of
-    the risk of 2.5 %: with 1 / 2, 1 / 6, 1 / 12, ... of it, which add up to 1. Source: Newcombe, "Interval estimation
+    method 10). From `least` answers in each half on. Source: Newcombe, "Interval estimation
     for the difference between independent proportions", Statistics in Medicine 17 (1998).
 
     >>> halves = drift([True] * 18 + [False] * 2 + [True] * 10 + [False] * 10)
@@ -118,17 +89,9 @@ def drift(right: Sequence[bool], least: int = LEAST) -> Drift:
     halves = [(sum(map(bool, half)), len(half)) for half in (right[:middle], right[middle:])]
     first, second = (share(part, whole, least) for part, whole in halves)
     if first.value is None or second.value is None:
-        return Drift(first, second, None, None, None, False)
+        return Drift(first, second, None, None, None)
     low, high = difference(halves[1], halves[0])
-    return Drift(first, second, second.value - first.value, low, high, _falls(right, max(least, 1)))
-
-
-def _falls(right: Sequence[bool], least: int) -> bool:
-    looks = int(math.log2(len(right) // least))
-    half = least * 2 ** (looks - 1)
-    before, after = (sum(map(bool, part)) for part in (right[:half], right[half : 2 * half]))
-    chance = stats.hypergeom.cdf(after, 2 * half, before + after, half)
-    return bool(chance <= RISK / (looks * (looks + 1)))
+    return Drift(first, second, second.value - first.value, low, high)
 
 
 def difference(*shares: tuple[int, int], confidence: float = 0.95) -> tuple[float, float]:
@@ -232,113 +195,31 @@ def confusion(
     return table
 
 
-# How fast somebody answers, and whether that is too fast to have read what was asked.
-
-LEAST_TIMED = 20
-"""Timed answers below which there is no alarm."""
-MOST_FAST = 0.1
-"""Share of too fast answers above which there is one."""
+# How fast somebody answers.
 
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """Median seconds (None: nothing was timed), the share of answers faster than `fastest`, and whether that alarms."""
+    """Median seconds (None: nothing was timed), and the share of answers faster than `fastest`."""
 
     seconds: float | None
     fast: Share
     fastest: float
-    alarm: bool
 
 
 def speed(seconds: Sequence[float], fastest: float) -> Speed:
     """The speed of one annotator: seconds from question to answer, any number of them; `fastest` in seconds.
 
-    The rule: an alarm where there are at least 20 timed answers and more than a tenth of them took less than
-    `fastest`. One quick answer is a habit of the hand, a tenth of them is a habit of the head. Raises AuditError for
-    negative seconds.
+    Raises AuditError for negative seconds.
 
-    >>> speed([0.4, 0.5, 0.4] + [3.0] * 22, fastest=1.0).alarm, speed([0.4] * 19, fastest=1.0).alarm
-    (True, False)
     >>> speed([2.0, 4.0], 1.0).seconds
     3.0
     """
     if any(value < 0 for value in seconds):
         raise AuditError(f"{min(seconds)} seconds are impossible; an answer comes after its question")
     fast = sum(value < fastest for value in seconds)
-    fast_share = share(fast, len(seconds), LEAST_TIMED)
-    alarm = fast_share.value is not None and fast_share.value > MOST_FAST
-    return Speed(float(median(seconds)) if len(seconds) else None, fast_share, fastest, alarm)
-
-
-# When to look at how somebody judges: a few rules, each with a number that anybody can check.
-#
-# An alarm is a reason to look and to talk, not a verdict. Alarms are watched while answers come in, so the rules
-# `accuracy`, `bias`, `consistency` and `drift` hold for all looks together: of forty annotators who are exactly as good
-# as asked, at most one on average is ever struck by each (docs/how-to/quality.md). `speed` and
-# `apart` say nothing of chance.
-
-ACCURACY = 0.7
-"""Accuracy that is asked for where there is no pass mark."""
-CONSISTENCY = 0.8
-"""Share of repeats answered as before that is asked for."""
-BIAS = 0.1
-"""Bias of a label that is left alone."""
-APART = 0.1
-"""Rise of alpha without somebody from which on they are said to judge otherwise."""
-
-
-@dataclass(frozen=True, slots=True)
-class Alarm:
-    """A rule that struck, by name, and the label that it is about (`bias` only)."""
-
-    rule: str
-    label: str | None = None
-
-
-def alarms(
-    accuracy: Share,
-    bias: Sequence[Bias],
-    consistency: Share,
-    speed: Speed,
-    drift: Drift,
-    alpha: float | None = None,
-    alpha_without: float | None = None,
-    mark: float = 0.0,
-) -> list[Alarm]:
-    """The rules that strike, in this order.
-
-    - `accuracy`: the accuracy on hidden questions is surely (`below`) below the pass mark `mark` (0: below 0.7).
-    - `bias`: a label is given too often by at least a tenth of the answers, and of the errors about it surely less than
-      half miss it, with an equal part of the risk for each label.
-    - `consistency`: the share of repeats answered as before is surely below 0.8.
-    - `speed`: of 20 answers or more, more than a tenth was faster than the setting `fastest`.
-    - `drift`: the second half is surely worse than the first (`drift`).
-    - `apart`: Krippendorff's alpha is higher by at least 0.1 without this annotator.
-
-    >>> from audit.statistics.annotators import drift, share, speed
-    >>> none = share(0, 0)
-    >>> [alarm.rule for alarm in alarms(share(6, 20), [], none, speed([0.2] * 30, 1.0), drift([]))]
-    ['accuracy', 'speed']
-    """
-    result = []
-    if accuracy.value is not None and below(accuracy.part, accuracy.whole, mark or ACCURACY, RISK):
-        result.append(Alarm("accuracy"))
-    result += [
-        Alarm("bias", entry.label)
-        for entry in bias
-        if entry.value is not None
-        and entry.value >= BIAS
-        and below(math.ceil(entry.missed), entry.given + math.ceil(entry.missed), 0.5, RISK / len(bias))
-    ]
-    if consistency.value is not None and below(consistency.part, consistency.whole, CONSISTENCY, RISK):
-        result.append(Alarm("consistency"))
-    if speed.alarm:
-        result.append(Alarm("speed"))
-    if drift.alarm:
-        result.append(Alarm("drift"))
-    if alpha is not None and alpha_without is not None and alpha_without - alpha >= APART:
-        result.append(Alarm("apart"))
-    return result
+    fast_share = share(fast, len(seconds), 20)
+    return Speed(float(median(seconds)) if len(seconds) else None, fast_share, fastest)
 
 
 # Dawid and Skene's model: what the items really are, and how each annotator errs, from the ratings alone.
@@ -644,63 +525,3 @@ def _subset(ratings: Ratings, keep: np.ndarray) -> Ratings | None:
     return Ratings(
         item, ratings.annotator[keep], ratings.label[keep], int(item.max()) + 1, ratings.annotators, ratings.labels
     )
-
-
-# Rogan and Gladen's correction of a rate for judgements that are sometimes wrong.
-
-
-@dataclass(frozen=True, slots=True)
-class RoganGladen(Estimate):
-    """The rate that remains when errors of judgement are taken out, and the rate as it was judged."""
-
-    judged: float
-
-
-def rogan_gladen(
-    k: int,
-    n: int,
-    sensitivity: tuple[int, int],
-    specificity: tuple[int, int],
-    confidence: float = 0.95,
-) -> RoganGladen:
-    """The true rate behind k of n groups judged false, by annotators whose errors were audited.
-
-    `sensitivity` is (found, really false): of the audited groups that are false, how many the annotators called false;
-    `specificity` is (found, really true) likewise for the others. rate = (k / n + sp - 1) / (se + sp - 1), cut to 0..1.
-    The n groups and the audited ones are taken as independent samples of large populations. The interval counts the
-    uncertainty of all three rates. Raises AuditError for impossible counts, and where se + sp is at most 1, since such
-    judgements say nothing. Source: Rogan and Gladen, American Journal of Epidemiology 107 (1978); interval: Lang and
-    Reiczigel, Preventive Veterinary Medicine 113 (2014), equation 16.
-
-    >>> corrected = rogan_gladen(30, 100, sensitivity=(90, 100), specificity=(95, 100))
-    >>> round(corrected.rate, 3), round(corrected.low, 3), round(corrected.high, 3)
-    (0.294, 0.182, 0.413)
-    """
-    for name, (part, whole) in (("judged", (k, n)), ("sensitivity", sensitivity), ("specificity", specificity)):
-        if whole < 1 or not 0 <= part <= whole:
-            raise AuditError(f"{name} {part} of {whole} is impossible; allowed are 0 to {max(whole, 1)} of 1 or more")
-    check_confidence(confidence)
-    judged, right_false, right_true = k / n, sensitivity[0] / sensitivity[1], specificity[0] / specificity[1]
-    if right_false + right_true <= 1:
-        raise AuditError(
-            f"sensitivity {right_false:.3f} and specificity {right_true:.3f} add to {right_false + right_true:.3f}, "
-            "which is no better than chance; the correction needs more than 1; judge again, or audit more groups"
-        )
-    rate = min(max((judged + right_true - 1) / (right_false + right_true - 1), 0.0), 1.0)
-
-    # Adding z * z (and two) imagined observations keeps the interval honest near 0 and 1 and for small audits.
-    z = float(ndtri((1 + confidence) / 2))
-    size = n + z * z
-    near = (n * judged + z * z / 2) / size
-    false_size, true_size = sensitivity[1] + 2, specificity[1] + 2
-    se, sp = (sensitivity[0] + 1) / false_size, (specificity[0] + 1) / true_size
-    gain = se + sp - 1
-    if gain <= 0:
-        return RoganGladen(rate, 0.0, 1.0, judged)
-    centre = (near + sp - 1) / gain
-    false_error, true_error = se * (1 - se) / false_size, sp * (1 - sp) / true_size
-    shift = 2 * z * z * (centre * false_error - (1 - centre) * true_error)
-    variance = near * (1 - near) / size + centre**2 * false_error + (1 - centre) ** 2 * true_error
-    half = z * math.sqrt(variance) / gain
-    low, high = (min(max(centre + shift + sign * half, 0.0), 1.0) for sign in (-1, 1))
-    return RoganGladen(rate, min(low, rate), max(high, rate), judged)

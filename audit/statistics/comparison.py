@@ -22,16 +22,12 @@ from scipy.special import bdtr, ndtr, ndtri, stdtrit
 from audit.errors import AuditError
 from audit.messages import message
 from audit.statistics.intervals import (
-    CORPUS_ONLY,
     EVENTS,
     Estimate,
-    Estimator,
     Target,
     effective_interval,
     effective_size,
     mid_p,
-    pair_p,
-    pair_sequence,
 )
 from audit.statistics.orders import Orders, compare_orders
 from audit.statistics.rates import combine
@@ -53,7 +49,7 @@ class PairedDifference:
     `low` and `high` are its interval. `p_above` and `p_below` test, one-sided, that it is not above delta and not below
     -delta; `p` is twice the smaller one, at most 1. They are None where the difference is known without error: then
     there is nothing to test. `mcnemar_p` is the exact McNemar test on the judged groups alone, None where groups were
-    not judged in pairs, and where one may stop at will: it needs a number that was fixed before. `only_one` and
+    not judged in pairs. `only_one` and
     `only_other` count the judged groups that are genuine for just one of them. None where nothing was judged: `reason`
     says so, and why there is no test where all of the corpus was judged.
     """
@@ -101,7 +97,6 @@ def paired_differences(
     decides: np.ndarray,
     target: Target = "corpus",
     confidence: float = 0.95,
-    sequence: bool = False,
     cluster: np.ndarray | None = None,
     delta: float = 0.0,
     pairs: Iterable[tuple[int, int]] | None = None,
@@ -122,11 +117,8 @@ def paired_differences(
     and McNemar's test, which knows of none, is None where clusters have several groups.
     `delta` is the difference up to which systems count as equal: the p-values test beyond it.
 
-    With `sequence` interval and p hold whenever judging stops: exactly, by betting on the values of the informative
-    groups in the order in which they were drawn (`confidence_sequences.pair_sequence`, `pair_p`). For the corpus only.
-    Raises AuditError on different shapes, other values, and a sequence for the population. Source: Tango, Statistics in
-    Medicine 17 (1998); Holm, Scandinavian Journal of Statistics 6 (1979); McNemar, Psychometrika 12 (1947); for
-    sequences see `confidence_sequences`.
+    Raises AuditError on different shapes and other values. Source: Tango, Statistics in Medicine 17 (1998); Holm,
+    Scandinavian Journal of Statistics 6 (1979); McNemar, Psychometrika 12 (1947).
 
     >>> genuine = np.array([[1, 0], [1, 0], [0, 0], [1, 1]], float)
     >>> pair = paired_differences(genuine, np.array([True, True, True, False]))[0]
@@ -139,8 +131,6 @@ def paired_differences(
             f"settled groups of shape {genuine.shape} and a mask of shape {decides.shape}; "
             "needed are (groups, systems) and (groups,)"
         )
-    if sequence and target == "population":
-        raise AuditError(CORPUS_ONLY)
     unknown = np.isnan(genuine)
     if not (unknown | (genuine == 0) | (genuine == 1)).all():
         raise AuditError("a settled group is 1 (genuine) or 0 (false or violated), or NaN where it is not settled")
@@ -148,7 +138,7 @@ def paired_differences(
     judged = genuine[among]
     code = None if cluster is None or target == "corpus" else pd.factorize(np.asarray(cluster))[0]
     return [
-        _difference(judged, pair, decides, target, confidence, sequence, code, among, delta)
+        _difference(judged, pair, decides, target, confidence, code, among, delta)
         for pair in (combinations(range(genuine.shape[1]), 2) if pairs is None else pairs)
     ]
 
@@ -231,7 +221,6 @@ def _difference(
     decides: np.ndarray,
     target: Target,
     confidence: float,
-    sequence: bool,
     cluster: np.ndarray | None,
     among: np.ndarray,
     delta: float,
@@ -254,10 +243,6 @@ def _difference(
         return pair_of(share * mean, share * mean, share * mean, reason=CENSUS)
     # Of the corpus, those that are not judged add at most 1 each to either side, whatever they are.
     least, most = ((b - c + side * (population - n)) / population for side in (-1, 1))
-    if sequence:
-        values = judged[:, first] - judged[:, second]
-        low, high = pair_sequence(values, population, confidence)
-        return pair_of(share * mean, share * low, share * high, pair_p(values, population))
     weight = (population - 1) / (population - n) if target == "corpus" else 1.0
     if cluster is not None:
         weight = worth_of_differences(judged[:, [first, second]], cluster[among], confidence)
@@ -639,19 +624,6 @@ class Common:
         orders = compare_orders(frame)
         return {**orders, "best_genuine": [], "best_changes": False} if np.isnan(self.sr_observed).any() else orders
 
-    @property
-    def by_false(self) -> tuple[np.ndarray, np.ndarray]:
-        """What each system has before anything counts as false, and what each false group takes; both (systems,).
-
-        `sr_relative` is the former less the latter times the false groups that the comparison rests on: those of
-        `outcomes`, or those that `false` counts.
-        """
-        if self.outcomes is None or self.held is None:
-            with np.errstate(invalid="ignore", divide="ignore"):
-                return self.sr_observed, np.where(self.judged > 0, self.sr_observed / self.judged, 0.0)
-        each = self.deciding / max(len(self.outcomes), 1) / self.groups
-        return self.held[self._settled].sum(axis=0) * each, each
-
     def _by_cells(self) -> np.ndarray:
         with np.errstate(invalid="ignore", divide="ignore"):
             rate = np.where(self.satisfied > 0, self.false / self.judged, 0.0)
@@ -701,26 +673,22 @@ class Common:
         target: Target,
         confidence: float,
         delta: float,
-        sequence: bool = False,
         pairs: Iterable[tuple[int, int]] | None = None,
     ) -> list[PairedDifference]:
         """The difference of SR_g for each two systems, or for these `pairs` of places, by paired groups where the
-        design draws them, else by cells: then there is no sequence, and without `pairs` none."""
+        design draws them, else by cells."""
         if self.pairs:
             found = []
             for first, second in combinations(range(len(self.systems)), 2) if pairs is None else pairs:
                 part = self.of_pair(self.systems[first], self.systems[second])
                 place = part.columns((self.systems[first], self.systems[second]))
-                either = [] if sequence and self.decides is None and pairs is None else [place]
-                result = part.differences(target, confidence, delta, sequence, either)
+                result = part.differences(target, confidence, delta, [place])
                 found += [replace(one, one=first, other=second) for one in result]
             return found
         if self.genuine is not None and self.decides is not None:
-            return paired_differences(
-                self.genuine, self.decides, target, confidence, sequence, self.cluster, delta, pairs
-            )
+            return paired_differences(self.genuine, self.decides, target, confidence, self.cluster, delta, pairs)
         if pairs is None:
-            pairs = [] if sequence else combinations(range(len(self.systems)), 2)
+            pairs = combinations(range(len(self.systems)), 2)
         cells = list(zip(self.groups, self.satisfied, self.judged, self.false, strict=True))
         return [
             independent_difference(first, second, cells[first], cells[second], target, confidence, delta)
@@ -936,7 +904,6 @@ def difference(
     removed: int,
     checked: int,
     *,
-    interval: Estimator = mid_p,
     confidence: float = 0.95,
     worth: float | None = None,
 ) -> TwoPhase:
@@ -954,7 +921,7 @@ def difference(
 
     A variance estimated from few differences is often 0, and an interval made from it a lie. So each part has an
     interval of its own and they are put together by their squared distances (MOVER: Zou and Donner, Statistics in
-    Medicine 27, 2008): `interval` at the corrected rate of n from N, and for the difference of the two kinds of errors
+    Medicine 27, 2008): `mid_p` at the corrected rate of n from N, and for the difference of the two kinds of errors
     the intervals of `added` and `removed` of m from n, with their multinomial correlation. No differences among few
     checked groups leave the second part wide; all groups checked leave it 0, and the first is then the interval of the
     corrected counts. For texts to come (`population` None) that come in documents, `worth` is what the n groups are as
@@ -974,8 +941,8 @@ def difference(
     rate = _cut(k / n + (added - removed) / checked)
     whole = round(rate * n)
     hits, size = (whole, n) if worth is None or worth >= n else (whole / n * worth, worth)
-    first = interval(hits, size, population, confidence=confidence)
-    more, less = (interval(count, checked, n, confidence=confidence) for count in (added, removed))
+    first = mid_p(hits, size, population, confidence=confidence)
+    more, less = (mid_p(count, checked, n, confidence=confidence) for count in (added, removed))
     # No more can be added than the protocol calls true, none removed that it does not call false.
     up, down = min(more.high, (n - k) / n), min(less.high, k / n)
     gain, loss = added / checked, removed / checked
@@ -1302,7 +1269,6 @@ def pooled_difference(
     target: Target = "population",
     confidence: float = 0.95,
     delta: float = 0.0,
-    sequence: bool = False,
 ) -> Pooled:
     """The difference of two systems over all relations under which both were checked, the first minus the second.
 
@@ -1310,8 +1276,7 @@ def pooled_difference(
     as many groups as they share: the weights are those of this corpus. The interval is put together from the relations'
     own (MOVER, `audit.statistics.rates.combine`), with the correlations that clusters of sources show
     (`Sums.cautious`); where cells are drawn apart (the design `simple`, totals) they count as independent for the
-    corpus, and as wholly dependent for the population. `p` is the level at which the interval ends at delta. Of a
-    `sequence` each relation's holds with the risk divided by their number, so that all hold at every look.
+    corpus, and as wholly dependent for the population. `p` is the level at which the interval ends at delta.
 
     >>> genuine = np.array([[1, 0]] * 20 + [[1, 1]] * 40, float)
     >>> whole, codes = np.full(2, 60), np.arange(60)
@@ -1327,11 +1292,10 @@ def pooled_difference(
         reason = message("no_order.no_relation_compares") if compared else message("no_order.no_relation_has_both")
         return Pooled(None, None, None, None, 0, len(compared), 0, 0, 0, reason)
     weights = [float(common.groups.max()) for common in used]
-    correlations = _pooled(used, systems, target, sequence)
+    correlations = _pooled(used, systems, target)
 
     def interval(at: float) -> tuple[list[PairedDifference], tuple[float, float, float]]:
-        each = at if not sequence else 1 - (1 - at) / len(used)
-        parts = [common.differences(target, each, delta, sequence, [common.columns(systems)])[0] for common in used]
+        parts = [common.differences(target, at, delta, [common.columns(systems)])[0] for common in used]
         # From [-1, 1] to [0, 1], where rates are, and back.
         ends = [(float(part.difference or 0), float(part.low or 0), float(part.high or 0)) for part in parts]
         rates, lows, highs = ([(value + 1) / 2 for value in values] for values in zip(*ends, strict=True))
@@ -1353,10 +1317,10 @@ def pooled_difference(
     return Pooled(difference, low, high, p, *numbers)
 
 
-def _pooled(commons: Sequence[Common], systems: tuple[str, str], target: Target, sequence: bool) -> np.ndarray | None:
+def _pooled(commons: Sequence[Common], systems: tuple[str, str], target: Target) -> np.ndarray | None:
     """How the relations' differences go together, (relations, relations); None: as independent ones."""
     drawn_apart = any(common.decides is None or common.cluster is None for common in commons)
-    if sequence or (drawn_apart and target == "population"):
+    if drawn_apart and target == "population":
         return np.ones((len(commons), len(commons)))
     if drawn_apart:
         return None

@@ -9,17 +9,16 @@ group in which it does not hold is a *false violation*.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from scipy import stats
-from scipy.special import betaincinv, ndtri
+from scipy.special import betaincinv
 
 from audit.errors import AuditError
 from audit.statistics.intervals import (
     Estimate,
-    Estimator,
     Interval,
     Target,
     difference_of_rates,
@@ -110,7 +109,6 @@ class Documents:
 
 def corrected(
     counts: Counts,
-    interval: Estimator = mid_p,
     confidence: float = 0.95,
     target: Target = "corpus",
     documents: Documents | None = None,
@@ -142,7 +140,7 @@ def corrected(
     groups = counts.satisfied + counts.violated
     if not groups or (counts.satisfied and not audited) or (counts.violated and not counts.audited_violated):
         return None
-    ends_of = partial(_ends, interval=interval, confidence=confidence, target=target)
+    ends_of = partial(_ends, confidence=confidence, target=target)
 
     def share(bad: int, judged: int, population: int, worth: float, otherwise: float = 0.0) -> Estimate:
         """The share that is not bad."""
@@ -179,9 +177,7 @@ def corrected(
     return Estimate(rate, max(rate - ends[0], 0.0), min(rate + ends[1], 1.0))
 
 
-def with_corrected(
-    cells: pd.DataFrame, interval: Estimator = mid_p, confidence: float = 0.95, target: Target = "corpus"
-) -> pd.DataFrame:
+def with_corrected(cells: pd.DataFrame, confidence: float = 0.95, target: Target = "corpus") -> pd.DataFrame:
     """The cells with the columns `RATES` added; other columns, the index and the order of rows are kept.
 
     `cells` has the counts satisfied, violated, judged, false and those of `COUNTS`, all but holds_judged used; where
@@ -201,13 +197,13 @@ def with_corrected(
     for place in np.flatnonzero(~np.isnan(counts_of_cells).any(axis=1)):
         counts = Counts(**{name: int(value) for name, value in zip(names, counts_of_cells[place], strict=True)})
         of_cell = documents[place] if isinstance(documents[place], Documents) else None
-        rate = corrected(counts, interval, confidence, target, of_cell)
+        rate = corrected(counts, confidence, target, of_cell)
         if rate is not None:
             rates[place, :3] = rate.rate, rate.low, rate.high
         if counts.audited_violated:
             worth = float(of_cell.worth[4]) if of_cell else math.inf
             part = counts.broken_violated, counts.audited_violated, counts.violated, worth
-            ends = _ends(*part, interval=interval, confidence=confidence, target=target)
+            ends = _ends(*part, confidence=confidence, target=target)
             rates[place, 3:] = counts.broken_violated / counts.audited_violated, ends.low, ends.high
     return cells.assign(**{name: rates[:, place] for place, name in enumerate(RATES)})
 
@@ -218,15 +214,13 @@ def _rate(satisfied: float, true: float, holds_true: float, holds_false: float, 
     return genuine / holding if holding > 0 else math.nan
 
 
-def _ends(
-    bad: int, judged: int, population: int, worth: float, *, interval: Estimator, confidence: float, target: Target
-) -> Interval:
+def _ends(bad: int, judged: int, population: int, worth: float, *, confidence: float, target: Target) -> Interval:
     """The interval of the share that is bad; `worth` is what the judged ones are as independent ones."""
     # Rounding may make fewer of the unjudged than were judged.
     groups = max(population, judged) if target == "corpus" else None
     if groups is None and worth < judged:
-        return interval(bad / judged * worth, worth, None, confidence=confidence)
-    return interval(bad, judged, groups, confidence=confidence)
+        return mid_p(bad / judged * worth, worth, None, confidence=confidence)
+    return mid_p(bad, judged, groups, confidence=confidence)
 
 
 # A rate of groups that were drawn with unequal probabilities.
@@ -366,148 +360,6 @@ def carry_effect(
         )
     down, up = (most_wrong(carried, most, confidence) / judged for carried in (false, true))
     return CarryEffect(down, up, max(low - down, 0.0), min(high + up, 1.0))
-
-
-# A share of false groups corrected for wrong labels whose rate is known, where errors do not depend on the outputs.
-#
-# With K labels, of which each wrong one is as likely as the others, a label is seen where another one is true with
-# e / (K - 1), so the matrix of seen by true labels is P = a I + b J with b = e / (K - 1) and a = 1 - K b. Whether a
-# group is false is a function f of the labels that it rests on; applying the inverse of P to f gives a value of the
-# seen labels whose mean is f of the true ones. Where a group is false under all labels but the one that its outputs
-# have, this is (observed - e) / (1 - e K / (K - 1)): the correction of a prevalence by a test's sensitivity and
-# specificity.
-
-
-@dataclass(frozen=True, slots=True)
-class Resting:
-    """A judged group and the labels that it rests on.
-
-    `labels` are the rows with a label, any numbers that tell them apart; `seen` what each says, as its place among the
-    labels that there are; `false` (labels, ..., labels), with an axis for each row, is whether the group is false under
-    other labels. A group that rests on none has the shape (). `weight` is what it counts in the share; `share` the part
-    of its cell that is judged.
-    """
-
-    labels: tuple[int, ...]
-    seen: tuple[int, ...]
-    false: np.ndarray
-    weight: float = 1.0
-    share: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class CorrectedShare(Estimate):
-    """A corrected share, cut to 0 to 1 where `cut` says so."""
-
-    cut: bool
-
-
-def check_error(error: float, labels: int) -> None:
-    """Raise AuditError where a rate of errors leaves nothing of what such labels say.
-
-    >>> check_error(0.1, 2)
-    """
-    if labels < 2:
-        raise AuditError("gold says one label only, so nothing is known of what it says in error; leave its error out")
-    if not 0 <= error < (labels - 1) / labels:
-        raise AuditError(
-            f"with an error of {error:g} gold of {labels} labels says nothing of the truth; allowed is a rate from 0 "
-            f"to less than {(labels - 1) / labels:.3g}"
-        )
-
-
-def corrected_values(groups: Sequence[Resting], error: float) -> np.ndarray:
-    """The corrected value of each group, (groups,): below 0 and above 1 as they come, since only means are shares.
-
-    Raises AuditError for a rate that `check_error` refuses. Source: Rogan and Gladen, American Journal of Epidemiology
-    107 (1978), for two labels; Kuha and Skinner, in Survey Measurement and Process Quality (1997), for the matrix.
-
-    >>> group = Resting((1,), (0,), np.array([False, True]))
-    >>> corrected_values([group], 0.1).round(3).tolist()
-    [-0.125]
-    """
-    return np.array([_value(group, error)[group.seen] for group in groups], float)
-
-
-def correct(
-    groups: Sequence[Resting], error: float, low: float, high: float, confidence: float = 0.95
-) -> CorrectedShare:
-    """The mean of the corrected values, weighed; `low` and `high` are the ends of the observed share's interval.
-
-    The ends keep their distances, stretched by 1 / a for each label that a group rests on. Of a corpus (`share` above
-    0) the errors of the labels that are there vary beside what is drawn of it: that is added, for each label the
-    variance of all that rests on it, as it would be were the seen label the true one. For texts to come the observed
-    interval has it already.
-
-    >>> groups = [Resting((at,), (0,), np.array([at < 30, at >= 30])) for at in range(100)]
-    >>> share = correct(groups, 0.1, 0.22, 0.4)
-    >>> round(share.rate, 3), round(share.low, 3), round(share.high, 3), share.cut
-    (0.25, 0.15, 0.375, False)
-    """
-    weight = np.array([group.weight for group in groups], float)
-    weight = weight / weight.sum()
-    observed = float(weight @ np.array([float(group.false[group.seen]) for group in groups]))
-    rate = float(weight @ corrected_values(groups, error))
-    stretch = max((_shrink_factor(group, error) ** -len(group.labels) for group in groups), default=1.0)
-    noise = float(ndtri((1 + confidence) / 2)) ** 2 * _noise(groups, weight, error)
-    ends = (
-        rate - float(np.hypot(stretch * (observed - low), np.sqrt(noise))),
-        rate + float(np.hypot(stretch * (high - observed), np.sqrt(noise))),
-    )
-    cut = tuple(min(max(value, 0.0), 1.0) for value in (rate, *ends))
-    return CorrectedShare(cut[0], cut[1], cut[2], cut != (rate, *ends))
-
-
-def resting_share(groups: Sequence[Resting], error: float) -> float:
-    """The share of the groups, weighed, that may rest on a wrong label: how far the observed share can be off where
-    errors go with the outputs.
-
-    >>> groups = [Resting((1,), (0,), np.array([False, True])), Resting((), (), np.array(True))]
-    >>> resting_share(groups, 0.1)
-    0.05
-    """
-    weight = np.array([group.weight for group in groups], float)
-    reach = np.array([min(1.0, len(group.labels) * error) for group in groups])
-    return float(weight @ reach / weight.sum())
-
-
-def _noise(groups: Sequence[Resting], weight: np.ndarray, error: float) -> float:
-    """The variance of the mean by the labels' errors, as far as drawing without replacement leaves it out."""
-    if not error or not any(group.share for group in groups):
-        return 0.0
-    by_label: dict[int, np.ndarray] = {}
-    for group, part in zip(groups, weight * np.sqrt([group.share for group in groups]), strict=True):
-        value = _value(group, error)
-        for axis, label in enumerate(group.labels):
-            place = tuple(slice(None) if at == axis else seen for at, seen in enumerate(group.seen))
-            # Beside the value under the seen label: what all groups share of one label adds up.
-            change = part * (value[place] - value[group.seen])
-            by_label[label] = by_label.get(label, np.zeros(len(change))) + np.roll(change, -group.seen[axis])
-    chances = {
-        len(sums): np.r_[1 - error, np.full(len(sums) - 1, error / (len(sums) - 1))] for sums in by_label.values()
-    }
-    return float(sum(chances[len(sums)] @ sums**2 - (chances[len(sums)] @ sums) ** 2 for sums in by_label.values()))
-
-
-def _shrink_factor(group: Resting, error: float) -> float:
-    """The `a` of P = a I + b J: by how much errors shrink what a label says."""
-    labels = group.false.shape[0] if group.labels else 2
-    return 1 - labels * error / (labels - 1)
-
-
-def _value(group: Resting, error: float) -> np.ndarray:
-    """The corrected value under every combination of seen labels, of the shape of `false`."""
-    return _inverted(group.false.tobytes(), group.false.shape, error)
-
-
-@lru_cache(maxsize=10_000)
-def _inverted(false: bytes, shape: tuple[int, ...], error: float) -> np.ndarray:
-    value = np.frombuffer(false, bool).reshape(shape).astype(float)
-    for axis, labels in enumerate(shape):
-        check_error(error, labels)
-        each = error / (labels - 1)
-        value = (value - each * value.sum(axis=axis, keepdims=True)) / (1 - labels * each)
-    return value
 
 
 # R_FS of groups whose sources were divided at random between two protocols, and the difference that these make.

@@ -13,28 +13,16 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
+from scipy.special import logsumexp, ndtri
 
 from audit.errors import AuditError
 from audit.statistics.comparison import ENOUGH_FOR_P_BEST
-from audit.statistics.intervals import (
-    check_confidence,
-    evidence_above,
-    kind_means,
-    sizes_for_prior_posterior,
-    sum_sequence,
-)
+from audit.statistics.intervals import check_confidence, first_of
 
-# How many groups to judge of each cell: for a half-width, or in two phases.
+# How many groups to judge of each cell for a half-width.
 #
 # All functions take arrays with one entry a cell. A cell has `population` satisfied groups, a share `rate` of which is
 # false; a simple random sample of them is judged without replacement.
-
-FIRST_PHASE = 40
-"""Groups of each cell that are judged before its own rate says how many more are needed."""
-CAUTION = 0.5
-"""Standard errors by which `width_targeted` moves a rate towards 1/2: a first phase that came out too small a rate
-would else ask for too few groups and make the phases many."""
 
 
 def effective_size(judged: ArrayLike, population: ArrayLike) -> np.ndarray:
@@ -94,31 +82,114 @@ def sizes_for_half_width(
     return judged_size(z2 / x, total)
 
 
-def width_targeted(
-    judged: ArrayLike, false: ArrayLike, population: ArrayLike, half_width: float, confidence: float = 0.95
-) -> np.ndarray:
-    """How many groups of each cell to have judged in all, given `false` of the `judged` so far; never fewer than those.
+# Evidence that holds at every number of judgements at once, so that one may stop whenever a decision is made.
+#
+# A fixed-n 95 % interval that is looked at again and again until it says what one hopes for holds less often than 95 %.
+# A confidence sequence holds at all looks together. The price is width: about half as wide again.
 
-    Two phases: judge `FIRST_PHASE` groups of every cell, then as many as this says; where an interval is still too
-    wide, ask again. The rate is moved `CAUTION` standard errors towards 1/2. The rule looks at the counts only, and a
-    cell's list has one order for ever, so the beginning that is judged stays a simple random sample of known size up
-    to the choice of that size; tests/benchmarks/study_simulation.py shows what that does to coverage. Source: Cox,
-    Biometrika 39 (1952), on estimation by double sampling. Raises AuditError on impossible counts.
+FRACTIONS = 0.02 * 2.0 ** np.arange(6)
+"""Parts of the largest bet that are staked side by side: small ones win slowly in long lists, large ones early."""
+UNSURE = 2
+"""Values in the middle of its range that each kind's mean begins with."""
 
-    >>> width_targeted([40, 40, 0], [2, 20, 0], [9000, 9000, 30], 0.05).tolist()
-    [153, 365, 30]
+
+def kind_means(counts: ArrayLike, sums: ArrayLike, ranges: Sequence[tuple[int, int]] = ((-1, 1),)) -> np.ndarray:
+    """What is expected of the next value of each kind: arrays (..., kinds) -> (..., kinds).
+
+    The mean of the `counts` values seen, which add up to `sums`, and of `UNSURE` in the middle of the kind's range.
+
+    >>> kind_means([0, 8], [0, 6], [(0, 1), (0, 1)]).tolist()
+    [0.5, 0.7]
     """
-    n, k, total = (np.asarray(values, float) for values in (judged, false, population))
-    if (n < 0).any() or (k < 0).any() or (k > n).any() or (n > total).any():
-        raise AuditError("counts of cells are impossible; they hold 0 <= false <= judged <= satisfied")
-    # Two false and two true ones more (Agresti and Coull, 1998): no rate is 0 or 1 for having seen few.
-    rate = (k + 2) / (n + 4)
-    error = np.sqrt(rate * (1 - rate) / (n + 4))
-    cautious = np.where(rate < 0.5, np.minimum(rate + CAUTION * error, 0.5), np.maximum(rate - CAUTION * error, 0.5))
-    wanted = np.maximum(sizes_for_half_width(cautious, total, half_width, confidence), n)
-    first = np.minimum(FIRST_PHASE, total)
-    sizes: np.ndarray = np.where(n < first, first, wanted).astype(int)
-    return sizes
+    middle = np.mean(ranges, axis=1)
+    return np.asarray((np.asarray(sums, float) + UNSURE * middle) / (np.asarray(counts, float) + UNSURE))
+
+
+def evidence_above(
+    values: ArrayLike,
+    total: int,
+    kinds: ArrayLike,
+    sizes: ArrayLike,
+    ranges: Sequence[tuple[int, int]] = ((-1, 1),),
+) -> np.ndarray:
+    """Log of the evidence that a whole list adds up to more than `total`, after each of its first values: (n,) -> (n,).
+
+    The list is drawn at random without replacement. Each value is a whole number of a kind known before: `kinds` (n,)
+    are those of the values, `sizes` how many of each kind the list has, `ranges` the least and most that one can be.
+    The evidence is the capital of a gambler who begins with 1 and bets that the next value is above what is left of
+    `total` allows on average; what kind it has is taken out, so that nothing is lost by how kinds happen to come. Where
+    the sum is `total` or less the bets are unfair, so that P(capital >= 1 / alpha at any number of values) <= alpha
+    (Ville): an exact bound, whoever stops whenever. It is infinite where the values left cannot bring the sum down to
+    `total`, and falls in `total`. Source: Waudby-Smith and Ramdas, "Estimating means of bounded random variables by
+    betting" (JRSS B 86, 2024), section 5 (without replacement), with a mixture of constant fractions instead of their
+    predictable one. Raises AuditError where a value cannot be, or there are more than the list has.
+
+    >>> evidence_above([1, 1, 1, -1, 1], 0, [0] * 5, [40]).round(2).tolist()
+    [0.19, 0.42, 0.71, 0.28, 0.53]
+    """
+    x, kind, size = _drawn(values, kinds, sizes, ranges)
+    least, n = np.array(ranges, float)[:, 0], len(x)
+    own = np.zeros((n, len(size)))
+    own[np.arange(n), kind] = 1
+    count, added = np.cumsum(own, axis=0), np.cumsum(own * x[:, None], axis=0)
+    left = size - (count - own)
+    means = kind_means(count - own, added - own * x[:, None], ranges)
+    allowed = (total - (np.cumsum(x) - x) - (left * means).sum(axis=1)) / (size.sum() - np.arange(n))
+    gain = x - means[np.arange(n), kind] - allowed
+    loss = allowed - np.where(left > 0, least - means, np.inf).min(axis=1, initial=np.inf)
+    fair = loss > 1e-12
+    odds = np.where(fair, gain / np.where(fair, loss, 1.0), np.where(gain > 1e-9, 1e300, 0.0))
+    staked = np.cumsum(np.log1p(FRACTIONS[:, None] * odds), axis=1)
+    sure = np.cumsum(x) + ((size - count) * least).sum(axis=1) > total
+    return np.where(sure, np.inf, logsumexp(staked, axis=0) - math.log(len(FRACTIONS)))
+
+
+def sum_sequence(
+    values: ArrayLike,
+    kinds: ArrayLike,
+    sizes: ArrayLike,
+    ranges: Sequence[tuple[int, int]] = ((-1, 1),),
+    confidence: float = 0.95,
+) -> tuple[int, int]:
+    """Lower and upper end for the sum of a list, of which `values` came first: a confidence sequence.
+
+    Arguments are those of `evidence_above`; each side has half the risk. Every sum is left out against which the
+    evidence was ever strong enough, or that the values left make impossible; so it is exact when all are known.
+
+    >>> sum_sequence([1, 1, 0, 1, 0, 1, 1, 1], [0] * 8, [10], [(0, 1)])
+    (6, 8)
+    """
+    x, kind, size = _drawn(values, kinds, sizes, ranges)
+    check_confidence(confidence)
+    needed, left = math.log(2 / (1 - confidence)), size - np.bincount(kind, minlength=len(size))
+
+    def least(values: np.ndarray, limits: Sequence[tuple[int, int]]) -> int:
+        low, high = (int(values.sum() + (left * np.array(side)).sum()) for side in zip(*limits, strict=True))
+        if not len(values):
+            return low
+        # Evidence falls in the total: the least one that is not refuted.
+        return first_of(range(low, high), lambda sum: evidence_above(values, sum, kind, sizes, limits).max() < needed)
+
+    ends = least(x, ranges), -least(-x, [(-most, -least) for least, most in ranges])
+    return min(ends), max(ends)
+
+
+def _drawn(
+    values: ArrayLike, kinds: ArrayLike, sizes: ArrayLike, ranges: Sequence[tuple[int, int]]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The first values of a list, their kinds and the sizes of all kinds as arrays, if they can be."""
+    x, kind, size = np.asarray(values, float), np.asarray(kinds, int), np.asarray(sizes, int)
+    if len(x) != len(kind) or (np.bincount(kind, minlength=len(size)) > size).any():
+        raise AuditError(
+            f"{len(x)} judged of {size.sum()} informative groups is impossible; allowed are 0 to {size.sum()}"
+        )
+    least, most = np.array(ranges, float).T
+    impossible = np.flatnonzero(~((x >= least[kind]) & (x <= most[kind]) & (x == np.round(x))))
+    if len(impossible):
+        at = impossible[0]
+        limits = f"from {least[kind[at]]:g} to {most[kind[at]]:g}"
+        raise AuditError(f"difference {at} (from 0) is {x[at]:g}; of its kind it is a whole number {limits}")
+    return x, kind, size
 
 
 # When a comparison of systems is decided (who wins, or the whole order, up to a tolerance), and what to judge next.
@@ -134,7 +205,7 @@ Goal = Literal["winner", "order"]
 RANGES = ((0, 1), (-1, 0), (-1, 1))
 """What y_i - y_j can be in a group of each kind."""
 MIXED = 2.0
-"""Log of evidence that is lost by staking several fractions at once (`confidence_sequences.FRACTIONS`), about."""
+"""Log of evidence that is lost by staking several fractions at once (`FRACTIONS`), about."""
 SEEN = 20
 """Judged groups of a pair, or all where there are fewer, from which its spread is taken instead of a guess."""
 
@@ -226,7 +297,7 @@ def standing(
     informative groups, in their order: -1, 0 or 1, arrays of any length up to the pair's number of groups.
 
     A comparison "i is not worse than j by more than delta" is decided when the evidence against the contrary
-    (`confidence_sequences.evidence_above`) was ever strong enough for its part of 1 - confidence, and where everything
+    (`evidence_above`) was ever strong enough for its part of 1 - confidence, and where everything
     is judged, when it is true. The winner is decided when one system is decided against every other one, the order when
     every system is against all that come after. To be wrong, one of the comparisons with the system that is truly best
     must be wrong (for the order: one of all pairs), so that the parts are 1 - confidence over `pairs_of`: however often
@@ -428,62 +499,6 @@ def distinct_questions(lists: pd.DataFrame, sizes: np.ndarray, answered: np.ndar
     cell, rank = lists["cell"].to_numpy(), lists["rank"].to_numpy()
     questions = np.unique(lists["question"].to_numpy()[rank <= np.asarray(sizes)[cell]])
     return len(questions), 0 if answered is None else int(np.isin(questions, answered).sum())
-
-
-def sizes_by_design(
-    cells: pd.DataFrame, half_width: float, confidence: float = 0.95, guess: float = GUESS
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """For each design the groups to judge of each cell: expected, and in the worst case.
-
-    `cells` has the columns satisfied, judged, false, one row a cell. Before the work (judged = 0) a cell's rate is
-    `guess`; during it, what was found. `simple` and `shared` fix the numbers before anything is known, so both
-    are worst cases; `two-phase` goes on from what is known; `always-valid` stops by the exact sequence. Raises
-    AuditError on missing columns, impossible counts and a guess that is not from 0 to 1.
-
-    >>> cells = pd.DataFrame({"satisfied": [9000], "judged": [40], "false": [2]})
-    >>> {name: sizes[0].tolist() for name, sizes in sizes_by_design(cells, 0.05).items()}
-    {'simple': [365], 'shared': [365], 'two-phase': [153], 'always-valid': [398]}
-    """
-    missing = [name for name in ("satisfied", "judged", "false") if name not in cells]
-    if missing:
-        raise AuditError(f"cells lack the column(s) {', '.join(missing)}; needed are satisfied, judged and false")
-    if not 0 <= guess <= 1:
-        raise AuditError(f"a guessed rate of {guess:g} is impossible; it is 0 to 1, for example 0.3")
-    satisfied, judged, false = (cells[name].to_numpy(int) for name in ("satisfied", "judged", "false"))
-    worst = np.maximum(sizes_for_half_width(0.5, satisfied, half_width, confidence), judged)
-    rate = np.where(judged > 0, (false + 2) / (judged + 4), guess)
-    expected = np.where(
-        judged > 0,
-        width_targeted(judged, false, satisfied, half_width, confidence),
-        sizes_for_half_width(rate, satisfied, half_width, confidence),
-    )
-    return {
-        "simple": (worst, worst),
-        "shared": (worst, worst),
-        "two-phase": (np.maximum(expected, judged), worst),
-        "always-valid": (
-            np.maximum(sizes_for_prior_posterior(rate, satisfied, half_width, confidence), judged),
-            np.maximum(sizes_for_prior_posterior(0.5, satisfied, half_width, confidence), judged),
-        ),
-    }
-
-
-def equal_sizes(
-    rates: Sequence[float], satisfied: Sequence[int], goal: Goal, delta: float, confidence: float = 0.95
-) -> np.ndarray:
-    """Groups of each cell of one relation when cells are drawn apart, equally and without stopping.
-
-    `rates` are the SR_o of the systems, `satisfied` their satisfied groups. The worst R_FS of 1/2 and the least
-    favourable difference, delta: the two cells of a pair err apart, so that their variances add up.
-
-    >>> equal_sizes([0.9, 0.9], [100_000, 100_000], "winner", delta=0.02).tolist()
-    [2667, 2667]
-    """
-    observed = np.sort(np.asarray(rates, float))[-2:]
-    deviation = float(np.sqrt((np.square(observed) / 4).sum()))
-    pairs = pairs_of(goal, len(rates))
-    wanted = float(needed_to_decide(0.0, deviation, pairs, delta, confidence, stops=False))
-    return judged_size(np.full(len(rates), wanted), np.asarray(satisfied))
 
 
 def sizes_to_decide(

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from audit.errors import AuditError
 from audit.messages import message
-from audit.statistics.intervals import Estimator, check_confidence, mid_p, wilson_ends
-from audit.statistics.planning import effective_size, judged_size
+from audit.statistics.intervals import check_confidence, mid_p, wilson_ends
+from audit.statistics.planning import effective_size
 
 LEAST = 30
 """Smaller samples get no help from proxies: their slopes are noise there."""
@@ -53,7 +53,6 @@ def prediction_powered(
     proxy_of_population: ArrayLike,
     confidence: float = 0.95,
     folds: int = FOLDS,
-    fallback: Estimator = mid_p,
     total: int | None = None,
 ) -> PredictionPowered:
     """Share of false groups in the population, from `n` judged at random and proxies of all `N`.
@@ -70,12 +69,12 @@ def prediction_powered(
     explain (`IMAGINED`). The interval is Wilson's at the size of a simple sample
     with that variance, which unlike the normal one stays within [0, 1] and holds at small rates.
 
-    Below 30 judged, with proxies that vary too little (`usable`), or where proxies do not help, it is `fallback`
-    (mid-p) on the sample alone, and `reason` says why. All but the last are chosen
-    without looking at what was judged, and so bias nothing: falling back where few are false would take the estimate
-    upward exactly where chance had it low. What is left of bias is small (docs/reference/statistics.md). Source:
-    Angelopoulos, Duchi, Zrnic, "PPI++: Efficient prediction-powered inference" (2023), sections 2 and 6; cross-fitting:
-    Zrnic, Candes, PNAS 121 (2024); finite population: Cochran (1977), section 7.
+    Below 30 judged, with proxies that vary too little (`usable`), or where proxies do not help, it is the mid-p
+    interval of the sample alone, and `reason` says why. All but the last are chosen without looking at what was judged,
+    and so bias nothing: falling back where few are false would take the estimate upward exactly where chance had it
+    low. What is left of bias is small (docs/reference/statistics.md). Source: Angelopoulos, Duchi, Zrnic, "PPI++:
+    Efficient prediction-powered inference" (2023), sections 2 and 6; cross-fitting: Zrnic, Candes, PNAS 121 (2024);
+    finite population: Cochran (1977), section 7.
 
     Raises AuditError where lengths do not match, truth is not 0 or 1, or a proxy is not a finite number.
 
@@ -114,27 +113,10 @@ def prediction_powered(
         reason = message("proxy.no_help")
     if not n:
         return PredictionPowered(None, None, None, "none", 0, total, (), 1.0, reason)
-    interval = fallback(int(y.sum()), n, total, confidence=confidence)
+    interval = mid_p(int(y.sum()), n, total, confidence=confidence)
     return PredictionPowered(
         float(y.mean()), interval.low, interval.high, interval.method, n, total, (), 1.0, reason
     )  # fmt: skip
-
-
-def with_gain(sizes: ArrayLike, cells: pd.DataFrame, gain: ArrayLike) -> np.ndarray:
-    """The groups to judge of each cell where proxies are worth `gain` (variance without them over that with them) and
-    `sizes` are needed without; never fewer than were judged, nor than proxies need (30), where they help.
-
-    `cells` has the columns satisfied and judged.
-
-    >>> cells = pd.DataFrame({"satisfied": [2000, 2000, 40], "judged": [40, 0, 10]})
-    >>> with_gain([200, 200, 40], cells, [2.0, 1.0, 2.0]).tolist()
-    [106, 200, 40]
-    """
-    wanted, factor = np.asarray(sizes, int), np.asarray(gain, float)
-    satisfied, judged = (cells[name].to_numpy(int) for name in ("satisfied", "judged"))
-    fewer = judged_size(effective_size(wanted, satisfied) / factor, satisfied)
-    helped: np.ndarray = np.maximum(np.maximum(np.minimum(fewer, wanted), np.minimum(LEAST, wanted)), judged)
-    return np.where(factor > 1, helped, wanted)
 
 
 def disagreement(labels: Mapping[str, ArrayLike], system: str) -> np.ndarray:

@@ -16,7 +16,7 @@ from scipy.special import ndtr, ndtri
 from typing_extensions import TypedDict
 
 from audit.errors import AuditError
-from audit.statistics.intervals import Estimate, Estimator, Target, intervals, mid_p, prior_posterior
+from audit.statistics.intervals import Estimate, Target, intervals
 
 # Bounds for a rate where some of a sample has no answer, and may never have one.
 
@@ -109,7 +109,6 @@ ESTIMATES = ("estimate", "low", "high", "method", "gain", "method_reason")
 
 def with_rates(
     cells: pd.DataFrame,
-    interval: Estimator = mid_p,
     confidence: float | np.ndarray = 0.95,
     target: Target = "corpus",
 ) -> pd.DataFrame:
@@ -152,18 +151,18 @@ def with_rates(
     nothing = sr_observed == 0
     z = ndtri((1 + np.broadcast_to(confidence, len(cells))) / 2)
     if target == "corpus":
-        fs_low, fs_high, methods = _intervals(false, judged, satisfied, interval, confidence)
+        fs_low, fs_high, methods = _intervals(false, judged, satisfied, confidence)
         fs_reach = _reach(fs_rate, judged, fs_low, fs_high, z, judged / np.where(satisfied > 0, satisfied, np.nan))
         correct = _genuine(sr_observed, fs_rate, fs_low, fs_high)
         reach = np.where(nothing, 0.0, sr_observed * fs_reach)
     else:
         size = _worth(cells, "judged_worth", judged)
         hits = _hits(size, judged, false, fs_rate)
-        fs_low, fs_high, methods = _intervals(hits, size, None, interval, confidence)
+        fs_low, fs_high, methods = _intervals(hits, size, None, confidence)
         fs_reach = _reach(fs_rate, size, fs_low, fs_high, z)
         size = _worth(cells, "checked_worth", checked)
         hits = _hits(size, checked, satisfied, sr_observed)
-        sr_low, sr_high, _ = _intervals(hits, size, None, interval, confidence)
+        sr_low, sr_high, _ = _intervals(hits, size, None, confidence)
         sr_reach = _reach(sr_observed, size, sr_low, sr_high, z)
         correct = _genuine(sr_observed, fs_rate, fs_low, fs_high)
         # Opposed is 0 or less: SR_g falls where SR_o falls and R_FS rises.
@@ -207,15 +206,13 @@ def as_if(cells: pd.DataFrame, supposed: Supposed) -> pd.DataFrame:
     return cells.assign(**{name: np.where(bounded, values, _numbers(cells, name)) for name, values in changed.items()})
 
 
-def with_bounds(
-    cells: pd.DataFrame, interval: Estimator = mid_p, confidence: float = 0.95, target: Target = "corpus"
-) -> pd.DataFrame:
+def with_bounds(cells: pd.DataFrame, confidence: float = 0.95, target: Target = "corpus") -> pd.DataFrame:
     """The cells of `with_rates` with the columns `BOUNDS` added: NaN where R_FS is known, or nothing was drawn.
 
     Nothing is assumed of what the open groups of a draw are. The rates are those of `with_rates` as if all were true,
-    and as if all were false (`as_if`), and so are the ends, at the level that `ends_confidence` says; those of a
-    sequence keep their own, which is that of both sides together. For the population the ends know of documents as far
-    as the columns `WORTH` do, and those of SR_g carry SR_o's own interval too.
+    and as if all were false (`as_if`), and so are the ends, at the level that `ends_confidence` says. For the
+    population the ends know of documents as far as the columns `WORTH` do, and those of SR_g carry SR_o's own interval
+    too.
 
     >>> cell = dict(satisfied=80, violated=20, judged=0, false=0, drawn=40, drawn_false=10, drawn_open=20)
     >>> bounded = with_bounds(with_rates(pd.DataFrame([cell]))).iloc[0]
@@ -228,11 +225,10 @@ def with_bounds(
         least, most = (as_if(cells.iloc[places], supposed) for supposed in SUPPOSED)
         size = np.minimum(*(_worth(bound, "judged_worth", bound["judged"].to_numpy(float)) for bound in (least, most)))
         for names, rate, under, over in ((BOUNDS[:4], "fs", least, most), (BOUNDS[4:], "sr_genuine", most, least)):
-            ends = partial(_ends, rate=rate, interval=interval, target=target)
+            ends = partial(_ends, rate=rate, target=target)
             least_ends, most_ends = ends(under, confidence=confidence), ends(over, confidence=confidence)
-            if interval is not prior_posterior:
-                level = ends_confidence(least_ends, most_ends, size, confidence)
-                least_ends, most_ends = ends(under, confidence=level), ends(over, confidence=level)
+            level = ends_confidence(least_ends, most_ends, size, confidence)
+            least_ends, most_ends = ends(under, confidence=level), ends(over, confidence=level)
             for name, values in zip(names, (least_ends[0], most_ends[0], least_ends[1], most_ends[2]), strict=True):
                 columns[name][places] = values
     return cells.assign(**columns)
@@ -292,10 +288,10 @@ def _genuine(
 
 
 def _ends(
-    cells: pd.DataFrame, rate: str, interval: Estimator, target: Target, confidence: float | np.ndarray
+    cells: pd.DataFrame, rate: str, target: Target, confidence: float | np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A rate of the cells with its ends: (rate, low, high)."""
-    cells_with_rates = with_rates(cells, interval, confidence, target)
+    cells_with_rates = with_rates(cells, confidence, target)
     names = ("fs_rate" if rate == "fs" else rate, f"{rate}_low", f"{rate}_high")
     rates, low, high = (cells_with_rates[name].to_numpy(float) for name in names)
     return rates, low, high
@@ -350,7 +346,6 @@ def _intervals(
     hits: np.ndarray,
     drawn: np.ndarray,
     size: np.ndarray | None,
-    interval: Estimator,
     confidence: float | np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Both ends, NaN where there is no interval, and the methods' names, None there."""
@@ -360,7 +355,7 @@ def _intervals(
     k, n = (values[places].tolist() for values in (hits, drawn))
     population = [None] * len(places) if size is None else size[places].astype(int).tolist()
     levels = np.broadcast_to(confidence, len(drawn))[places].tolist()
-    for at, ends in zip(places, intervals(k, n, population, interval, levels), strict=True):
+    for at, ends in zip(places, intervals(k, n, population, levels), strict=True):
         low[at], high[at], methods[at] = ends.low, ends.high, ends.method
     return low, high, methods
 
@@ -391,10 +386,6 @@ class Overall(TypedDict):
     best_changes_sure: int
     best_changes_open: int
     best_changes_estimated: int
-    order_changes_estimated: int
-    fs_rate_median: float | None
-    fs_rate_least: float | None
-    fs_rate_most: float | None
 
 
 def overall(cells: pd.DataFrame, relations: Sequence[Mapping[str, Any]], waiting: int | None = None) -> Overall:
@@ -403,7 +394,7 @@ def overall(cells: pd.DataFrame, relations: Sequence[Mapping[str, Any]], waiting
     Counts are sums over all cells; `cells` counts those in which something was satisfied or violated. Of `relations`,
     those of `compare_orders` with `best_changes_sure`, changes are counted apart: `best_changes_sure` where another
     system surely overtakes the one reported as best, `best_changes_open` where another one looks best, which the judged
-    groups do not decide. `best_changes_estimated` and `order_changes_estimated` count what point estimates say: of
+    groups do not decide. `best_changes_estimated` counts what point estimates say: of
     systems that are equally good, most change.
 
     `relations_compared` counts the relations with two systems or more that are in both orders: only there an order
@@ -414,8 +405,6 @@ def overall(cells: pd.DataFrame, relations: Sequence[Mapping[str, Any]], waiting
     >>> overall(pd.DataFrame([cell | dict(sr_observed=0.8, fs_rate=0.1, sr_genuine=0.72)]), [])["judged"]
     10
     """
-    fs_rate = _numbers(cells, "fs_rate")
-    rates = fs_rate[np.isfinite(fs_rate)]
     return {
         "relations": len(relations),
         "relations_compared": sum(
@@ -441,10 +430,6 @@ def overall(cells: pd.DataFrame, relations: Sequence[Mapping[str, Any]], waiting
             relation["best_changes"] and not relation["best_changes_sure"] for relation in relations
         ),
         "best_changes_estimated": sum(relation["best_changes"] for relation in relations),
-        "order_changes_estimated": sum(relation["order_changes"] for relation in relations),
-        "fs_rate_median": float(np.median(rates)) if len(rates) else None,
-        "fs_rate_least": float(rates.min()) if len(rates) else None,
-        "fs_rate_most": float(rates.max()) if len(rates) else None,
     }
 
 

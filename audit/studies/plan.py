@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, Strict
+from pydantic import AfterValidator, Field, Strict
 
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.settings import ALLOWED, JudgingSettings
@@ -35,7 +35,7 @@ from audit.runner.run import check_limits_used, fitting, loaded
 from audit.sampling.audits import Audits
 from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, PROTOCOLS, QUORUMS
 from audit.sampling.draw import Size
-from audit.statistics.intervals import METHODS, RENAMED, TARGETS, get_method, get_target
+from audit.statistics.intervals import TARGETS
 from audit.studies.deviations import primary_named
 from audit.systems import all_systems, without_version
 from audit.tasks import TASKS, OwnWords, get_task, matches
@@ -121,9 +121,6 @@ Renamed = Annotated[dict[str, str], Allowed(lambda: message("user_file.renamed")
 Whole = Annotated[int, Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER)]
 Count = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Interval = Annotated[
-    str, _one_of(METHODS), BeforeValidator(lambda name: RENAMED.get(name, name) if isinstance(name, str) else name)
-]
 
 
 class StudyTable(UserModel):
@@ -155,7 +152,7 @@ class SampleTable(UserModel):
 
     per_relation: Count | None = None
     share: Share | None = None
-    design: Annotated[str, _one_of((*DESIGNS, INFORMATIVE))] = "shared"
+    design: Annotated[str, _one_of(DESIGNS)] = "shared"
     domain: Annotated[str, _one_of(DOMAINS)] | None = None
     seed: Whole | None = None
     audit_groups: Annotated[int, Field(ge=0, le=LARGEST_NUMBER)] = 0
@@ -184,7 +181,6 @@ class ReportTable(UserModel):
     """How it is reported."""
 
     answers: Annotated[str, _one_of(ANSWERS)] | None = None
-    interval: Interval | None = None
     target: Annotated[str, _one_of(TARGETS)] | None = None
     delta: Share | None = None
     weights: Text | None = None
@@ -323,12 +319,6 @@ def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bo
     _primary(report, study, run, note)
     if report["delta"] == 1:
         note("report.delta", message("plan_file.bad_delta"))
-    if report["interval"]:
-        _ask(
-            "report.interval",
-            lambda: get_method(report["interval"], get_target(report["target"], report["interval"])),
-            note,
-        )
 
 
 def _own_words(corpus: Corpus | None, words: Mapping[str, Any]) -> OwnWords:

@@ -254,7 +254,7 @@ def _firming_alt(entry: dict[str, Any], name: str) -> str:
 
 # How many more questions it takes until the rates of each relation are precise enough, its winner or its order decided.
 
-GOALS = {"half-width": "two-phase", "winner": "always-valid", "order": "always-valid"}
+GOALS = {"half-width": "shared", "winner": "always-valid", "order": "always-valid"}
 """Goal -> the design for which its questions are counted: the one that stops as soon as it may."""
 NEEDS_COLUMNS = ("relation", "half_width", "winner", "order", "leads")
 TOTALS = ("goal", "questions_to_go", "answers", "hours", "ends")

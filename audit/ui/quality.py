@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -24,12 +24,9 @@ from audit.annotation.control_questions import (
 )
 from audit.annotation.questions import ABOUT_OUTPUTS, asks_pairs
 from audit.annotation.settings import BOUNDS, CHOICES, Bounds, change_settings, settings_of
-from audit.errors import AuditError, UnknownName
-from audit.false_satisfaction.browse import Contradiction, Side, contradictions
+from audit.errors import AuditError
 from audit.false_satisfaction.questions import asked_by
-from audit.judging.deferral import refer
 from audit.messages import message
-from audit.relations import get_relation
 from audit.reports.charts import Palette
 from audit.reports.dashboard_charts import MEASURES, bias_chart, shares_chart
 from audit.reports.judges import label_tables, own_line, part_lines
@@ -42,7 +39,6 @@ from audit.ui.background_cache import computed
 from audit.ui.dashboard_parts import chart
 from audit.ui.language import (
     direction,
-    html,
     in_language,
     in_words,
     label_name,
@@ -52,96 +48,13 @@ from audit.ui.language import (
     plain,
     sentence,
     single_choice,
-    summary,
     t,
     task_name,
     translated,
 )
-from audit.ui.question import FIELD, input_html
+from audit.ui.question import FIELD
 from audit.ui.settings import LARGEST_UPLOAD
 from audit.ui.study_choice import choose_study
-
-# Contradictions: answers that cannot all be true if their relation holds; a button sends them to the adjudicators.
-
-PAGE = 10
-"""Contradictions on one page."""
-
-
-def contradictions_section(engine: Engine, account_id: int) -> None:
-    """The contradictions, those of the most groups first."""
-    session.show_last()
-    all_contradictions = contradictions(engine, by=account_id)
-    st.write(t("contradiction.what"))
-    if not all_contradictions:
-        st.info(t("contradiction.none"))
-        return
-    st.caption(t("contradiction.count", count=len(all_contradictions)))
-    pages = -(-len(all_contradictions) // PAGE)
-    page = st.number_input(t("contradiction.page", of=pages), 1, pages, key="contradiction-page") if pages > 1 else 1
-    for contradiction in all_contradictions[(page - 1) * PAGE : page * PAGE]:
-        _show_contradiction(engine, account_id, contradiction)
-
-
-def _show_contradiction(engine: Engine, account_id: int, contradiction: Contradiction) -> None:
-    name = f"{contradiction.relation}-{contradiction.source.question}-{contradiction.follow_up.question}"
-    with st.container(key=f"contradiction-{name.replace('.', '-')}", border=True):
-        expected = label_names(contradiction.carried, contradiction.task)
-        relation = f"<strong>{html(contradiction.relation)}</strong> {html(_summary(contradiction))}"
-        st.html(
-            f'<p class="audit-expected">{relation}<br>'
-            f"{html(t('contradiction.expected', answer=expected, count=contradiction.groups))}</p>"
-        )
-        left, right = st.columns(2, gap="small")
-        with left:
-            _show_side(t("role_of.source"), contradiction.task, contradiction.source, contradiction.follow_up, "before")
-        with right:
-            _show_side(t("role_of.follow_up"), contradiction.task, contradiction.follow_up, contradiction.source)
-        if contradiction.source.waits and contradiction.follow_up.waits:
-            st.caption(t("contradiction.waits"))
-            return
-        with st.form(f"refer-{name}", border=False):
-            comment = st.text_input(
-                t("contradiction.comment"),
-                value=t("contradiction.default", relation=contradiction.relation),
-                max_chars=FIELD,
-                key=f"refer-comment-{name}",
-            )
-            if st.form_submit_button(t("contradiction.send"), key=f"send-{name}"):
-                with session.changing(engine, account_id):
-                    ids = [contradiction.source.question, contradiction.follow_up.question]
-                    session.done(t("contradiction.sent", count=refer(engine, account_id, ids, comment)))
-
-
-def _show_side(
-    title: str, task: str, side: Side, counterpart: Side, place: Literal["before", "after"] = "after"
-) -> None:
-    """The texts of a side and the output judged with them; differences from those of `counterpart` are marked.
-    `place` is that of this side."""
-    texts = input_html(_input_of(side, task), _input_of(counterpart, task), place)
-    title = in_language(title, direction(Input(side.texts, side.languages)))
-    answer = label_names(side.answer, task)
-    st.html(
-        f'<section class="audit-part"><h3>{html(title)}</h3>{texts}<p class="audit-facts">'
-        f"{html(t('browse.answer'))} <strong>{html(answer)}</strong> ({html(t(f'origin.{side.origin}'))}; "
-        f"{html(t('contradiction.question', number=side.question))})</p></section>"
-    )
-
-
-def _input_of(side: Side, task: str) -> Input:
-    """The texts and the output of a side as one input, each with its language."""
-    languages = side.languages[: len(side.texts)]  # a target language has no text
-    if side.output is None:
-        return Input(side.texts, languages)
-    return Input((*side.texts, output_words(side.output, task)), (*languages, side.languages[-1]))
-
-
-def _summary(contradiction: Contradiction) -> str:
-    try:
-        english = get_relation(contradiction.task, contradiction.relation).summary
-    except UnknownName:
-        return ""
-    return summary(contradiction.task, contradiction.relation, english)
-
 
 # Control questions, whose answers are known: the list, and the forms that add and remove them.
 
@@ -344,13 +257,7 @@ def _field(bounds: Bounds, value: float, factor: int) -> dict[str, Any]:
 
 
 ROLES = ("manager",)
-ANNOTATORS, JUDGES, CONTRADICTIONS, KNOWN, SETTINGS = MODES = (
-    "annotators",
-    "judges",
-    "contradictions",
-    "known",
-    "settings",
-)
+ANNOTATORS, JUDGES, KNOWN, SETTINGS = MODES = ("annotators", "judges", "known", "settings")
 _MODE = "quality-mode"
 _CACHED_REPORT = "quality-kept"
 """((whether about groups, the task, the study, number of lines of the log), time, the report)"""
@@ -359,14 +266,12 @@ REPORT_MAX_AGE = timedelta(minutes=1)
 
 
 def page() -> None:
-    """One of five sections: annotators, judges that are models, contradictions, control questions, settings."""
+    """One of four sections: annotators, judges that are models, control questions, settings."""
     engine, account = session.enter(*ROLES)
     names = {name: t(f"quality.{name}") for name in MODES}
     mode = single_choice(t("menu.quality"), names, _MODE, label_visibility="collapsed")
     if mode == JUDGES:
         _judges(engine, account.id)
-    elif mode == CONTRADICTIONS:
-        contradictions_section(engine, account.id)
     elif mode == KNOWN:
         control_questions_section(engine, account.id)
     elif mode == SETTINGS:
@@ -407,9 +312,8 @@ def _annotators(engine: Engine, account_id: int) -> None:
         st.info(t("quality.nobody"))
         return
     st.caption(t("quality.as_of", time=f"{computed_at:%H:%M:%S} UTC"))
-    _alarms(report)
     st.dataframe(
-        pd.DataFrame([_row(annotator, report["task"]) for annotator in report["annotators"]]),
+        pd.DataFrame([_row(annotator) for annotator in report["annotators"]]),
         hide_index=True,
         placeholder=UNKNOWN,
         column_config={name: st.column_config.NumberColumn(format="%.1f") for name in _numbers()},
@@ -438,27 +342,6 @@ def _annotators(engine: Engine, account_id: int) -> None:
         st.code(signature_line(report["signature"]), language=None, wrap_lines=True)
 
 
-def _alarms(report: dict[str, Any]) -> None:
-    """Alarms in words, one line per annotator."""
-    lines = [
-        f"- **{plain(annotator['annotator'])}**: {plain(_alarm_names(annotator['alarms'], report['task']))}"
-        for annotator in report["annotators"]
-        if annotator["alarms"]
-    ]
-    if not lines:
-        st.success(t("quality.no_alarms"), icon=":material/check:")
-        return
-    st.warning("\n".join([t("quality.alarms"), "", *lines]), icon=":material/notifications:")
-
-
-def _alarm_names(alarms: list[dict[str, Any]], task: str) -> str:
-    names = [
-        t(f"alarm.{alarm['rule']}", label=label_name(alarm["label"], task) if alarm["label"] else "")
-        for alarm in alarms
-    ]
-    return t("list.semicolon").join(names)
-
-
 def _measures() -> dict[str, str]:
     return {name: t(f"measure.{name}") for name in MEASURES}
 
@@ -467,7 +350,7 @@ def _numbers() -> list[str]:
     return [*(f"{name} %" for name in _measures().values()), t("measure.seconds"), f"{t('measure.fast')} %"]
 
 
-def _row(annotator: dict[str, Any], task: str) -> dict[str, Any]:
+def _row(annotator: dict[str, Any]) -> dict[str, Any]:
     """The row of one annotator in the table; shares in per cent, with their intervals beside them."""
     row: dict[str, Any] = {t("accounts.name"): annotator["annotator"], t("measure.judgements"): annotator["judgements"]}
     for name, title in _measures().items():
@@ -480,7 +363,6 @@ def _row(annotator: dict[str, Any], task: str) -> dict[str, Any]:
     fast = annotator["speed"]["fast"]["value"]
     row[f"{t('measure.fast')} %"] = None if fast is None else 100 * fast
     row[t("measure.training")] = _training_result(annotator["training"])
-    row[t("measure.alarms")] = _alarm_names(annotator["alarms"], task)
     return row
 
 
@@ -542,8 +424,6 @@ def _flatten(entry: dict[str, Any], prefix: str = "") -> dict[str, Any]:
             row |= _flatten(value, f"{name}_")
         elif key == "bias":
             row |= {f"{name}_{bias['label']}_{end}": bias[end] for bias in value for end in ("value", "low", "high")}
-        elif key == "alarms":
-            row[name] = "; ".join(" ".join(filter(None, (alarm["rule"], alarm["label"]))) for alarm in value)
         else:
             row[name] = harmless(value) if isinstance(value, str) else value
     return row

@@ -68,7 +68,7 @@ def relation_tab(view: View) -> None:
     entry = entries[index]
     left, right = st.columns([3, 2], gap="large")
     with left:
-        st.caption(f"{t('results.legend')} {t('results.letters')}")
+        st.caption(t("results.legend"))
         chart(
             "rates",
             (view.key, index),
@@ -111,20 +111,15 @@ def _orders(report: Report, entry: RelationResultEntry) -> str:
 
 
 def _ranking_table(name: str, entries: Sequence[RankedEntry | PreferredSystem], columns: Sequence[str]) -> None:
-    """A ranking, best first: rates, rank interval, letters and P(best) of each system, or why these are missing."""
+    """A ranking, best first: rates, rank interval and P(best) of each system, or why these are missing."""
     ranked = words.by_rank(entries)
     unranked = [entry for entry in entries if entry["p_best"] is None]
     rows = [
         with_reason(entry) | {"ranks": words.ranks_text(entry) if entry["p_best"] is not None else None}
         for entry in (*ranked, *unranked)
     ]
-    optional = {
-        "letters": any(entry.get("letters") for entry in entries),
-        "ranks": bool(ranked),
-        "p_best": bool(ranked),
-    }
     reason = ("reason",) if unranked else ()
-    shown = [name for name, is_shown in optional.items() if is_shown]
+    shown = ("ranks", "p_best") if ranked else ()
     table(name, rows, ("system", *columns[:2], *reason, *columns[2:], *shown))
 
 

@@ -14,11 +14,10 @@ from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
 from audit.reports.build import Report
 from audit.reports.preference import known_everywhere
-from audit.reports.study import INTERVAL
-from audit.statistics.intervals import METHODS, SEQUENCE, TARGETS, Target, get_target
+from audit.statistics.intervals import TARGETS, Target
 from audit.ui import session
 from audit.ui.background_cache import CachedAnswer, computed
-from audit.ui.language import single_choice, t, text_or, whose_answers
+from audit.ui.language import single_choice, t, whose_answers
 from audit.ui.study_choice import choose_study
 
 WHOSE: tuple[Whose, ...] = ("both", "people", "gold")
@@ -35,12 +34,10 @@ class Options:
     """The options of a report. `delta` is a fraction; `own` has the (relation, weight) pairs of the profile `own`."""
 
     whose: Whose = "both"
-    interval: str = INTERVAL
     target: Target = TARGETS[0]
     delta: float = 0.0
     profile: str | None = None
     own: tuple[tuple[str, float], ...] = ()
-    gold_error: str | None = None
     study: int | None = None
 
     def weights(self) -> list[Any] | None:
@@ -68,7 +65,6 @@ def choose_options(engine: Engine, account_id: int) -> Options:
     """The controls above the report. Their values are kept for the session."""
     study = choose_study(engine, account_id)
     targets: dict[Target, str] = {name: t(f"target.{name}") for name in TARGETS}
-    methods = {name: text_or(f"interval.{name}", name) for name in METHODS}
     with st.container(horizontal=True):
         whose = whose_answers(WHOSE, "whose")
         target = single_choice(
@@ -76,15 +72,6 @@ def choose_options(engine: Engine, account_id: int) -> Options:
             targets,
             "results-target",
             help=t("results.target_help"),
-            persist_state="session",
-        )
-        interval: str = st.selectbox(
-            t("results.interval"),
-            list(methods),
-            format_func=methods.__getitem__,
-            key="results-interval",
-            help=t("results.interval_help"),
-            width=185,
             persist_state="session",
         )
         points = st.number_input(
@@ -99,20 +86,8 @@ def choose_options(engine: Engine, account_id: int) -> Options:
             width=165,
             persist_state="session",
         )
-        gold_error = st.text_input(
-            t("results.gold_error"),
-            key="results-gold-error",
-            placeholder="0.02-0.05",
-            help=t("results.gold_error_help"),
-            max_chars=40,
-            width=165,
-            persist_state="session",
-            autocomplete="off",
-        ).strip()
     profile = st.session_state.get(PROFILE) or "equal"
-    if interval == SEQUENCE:
-        target = get_target(None, interval)  # sequences are about this corpus only; the line above the tables says so
-    return Options(whose, interval, target, round(points / 100, 4), profile, own_weights(), gold_error or None, study)
+    return Options(whose, target, round(points / 100, 4), profile, own_weights(), study)
 
 
 def own_weights() -> tuple[tuple[str, float], ...]:
@@ -149,11 +124,9 @@ def compute_view(engine: Engine, options: Options, *, recompute: bool = False) -
 def _report(engine: Engine, options: Options, recompute: bool) -> CachedAnswer:
     values = {
         "whose": options.whose,
-        "interval": options.interval,
         "target": options.target,
         "delta": options.delta,
         "weights": options.weights(),
-        "gold_error": options.gold_error,
         "study": options.study,
     }
     return computed(engine, "report", values, recompute=recompute)

@@ -17,7 +17,7 @@ from audit.relations import all_relations, relations_named
 from audit.relations.composition import parts_of
 from audit.relations.registry import find_relation
 from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, PROTOCOLS, QUORUMS
-from audit.statistics.intervals import METHODS, TARGETS
+from audit.statistics.intervals import TARGETS
 from audit.store.core import count_rows, study
 from audit.studies.jobs import Job, begin_job, jobs, stop_job
 from audit.studies.plan import (
@@ -156,8 +156,8 @@ _INITIAL = {"per_relation": 60, "share": 0.05}
 """Values of an empty form for settings that have no default."""
 _SIZES = ("per_relation", "share")
 _SHOWN_LABELS = 8
-_REPORT: dict[str, Collection[str] | Registry[Any]] = {"answers": ANSWERS, "interval": METHODS, "target": TARGETS}
-_WORDS = {"answers": "whose", "interval": "interval", "target": "target"}
+_REPORT: dict[str, Collection[str] | Registry[Any]] = {"answers": ANSWERS, "target": TARGETS}
+_WORDS = {"answers": "whose", "target": "target"}
 """Setting of a report -> prefix of the keys of its texts."""
 
 

@@ -138,7 +138,7 @@ def test_a_head_is_answered_as_a_get_without_its_body(world: World, content) -> 
 @pytest.mark.parametrize(
     ("path", "query", "reason"),
     [
-        ("/report", {"stduy": 1}, "stduy: there is no such key; allowed are study, answers, interval, target, delta"),
+        ("/report", {"stduy": 1}, "stduy: there is no such key; allowed are study, answers, target, delta"),
         ("/me", {"token": "x"}, "token: there is no such key; allowed are none"),
         ("/questions", {"limit": 0}, "limit: '0' must be a whole number from 1 to 500"),
         ("/questions", {"which": "some"}, "which: 'some' must be one of all, answered, open"),

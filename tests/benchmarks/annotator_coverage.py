@@ -1,4 +1,4 @@
-"""Annotators' errors: coverage of their accuracies and of R_FS with carried answers, and whom alarms strike when.
+"""Annotators' errors: coverage of their accuracies and of R_FS with carried answers.
 
 python tests/benchmarks/annotator_coverage.py               # 100 samples of each world, some minutes
 """
@@ -8,7 +8,7 @@ import argparse
 import numpy as np
 import pandas as pd
 
-from audit.statistics.annotators import LEAST, RISK, below, dawid_skene, drift
+from audit.statistics.annotators import dawid_skene
 from audit.statistics.corrected import carry_effect, carry_error
 from audit.statistics.intervals import mid_p
 
@@ -48,27 +48,6 @@ def dawid_skene_coverage(world, shares, samples, seed=0, draws=600):
     return found[1:] / found[0]
 
 
-def struck(accuracy, mark, most):
-    """Probability that the alarm has struck after each number of answers up to `most`, looked at each time; (most,)."""
-    ways, gone, found = np.ones(1), 0.0, []
-    for number in range(1, most + 1):
-        ways = np.append(ways * (1 - accuracy), 0) + np.append(0, ways * accuracy)
-        if number >= LEAST:
-            # Fewer right answers strike as well: look for the first that does not.
-            first = next(right for right in range(number + 1) if not below(right, number, mark, RISK))
-            gone += ways[:first].sum()
-            ways[:first] = 0
-        found.append(gone)
-    return np.array(found)
-
-
-def drifts(before, after, at, samples, most=640, seed=0):
-    """Share of annotators whom the drift alarm ever strikes: right with `before` in the first `at` answers."""
-    right = np.random.default_rng(seed).random((samples, most)) < np.where(np.arange(most) < at, before, after)
-    looks = [2 * LEAST * 2**look for look in range(int(np.log2(most / (2 * LEAST))) + 1)]
-    return np.mean([any(drift(list(one[:look])).alarm for look in looks) for one in right])
-
-
 def carry_coverage(population, judged, resting, error, audited, samples, seed=0, rate=0.3):
     """Coverage and width of `fs_carry_low` to `fs_carry_high` of one cell, and coverage of `fs_low` to `fs_high`."""
     random, found = np.random.default_rng(seed), np.zeros(3)
@@ -94,17 +73,6 @@ def main():
         labels = "/".join(f"{100 * share:g}" for share in shares)
         about = f"{world[0]} x {world[1]} | {world[2]:.2f} to {world[3]:.2f} | {labels}"
         print(f"| {about} | {covered:.3f} | {points:.1%} | {width:.2f} |", flush=True)
-    print("\n| asked | ever struck, of those as good as asked (500 answers) | accuracy | half | 80 % | 90 % |")
-    print("|---|---|---|---|---|---|")
-    for mark in (0.7, 0.8, 0.9, 0.95):
-        exactly = struck(mark, mark, 500)[-1]
-        for accuracy in (mark - 0.1, mark - 0.2, mark - 0.3):
-            chances = struck(accuracy, mark, 500)
-            until = " | ".join(str(1 + int(np.argmax(chances >= share))) for share in (0.5, 0.8, 0.9))
-            print(f"| {mark} | {exactly:.3f} | {accuracy:.2f} | {until} |", flush=True)
-    print("\n| right before | after | falls at | drift alarm ever (640 answers) |\n|---|---|---|---|")
-    for world in ((0.6, 0.6, 0), (0.9, 0.9, 0), (0.9, 0.6, 40), (0.9, 0.6, 100), (0.9, 0.75, 100)):
-        print(f"| {world[0]} | {world[1]} | {world[2]} | {drifts(*world, 10 * arguments.samples):.3f} |", flush=True)
     print("\n| judged of | rest on carried | wrong | audited | coverage | width | without |")
     print("|---|---|---|---|---|---|---|")
     for population in (60, 61, 400):

@@ -86,7 +86,7 @@ def table(target, repeats):
     return "\n".join(lines), summary + f"{max(abs(one[2]) for one in every):.3f}."
 
 
-def relation_coverage(groups, systems, violated, broken, number, design, target, repeats, seed=0):
+def relation_coverage(groups, systems, violated, broken, number, target, repeats, seed=0):
     """(coverage, mean half width, bias) of `holds` of one relation: the share of its groups in which it does not hold.
 
     Each system violates a group with the chance `violated`, and three times as often (at most always) where the
@@ -98,11 +98,11 @@ def relation_coverage(groups, systems, violated, broken, number, design, target,
         is_broken = np.arange(groups) < round(groups * broken) if target == "corpus" else rng.random(groups) < broken
         chance = np.where(is_broken, min(3 * violated, 1.0), violated)
         outcome = rng.random((systems, groups)) < chance
-        numbers = rng.random(groups) if design == "shared" else rng.random((systems, groups))
-        reached, missed = np.zeros(groups), np.ones(groups)
+        numbers = rng.random(groups)
+        reached = np.zeros(groups)
         drawn = np.zeros(groups, bool)
         for system in range(systems):
-            order = np.argsort(numbers if design == "shared" else numbers[system])
+            order = np.argsort(numbers)
             for which in (False, True):
                 cell = order[outcome[system][order] == which]
                 if not len(cell):
@@ -110,9 +110,7 @@ def relation_coverage(groups, systems, violated, broken, number, design, target,
                 first, share = cell[:number], min(number / len(cell), 1.0)
                 drawn[first] = True
                 reached[first] = np.maximum(reached[first], share)
-                missed[cell] *= 1 - share
-        pi = reached if design == "shared" else 1 - missed
-        found = weighted_rate(is_broken[drawn], pi[drawn], target=target)
+        found = weighted_rate(is_broken[drawn], reached[drawn], target=target)
         truth = is_broken.mean() if target == "corpus" else broken
         held.append(found.low - 1e-9 <= truth <= found.high + 1e-9)
         widths.append((found.high - found.low) / 2)
@@ -123,15 +121,11 @@ def relation_coverage(groups, systems, violated, broken, number, design, target,
 
 def relation_table(repeats):
     """Coverage of `holds` in several worlds as a Markdown table."""
-    heads = [f"{design}, {target}" for design in ("shared", "simple") for target in ("corpus", "population")]
+    heads = ["corpus", "population"]
     lines = [f"| groups, systems, VR_o, broken: audited | {' | '.join(heads)} |", "|---|" + "---|" * len(heads)]
     for world in ((200, 4, 0.2, 0.05, 20), (1000, 4, 0.2, 0.05, 20), (1000, 4, 0.1, 0.2, 20), (1000, 2, 0.3, 0.02, 50),
                   (60, 4, 0.2, 0.1, 20)):  # fmt: skip
-        cells = [
-            relation_coverage(*world, design, target, repeats)
-            for design in ("shared", "simple")
-            for target in ("corpus", "population")
-        ]
+        cells = [relation_coverage(*world, target, repeats) for target in heads]
         texts = [f"{held:.3f} ±{half:.3f} bias {bias:+.3f}".replace("0.", ".") for held, half, bias in cells]
         groups, systems, violated, broken, number = world
         lines.append(f"| {groups:,}, {systems}, {violated}, {broken}: {number} | {' | '.join(texts)} |")

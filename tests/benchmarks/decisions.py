@@ -19,8 +19,7 @@ from redraws import SYSTEMS, population
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.resolution import State, drawn_groups, known_answers, settle_group
 from audit.reports.plan import matches
-from audit.statistics.intervals import evidence_above
-from audit.statistics.planning import RANGES, contest, most_refuted, pairs_of, sizes_to_decide, standing
+from audit.statistics.planning import RANGES, contest, evidence_above, most_refuted, pairs_of, sizes_to_decide, standing
 from audit.store import open_store
 
 GROUPS, DELTA, CONFIDENCE, SOURCES = 3000, 0.02, 0.95, 4000
@@ -149,7 +148,7 @@ def redrawn(contests, redraws=1000, goal="winner", seed=0):
     hits, judged = (np.zeros((redraws, len(contests)), kind) for kind in (bool, int))
     texts = np.zeros(redraws)
     fixed = {name: [np.zeros((len(SIZES), len(contests))), np.zeros(len(SIZES)), np.zeros(len(SIZES))]
-             for name in ("simple", "shared", "informative")}  # fmt: skip
+             for name in ("shared", "informative")}  # fmt: skip
     for redraw in range(redraws):
         number = rng.random(sources)
         asked = np.zeros(sources, bool)
@@ -162,9 +161,7 @@ def redrawn(contests, redraws=1000, goal="winner", seed=0):
             judged[redraw, at], ranked = decided_at(match, y, goal)
             hits[redraw, at] = right(ranked, truth, goal)
             asked[source[every[: judged[redraw, at]]]] = True
-            lists = {"informative": [every] * y.shape[1],
-                     "shared": [np.flatnonzero(held) for held in satisfied.T],
-                     "simple": [rng.permutation(np.flatnonzero(held)) for held in satisfied.T]}  # fmt: skip
+            lists = {"informative": [every] * y.shape[1], "shared": [np.flatnonzero(held) for held in satisfied.T]}
             for name, rows in lists.items():
                 rates = np.ones(y.shape[1]) if name == "informative" else satisfied.mean(axis=0)
                 estimates = np.array([_running(y[of, system], rates[system]) for system, of in enumerate(rows)])

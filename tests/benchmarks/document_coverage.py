@@ -18,7 +18,6 @@ from audit.reports.build import cell_entries, rated
 from audit.reports.certainty import certainty, dependence, with_documents, with_worth
 from audit.reports.validity import Findings, audit_parts
 from audit.statistics.corrected import weighted_rate
-from audit.statistics.intervals import mid_p
 from audit.statistics.rates import BOUNDS, with_bounds, with_rates
 
 WORLDS = (
@@ -177,7 +176,7 @@ def audits_coverage(documents, sentences, icc, drawn, redraws=400, seed=5):
         cells = rated(with_documents(cells, one["judged"], one["checked"], one["asked"], 0.95))
         entries = cell_entries(cells)
         of_false, _ = dependence(cells, one["judged"], one["checked"], "population")
-        parts = audit_parts(entries, rows, cells, audits, of_false, mid_p, 0.95, "population")
+        parts = audit_parts(entries, rows, cells, audits, of_false, 0.95, "population")
         carried, protocol, _, holds = (entry | part for entry, part in zip(entries, parts.cells, strict=True))
         checks, carry = parts.totals["checks"], parts.carry[0]
         found.append(
@@ -194,7 +193,7 @@ def audits_coverage(documents, sentences, icc, drawn, redraws=400, seed=5):
     return np.mean(found, axis=0)
 
 
-def holds_coverage(documents, sentences, icc, audited, broken=0.2, design="shared", redraws=400, seed=6):
+def holds_coverage(documents, sentences, icc, audited, broken=0.2, redraws=400, seed=6):
     """Coverage of `holds` of a relation under two systems, each of which violates three in ten of the broken groups and
     one in ten of the others; `audited` groups of each list are asked about (0: all)."""
     rng = np.random.default_rng(seed)
@@ -203,21 +202,15 @@ def holds_coverage(documents, sentences, icc, audited, broken=0.2, design="share
     for _ in range(redraws):
         is_broken = shares(rng, documents, sentences, icc, broken)
         outcome = rng.random((2, len(document))) < np.where(is_broken, 0.3, 0.1)
-        numbers = np.broadcast_to(rng.random(len(document)), outcome.shape)
-        if design == "simple":
-            numbers = rng.random(outcome.shape)
-        reached, missed = np.zeros(len(document)), np.ones(len(document))
-        for violated, number in zip(outcome, numbers, strict=True):
-            order = np.argsort(number)
+        order, reached = np.argsort(rng.random(len(document))), np.zeros(len(document))
+        for violated in outcome:
             for which in (False, True):
                 cell = order[violated[order] == which]
                 first = cell[: audited or None]
                 share = len(first) / max(len(cell), 1)
                 reached[first] = np.maximum(reached[first], share)
-                missed[cell] *= 1 - share
         drawn = reached > 0
-        pi = (reached if design == "shared" else 1 - missed)[drawn]
-        one = weighted_rate(is_broken[drawn], pi, target="population", cluster=document[drawn].tolist())
+        one = weighted_rate(is_broken[drawn], reached[drawn], target="population", cluster=document[drawn].tolist())
         found.append([held(one.low, one.high, broken), one.high - one.low])
     return np.mean(found, axis=0)
 
@@ -251,12 +244,8 @@ def main():
         )
     if arguments.only in (None, "holds"):
         table(
-            "documents | sentences | ICC | asked | design | holds | width",
-            (
-                (*world, design, holds_coverage(*world, design=design, redraws=arguments.redraws))
-                for world in WORLDS
-                for design in ("shared", "simple")
-            ),
+            "documents | sentences | ICC | asked | holds | width",
+            ((*world, holds_coverage(*world, redraws=arguments.redraws)) for world in WORLDS),
         )
 
 

@@ -26,7 +26,6 @@ from audit.judging.samples import draw
 from audit.reports.certainty import certainty, roll_ups
 from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import SampleRequest, Size
-from audit.statistics.intervals import mid_p
 from audit.statistics.rates import with_bounds, with_rates
 from audit.store import open_store
 from audit.systems import get_system
@@ -87,7 +86,7 @@ def measure(world: str, size: Size, sources: int = 400, redraws: int = 400) -> d
             draw(engine, study, SampleRequest(size, seed=seed, domain=how["domain"]))
             answer_with_gold(engine)
             counted = count(engine)
-            cells = with_bounds(with_rates(counted.cells, mid_p), mid_p)
+            cells = with_bounds(with_rates(counted.cells))
             sure = certainty(cells, judged_groups(counted), None, "corpus", drawn=bounded_groups(counted))
             (whole,) = (one for one in roll_ups(cells, sure, {}) if one["by"] == "overall")
             engine.dispose()

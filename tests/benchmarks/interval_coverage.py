@@ -1,4 +1,4 @@
-"""Coverage and width of both intervals by exact enumeration, for this corpus and for the population it came from.
+"""Coverage and width of the mid-p interval by exact enumeration, for this corpus and for the population it came from.
 
 python tests/benchmarks/interval_coverage.py       # prints the tables of docs/reference/statistics.md
 """
@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import gammaln
 from scipy.stats import binom
 
-from audit.statistics.intervals import METHODS, MIDP
+from audit.statistics.intervals import mid_p
 
 DESIGNS = ((61, 60), (100, 30), (1000, 100), (1000, 990), (20000, 200))
 """(satisfied groups, judged groups)."""
@@ -16,14 +16,14 @@ HIGHEST = 0.6
 RATES = 601
 
 
-def coverage(name, population, n, target="corpus"):
-    """(least, mean) coverage over true rates 0..60 %, and the mean width over them, of one method's 95 % interval.
+def coverage(population, n, target="corpus"):
+    """(least, mean) coverage over true rates 0..60 %, and the mean width over them, of the 95 % interval.
 
     For the corpus the rates are all numbers of false groups that the population can have, and the sample is drawn
     without replacement; for the population they are a grid, and the judged groups are independent.
     """
     seen = np.arange(n + 1)
-    found = [METHODS[name](int(k), n, population if target == "corpus" else None) for k in seen]
+    found = [mid_p(int(k), n, population if target == "corpus" else None) for k in seen]
     low, high = (np.array([getattr(each, end) for each in found]) for end in ("low", "high"))
     if target == "corpus":
         false = np.arange(round(HIGHEST * population) + 1)
@@ -49,13 +49,12 @@ def _log_choose(total, chosen):
 
 
 def table(target):
-    """Least and mean coverage and mean width of every method, as a Markdown table."""
+    """Least and mean coverage and mean width, as a Markdown table."""
     heads = [f"{n:,} of {population:,}" for population, n in DESIGNS]
     lines = [f"| interval | {' | '.join(heads)} |", "|---|" + "---|" * len(heads)]
-    for name in METHODS if target == "corpus" else [MIDP]:
-        cells = [coverage(name, population, n, target) for population, n in DESIGNS]
-        texts = [f"{least:.3f} {mean:.3f} width {width:.3f}" for least, mean, width in cells]
-        lines.append(f"| `{name}` | {' | '.join(texts)} |".replace(" 0.", " ."))
+    cells = [coverage(population, n, target) for population, n in DESIGNS]
+    texts = [f"{least:.3f} {mean:.3f} width {width:.3f}" for least, mean, width in cells]
+    lines.append(f"| `midp` | {' | '.join(texts)} |".replace(" 0.", " ."))
     return "\n".join(lines)
 
 

@@ -57,7 +57,7 @@ def report(shared, named, target="population"):
     ]
     naming = Naming(1, 2, None, datetime(2026, 3, 2), 0)
     primary = [Named(1, "sentiment", *named, naming, True)] if named else []
-    relations, _, _, entries = compare_all(rated(pd.DataFrame(rows)), shared, target, 0.0, 0.95, False, named=primary)
+    relations, _, _, entries = compare_all(rated(pd.DataFrame(rows)), shared, target, 0.0, 0.95, named=primary)
     return relations, entries
 
 

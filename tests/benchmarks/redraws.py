@@ -21,7 +21,7 @@ from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw
 from audit.runner.executors import Processes
 from audit.runner.run import fitting, run
-from audit.sampling.designs import DESIGNS, Numbers
+from audit.sampling.designs import Numbers
 from audit.sampling.draw import SampleRequest, Size, cell_lists
 from audit.statistics.intervals import mid_p
 from audit.store import checked, open_store, table_of, tables
@@ -41,7 +41,7 @@ def population(path, systems=SYSTEMS, sources=SOURCES):
     drawn = draw(engine, study, SampleRequest(Size(share=1.0)))
     answer_with_gold(engine)
     with engine.connect() as connection:
-        lists = cell_lists(connection, checked(connection, [study]), study, "shared", 0)
+        lists = cell_lists(connection, checked(connection, [study]), study, 0)
         candidates = pd.concat(list(lists), ignore_index=True)
         for column, table in (("relation", tables.Relation), ("system", tables.System)):
             of = table_of(table)
@@ -62,24 +62,23 @@ def population(path, systems=SYSTEMS, sources=SOURCES):
     return truth[~waiting].assign(false=lambda frame: frame["state"] == State.FALSE).reset_index(drop=True)
 
 
-def redraw(truth, design, seed, per_cell):
-    """The first groups of each cell of `truth` under a design."""
+def redraw(truth, seed, per_cell):
+    """The first groups of each cell of `truth`."""
     numbers = Numbers(dict(zip(truth["source"], truth["row"], strict=True)), seed)
     parts = []
     for _, cell in truth.groupby(CELL):
-        names = cell["relation"].iloc[0], cell["system"].iloc[0]
-        parts.append(cell.iloc[numbers.order(cell["source"].to_numpy(), DESIGNS[design](*names))[:per_cell]])
+        parts.append(cell.iloc[numbers.order(cell["source"].to_numpy())[:per_cell]])
     return pd.concat(parts)
 
 
-def coverage(truth, design, redraws=REDRAWS, per_cell=PER_CELL):
+def coverage(truth, redraws=REDRAWS, per_cell=PER_CELL):
     """Per cell: population size, true R_FS, mean estimate, share of redraws whose interval holds the truth, width."""
     cells = truth.groupby(CELL).agg(
         relation=("relation", "first"), system=("system", "first"), size=("false", "size"), true=("false", "mean")
     )
     cells[["held", "width", "mean"]] = 0.0
     for seed in range(redraws):
-        sample = redraw(truth, design, 1_000 + seed, per_cell)
+        sample = redraw(truth, 1_000 + seed, per_cell)
         counted = sample.groupby(CELL)["false"].agg(["sum", "size"])
         for cell, (hits, drawn) in zip(counted.index, counted.to_numpy(), strict=True):
             interval = mid_p(int(hits), int(drawn), int(cells.at[cell, "size"]))
@@ -126,8 +125,7 @@ def main():
             f"{len(truth):,} satisfied groups; {arguments.redraws} redraws of {PER_CELL} groups per cell.",
             file=sys.stderr,
         )
-        for design in DESIGNS:
-            print(f"\n### Design `{design}`\n\n{table(coverage(truth, design, arguments.redraws))}")
+        print(f"\n{table(coverage(truth, arguments.redraws))}")
 
 
 if __name__ == "__main__":

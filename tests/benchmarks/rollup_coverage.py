@@ -1,4 +1,4 @@
-"""Coverage of roll-ups, of texts that come in documents, and of roll-ups of sequences: simulated worlds, seeded.
+"""Coverage of roll-ups, and of texts that come in documents: simulated worlds, seeded.
 
     python tests/benchmarks/rollup_coverage.py                   # the tables of docs/evidence/benchmarks.md
     python tests/benchmarks/rollup_coverage.py --redraws 40      # a quick look
@@ -15,7 +15,6 @@ from scipy.stats import norm
 
 from audit.reports.certainty import Certainty, dependence, roll_ups, with_worth
 from audit.statistics.comparison import paired_differences
-from audit.statistics.intervals import METHODS
 from audit.statistics.rates import with_rates
 
 COPIES = 0.9
@@ -38,12 +37,6 @@ DOCUMENTS = (
     (20, 30, 0.3, 0.1, 0), (20, 30, 0.3, 0.05, 0), (100, 10, 0.3, 0.02, 0), (100, 10, 0.1, 0.05, 60),
     (1000, 1, 0.1, 0.3, 60),
 )  # fmt: skip
-SEQUENCES = (
-    # relations, satisfied groups, R_FS, common
-    (4, 300, 0.25, 0.0), (20, 300, 0.25, 0.0), (20, 300, 0.02, 0.0), (20, 300, 0.02, 1.0), (20, 300, 0.1, 1.0),
-    (40, 300, 0.05, 1.0),
-)  # fmt: skip
-LOOKS = np.arange(10, 151, 10)
 
 
 def world(rng, relations, groups, rate, common, how):
@@ -59,13 +52,12 @@ def world(rng, relations, groups, rate, common, how):
     return np.sqrt(how) * hard + np.sqrt(1 - how) * own > norm.ppf(1 - rate), source
 
 
-def rolled(cells, judged, checked=None, target="corpus", interval="midp"):
+def rolled(cells, judged, checked=None, target="corpus"):
     """(R_FS, SR_g) over all cells with their ends, as reports have them."""
     if target == "population":
         cells = with_worth(cells, judged, checked)
-    cells = with_rates(cells, METHODS[interval], 0.95, target)
-    sums = dependence(cells, judged, checked, target) if interval == "midp" else (None, None)
-    sure = Certainty(*sums, target, 0.95)
+    cells = with_rates(cells, 0.95, target)
+    sure = Certainty(*dependence(cells, judged, checked, target), target, 0.95)
     return cells, next(one for one in roll_ups(cells, sure, {}) if one["by"] == "overall")
 
 
@@ -138,29 +130,6 @@ def document_coverage(documents, sentences, icc, rate, n, redraws=400, seed=2):
     return np.mean(held, axis=0)
 
 
-def sequence_misses(relations, groups, rate, common, redraws=200, seed=3):
-    """Share of runs in which the roll-up of sequences misses at some look, by an adversary who judges on only in cells
-    whose rate so far is above the truth, and the mean half-width at the last look."""
-    rng = np.random.default_rng(seed)
-    missed, half = 0, []
-    for redraw in range(redraws):
-        if redraw % max(1, redraws // WORLDS) == 0:
-            false, source = world(rng, relations, groups, rate, common, "copies")
-        order = np.argsort(rng.random(int(source.max()) + 1)[source], axis=1)
-        found = np.cumsum(np.take_along_axis(false, order, axis=1), axis=1)
-        sizes = np.full(relations, LOOKS[0])
-        wrong = False
-        for _ in LOOKS:
-            counts = found[np.arange(relations), sizes - 1]
-            cells = frame_of(relations, satisfied=groups, violated=100, judged=sizes, false=counts)
-            _, one = rolled(cells, None, interval="sequence")
-            wrong |= not one["fs_low"] - 1e-12 <= false.mean() <= one["fs_high"] + 1e-12
-            sizes = np.where(counts / sizes > false.mean(axis=1), np.minimum(sizes + 10, groups), sizes)
-        missed += wrong
-        half.append((one["fs_high"] - one["fs_low"]) / 2)
-    return missed / redraws, np.mean(half)
-
-
 def head(names):
     print(f"\n| {names} |\n|{'---|' * (names.count('|') + 1)}")
 
@@ -168,7 +137,7 @@ def head(names):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--redraws", type=int, default=400)
-    parser.add_argument("--only", choices=("rollups", "documents", "sequences"))
+    parser.add_argument("--only", choices=("rollups", "documents"))
     arguments = parser.parse_args()
     if arguments.only in (None, "rollups"):
         head("relations | groups | judged | R_FS | common | dependence | coverage | width")
@@ -180,11 +149,6 @@ def main():
         for one in DOCUMENTS:
             held = document_coverage(*one, redraws=arguments.redraws)
             print(f"| {' | '.join(map(str, one))} | {' | '.join(f'{each:.3f}' for each in held)} |", flush=True)
-    if arguments.only in (None, "sequences"):
-        head("relations | groups | R_FS | common | missed at some look | half-width at the end")
-        for one in SEQUENCES:
-            missed, half = sequence_misses(*one, redraws=arguments.redraws)
-            print(f"| {' | '.join(map(str, one))} | {missed:.3f} | {half:.3f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import pytest
 from agreement_coverage import World, coverage
-from annotator_coverage import carry_coverage, dawid_skene_coverage, drifts, struck
+from annotator_coverage import carry_coverage, dawid_skene_coverage
 from estimator_bias import proxy_bias, rejected
 from spot_check_coverage import coverage as spot_check_coverage
 
@@ -27,17 +27,6 @@ def test_accuracies_cover_and_are_no_points(world, shares):
     assert covered >= 0.9
     assert points == 0
     assert width < 0.2
-
-
-@pytest.mark.parametrize("mark", [0.7, 0.9])
-def test_alarms_watched_strike_few_who_are_as_good_as_asked_and_most_who_are_not(mark):
-    assert struck(mark, mark, 300)[-1] <= 0.025
-    assert struck(mark - 0.2, mark, 150)[-1] >= 0.9
-
-
-def test_drift_watched():
-    assert drifts(0.6, 0.6, 0, 400) <= 0.025
-    assert drifts(0.9, 0.6, 100, 200) >= 0.8
 
 
 @pytest.mark.parametrize(("resting", "error"), [(0.05, 0.3), (0.2, 0.2)])

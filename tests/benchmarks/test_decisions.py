@@ -48,5 +48,5 @@ def test_real_systems_are_decided_right(tmp_path):
         hits, _, texts, fixed = redrawn(contests, 100, goal)
         assert hits.mean(axis=0).min() >= CONFIDENCE
         # A fixed number for every relation that is right as often in the worst of them asks about more.
-        rates, _, asked = fixed["simple"]
+        rates, _, asked = fixed["shared"]
         assert texts.mean() < asked[np.flatnonzero(rates.min(axis=1) >= CONFIDENCE)[0]]

@@ -180,12 +180,14 @@ def test_commands_out_of_order_say_what_comes_first(here, mistake):
 
 def test_what_a_database_does_not_have_is_named(ran, mistake):
     sample = ["sample", "--db", "a.db", "--per-relation", "2"]
-    assert "unknown design 'clever'; known are: informative, shared, simple" in mistake(*sample, "--design", "clever")
+    assert "unknown design 'clever'; known are: informative, shared" in mistake(*sample, "--design", "clever")
     assert "there is no study 9; this database has 1" in mistake(*sample, "--study", "9")
     assert "too large a number" in mistake(*sample, "--study", "9" * 30)
     assert "--annotators 0: must be at least 1" in mistake(*sample, "--annotators", "0")
     assert "there is no study 9" in mistake("report", "--db", "a.db", "--study", "9")
-    assert "no sample has been drawn with the design simple" in mistake("report", "--db", "a.db", "--design", "simple")
+    assert "no sample has been drawn with the design informative" in mistake(
+        "report", "--db", "a.db", "--design", "informative"
+    )
 
 
 def test_a_report_that_cannot_be_written_says_where(ran, mistake):

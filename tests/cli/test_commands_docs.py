@@ -154,7 +154,6 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
         "known pick": "--purpose gold --count 1 --db picked.db",
         "known list": "",
         "quality": "",
-        "contradictions": "",
         "follow-ups": "--measures replaced",
         "export": "--out exported",
         "import": "exported --db again.db",

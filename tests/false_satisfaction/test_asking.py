@@ -52,7 +52,7 @@ def test_within_a_rank_what_most_pairs_wait_for_comes_first(build):
 def test_a_pair_that_two_samples_have_drawn_counts_once(build):
     engine = build([row("S.", "F.", POSITIVE, id="1", relation="X")])
     draw_all(engine, SampleRequest(Size(per_relation=5)))
-    draw_all(engine, SampleRequest(Size(per_relation=5), design="simple", annotators=3))
+    draw_all(engine, SampleRequest(Size(per_relation=5), seed=3, annotators=3))
     assert stored(engine) == {"S.": (1, 1, "blind", 3), "F.": (1, 1, "blind", 3)}  # of two numbers the larger
 
 

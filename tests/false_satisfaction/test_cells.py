@@ -182,5 +182,5 @@ def test_an_unknown_study_or_design_is_said(build):
     engine = build(GOLDEN)
     with pytest.raises(AuditError, match="no study 7"):
         count(engine, study=7)
-    with pytest.raises(AuditError, match="no sample has been drawn with the design simple"):
-        count(engine, design="simple")
+    with pytest.raises(AuditError, match="no sample has been drawn with the design informative"):
+        count(engine, design="informative")

@@ -46,7 +46,7 @@ def test_a_question_decides_an_order_but_not_the_winner(build):
     assert [of.systems for of in consequence.winners] == [("a", "c")]
 
 
-@pytest.mark.parametrize("design", ["shared", "simple", "informative"])
+@pytest.mark.parametrize("design", ["shared", "informative"])
 def test_what_applies_to_one_system_alone_decides_no_winner(build, design):
     """By its own groups a is best whatever the answer, 7/8 or 6/8 to 1/2 or 0; of the two common ones each has one."""
     own = {f"Own {n}{end}": "positive" for n in range(6) for end in ".!"}

@@ -77,18 +77,6 @@ def test_what_was_not_drawn_is_not_judged(build):
     assert (np.diff(judged.astype(int)) <= 0).all()
 
 
-def test_simple_samples_count_the_common_groups_of_each_cell(build):
-    engine, counted = prepared(build, design="simple")
-    (shared,) = shared_groups(counted, comparisons(engine, counted))
-    common = shared.common
-    # Six groups for a and five for b, which does not apply to one: it is in a's rate, and in no comparison.
-    assert (common.groups.tolist(), common.satisfied.tolist()) == ([5, 5], [4, 3])
-    assert (common.judged.tolist(), common.false.tolist()) == ([4, 3], [2, 1])
-    assert (common.outcomes, common.decides) == (None, None)
-    assert np.argwhere(np.isnan(common.genuine)).size == 0  # everything is judged, each cell by itself
-    assert counted.cells.set_index("system")["satisfied"].to_dict() == {"a": 5, "b": 3}
-
-
 def test_before_anything_is_drawn_there_are_no_groups(build):
     engine = build([row("text", "text!", ["positive", "positive"])])
     counted = count(engine)

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from audit.annotation.control_questions import KnownText, add_known, add_settled_questions, known_questions, pick_known
 from audit.annotation.queue import next_question
 from audit.errors import AuditError
-from audit.false_satisfaction.browse import browse, contradictions, detail
+from audit.false_satisfaction.browse import browse, detail
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.history import replay
-from audit.false_satisfaction.impact import consequences, fragile
+from audit.false_satisfaction.impact import consequences
 from audit.false_satisfaction.opinions import attributed_outputs, opinions
 from audit.false_satisfaction.protocol_arms import count_arms
 from audit.false_satisfaction.questions import queue_length
@@ -129,9 +129,6 @@ def test_rates_of_a_study_that_is_judged(study):
     assert cells["judged"].to_dict() == {"first": 4, "last": 3, "lead": 4}
     assert cells["false"].to_dict() == {"first": 0, "last": 3, "lead": 0}
     assert cells["waiting"].sum() == 0
-    # `last`: SR_o = 3/4 and every satisfaction false; the others keep SR_g = SR_o = 1.
-    entry = fragile(study)[0]
-    assert entry.winner == ("first", "lead")
 
 
 def test_gold_about_a_text_answers_no_question_about_an_output(tmp_path):
@@ -233,20 +230,6 @@ def test_a_dispute_says_what_hangs_on_it(study):
     assert (consequence.pairs, consequence.systems) == (2, ("first", "lead"))
     adjudicate(study, ada, shown.id, ["good", "minor_gaps"], "it is short")
     assert count(study).cells.set_index("system")["judged"].to_dict() == {"first": 1, "last": 0, "lead": 1}
-
-
-def test_answers_about_source_and_follow_up_that_do_not_fit(tmp_path):
-    engine = summaries.study(tmp_path, follow_ups=1.0)
-    anna, ben, _ = summaries.people(engine)
-    of_source = lambda shown: "good" if "甲" in shown.texts[0] else "unreadable"  # noqa: E731
-    summaries.judge_all(engine, anna, ben, anna, of=of_source)
-    listed = contradictions(engine)
-    # One for each of the seven outputs; both systems that said it have the pair.
-    assert Counter(contradiction.groups for contradiction in listed) == {2: 4, 1: 3}
-    assert {
-        (contradiction.source.answer, contradiction.follow_up.answer, contradiction.carried) for contradiction in listed
-    } == {(("good",), ("unreadable",), ("good",))}
-    assert all(contradiction.source.output and contradiction.follow_up.output for contradiction in listed)
 
 
 def test_the_history_ends_with_the_counts_of_today(study):

@@ -22,7 +22,7 @@ from audit.annotation.settings import change_settings
 from audit.errors import Refused
 from audit.false_satisfaction.questions import queue_difference, queue_length
 from audit.judging.adjudications import adjudicate, change_adjudication, check, inspect, next_check, take_back
-from audit.judging.deferral import flag, refer, send_back, skip, unflag
+from audit.judging.deferral import flag, send_back, skip, unflag
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
 from audit.judging.samples import draw_all
@@ -213,14 +213,9 @@ def sending_back(world: World) -> Call:
     return lambda engine, who: send_back(engine, who["ada"], id, "judge it")
 
 
-def referring(world: World) -> Call:
-    id = world.both("positive", "positive")
-    return lambda engine, who: refer(engine, who["mia"], [id], "look at it")
-
-
 WRITERS = [
     first_vote, last_vote, last_vote_about_a_group, undoing, adjudicating, taking_back, changing, checking, inspecting,
-    gold, labels, stale, drawing_more, training, skipping, flagging, unflagging, sending_back, referring,
+    gold, labels, stale, drawing_more, training, skipping, flagging, unflagging, sending_back,
 ]  # fmt: skip
 
 

@@ -14,7 +14,6 @@ from audit.reports.charts import rates_in_words, rollup_chart
 from audit.reports.html import to_html
 from audit.reports.terminal import to_terminal
 from audit.reports.violations import VR_BOUNDS
-from audit.statistics.intervals import METHODS, SEQUENCE
 from audit.statistics.rates import BOUNDS
 
 
@@ -101,14 +100,6 @@ def test_documents_and_shared_sources_widen_the_interval():
     for first, second, third in widths:
         assert first < second < third
     assert by(documents, "overall")["method"] == "stratified over cells, dependence by sums over documents"
-
-
-def test_sequences_together_are_a_union_bound():
-    report = report_of(KNOWN, BOUNDED, target="corpus", interval=METHODS[SEQUENCE])
-    roll_up, usual = by(report, "overall"), by(report_of(KNOWN, BOUNDED, target="corpus"), "overall")
-    assert roll_up["method"] == "union bound over the cells' confidence sequences"
-    assert roll_up["fs_bound_low"] < usual["fs_bound_low"] <= roll_up["fs_least"]
-    assert roll_up["fs_most"] <= usual["fs_bound_high"] < roll_up["fs_bound_high"]
 
 
 CELLS = st.lists(

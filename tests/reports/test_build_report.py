@@ -9,7 +9,7 @@ import pytest
 
 from audit.errors import AuditError
 from audit.reports.build import build_report
-from audit.statistics.intervals import get_method
+from audit.statistics.intervals import mid_p
 
 CELL_KEYS = [
     "task", "relation", "system", "groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false",
@@ -102,8 +102,8 @@ def test_no_cells():
 
 
 def test_interval_method_and_waiting_are_passed_on():
-    report = build(row(), interval=get_method("midp"), confidence=0.9, waiting=7, target="corpus")
-    low, high = get_method("midp")(15, 60, 80, confidence=0.9).rounded(9)
+    report = build(row(), confidence=0.9, waiting=7, target="corpus")
+    low, high = mid_p(15, 60, 80, confidence=0.9).rounded(9)
     assert (report["cells"][0]["fs_low"], report["cells"][0]["fs_high"]) == pytest.approx((low, high))
     assert report["overall"]["waiting"] == 7
 

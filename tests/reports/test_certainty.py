@@ -15,7 +15,7 @@ from audit.reports.html import to_html
 from audit.reports.preference import UNRELATED, Weights, read_weights
 from audit.reports.rerank import rerank
 from audit.reports.terminal import to_terminal
-from audit.statistics.intervals import METHODS, SEQUENCE, mid_p
+from audit.statistics.intervals import mid_p
 
 PAPER = Path(__file__).parents[2].parent / "shared" / "data" / "paper" / "false_satisfaction_2022.csv"
 COUNTS = "relation,system,groups,satisfied,judged,false\n"
@@ -99,10 +99,7 @@ def test_a_sure_ranking(tmp_path):
     first, second = rerank(totals(tmp_path, *SURE))["relations"]
     assert [entry["system"] for entry in first["ranking"]] == ["a", "b"]
     assert [entry["p_best"] for entry in first["ranking"]] == [0.0, 1.0]
-    assert [(entry["rank_low"], entry["rank_high"], entry["letters"]) for entry in first["ranking"]] == [
-        (2, 2, "b"),
-        (1, 1, "a"),
-    ]
+    assert [(entry["rank_low"], entry["rank_high"]) for entry in first["ranking"]] == [(2, 2), (1, 1)]
     assert [(rival["system"], rival["sure"]) for rival in first["overtaking"]] == [("b", True)]
     assert [(rival["system"], rival["sure"]) for rival in second["overtaking"]] == [("b", False)]
     assert (first["best_changes_sure"], second["best_changes_sure"]) == (True, False)
@@ -114,7 +111,7 @@ def test_a_ranking_is_null_while_somebody_is_unknown(tmp_path):
     assert entry["ranking"][0]["reason"] == "one of the systems has no judged group"
     assert entry["overtaking"] == []
     only = rerank(totals(tmp_path, "MR1,a,100,80,60,15", "MR1,c,0,0,0,0"))["relations"][0]
-    assert (only["ranking"][0]["p_best"], only["ranking"][0]["letters"]) == (1.0, "a")
+    assert only["ranking"][0]["p_best"] == 1.0
     assert only["ranking"][1]["reason"] == "nothing was satisfied or violated"
     rates = rerank(totals(tmp_path, "MR1,a,.9,.1", "MR1,b,.8,.3", head="relation,system,sr_observed,fs_rate\n"))
     assert rates["relations"][0]["ranking"][0]["reason"] == "the totals have rates without counts"
@@ -129,14 +126,14 @@ def test_delta_and_target_are_in_the_signature(tmp_path):
     assert [entry["p_best"] for entry in exact["relations"][0]["ranking"]] == [1.0, 0.0]
     tolerant = rerank(path, delta=0.02, target="corpus")
     assert tolerant["signature"]["delta"] == 0.02
-    assert [entry["letters"] for entry in tolerant["relations"][0]["ranking"]] == ["a", "a"]
+    assert not tolerant["relations"][0]["pairs"][0]["apart"]
     with pytest.raises(AuditError, match=r"delta 1\.5"):
         rerank(path, delta=1.5)
 
 
 def test_the_population_has_wider_intervals(tmp_path):
     path = totals(tmp_path, "MR1,a,526,263,263,81", "MR1,b,40,0,0,0")
-    corpus, population = (rerank(path, "midp", target=target)["cells"] for target in ("corpus", "population"))
+    corpus, population = (rerank(path, target=target)["cells"] for target in ("corpus", "population"))
     assert corpus[0]["fs_low"] == corpus[0]["fs_high"]
     assert population[0]["fs_low"] == mid_p(81, 263).low == pytest.approx(0.2544, abs=5e-5)
     assert population[0]["sr_genuine_low"] < 0.5 * (1 - population[0]["fs_high"])  # SR_o is not sure either
@@ -243,7 +240,7 @@ def test_all_forms_show_the_ranking(tmp_path, capsys):
     path = totals(tmp_path, *SURE)
     assert main(["rerank", str(path), "--weights", "equal", "--delta", "0.01", "--target", "population", "--full"]) == 0
     shown = capsys.readouterr().out
-    assert "chances to be best: b rank 1 a " in shown
+    assert "chances to be best: b rank 1 " in shown
     assert "1 of 2 relations have another best system for sure; no other looks changed." in shown
     assert "compared on each system's own groups" in shown
     assert "All together" in shown
@@ -252,7 +249,7 @@ def test_all_forms_show_the_ranking(tmp_path, capsys):
     assert "target:population" in shown
     report = rerank(path, weights=read_weights("equal"))
     html = to_html(report)
-    assert re.search(r'<th scope="row" class="name">b</th><td class="n">1</td><td class="n">a</td>', html)
+    assert re.search(r'<th scope="row" class="name">b</th><td class="n">1</td>', html)
     assert "By your weights" in html
     lines = to_terminal(report, 70).splitlines()
     assert max(len(line) for line in lines[:-1]) <= 70
@@ -269,13 +266,11 @@ def rows_of(relations, false):
     )
 
 
-def test_p_values_and_letters_follow_from_the_whole_report():
-    """Letters contradicted bold pairs, and of 20 null relations one was told apart in 53 of 100 reports."""
+def test_p_values_follow_from_the_whole_report():
+    """Of 20 null relations one was told apart in 53 of 100 reports."""
     alone, many = (build_report(rows_of(relations, (22, 11)), {})["relations"] for relations in (1, 20))
     assert (alone[0]["pairs"][0]["apart"], many[0]["pairs"][0]["apart"]) == (True, False)
     assert many[0]["pairs"][0]["p_holm"] == pytest.approx(20 * alone[0]["pairs"][0]["p"], rel=1e-6)
-    assert [entry["letters"] for entry in alone[0]["ranking"]] == ["b", "a"]
-    assert [entry["letters"] for entry in many[0]["ranking"]] == ["a", "a"]
     # One-sided: a rival of the reported best.
     assert alone[0]["overtaking"][0]["p"] == pytest.approx(alone[0]["pairs"][0]["p"] / 2)
 
@@ -304,10 +299,3 @@ def test_few_judged_groups_withhold_the_probability_alone():
         False,
         False,
     ]
-
-
-def test_sequences_have_no_letters_and_no_probabilities():
-    ranking = build_report(rows_of(1, (22, 11)), {}, interval=METHODS[SEQUENCE], target="corpus")["relations"][0][
-        "ranking"
-    ]
-    assert {(entry["p_best"], entry["rank_low"], entry["letters"]) for entry in ranking} == {(None, None, None)}

@@ -118,13 +118,12 @@ def test_plans_go_on_from_what_was_compared_and_name_the_design(engine):
     by_design = {design["design"]: design["draw"] for design in decided["designs"]}
     size = decided["relations"][0]["informative"]
     assert by_design["always-valid"] == f"audit sample --design informative --per-relation {size}"
-    assert by_design["simple"].startswith("audit sample --design simple --per-relation ")
     assert any(line == f"    {by_design['always-valid']}" for line in lines(decided))
     width = plan(engine, PlanRequest(half_width=0.1))
     assert {(cell["judged"], cell["false"]) for cell in width["cells"]} == {(0, 0)}
-    assert {design["draw"].partition(" --per-relation")[0] for design in width["designs"]} == {
-        f"audit sample --design {name}" for name in ("shared", "simple")
-    }
+    assert [design["draw"].partition(" --per-relation")[0] for design in width["designs"]] == [
+        "audit sample --design shared"
+    ]
 
 
 def test_one_system_alone_is_said(own, toy_corpus, toy_relations, tmp_path, capsys):

@@ -18,7 +18,6 @@ from audit.reports.first_page import certainty_lines, change_lines, example_part
 from audit.reports.html import _Page, to_html
 from audit.reports.pdf import to_pdf
 from audit.reports.rerank import rerank
-from audit.statistics.intervals import METHODS, SEQUENCE
 
 HEAD = "relation,system,groups,satisfied,judged,false\n"
 
@@ -121,15 +120,6 @@ def test_users_weights_decide(tmp_path):
     rows = ("MR1.1,a,1000,900,300,150", "MR1.1,b,1000,800,300,15", "MR1.2,a,1000,900,300,0", "MR1.2,b,1000,300,300,0")
     entry = decision(tmp_path, *rows, weights=read_weights(str(weights)))
     assert (entry["state"], entry["systems"], entry["weights"]) == ("sure", ["a"], "mine.csv")
-
-
-def test_where_judging_may_stop_any_time_no_probability_is_said():
-    rows = [
-        {"task": "t", "relation": "MR1", "system": name, "satisfied": 80, "violated": 20, "judged": 40, "false": false}
-        for name, false in (("a", 20), ("b", 4))
-    ]
-    entry = build_report(pd.DataFrame(rows), {}, interval=METHODS[SEQUENCE], target="corpus")["decisions"][0]
-    assert (entry["state"], entry["systems"]) == ("looks", ["b"])
 
 
 def test_nothing_run_has_no_decision_and_a_page():

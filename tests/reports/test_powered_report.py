@@ -6,8 +6,6 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from conftest_rows import row
-from simulated_judges import Simulated
 from sqlalchemy import select
 
 from audit.cli import main
@@ -17,23 +15,19 @@ from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.groups import judged_groups
 from audit.false_satisfaction.proxies import cell_proxies
 from audit.false_satisfaction.resolution import State
-from audit.judging.judges import JudgeRequest, ask_judge
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.relations import Outcome, get_relation
 from audit.reports.html import to_html
-from audit.reports.plan import PlanRequest, plan
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.reports.validity import powered
 from audit.runner.executors import InProcess
-from audit.runner.imported import import_run, read_run
 from audit.runner.run import run
 from audit.sampling.draw import SampleRequest, Size
 from audit.statistics.intervals import mid_p
 from audit.statistics.prediction_powered import prediction_powered
 from audit.store import open_store, table_of, tables
-from audit.systems.judge import function_judge
 
 NEW = ("method", "gain", "method_reason")
 
@@ -112,7 +106,7 @@ def test_every_cell_is_what_prediction_powered_says(real, names):
         assert (len(truth), truth.sum(), len(population)) == (cell["judged"], cell["false"], cell["satisfied"])
         # A system without scores: that proxy is left out.
         used = [column for column in columns if column != 1 or population[:, 1].std() > 0]
-        expected = prediction_powered(truth, sample[:, used], population[:, used], fallback=mid_p)
+        expected = prediction_powered(truth, sample[:, used], population[:, used])
         assert cell["fs_rate"] == pytest.approx(expected.estimate)
         assert (cell["fs_low"], cell["fs_high"]) == pytest.approx((expected.low, expected.high))
         assert (cell["method"], cell["gain"]) == (expected.method, pytest.approx(expected.gain))
@@ -131,7 +125,6 @@ def test_without_proxies_nothing_but_the_new_names_is_new(real):
     _, engine = real
     report = study_report(engine, "gold", target="corpus")
     assert "proxy" not in report["signature"]
-    assert "stopping" not in report["signature"]
     for cell in report["cells"]:
         usual = mid_p(cell["false"], cell["judged"], cell["satisfied"])
         assert [cell[name] for name in ("fs_rate", "fs_low", "fs_high", *NEW)] == [
@@ -167,12 +160,12 @@ def test_what_varies_together_is_what_proxies_leave(real):
     _, engine = real
     counted = count(engine, "gold")
     judged = judged_groups(counted)
-    estimates, left = powered(counted, judged, cell_proxies(engine, counted, ["disagreement"]), mid_p)
+    estimates, left = powered(counted, judged, cell_proxies(engine, counted, ["disagreement"]))
     assert estimates["gain"].max() > 1
     for cell in estimates.itertuples():
         of_cell = (judged["relation"] == cell.relation) & (judged["system"] == cell.system)
         truth, sample, population = by_hand(engine, counted, cell.relation, cell.system)
-        used = prediction_powered(truth, sample[:, 0], population[:, 0], fallback=mid_p)
+        used = prediction_powered(truth, sample[:, 0], population[:, 0])
         slope = used.weights[0] if used.weights else 0.0
         assert left.loc[of_cell, "value"].to_numpy() == pytest.approx(truth - slope * sample[:, 0])
         assert (left.loc[of_cell, "false"] == truth).all()
@@ -208,8 +201,6 @@ def test_what_cannot_be_is_refused_in_a_sentence(real, capsys):
     path, engine = real
     with pytest.raises(AuditError, match="take the target corpus"):
         study_report(engine, proxies=["disagreement"], target="population")
-    with pytest.raises(AuditError, match="either proxy or interval=sequence"):
-        study_report(engine, proxies=["disagreement"], interval="sequence")
     with pytest.raises(UnknownName, match="unknown proxy 'size'; known are: by, disagreement, length, low_confidence"):
         study_report(engine, proxies=["size"])
     assert main(["report", "--db", path, "--proxy", "disagreement,by"]) == 2
@@ -218,27 +209,3 @@ def test_what_cannot_be_is_refused_in_a_sentence(real, capsys):
     assert main(["report", "--db", path, "--answers", "gold", "--proxy", "length,length", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["signature"]["proxy"]["names"] == ["length"]
-
-
-def test_a_plan_with_a_judge_needs_fewer_answers(tmp_path):
-    """A judge (simulated) that is right about most films; people have judged 60 of 400."""
-    rows = [
-        row(f"Film {n}.", f"Film {n}!", ["positive"] * 2, id=str(n), gold="positive" if n % 4 else "negative")
-        for n in range(400)
-    ]
-    path = tmp_path / "judged.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    engine = open_store(str(tmp_path / "judged.db"), create=True)
-    import_run(engine, read_run(path))
-    draw_all(engine, SampleRequest(Size(per_relation=60)))
-    answer_with_gold(engine)
-    said = {f"Film {n}.": "positive" if (n % 4) ^ (n % 9 == 0) else "negative" for n in range(400)}
-    ask_judge(engine, function_judge(Simulated(said), "simulated", None), JudgeRequest(everything=True))
-    needed = {}
-    for names in ((), ("judge:simulated",)):
-        document = plan(engine, PlanRequest(half_width=0.05, proxies=names))
-        needed[names] = {one["design"]: one["questions"] for one in document["designs"]}
-    assert needed[("judge:simulated",)]["two-phase"] < 0.8 * needed[()]["two-phase"]
-    assert needed[("judge:simulated",)]["shared"] == needed[()]["shared"]
-    with pytest.raises(AuditError, match="a decision compares systems, which proxies do not sharpen"):
-        PlanRequest(decide="winner", proxies=("judge:simulated",))

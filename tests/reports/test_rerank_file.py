@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.errors import AuditError, BadFile, BadRow, UnknownName
+from audit.errors import AuditError, BadFile, BadRow
 from audit.reports.rerank import rerank
 
 PAPER = Path(__file__).parents[2].parent / "shared" / "data" / "paper" / "false_satisfaction_2022.csv"
@@ -71,16 +71,6 @@ def test_counts_give_rates_and_intervals(tmp_path):
     assert judged["task"] == "sentiment"
     assert report["signature"]["interval"] == "midp"
     assert report["overall"]["fs_rate"] == pytest.approx(0.25)
-
-
-def test_interval_method_can_be_chosen(tmp_path):
-    content = COUNTS + "MR1,a,50,50,10,2\n"
-    wide, usual = rank(tmp_path, content, interval="sequence"), rank(tmp_path, content, target="corpus")
-    assert wide["signature"]["target"] == "corpus"  # a sequence can be about nothing else
-    assert wide["cells"][0]["fs_high"] > usual["cells"][0]["fs_high"]
-    assert usual["cells"][0]["fs_high"] < rank(tmp_path, content)["cells"][0]["fs_high"]
-    with pytest.raises(UnknownName, match="wald"):
-        rank(tmp_path, content, interval="wald")
 
 
 def test_tasks_spaces_quotes_bom_and_other_columns(tmp_path):

@@ -17,7 +17,6 @@ from audit.reports.rerank import rerank
 from audit.reports.terminal import to_terminal
 from audit.reports.violations import NOT_RUN, NOTHING, UNCOUNTED, VR_BOUNDS, rates_of, violation_tables
 from audit.reports.words import rates_text
-from audit.statistics.intervals import mid_p
 from audit.statistics.rates import with_rates
 
 FAMILIES = {"MR1": "substitution", "MR2": "substitution", "MR5": "synonyms", "MR7": "reordering"}
@@ -97,7 +96,7 @@ def test_a_relation_that_is_known_is_not_named_where_nothing_is():
 @settings(max_examples=25)
 @given(st.lists(CELL, min_size=1, max_size=12, unique_by=lambda cell: cell[:2]))
 def test_a_table_says_what_cells_and_roll_ups_say(cells):
-    frame = with_rates(pd.DataFrame([row(*cell) for cell in cells]), mid_p)
+    frame = with_rates(pd.DataFrame([row(*cell) for cell in cells]))
     families = families_of(frame, registered=False)
     sure = Certainty(None, None)
     (table,) = violation_tables(frame, sure, families)

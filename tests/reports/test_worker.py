@@ -17,7 +17,7 @@ from audit.reports.values import bounds_report, means_report
 from audit.reports.worker import answer_line, read_answer, request_line
 from audit.store import open_store
 
-DEFAULTS = {"whose": "both", "interval": "midp", "target": "population", "delta": 0.0, "weights": None}
+DEFAULTS = {"whose": "both", "target": "population", "delta": 0.0, "weights": None}
 SPEC = {
     "data": {"values": [{"名": "a", "b": 1}]},
     "mark": "bar",

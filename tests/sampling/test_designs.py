@@ -8,56 +8,50 @@ from scipy.stats import chi2
 
 from audit.errors import AuditError, UnknownName
 from audit.keys import uniform, uniforms
-from audit.sampling.designs import DESIGNS, Numbers, get_design
+from audit.sampling.designs import Numbers, check_design
 from audit.sampling.draw import Size
 
 row_sets = st.sets(st.integers(0, 40), min_size=1, max_size=25).map(lambda some: [str(n) for n in sorted(some)])
 populations = st.dictionaries(st.tuples(st.integers(1, 3), st.integers(1, 3)), row_sets, min_size=1, max_size=6)
-designs = st.sampled_from(sorted(DESIGNS))
 seeds = st.integers(0, 2**40)
 
 
-def lists(cells: dict[tuple[int, int], list[str]], design: str, seed: int) -> dict[tuple[int, int], list[str]]:
+def lists(cells: dict[tuple[int, int], list[str]], seed: int) -> dict[tuple[int, int], list[str]]:
     """The whole list of each cell, (relation, system) -> rows of the sources whose groups are satisfied."""
     rows = sorted({row for cell_rows in cells.values() for row in cell_rows})
     ids = {row: id for id, row in enumerate(rows, start=1)}
     numbers = Numbers({id: row for row, id in ids.items()}, seed)
     lists_of_cell = {}
     for (relation, system), cell_rows in cells.items():
-        order = numbers.order(
-            np.array([ids[row] for row in cell_rows]), get_design(design)(f"MR{relation}", f"S{system}")
-        )
+        order = numbers.order(np.array([ids[row] for row in cell_rows]))
         lists_of_cell[relation, system] = [cell_rows[place] for place in order]
     return lists_of_cell
 
 
-def first(cells: dict[tuple[int, int], list[str]], design: str, seed: int, size: int) -> dict:
-    return {cell: rows[:size] for cell, rows in lists(cells, design, seed).items()}
+def first(cells: dict[tuple[int, int], list[str]], seed: int, size: int) -> dict:
+    return {cell: rows[:size] for cell, rows in lists(cells, seed).items()}
 
 
 @settings(deadline=None, max_examples=40)
-@given(populations, designs, seeds, st.randoms(use_true_random=False))
-def test_lists_are_orders_of_the_cells_and_no_other_order_matters(cells, design, seed, shuffler):
+@given(populations, seeds, st.randoms(use_true_random=False))
+def test_lists_are_orders_of_the_cells_and_no_other_order_matters(cells, seed, shuffler):
     shuffled = {}
     for cell, rows in cells.items():
         shuffled[cell] = shuffler.sample(rows, len(rows))
-    listed = lists(cells, design, seed)
-    assert listed == lists(shuffled, design, seed)
+    listed = lists(cells, seed)
+    assert listed == lists(shuffled, seed)
     assert {cell: sorted(rows) for cell, rows in listed.items()} == {cell: sorted(rows) for cell, rows in cells.items()}
 
 
 @settings(deadline=None, max_examples=40)
 @given(populations, seeds)
-def test_numbers_are_the_hashes_of_seed_cell_and_row(cells, seed):
-    """What is stored in every database that was drawn from: seed and row, with `simple` the cell's names between."""
+def test_numbers_are_the_hashes_of_seed_and_row(cells, seed):
+    """What is stored in every database that was drawn from: seed and row."""
     rows = dict(enumerate(sorted({row for cell_rows in cells.values() for row in cell_rows}), start=5))
     numbers = Numbers(rows, seed)
-    for parts in ((), ("MR1", "S2"), ()):
-        uniforms = numbers.of(np.array(list(rows)), parts)
-        assert uniforms.tolist() == [uniform(seed, *parts, row) for row in rows.values()]
-        assert ((uniforms >= 0) & (uniforms < 1)).all()
-    assert get_design("shared")("MR1", "S2") == ()
-    assert get_design("simple")("MR1", "S2") == ("MR1", "S2")
+    uniforms = numbers.of(np.array(list(rows)))
+    assert uniforms.tolist() == [uniform(seed, row) for row in rows.values()]
+    assert ((uniforms >= 0) & (uniforms < 1)).all()
 
 
 @given(st.lists(st.text()), st.lists(st.one_of(st.text(), st.integers()), max_size=3))
@@ -67,33 +61,16 @@ def test_many_numbers_are_those_of_one_at_a_time(names, parts):
 
 def test_equal_numbers_are_in_the_order_of_rows(monkeypatch):
     monkeypatch.setattr("audit.sampling.designs.uniforms", lambda rows, *_: [0.5 if row > "a" else 0.9 for row in rows])
-    assert lists({(1, 1): ["c", "a", "b"]}, "shared", 0) == {(1, 1): ["b", "c", "a"]}
+    assert lists({(1, 1): ["c", "a", "b"]}, 0) == {(1, 1): ["b", "c", "a"]}
 
 
-def test_shared_draws_the_same_sources_everywhere_and_simple_does_not():
-    everything = [str(n) for n in range(200)]
-    cells = {(r, s): everything for r in (1, 2) for s in (1, 2, 3)}
-    distinct = {design: len(set().union(*first(cells, design, 5, 20).values())) for design in DESIGNS}
-    assert distinct["shared"] == 20
-    # Six independent draws of 20 out of 200 leave a source out with probability 0.9^6: 94 are expected.
-    assert distinct["simple"] == pytest.approx(200 * (1 - 0.9**6), abs=15)
-    # Cells that share only a part of their sources still overlap as much as they can.
-    halves = {(1, 1): everything[:150], (1, 2): everything[50:]}
-    overlap = {}
-    for design in DESIGNS:
-        left, right = first(halves, design, 5, 30).values()
-        overlap[design] = len(set(left) & set(right))
-    assert overlap["shared"] > 2 * overlap["simple"]
-
-
-@pytest.mark.parametrize("design", sorted(DESIGNS))
-def test_every_group_is_drawn_equally_often(design):
+def test_every_group_is_drawn_equally_often():
     """4 of 12 groups by each of 2,000 seeds: chi-square with the correction for draws without replacement."""
     groups, size, draws = 12, 4, 2000
     rows = [f"row {n}" for n in range(groups)]
     drawn = np.zeros((draws, groups), int)
     for seed in range(draws):
-        drawn[seed, [rows.index(row) for row in first({(1, 1): rows}, design, seed, size)[1, 1]]] = 1
+        drawn[seed, [rows.index(row) for row in first({(1, 1): rows}, seed, size)[1, 1]]] = 1
     counts = drawn.sum(axis=0)
     expected = draws * size / groups
     assert counts.sum() == draws * size
@@ -105,20 +82,9 @@ def test_every_group_is_drawn_equally_often(design):
     assert pairs.std() < 3 * np.sqrt(pairs.mean())
 
 
-def test_simple_is_independent_between_cells():
-    """The correlation of two cells' numbers over 2,000 sources is small; between seeds likewise, in both designs."""
-    rows = {n: str(n) for n in range(2000)}
-    ids = np.array(list(rows))
-    left, right = (Numbers(rows, 0).of(ids, get_design("simple")("MR1", system)) for system in ("S1", "S2"))
-    assert abs(np.corrcoef(left, right)[0, 1]) < 0.06
-    for design in DESIGNS.values():
-        left, right = (Numbers(rows, seed).of(ids, design("MR1", "S1")) for seed in (0, 1))
-        assert abs(np.corrcoef(left, right)[0, 1]) < 0.06
-
-
 def test_an_unknown_design_is_refused():
-    with pytest.raises(UnknownName, match="unknown design 'clever'; known are: informative, shared, simple"):
-        get_design("clever")
+    with pytest.raises(UnknownName, match="unknown design 'clever'; known are: informative, shared"):
+        check_design("clever")
 
 
 @given(st.floats(0.0001, 1), st.integers(1, 100_000))

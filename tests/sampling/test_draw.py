@@ -74,14 +74,14 @@ steps = st.lists(sizes, min_size=1, max_size=3)
 
 @pytest.mark.slow
 @settings(max_examples=25, deadline=None)
-@given(populations, steps, st.sampled_from(["shared", "simple"]), populations)
-def test_what_was_drawn_stays_and_every_cell_is_a_beginning(before, size_list, design, later):
+@given(populations, steps, populations)
+def test_what_was_drawn_stays_and_every_cell_is_a_beginning(before, size_list, later):
     engine = database()
     before = before | {(1, 1, 1): Outcome.SATISFIED}
     add(engine, before)
     before_this: dict = {}
     for size in size_list:
-        sample = draw(engine, 1, SampleRequest(size, design))
+        sample = draw(engine, 1, SampleRequest(size))
         now = drawn(engine)
         satisfied = {
             cell: {place[2] for place, outcome in before.items() if place[:2] == cell and outcome == Outcome.SATISFIED}
@@ -105,11 +105,11 @@ def test_what_was_drawn_stays_and_every_cell_is_a_beginning(before, size_list, d
         before_this = now
     # The run goes on: more groups are satisfied. What was drawn stays drawn, and the rest is still a beginning.
     add(engine, {place: outcome for place, outcome in later.items() if place not in before})
-    draw(engine, 1, SampleRequest(size_list[0], design))
+    draw(engine, 1, SampleRequest(size_list[0]))
     grown = drawn(engine)
     everything = database()
     add(everything, later | before)
-    draw(everything, 1, SampleRequest(Size(per_relation=100), design))
+    draw(everything, 1, SampleRequest(Size(per_relation=100)))
     complete = drawn(everything)
     for cell, rows in grown.items():
         assert {group for group, _, _ in before_this.get(cell, [])} <= {group for group, _, _ in rows}
@@ -158,14 +158,6 @@ def relations_of(engine):
     table = table_of(tables.Relation)
     with engine.connect() as connection:
         return [str(row[0]) for row in connection.execute(select(table.c.name).order_by(table.c.id))]
-
-
-def test_shared_needs_fewer_sources_than_simple(full):
-    shared, simple = (draw(full, 1, SampleRequest(Size(per_relation=6), design)) for design in ("shared", "simple"))
-    assert shared.distinct_sources == 6
-    assert simple.distinct_sources > 10
-    assert shared.sample != simple.sample
-    assert shared.drawn == simple.drawn == 24
 
 
 def test_seeds_and_designs_are_samples_of_their_own(full):

@@ -34,16 +34,15 @@ def audited_groups(engine):
 @given(
     populations,
     st.lists(st.integers(0, 12), min_size=1, max_size=3),
-    st.sampled_from(["shared", "simple"]),
     populations,
 )
-def test_audits_are_beginnings_and_what_was_asked_stays(before, numbers, design, later):
+def test_audits_are_beginnings_and_what_was_asked_stays(before, numbers, later):
     engine = database()
     before = before | {(1, 1, 1): Outcome.SATISFIED}
     add(engine, before)
     before_this, most = {}, 0
     for number in numbers:
-        sample = draw(engine, 1, Size(per_relation=6), design, audits=Audits(groups=number))
+        sample = draw(engine, 1, Size(per_relation=6), audits=Audits(groups=number))
         now, most = audited_groups(engine), max(most, number)
         assert sample.audited_groups == len({group for members in now.values() for group in members})
         lists = drawn(engine)
@@ -63,18 +62,17 @@ def test_audits_are_beginnings_and_what_was_asked_stays(before, numbers, design,
         before_this = now
     # The run goes on: what was asked about is asked about still.
     add(engine, {place: outcome for place, outcome in later.items() if place not in before})
-    draw(engine, 1, Size(per_relation=1), design)
+    draw(engine, 1, Size(per_relation=1))
     grown = audited_groups(engine)
     for cell, groups in before_this.items():
         assert set(groups) <= set(grown[cell])
 
 
-def test_systems_share_audited_groups_by_design():
+def test_systems_share_audited_groups():
     engine = database()
     outcomes = {(1, s, n): Outcome.VIOLATED if n % 3 else Outcome.SATISFIED for s in (1, 2) for n in range(1, 31)}
     add(engine, outcomes)
     assert draw(engine, 1, Size(per_relation=10), audits=Audits(groups=5)).audited_groups == 10
-    assert draw(engine, 1, Size(per_relation=10), "simple", audits=Audits(groups=5)).audited_groups > 10
 
 
 def test_nothing_is_asked_without_audits_and_nothing_violated_is_no_mistake():

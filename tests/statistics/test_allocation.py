@@ -1,4 +1,4 @@
-"""How many groups to judge: sizes that reach their width, phases, and a fixed total."""
+"""How many groups to judge: sizes that reach their width."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from audit.errors import AuditError
 from audit.statistics.intervals import mid_p
-from audit.statistics.planning import FIRST_PHASE, effective_size, judged_size, sizes_for_half_width, width_targeted
+from audit.statistics.planning import effective_size, judged_size, sizes_for_half_width
 
 POPULATIONS = st.integers(1, 50_000)
 
@@ -51,25 +51,6 @@ def test_the_size_is_that_of_the_reports_wilson_interval():
     assert (interval.high - interval.low) / 2 == pytest.approx(0.05, abs=0.0005)
 
 
-def test_phases_begin_small_and_never_take_groups_back():
-    assert width_targeted([0, 10], [0, 3], [5000, 20], 0.05).tolist() == [FIRST_PHASE, 20]
-    assert width_targeted([3000], [1500], [5000], 0.05).tolist() == [3000]
-
-
-@given(st.integers(0, 200), st.integers(0, 200), POPULATIONS)
-def test_width_targeted_stays_between_what_is_judged_and_what_there_is(judged, false, population):
-    judged = min(judged, population)
-    false = min(false, judged)
-    wanted = width_targeted([judged], [false], [population], 0.05)[0]
-    assert judged <= wanted <= population
-    assert wanted <= max(judged, sizes_for_half_width(0.5, population, 0.05), min(FIRST_PHASE, population))
-
-
-def test_a_rare_rate_needs_fewer_than_an_even_one():
-    few, many = width_targeted([40, 40], [1, 20], [9000, 9000], 0.05)
-    assert few < many / 2
-
-
 @pytest.mark.parametrize(
     ("call", "says"),
     [
@@ -79,7 +60,6 @@ def test_a_rare_rate_needs_fewer_than_an_even_one():
         (lambda: sizes_for_half_width(float("nan"), 10, 0.05), "rate nan"),
         (lambda: sizes_for_half_width(0.5, -1, 0.05), "-1 satisfied"),
         (lambda: sizes_for_half_width(0.5, 10, 0.05, confidence=1), "confidence 1"),
-        (lambda: width_targeted([5], [6], [10], 0.05), "false <= judged"),
     ],
 )
 def test_impossible_numbers_are_named(call, says):

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, hypergeom
 
-from audit.errors import AuditError, UnknownName
-from audit.statistics.intervals import METHODS, SEQUENCE, bounds, get_method, get_target, mid_p
+from audit.errors import AuditError
+from audit.statistics.intervals import mid_p
 
 
 @st.composite
@@ -53,23 +53,21 @@ def test_inversion_agrees_with_trying_every_population(sample):
     assert (interval.low, interval.high) == pytest.approx((min(kept[0], k / n), max(kept[-1], k / n)))
 
 
-@pytest.mark.parametrize("name", METHODS)
 @given(sample=samples())
 @settings(max_examples=60, deadline=None)
-def test_an_interval_contains_its_estimate_and_stays_possible(name, sample):
+def test_an_interval_contains_its_estimate_and_stays_possible(sample):
     k, n, population = sample
-    interval = METHODS[name](k, n, population)
+    interval = mid_p(k, n, population)
     assert 0 <= interval.low <= k / n <= interval.high <= 1
     if n == population:
         assert interval.low == interval.high == k / n
 
 
-@pytest.mark.parametrize("name", METHODS)
 @given(sample=samples(120))
 @settings(max_examples=40, deadline=None)
-def test_false_and_true_are_treated_alike(name, sample):
+def test_false_and_true_are_treated_alike(sample):
     k, n, population = sample
-    interval, mirrored = METHODS[name](k, n, population), METHODS[name](n - k, n, population)
+    interval, mirrored = mid_p(k, n, population), mid_p(n - k, n, population)
     assert (interval.low, interval.high) == pytest.approx((1 - mirrored.high, 1 - mirrored.low))
 
 
@@ -119,10 +117,9 @@ def test_coverage_of_every_small_sample_of_every_small_cell():
         ((5, 21, 20), "21 judged of 20 satisfied"),
     ],
 )
-@pytest.mark.parametrize("name", METHODS)
-def test_impossible_counts_are_named(name, counts, says):
+def test_impossible_counts_are_named(counts, says):
     with pytest.raises(AuditError, match=says):
-        METHODS[name](*counts)
+        mid_p(*counts)
 
 
 def test_confidence_is_checked():
@@ -132,26 +129,3 @@ def test_confidence_is_checked():
 
 def test_nothing_judged_says_nothing():
     assert mid_p(0, 0, 50).rounded(3) == mid_p(0, 0).rounded(3) == (0.0, 1.0)
-
-
-def test_bounds_are_those_of_each_cell():
-    low, high = bounds([0, 12, 0], [20, 60, 20], [400, 500, 400])
-    expected = [mid_p(0, 20, 400), mid_p(12, 60, 500), mid_p(0, 20, 400)]
-    assert low.tolist() == [each.low for each in expected]
-    assert high.tolist() == [each.high for each in expected]
-
-
-def test_methods_and_targets_by_name():
-    assert get_method("auto") is get_method("midp", "population") is mid_p  # plans and exports may have the old name
-    with pytest.raises(UnknownName, match="midp, sequence"):
-        get_method("wilson")
-    assert [get_target(name) for name in (None, "corpus")] == ["population", "corpus"]
-    assert get_target(None, SEQUENCE) == get_target(None, proxies=True) == "corpus"
-    with pytest.raises(UnknownName, match="corpus, population"):
-        get_target("world")
-
-
-def test_a_sequence_needs_a_finite_population():
-    for call in (lambda: METHODS[SEQUENCE](1, 2, None), lambda: get_method(SEQUENCE, "population")):
-        with pytest.raises(AuditError, match=r"'sequence' is about this corpus.* choose midp"):
-            call()

@@ -8,7 +8,6 @@ from scipy.stats import binomtest
 
 from audit.errors import AuditError
 from audit.statistics.comparison import CENSUS, holm, informative, mcnemar, paired_differences
-from audit.statistics.intervals import pair_p, pair_sequence
 
 
 def population(groups=300, systems=3, seed=0):
@@ -142,42 +141,6 @@ def judged(b, c, n, groups=400, deciding=200):
     genuine[drawn[:b], 0] = 1
     genuine[drawn[b : b + c], 1] = 1
     return genuine, np.arange(groups) < deciding
-
-
-def test_a_sequence_is_that_of_the_groups_that_decide_scaled():
-    genuine, decides = judged(40, 10, 100)
-    pair = paired_differences(genuine, decides, sequence=True)[0]
-    values = (genuine[:, 0] - genuine[:, 1])[:100]
-    low, high = pair_sequence(values, 200)
-    # Half of the groups decide: everything is halved.
-    assert (pair.difference, pair.low, pair.high) == pytest.approx((0.15, low / 2, high / 2))
-    assert pair.p == pytest.approx(pair_p(values, 200))
-    assert pair.mcnemar_p is None
-    fixed = paired_differences(*judged(40, 10, 100))[0]
-    assert pair.low < fixed.low < fixed.high < pair.high
-    assert fixed.p < pair.p
-
-
-@given(st.integers(0, 200), st.integers(0, 200), st.integers(0, 200))
-def test_a_sequence_never_says_what_cannot_be_and_holds_its_estimate(b, c, n):
-    n = min(n, 200)
-    b = min(b, n)
-    c = min(c, n - b)
-    pair = paired_differences(*judged(b, c, n), sequence=True)[0]
-    if not n:
-        assert pair.difference is pair.low is pair.p is None
-        return
-    # The 200 - n others add 1 each to one side or the other at most; 400 groups in all.
-    assert (b - c - (200 - n)) / 400 - 1e-12 <= pair.low <= pair.difference <= pair.high + 1e-12
-    assert pair.high <= (b - c + 200 - n) / 400 + 1e-12
-    assert n == 200 or pair.p < 0.05 or (pair.low <= 1e-12 and pair.high >= -1e-12)
-    if n == 200:
-        assert pair.low == pair.high == pair.difference == pytest.approx((b - c) / 400)
-
-
-def test_a_sequence_is_for_the_corpus():
-    with pytest.raises(AuditError, match="'sequence' is about this corpus"):
-        paired_differences(*judged(1, 1, 30), "population", sequence=True)
 
 
 @pytest.mark.parametrize(("population", "judged"), [(61, 60), (40, 39), (12, 5)])

@@ -8,17 +8,17 @@ from hypothesis import given
 from scipy.stats import norm
 
 from audit.errors import AuditError
-from audit.statistics.intervals import effective_interval, mid_p, prior_posterior
+from audit.statistics.intervals import effective_interval, mid_p
 from audit.statistics.rates import BOUNDS, ends_confidence, with_bounds, with_rates
 
 
-def bounds(false, waiting, n, population=None, interval=mid_p, **columns):
+def bounds(false, waiting, n, population=None, **columns):
     """(least, most, low, high) of the R_FS of one cell with a draw of n; without a population, of texts to come."""
     target = "population" if population is None else "corpus"
     cell = {"satisfied": population or n, "violated": 10, "judged": 0, "false": 0}
     cell |= {"drawn": n, "drawn_false": false, "drawn_open": waiting, **columns}
-    cells = with_rates(pd.DataFrame([cell]), interval, target=target)
-    return tuple(with_bounds(cells, interval, target=target).loc[0, list(BOUNDS[:4])].tolist())
+    cells = with_rates(pd.DataFrame([cell]), target=target)
+    return tuple(with_bounds(cells, target=target).loc[0, list(BOUNDS[:4])].tolist())
 
 
 def test_where_nothing_waits_it_is_the_interval_itself():
@@ -32,10 +32,8 @@ def test_where_the_bounds_lie_far_apart_each_end_is_one_sided():
     assert high == pytest.approx(mid_p(50, 60, None, confidence=0.90).high, abs=1e-9)
 
 
-def test_of_few_groups_and_of_sequences_the_ends_are_two_sided():
+def test_of_few_groups_the_ends_are_two_sided():
     assert bounds(4, 16, 29)[2:] == pytest.approx((mid_p(4, 29, None).low, mid_p(20, 29, None).high))
-    ends = prior_posterior(10, 60, 500).low, prior_posterior(50, 60, 500).high
-    assert bounds(10, 40, 60, 500, prior_posterior)[2:] == pytest.approx(ends)
 
 
 def test_the_level_is_imbens_and_manskis():

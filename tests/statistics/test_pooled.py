@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from audit.statistics.comparison import Common, paired_differences, pooled_difference
+from audit.statistics.comparison import Common, pooled_difference
 
 
 def common(rng, groups=600, judged=150, lead=0.0, hard=None, systems=("a", "b", "c")):
@@ -82,7 +82,7 @@ def test_what_is_not_judged_is_left_out_and_said():
     assert pooled_difference([enough], ("a", "x")).reason == "no relation has both systems"
 
 
-def test_cells_drawn_apart_and_sequences_are_cautious():
+def test_cells_drawn_apart_are_cautious():
     rng = np.random.default_rng(6)
     relations = [common(rng, lead=0.2) for _ in range(3)]
     apart = [
@@ -90,13 +90,6 @@ def test_cells_drawn_apart_and_sequences_are_cautious():
     ]
     corpus, population = (pooled_difference(apart, ("a", "b"), target) for target in ("corpus", "population"))
     assert population.high - population.low > 1.5 * (corpus.high - corpus.low)
-    sequence = pooled_difference(relations, ("a", "b"), "corpus", sequence=True)
-    fixed = pooled_difference(relations, ("a", "b"), "corpus")
-    assert sequence.difference == pytest.approx(fixed.difference)
-    assert sequence.low < fixed.low < fixed.high < sequence.high
-    assert sequence.p > fixed.p
-    with pytest.raises(Exception, match="about this corpus"):
-        paired_differences(relations[0].genuine, relations[0].decides, "population", sequence=True)
 
 
 @pytest.mark.slow

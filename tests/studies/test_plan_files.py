@@ -195,7 +195,7 @@ MISTAKES = [
     (changed("sample", share=0.5), "sample: say how many groups to draw"),
     (LEAST | {"sample": {"share": 2}}, "sample.share: 2 must be a number from 0 to 1"),
     (LEAST | {"sample": {"share": 0}}, "sample: share 0.0: must be above 0 and at most 1"),
-    (changed("sample", design="best"), "sample.design: 'best' must be one of shared, simple, informative"),
+    (changed("sample", design="best"), "sample.design: 'best' must be one of shared, informative"),
     (changed("sample", design="informative", audit_groups=3), "sample.audit_groups: corrects the rates of cells"),
     (changed("judging", annotators=0), "judging.annotators: 0 must be a whole number from 1 to 1000"),
     (changed("judging", protocol="open"), "judging.protocol: 'open' must be one of blind, shown, random"),
@@ -205,8 +205,6 @@ MISTAKES = [
     (changed("judging", pass_mark=7), "judging.pass_mark: 7 must be a number from 0 to 1"),
     (changed("judging", repeat_after=0), "judging.repeat_after: .* must be a whole number from 1"),
     (changed("judging", fastest=61), "judging.fastest: 61 must be a number of seconds from 0 to 60"),
-    (changed("report", interval="guess"), "report.interval: 'guess' must be one of midp"),
-    (changed("report", interval="sequence", target="population"), "report.interval: the interval 'sequence' is about"),
     (changed("report", delta=1), "report.delta: 1 must be a number from 0 to less than 1"),
     (changed("report", answers="mine"), "report.answers: 'mine' must be one of both, people, gold"),
 ]

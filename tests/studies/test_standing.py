@@ -131,9 +131,9 @@ def test_a_run_and_a_sample_that_are_otherwise(engine, done):
     assert deviating["study.relations"] == (["MR1.4", "MR3.1"], ["MR1.4", "MR3.1", "MR2.2"])
     assert deviating["study.systems"][1] == ["hiv4", "textblob", "vader"]
     assert deviating["sample.per_relation"][1] > 4
-    draw(engine, 1, SampleRequest(Size(per_relation=2), design="simple", seed=5))
+    draw(engine, 1, SampleRequest(Size(per_relation=2), design="informative", seed=5))
     deviating = deviations(engine)
-    assert deviating["sample.design"] == ("shared", "simple")
+    assert deviating["sample.design"] == ("shared", "informative")
     assert deviating["sample.seed"] == (0, 5)
     assert deviating["sample.per_relation"] == (4, 2)
 
@@ -179,11 +179,10 @@ def test_gold_that_was_not_planned(engine, done, plan):
 def test_how_the_report_is_computed_is_compared_where_it_was_planned(engine, done):
     from audit.reports.preference import read_weights
 
-    done(report__interval="sequence", report__delta=0.02, report__target="corpus", report__weights="equal")
+    done(report__delta=0.02, report__target="corpus", report__weights="equal")
     assert deviations(engine) == {
-        "report.interval": ("sequence", "midp"),
         "report.target": ("corpus", "population"),
         "report.delta": (0.02, 0.0),
         "report.weights": ("equal", None),
     }
-    assert deviations(engine, interval="sequence", delta=0.02, weights=read_weights("equal")) == {}
+    assert deviations(engine, target="corpus", delta=0.02, weights=read_weights("equal")) == {}

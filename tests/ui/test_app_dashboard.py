@@ -156,16 +156,16 @@ def test_how_many_more_is_the_plan_s(prepared: Prepared) -> None:
     app.button(key="needs-begin").click().run()
     totals = app.dataframe[0].value
     expected = plan(prepared.engine, PlanRequest(half_width=0.05))
-    two_phase = next(design for design in expected["designs"] if design["design"] == "two-phase")
-    assert totals["Questions to go"].tolist()[0] == two_phase["to_go"]
+    shared = next(design for design in expected["designs"] if design["design"] == "shared")
+    assert totals["Questions to go"].tolist()[0] == shared["to_go"]
     relations = app.dataframe[1].value.set_index("Relation")
     for entry in expected["relations"]:
-        assert relations.loc[entry["relation"], "For ±5 points"] == entry["to_go"]["two-phase"]
+        assert relations.loc[entry["relation"], "For ±5 points"] == entry["to_go"]["shared"]
 
 
 def test_what_is_decided_needs_nothing_more() -> None:
     place = {"study": 1, "task": "sentiment", "relation": "MR1", "order": ["a", "b"], "decided": True}
-    width = {"relations": [place | {"to_go": {"two-phase": 7}, "decided": None}], "cells": []}
+    width = {"relations": [place | {"to_go": {"shared": 7}, "decided": None}], "cells": []}
     contest = {"relations": [place | {"to_go": {"always-valid": 40}}], "cells": []}
     (row,) = by_relation({"half-width": width, "winner": contest, "order": {"relations": [], "cells": []}})
     assert (row["half_width"], row["winner"], row["order"], row["leads"]) == (7, 0, None, "a")

@@ -8,9 +8,10 @@ from app_driver import Prepared, prepare, rows
 from app_server import app_server
 from browser_driver import Window, until
 
+from audit.annotation.deferral import FLAG, add_row
 from audit.annotation.queue import next_question
 from audit.judging.adjudications import checks_left, disputes
-from audit.judging.deferral import flag, flagged_ids, refer
+from audit.judging.deferral import flag, flagged_ids
 from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
 from audit.sampling.audits import Audits
@@ -38,7 +39,7 @@ def question(prepared: Prepared, *answers: str) -> int:
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[tuple[str, Prepared]]:
-    """Two disputes, three flagged questions, one of them agreed and sent by a manager, as contradictions are, and
+    """Two disputes, three flagged questions, one of them agreed, and
     spot checks of what people agree on."""
     prepared = prepare(tmp_path / "audit.db")
     draw_all(prepared.engine, SampleRequest(Size(per_relation=20), audits=Audits(answers=1.0)))
@@ -47,7 +48,8 @@ def served(tmp_path: Path) -> Iterator[tuple[str, Prepared]]:
     for _ in range(2):
         question(prepared, "positive", "")
     agreed = [question(prepared, "negative", "negative") for _ in range(3)]
-    refer(prepared.engine, prepared.boss.id, agreed[:1], "It contradicts the answer about its source.")
+    with prepared.engine.begin() as connection:
+        add_row(connection, prepared.boss.id, agreed[0], FLAG, "It contradicts the answer about its source.")
     with app_server(str(prepared.path), tmp_path / "app.log") as address:
         yield address, prepared
 

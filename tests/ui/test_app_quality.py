@@ -1,22 +1,17 @@
-"""The page Quality through the app: numbers, alarms, known questions, contradictions, settings, in both languages."""
+"""The page Quality through the app: numbers, known questions, settings, in both languages."""
 
 import csv
 import io
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 import pytest
 from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app, rows, said
-from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
 from audit.annotation.control_questions import KnownText, add_known, judging_record, known_questions
-from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings, settings_of
-from audit.false_satisfaction.browse import contradictions
-from audit.judging.adjudications import adjudicate, opinions
-from audit.judging.deferral import flagged_ids
+from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge
 from audit.judging.judges import JudgeRequest, ask_judge
 from audit.reports.quality import quality_report
@@ -64,7 +59,6 @@ def test_annotators_with_a_dash_where_too_little_is_known(
     accuracy = text_in(language, "measure.accuracy")
     assert table[f"{accuracy} %"].isna().all()
     assert list(table[f"{text_in(language, 'measure.others')} %"]) == [50.0, 50.0]
-    assert text_in(language, "quality.no_alarms") in said(app)
     assert text_in(language, "quality.no_hidden") in said(app)
     assert len(app.get("vega_lite_chart")) == 1  # nothing hidden, so no bias
 
@@ -83,20 +77,6 @@ def test_judges_that_are_models_stand_apart(prepared: Prepared, opened: Callable
     # No annotator is asked whether a judge is right, or sees what it said.
     shown = next_question(prepared.engine, prepared.ann.id)
     assert shown is None or not shown.earlier
-
-
-@in_both
-def test_alarms_are_said_in_words(
-    prepared: Prepared, opened: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, language: str
-) -> None:
-    judged(prepared)
-    report = quality_report(judging_record(prepared.engine))
-    report["annotators"][0]["alarms"] = [{"rule": "speed", "label": None}, {"rule": "bias", "label": "neutral"}]
-    monkeypatch.setattr(quality, "_current_report", lambda *of: (datetime.now(UTC), report))
-    app = opened("annotators", language)
-    assert text_in(language, "alarm.speed") in said(app)
-    bias = text_in(language, "alarm.bias", label=text_in(language, "label.sentiment.neutral"))
-    assert bias in said(app)
 
 
 def test_the_download_has_every_number_and_no_formula(prepared: Prepared) -> None:
@@ -167,48 +147,6 @@ def test_known_questions_are_listed_made_and_removed(
     press(app, text_in(language, "known.do_remove"))
     assert known_questions(prepared.engine) == []
     assert text_in(language, "known.removed", count=1) in said(app)
-
-
-def contradicted(prepared: Prepared) -> None:
-    """Make an adjudicator's answers about a source and its follow-up by MR3.1 or MR1.4 fall apart."""
-    member, draw = table_of(tables.Member), table_of(tables.Draw)
-    input_table = table_of(tables.Input)
-    query = (
-        select(member.c.group_id, member.c.role, member.c.input_id, input_table.c.key)
-        .join(draw, draw.c.group_id == member.c.group_id)
-        .join(input_table, input_table.c.id == member.c.input_id)
-        .order_by(member.c.group_id, member.c.step)
-    )
-    with prepared.engine.begin() as connection:
-        members = connection.execute(query).all()
-        group = members[0].group_id
-        pair = [(row.input_id, bytes(row.key)) for row in dict.fromkeys(members) if row.group_id == group][:2]
-        open_questions(connection, "sentiment", [Wanted(id, key, 1) for id, key in pair], annotators=2)
-        question = table_of(tables.Question)
-        ids = [
-            connection.execute(select(question.c.id).where(question.c.input_id == id)).scalar_one() for id, _ in pair
-        ]
-    for id, label in zip(ids, ("positive", "negative"), strict=True):
-        adjudicate(prepared.engine, prepared.judge.id, id, [label], "for a test")
-
-
-@in_both
-def test_contradictions_go_to_the_adjudicators(
-    prepared: Prepared, opened: Callable[..., AppTest], language: str
-) -> None:
-    assert text_in(language, "contradiction.none") in said(opened("contradictions", language))
-    contradicted(prepared)
-    (contradiction,) = contradictions(prepared.engine)
-    app = opened("contradictions", language)
-    assert text_in(language, "contradiction.what") in said(app)
-    assert text_in(language, "contradiction.question", number=contradiction.follow_up.question) in blocks(app)
-    press(app, text_in(language, "contradiction.send"))
-    assert text_in(language, "contradiction.sent", count=2) in said(app)
-    assert text_in(language, "contradiction.waits") in said(app)
-    waiting = flagged_ids(prepared.engine, prepared.judge.id)
-    assert set(waiting) == {contradiction.source.question, contradiction.follow_up.question}
-    (said_of_it,) = opinions(prepared.engine, prepared.judge.id, waiting[0])
-    assert text_in(language, "contradiction.default", relation=contradiction.relation) in said_of_it.flags
 
 
 def test_a_hostile_known_text_is_shown_as_it_is(prepared: Prepared, opened: Callable[..., AppTest]) -> None:

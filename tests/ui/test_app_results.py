@@ -54,7 +54,6 @@ def test_what_is_chosen_is_said_beside_the_numbers_and_kept_on_other_pages(judge
         "\\", ""
     )
     app.segmented_control(key="results-target").set_value("population").run()
-    app.selectbox(key="results-interval").set_value("midp").run()
     app.number_input(key="results-delta").set_value(2.5).run()
     expected = (
         "95\N{NO-BREAK SPACE}% intervals (mid-p) for the population of this corpus; "
@@ -85,7 +84,6 @@ def test_the_ranking_of_a_relation_is_the_report_s(judged: Prepared) -> None:
     table = app.dataframe[0].value.set_index("System")
     for ranked in entry["ranking"]:
         row = table.loc[ranked["system"]]
-        assert row["Letters"] == ranked["letters"]
         assert row["P(best) %"] == pytest.approx(100 * ranked["p_best"])
     assert "groups that apply to all systems" in said(app)
     # Every satisfied group was judged; for texts to come that is a sample.
@@ -130,18 +128,6 @@ def test_a_primary_comparison_is_said_above_the_numbers(prepared: Prepared, lang
 
 def headlines_of(app: AppTest) -> str:
     return unescape(" ".join(element.proto.body for element in app.get("html")))
-
-
-@in_both
-def test_the_known_error_of_gold_is_a_note_or_a_refusal(judged: Prepared, language: str) -> None:
-    app = results(judged, language=language)
-    app.text_input(key="results-gold-error").set_value("0.02-0.05").run()
-    assert not app.exception
-    assert text_in(language, "note.gold_error_none") in said(app).replace("\\", "")  # people answered everything
-    assert "gold_error:0.02,0.05" in app.code[0].value
-    app.text_input(key="results-gold-error").set_value("5%").run()
-    assert not app.exception
-    assert "0.02-0.05" in " ".join(element.value for element in [*app.error, *app.warning]).replace("\\", "")
 
 
 def test_weights_of_one_s_own_are_ranked_and_can_be_used_by_the_command(judged: Prepared, tmp_path: Path) -> None:
@@ -201,7 +187,7 @@ def test_keys_that_only_some_reports_have(judged: Prepared, monkeypatch: pytest.
     monkeypatch.setattr(worker, "report_of", changed)
     app = results(judged)
     assert not app.exception
-    assert "Letters" in app.dataframe[0].value.columns
+    assert "P(best) %" in app.dataframe[0].value.columns
     app = results(judged, "cells")
     assert app.dataframe[0].value["SR_c %"].tolist()[0] == pytest.approx(50.0)
     assert app.dataframe[0].value["Method"].tolist()[0] == "mid-p binomial"

@@ -1,8 +1,8 @@
-"""`audit replay`: every published number once more from an export, and how many answers hold each winner up."""
+"""`audit replay`: every published number once more from an export."""
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -10,14 +10,12 @@ from sqlalchemy import Engine
 
 from audit.corpora.slices import column_slice
 from audit.errors import BadFile
-from audit.false_satisfaction.impact import Fragile, fragile
 from audit.false_satisfaction.resolution import Whose
 from audit.files import read_json
 from audit.reports.document import ReportDocument
 from audit.reports.exports.reading import opened
 from audit.reports.exports.writing import document
 from audit.reports.preference import read_weights
-from audit.reports.sensitivity import GoldError
 from audit.reports.study import study_report
 from audit.statistics.intervals import get_target
 
@@ -48,7 +46,6 @@ class Replayed:
     """The version of audit that made the export."""
     pseudonymised: bool
     documents: tuple[Compared, ...]
-    winners: tuple[Fragile, ...]
 
     @property
     def equal(self) -> bool:
@@ -66,7 +63,6 @@ class Replayed:
                 | {"listed": list(compared.listed)}
                 for compared in self.documents
             ],
-            "winners": [asdict(winner) for winner in self.winners],
         }
 
 
@@ -74,8 +70,8 @@ def replay(folder: Path, published: Sequence[Path] = ()) -> Replayed:
     """Make the database of an export anew in a temporary place and compute the documents in it again.
 
     `published` are more reports, as `audit report --json` printed them from the same data: they are computed with the
-    settings in their signatures. Winners are those of all answers (`both`). Raises what `read_manifest` raises, and
-    BadFile for a published file that is no report of a database.
+    settings in their signatures. Raises what `read_manifest` raises, and BadFile
+    for a published file that is no report of a database.
     """
     reports = [(path, _published(path)) for path in published]
     with opened(folder) as (engine, manifest):
@@ -85,11 +81,7 @@ def replay(folder: Path, published: Sequence[Path] = ()) -> Replayed:
             compared.append(compare(name, read_json(folder / name, "export again"), now))
         for path, report in reports:
             compared.append(compare(str(path), report, _recomputed(path, report, engine)))
-        checked = "report.json" in manifest["documents"]
-        winners = fragile(engine) if checked else []
-    return Replayed(
-        manifest["seal"], str(manifest["audit"]), manifest["pseudonymised"], tuple(compared), tuple(winners)
-    )
+    return Replayed(manifest["seal"], str(manifest["audit"]), manifest["pseudonymised"], tuple(compared))
 
 
 def compare(name: str, published: object, now: object) -> Compared:
@@ -142,7 +134,7 @@ def _recomputed(path: Path, report: dict[str, Any], engine: Engine) -> ReportDoc
         whose = signature["answers"]["whose"]
         studies = [study["id"] for study in signature["studies"]]
         designs = {sample["design"] for sample in signature["samples"]}
-        interval, delta = signature["interval"], signature["delta"]
+        delta = signature["delta"]
         target = get_target(signature["target"])
     except (KeyError, TypeError):
         raise BadFile(f"{path}: the signature lacks settings; give what `audit report` printed as JSON") from None
@@ -153,13 +145,11 @@ def _recomputed(path: Path, report: dict[str, Any], engine: Engine) -> ReportDoc
         whose,
         studies[0] if len(studies) == 1 else None,
         designs.pop() if len(designs) == 1 else None,
-        interval=interval,
         target=target,
         delta=delta,
         weights=read_weights(signature["weights"]) if "weights" in signature else None,
         # Before there were slices, a signature had the one column by which rates were asked for.
         slices=signature.get("slices") or [column_slice(by) for by in [signature.get("by")] if by],
-        gold_error=GoldError(*signature["gold_error"]) if "gold_error" in signature else None,
         examples=len(report.get("examples", ())),
     )
 
@@ -177,25 +167,4 @@ def replay_lines(replayed: Replayed) -> list[str]:
             lines.append(f"  and {compared.differences - _LINES:,} more; the JSON lists {SHOWN}")
     if not replayed.documents:
         lines.append("Nothing had been checked when it was made, so there is nothing to recompute.")
-    several = len({winner.study for winner in replayed.winners}) > 1
-    for winner in replayed.winners:
-        name = f"{winner.relation} of study {winner.study}" if several else winner.relation
-        lines.append(f"{name}: {winner_text(winner)}")
     return lines
-
-
-def winner_text(winner: Fragile) -> str:
-    """How much holds a winner up, in words.
-
-    >>> entry = Fragile("sentiment", 1, "MR1.1", ("a",), "b", 3, 3, True, 6, 65)
-    >>> winner_text(entry)
-    'a is best; b would be, were 3 of 65 answers others (6 judgements)'
-    """
-    if not winner.winner:
-        return f"no winner is known: {winner.reason}"
-    who = f"{' and '.join(winner.winner)} {'is' if len(winner.winner) == 1 else 'are'} best"
-    if winner.questions is None:
-        return f"{who}; {winner.reason}"
-    number = f"{winner.questions:,}" if winner.exact else f"at most {winner.questions:,} (at least {winner.least:,})"
-    judgements = "1 judgement" if winner.judgements == 1 else f"{winner.judgements:,} judgements"
-    return f"{who}; {winner.challenger} would be, were {number} of {winner.answered:,} answers others ({judgements})"

@@ -1,4 +1,4 @@
-"""A replay gives the published numbers again, finds the one that is another, and says what holds a winner up."""
+"""A replay gives the published numbers again, and finds the one that is another."""
 
 import json
 
@@ -16,18 +16,9 @@ def test_the_same_numbers_come_out(exported):
     replayed = replay(exported)
     assert replayed.equal
     assert [document.document for document in replayed.documents] == ["report.json", "agreement.json"]
-    report = json.loads((exported / "report.json").read_text(encoding="utf-8"))
-    assert (
-        [winner.relation for winner in replayed.winners]
-        == [winner["relation"] for winner in report["relations"]]
-        == ["X1", "X2"]
-    )
-    for winner, relation in zip(replayed.winners, report["relations"], strict=True):
-        # A report names nobody where few groups are judged.
-        assert set(relation["best_genuine"]) <= set(winner.winner)
     lines = replay_lines(replayed)
     assert lines[1] == "report.json: every number is the same."
-    assert len(lines) == 5
+    assert len(lines) == 3
 
 
 def test_another_number_is_found_and_named(exported):
@@ -48,9 +39,7 @@ def test_another_number_is_found_and_named(exported):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "options", [{"whose": "people"}, {"interval": "midp", "target": "population", "delta": 0.1}, {"slices": ["gold"]}]
-)
+@pytest.mark.parametrize("options", [{"whose": "people"}, {"target": "population", "delta": 0.1}, {"slices": ["gold"]}])
 def test_a_published_report_is_computed_with_its_own_settings(judged, exported, tmp_path, options):
     published = tmp_path / "published.json"
     published.write_text(json.dumps(study_report(open_store(judged), **options)), encoding="utf-8")
@@ -85,5 +74,5 @@ def test_what_differs():
 def test_nothing_to_replay(tmp_path):
     export(open_store(str(tmp_path / "a.db"), create=True), tmp_path / "one")
     replayed = replay(tmp_path / "one")
-    assert (replayed.equal, replayed.winners) == (True, ())
+    assert replayed.equal
     assert "nothing to recompute" in replay_lines(replayed)[1]

@@ -1,4 +1,4 @@
-"""Shares, bias, speed, drift, leave-one-out and alarms: known answers, and what holds for any input."""
+"""Shares, bias, speed, drift, and leave-one-out: known answers, and what holds for any input."""
 
 import math
 from itertools import product
@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from audit.errors import AuditError
 from audit.statistics.agreement import Ratings, krippendorff_alpha
 from audit.statistics.annotators import (
-    Alarm,
-    alarms,
     confusion,
     difference,
     drift,
@@ -134,11 +132,9 @@ def test_a_row_told_backwards_drifts_the_other_way(right):
     assert there.low - 1e-9 <= there.change <= there.high + 1e-9
 
 
-def test_the_rule_of_speed():
-    assert not speed([0.5] * 2 + [2.0] * 18, 1.0).alarm  # a tenth is not more than a tenth
-    assert speed([0.5] * 3 + [2.0] * 17, 1.0).alarm
-    assert not speed([0.5] * 19, 1.0).alarm  # 19 are too few
-    assert not speed([0.5] * 30, 0.0).alarm  # nothing is too fast
+def test_the_share_of_too_fast_answers():
+    assert speed([0.5] * 3 + [2.0] * 17, 1.0).fast.value == 0.15
+    assert speed([0.5] * 19, 1.0).fast.value is None  # 19 are too few
     assert speed([], 1.0).seconds is None
     with pytest.raises(AuditError, match="are impossible"):
         speed([-1.0], 1.0)
@@ -198,19 +194,3 @@ def test_leaving_one_out_is_alpha_of_the_rest(rows):
         ]
         assert annotator.items == len(shares)
         assert annotator.percent == (pytest.approx(np.mean(shares)) if shares else None)
-
-
-def test_each_alarm_by_itself():
-    good, none = share(20, 20), share(0, 0)
-    calm, steady = speed([3.0] * 30, 1.0), drift([True] * 40)
-    assert alarms(good, [], good, calm, steady, 0.8, 0.7) == []
-    assert alarms(none, [], none, speed([], 1.0), drift([]), None, None) == []
-    assert alarms(share(6, 20), [], good, calm, steady) == [Alarm("accuracy")]
-    assert alarms(share(8, 20), [], good, calm, steady) == []  # its interval lies below 0.7, at this look
-    assert alarms(share(12, 20), [], good, calm, steady, mark=0.9) == [Alarm("accuracy")]
-    bias = label_bias([{"a"}] * 20, ["b"] * 10 + ["a"] * 10, LABELS)
-    assert alarms(good, bias, good, calm, steady) == [Alarm("bias", "b")]
-    assert alarms(good, [], share(9, 20), calm, steady) == [Alarm("consistency")]
-    assert alarms(good, [], good, speed([0.2] * 30, 1.0), steady) == [Alarm("speed")]
-    assert alarms(good, [], good, calm, drift([True] * 20 + [False] * 20)) == [Alarm("drift")]
-    assert alarms(good, [], good, calm, steady, 0.5, 0.61) == [Alarm("apart")]
