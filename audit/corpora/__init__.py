@@ -80,7 +80,7 @@ def get_corpus(
             check_targets(name, corpus.rows())
         return corpus
     known = [corpus.name for corpus in all_corpora(task)]
-    with_file = [usage for usage in CORPORA.usages() if ":" in usage]
+    with_file = [f"{entry.name}:{entry.argument}" for entry in CORPORA.entries() if entry.argument]
     raise CORPORA.unknown(name, [*known, *with_file])
 
 
@@ -109,7 +109,9 @@ def _is_for_translation(name: str) -> bool:
 
 def _made(name: str) -> Corpus:
     """The registered corpus of this name. Raises AuditError for one of a plug-in that cannot be made or is none."""
-    corpus = CORPORA.call(name)
+    make = CORPORA.get(name)
+    with CORPORA.guarded(name):
+        corpus = make()
     if not hasattr(corpus, "rows") or not hasattr(corpus, "task"):
         raise AuditError(message("plugin.no_corpus", name=name, what=type(corpus).__name__))
     return cast(Corpus, corpus)

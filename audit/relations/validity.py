@@ -2,7 +2,7 @@
 
 A measure says in one number how far a follow-up is from its source. A limit is what a relation, or a user, allows of a
 measure: `replaced<=0.4`. A group that breaks one is kept, with `Outcome.REJECTED` for every system, and nobody is asked
-about it. Measures are in `audit.registry.measures`, those of plug-ins too: one function and its registration.
+about it. Measures are in `MEASURES`: one decorated function each.
 """
 
 import math
@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from audit.errors import EXTRAS, AuditError, UnknownName, first_line, install_line
 from audit.messages import message
-from audit.registry import measures
+from audit.resources import attribute
 from audit.tasks import Input
 from audit.text.ngram_model import Halves, model_words
 
@@ -93,17 +93,24 @@ def measure(
     def keep(function: Callable[..., float]) -> Measure:
         summary = ((function.__doc__ or "").strip() or name).splitlines()[0]
         made = Measure(name, summary, function, better, least, most, version, fit, needs, slow)
-        return measures.register(name, made)
+        if re.search(r"[:<>=\s]", name) or isinstance(MEASURES.get(name), Measure):
+            raise AuditError(message("limit.no_measure", name=name))
+        MEASURES[name] = made
+        return made
 
     return keep
 
 
-def _check_measure(name: str, thing: Any) -> None:
-    if not isinstance(thing, Measure) or re.search(r"[:<>=\s]", name):
-        raise AuditError(message("limit.no_measure", name=name))
+MEASURES: dict[str, Measure | str] = {"embedding": "audit.packs.chinese.similarity_systems:embedding"}
+"""By name; "module:attribute" until one is wanted."""
 
 
-measures.check = _check_measure
+def measure_named(name: str) -> Measure:
+    """The measure of this name. Raises UnknownName, which lists them."""
+    if name not in MEASURES:
+        raise UnknownName("measure", name, list(MEASURES))
+    found = MEASURES[name]
+    return attribute(found) if isinstance(found, str) else found
 
 
 @dataclass(frozen=True, order=True)
@@ -150,7 +157,7 @@ def limit_of(text: str) -> tuple[str, Limit]:
     if parts is None:
         raise AuditError(message("limit.bad_form", limit=text[:80]), parameter=VALID)
     try:
-        of: Measure = measures.get(parts["measure"])
+        of = measure_named(parts["measure"])
     except UnknownName as problem:
         raise AuditError(problem.sentence, parameter=VALID) from None
     try:
@@ -203,7 +210,7 @@ def _cost(limit: Limit) -> tuple[bool, bool]:
 
 def measure_of(limit: Limit) -> Measure:
     """The measure of a limit."""
-    return cast(Measure, measures.get(limit.measure))
+    return measure_named(limit.measure)
 
 
 def learns(limit: Limit) -> bool:
@@ -231,7 +238,7 @@ def broken(
 
 def fitted_for(names: Iterable[str], inputs: Callable[[], Iterable[Input]]) -> dict[str, Any]:
     """What those of these measures that learn from a corpus have learnt from a study's inputs."""
-    learning = [of for name in sorted(set(names)) if (of := cast(Measure, measures.get(name))).fit is not None]
+    learning = [of for name in sorted(set(names)) if (of := measure_named(name)).fit is not None]
     corpus = list(inputs()) if learning else []
     return {of.name: of.fit(corpus) for of in learning if of.fit is not None}
 

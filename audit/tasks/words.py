@@ -228,7 +228,4 @@ def _is_multiple(task: str) -> bool:
 
 
 def _of_plugin(task: str) -> bool:
-    from audit.registry import tasks
-
-    entry = tasks.find(task.partition("/")[0])
-    return entry is not None and bool(entry.origin)
+    return f"task.{task.partition('/')[0]}.name" not in catalogue(ENGLISH)

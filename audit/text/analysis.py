@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 
 from audit.text.tokens import Token, Untagged
-from audit.text.tools import LANGUAGES, Spans, spans, tag
+from audit.text.tools import Spans, find_tools, spans, tag, tools_of
 
 
 class Analysis:
@@ -49,7 +49,7 @@ class Analysis:
         >>> text.split[1].lower, text.is_tagged, text.split[1].tag, text.is_tagged
         ('is', False, 'VBZ', True)
         """
-        tools = None if self.is_tagged or self.tagger else LANGUAGES.get(self.language)
+        tools = None if self.is_tagged or self.tagger else tools_of(self.language)
         if tools is None or tools.split is None:
             return self.tokens
         if self._split is None:
@@ -72,7 +72,7 @@ class Analysis:
         [4, 4]
         """
         for language in dict.fromkeys(analysis.language for analysis in analyses):
-            tools = LANGUAGES.find(language) and LANGUAGES.get(language)
+            tools = find_tools(language)
             if tools and tools.tag_all:
                 own = [analysis for analysis in analyses if (analysis.language, analysis.tagger) == (language, "")]
                 for analysis, tokens in zip(own, tools.tag_all([analysis.text for analysis in own]), strict=True):

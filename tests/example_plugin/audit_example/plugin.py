@@ -1,14 +1,11 @@
-"""Everything of this package by calls: for `--plugin audit_example.plugin`, where the package is not installed."""
+"""Everything that this package registers."""
 
 from audit import registry
 from audit_example import relations  # noqa: F401  (registers its relation when it is imported)
 from audit_example.corpora import tiny_inference
-from audit_example.statistics import agresti_coull, brennan_prediger
 from audit_example.systems import Overlap
 from audit_example.task import ENTAILMENT
 
 registry.tasks.register(ENTAILMENT.name, ENTAILMENT)
 registry.systems.register("overlap", Overlap)
 registry.corpora.register("tiny-inference", tiny_inference)
-registry.coefficients.register("brennan_prediger", brennan_prediger)
-registry.intervals.register("agresti-coull", agresti_coull)

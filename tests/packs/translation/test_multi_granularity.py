@@ -16,7 +16,6 @@ from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.keys import fingerprint
 from audit.packs.translation import masked as masked
 from audit.packs.translation.constituency import structure_similarity
-from audit.registry import Entry
 from audit.relations import Outcome, Source, get_relation
 from audit.relations.registry import configured
 from audit.runner.coordinator import Watcher
@@ -54,7 +53,7 @@ def parser(monkeypatch):
 @pytest.fixture
 def proposer(monkeypatch):
     listed = Listed()
-    monkeypatch.setitem(masked.PROPOSERS._entries, "listed", Entry("listed", lambda: lambda: listed, __name__))
+    monkeypatch.setitem(masked.PROPOSERS, "listed", (lambda: listed, ""))
     monkeypatch.setattr("audit.packs.translation.masked.get_proposer", masked.get_proposer.__wrapped__)
     return listed
 
@@ -168,7 +167,7 @@ def test_paths_hyphenated_words_and_words_that_tree_and_tagger_dispute_stay(pars
 def test_function_words_and_negations_stay_whatever_link_grammar_calls_them(text, monkeypatch):
     monkeypatch.setattr(Listed, "propose", lambda self, masked_sentences, language: ["zzz"] * len(masked_sentences))
     listed = Listed()
-    monkeypatch.setitem(masked.PROPOSERS._entries, "listed", Entry("listed", lambda: lambda: listed, __name__))
+    monkeypatch.setitem(masked.PROPOSERS, "listed", (lambda: listed, ""))
     monkeypatch.setattr("audit.packs.translation.masked.get_proposer", masked.get_proposer.__wrapped__)
     for level in ("word", "phrase"):
         replacing = relation(level, parser="link-grammar", k=20)
