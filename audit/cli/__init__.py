@@ -56,7 +56,9 @@ def _top(
         bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="say the version, and end")
     ] = False,
 ) -> None:
-    """Find out how much of what metamorphic testing reports as satisfied is false."""
+    """Find out how much of what metamorphic testing reports as satisfied is false. Begin with demo; the usual way is
+    run, sample, gold, app, report. With --plugin MODULE before or after a command a module that registers relations and
+    the like is imported first."""
 
 
 def _load_plugins(words: list[str]) -> list[str]:
