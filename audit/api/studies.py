@@ -103,7 +103,7 @@ def store_plan(visit: Managing, name: Name, body: Planning) -> VersionAnswer:
     """
     plan = read_plan(
         {"name": name, **body.model_dump()},
-        message("plan_file.called", name=name),
+        f"the plan {name!r}",
         registered_only=True,
         uploaded=uploaded_here(visit.engine),
     )

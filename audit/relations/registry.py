@@ -40,9 +40,12 @@ RELATIONS: Registry[Relation] = registry.relations
 def _check_names(key: str, relation: Relation) -> None:
     """Raises AuditError for a name with a bar, and for a family with a comma: neither could be chosen in a run."""
     if "|" in relation.name:
-        raise AuditError(message("composition.bar", name=relation.name))
+        raise AuditError(f"relation {relation.name!r} cannot have this name: the bar is for compositions")
     if "," in relation.family:
-        raise AuditError(message("composition.family", name=relation.name, family=relation.family))
+        raise AuditError(
+            f"relation {relation.name!r} cannot be of the family {relation.family!r}: commas stand between names "
+            "where relations are chosen; leave it out"
+        )
 
 
 RELATIONS.check = _check_names

@@ -14,7 +14,6 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal
 
 from audit.errors import EXTRAS, AuditError, UnknownName, first_line, install_line
-from audit.messages import message
 from audit.resources import attribute
 from audit.tasks import Input
 from audit.text.ngram_model import Halves, model_words
@@ -61,11 +60,9 @@ class Measure:
             raise
         except Exception as problem:  # a plug-in may raise anything
             reason = f"{type(problem).__name__}: {first_line(problem)}"
-            raise AuditError(message("limit.failed", measure=self.name, reason=reason)) from problem
+            raise AuditError(f"measure {self.name} failed: {reason}") from problem
         if not (math.isnan(value) or self.least <= value <= self.most):
-            raise AuditError(
-                message("limit.out_of_range", measure=self.name, value=value, least=self.least, most=self.most)
-            )
+            raise AuditError(f"measure {self.name} returned {value:g}; it must be from {self.least:g} to {self.most:g}")
         return value
 
     def lacks(self) -> str | None:
@@ -94,7 +91,10 @@ def measure(
         summary = ((function.__doc__ or "").strip() or name).splitlines()[0]
         made = Measure(name, summary, function, better, least, most, version, fit, needs, slow)
         if re.search(r"[:<>=\s]", name) or isinstance(MEASURES.get(name), Measure):
-            raise AuditError(message("limit.no_measure", name=name))
+            raise AuditError(
+                f"{name!r} is no measure: use the decorator audit.relations.validity.measure, and a name without "
+                "blanks and the signs : < > ="
+            )
         MEASURES[name] = made
         return made
 
@@ -155,7 +155,11 @@ def limit_of(text: str) -> tuple[str, Limit]:
     """
     parts = _LIMIT.fullmatch(text.strip())
     if parts is None:
-        raise AuditError(message("limit.bad_form", limit=text[:80]), parameter=VALID)
+        raise AuditError(
+            f"valid {text[:80]!r}: a limit is MEASURE<=NUMBER, also with >=, < or >, of one relation "
+            "RELATION:MEASURE<=NUMBER; for example replaced<=0.4",
+            parameter=VALID,
+        )
     try:
         of = measure_named(parts["measure"])
     except UnknownName as problem:
@@ -166,7 +170,8 @@ def limit_of(text: str) -> tuple[str, Limit]:
         bound = math.nan
     if not of.least <= bound <= of.most:
         raise AuditError(
-            message("limit.bad_bound", limit=text[:80], measure=of.name, least=of.least, most=of.most), parameter=VALID
+            f"valid {text[:80]!r}: the limit must be a number from {of.least:g} to {of.most:g}, which {of.name} can be",
+            parameter=VALID,
         )
     return (parts["relation"] or "").strip(), Limit(of.name, parts["sign"], bound)
 
@@ -196,7 +201,11 @@ def limited(relation: "Relation", limits: Iterable[Limit]) -> "Relation":
     if not chosen:
         return relation
     if VALID in relation.params and not relation.limits:
-        raise AuditError(message("limit.name_taken", relation=relation.name, parameter=VALID), parameter=VALID)
+        raise AuditError(
+            f"relation {relation.name} has a parameter {VALID!r} of its own, so it can have no limits; give that "
+            "parameter another name",
+            parameter=VALID,
+        )
     texts = sorted(str(limit) for limit in chosen.values())
     ordered = sorted(chosen.values(), key=lambda limit: (_cost(limit), limit))
     return replace(relation, limits=tuple(ordered), params={**relation.params, VALID: texts})

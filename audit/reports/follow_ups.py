@@ -14,7 +14,6 @@ from sqlalchemy import Connection, Engine, select
 import audit
 from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.false_satisfaction.cells import Ground, ground_of
-from audit.messages import message
 from audit.new_files import write_rows
 from audit.relations import Outcome, name_order
 from audit.relations.validity import (
@@ -54,7 +53,7 @@ def chosen_measures(names: Sequence[str] = ()) -> list[Measure]:
     chosen: list[Measure] = [measure_named(name) for name in dict.fromkeys(names)]
     for of in chosen:
         if line := of.lacks():
-            raise NotInstalled(message("limit.cannot_measure", measure=of.name, line=line), parameter="measures")
+            raise NotInstalled(f"{of.name} cannot be measured here; run: {line}", parameter="measures")
     return chosen
 
 
@@ -74,7 +73,7 @@ def follow_ups_report(
     no study has, and what `chosen_measures` and `limit_of` raise.
     """
     if most < 1:
-        raise AuditError(message("limit.most", most=most), parameter="most")
+        raise AuditError(f"{most} groups of each relation are to be measured; it must be 1 or more", parameter="most")
     tried = limits_by_relation(valid)
     limiting = [limit.measure for limits in tried.values() for limit in limits]
     chosen_measures(limiting)
