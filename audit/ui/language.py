@@ -141,7 +141,7 @@ def name_in(reader: str, code: str) -> str:
     >>> name_in("en", "es"), name_in("zh", "es"), name_in("en", "xx")
     ('Spanish', '西班牙语', 'xx')
     """
-    return texts(reader).get(f"language_name.{code}") or display_name(code, reader) or code
+    return display_name(code, reader) or code
 
 
 def direction(task_input: Input) -> str:
