@@ -3,8 +3,8 @@
 import pytest
 from sqlalchemy import select
 
-from audit.annotation.accounts import add_account, manager_named
-from audit.errors import AuditError, NotAllowed
+from audit.annotation.accounts import add_account
+from audit.errors import NotAllowed
 from audit.false_satisfaction.questions import queue_length
 from audit.false_satisfaction.resolution import State, drawn_groups, known_answers, settle_group
 from audit.judging.staleness import Choice, affected_groups, mark_stale, preview_stale
@@ -54,6 +54,3 @@ def test_for_managers_alone(judged):
     stale = preview_stale(engine, Choice(below=9))
     with pytest.raises(NotAllowed, match="needs the role manager"):
         affected_groups(engine, stale, 2)
-    for name in ("anna", "ada", "nobody"):
-        with pytest.raises(AuditError):
-            manager_named(engine, name)

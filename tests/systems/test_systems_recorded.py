@@ -1,7 +1,6 @@
 """Recorded translations: what is read, what is wrong with files, chains, and runs of several engines at once."""
 
 import csv
-import json
 import pickle
 from pathlib import Path
 from time import process_time
@@ -11,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from audit.cli import main
 from audit.corpora import get_corpus
 from audit.corpora.recordings import key_of, read_recording, unescape_entities
 from audit.errors import AuditError, BadFile, UnknownName
@@ -295,27 +293,6 @@ def test_a_plan_names_every_engine(tmp_path, monkeypatch):
         read_plan({"name": "p", "study": study | {"systems": ["recorded:absent.csv"]}, "sample": {"share": 0.5}})
     with pytest.raises(BadFile, match="files and systems of your own"):
         read_plan({"name": "p", "study": study, "sample": {"share": 0.5}}, registered_only=True)
-
-
-def test_the_command_says_what_there_is(tmp_path, capsys):
-    path = recorded(tmp_path, [*ROWS, ROWS[0]])
-    assert main(["recorded", str(path), "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    assert (document["rows"], document["originals"]) == (4, 2)
-    assert [(row["system"], row["translations"]) for row in document["systems"]] == [("bing", 1), ("google", 2)]
-    assert document["systems"][1]["pairs"][0] == {"source_language": "en", "target_language": "es", "translations": 1}
-    assert document["problems"] == [
-        {
-            "problem": "duplicate",
-            "rows": 1,
-            "first": "past.csv, line 5",
-            "says": "1 row equal to an earlier one (used once)",
-        }
-    ]
-    assert main(["recorded", str(path)]) == 0
-    assert "google  en      es      1" in capsys.readouterr().out
-    assert main(["recorded", str(tmp_path / "absent.csv")]) == 2
-    assert "there is no such file" in capsys.readouterr().err
 
 
 @given(st.text(alphabet="&#;ampquot39x \n"))
