@@ -111,10 +111,13 @@ def _made(name: str) -> Corpus:
     """The registered corpus of this name. Raises AuditError for one of a plug-in that cannot be made or is none."""
     make = CORPORA.get(name)
     with CORPORA.guarded(name):
-        corpus = make()
+        corpus: Corpus = make()
     if not hasattr(corpus, "rows") or not hasattr(corpus, "task"):
-        raise AuditError(message("plugin.no_corpus", name=name, what=type(corpus).__name__))
-    return cast(Corpus, corpus)
+        raise AuditError(
+            f"corpus {name!r} of a plug-in is of the type {type(corpus).__name__}; its function must return a corpus, such "
+            "as a FrameCorpus"
+        )
+    return corpus
 
 
 def _is_registered(name: str) -> bool:

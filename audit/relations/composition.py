@@ -15,7 +15,7 @@ from functools import cached_property, reduce
 from typing import Any
 
 from audit.errors import AuditError
-from audit.messages import Message, joined, message, with_commas
+from audit.messages import joined, message, with_commas
 from audit.relations.base import (
     ANY,
     Carry,
@@ -192,7 +192,7 @@ def _source(item: Input, source: Source, seed: str) -> Source:
     return Source(item, Analysis(item.text, item.languages[0]), source.seed + seed)
 
 
-def _several(name: str, part: Relation) -> Message:
+def _several(name: str, part: Relation) -> str:
     return (
         f"relation {name!r} cannot be made: its part {part.name!r} makes several follow-ups, of which only the "
         "last part may; put it at the end"
@@ -276,7 +276,7 @@ def spread(relation: Relation, share: float) -> Relation | None:
     return None if None in parts else compose(*(part for part in parts if part is not None))
 
 
-def _each(values: Mapping[str, str]) -> list[Message]:
+def _each(values: Mapping[str, str]) -> list[str]:
     return [f"{part}: {value}" for part, value in values.items()]
 
 
@@ -341,7 +341,7 @@ def in_turn(carries: Sequence[Carry]) -> Carry:
 class _Refused(Exception):
     """Nothing that can be checked follows."""
 
-    def __init__(self, reason: Message):
+    def __init__(self, reason: str):
         super().__init__(reason)
         self.reason = reason
 

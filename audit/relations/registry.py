@@ -55,7 +55,8 @@ def register(relation: Relation) -> Relation:
     """Make a relation known under (task, name). Raises AuditError when that is taken, for a name with a bar, and for a
     family with a comma."""
     key = _key(relation.task, relation.name)
-    return RELATIONS.register(key, limited(relation, ()))
+    RELATIONS.register(key, relation := limited(relation, ()))
+    return relation
 
 
 def _key(task: str, name: str) -> str:
@@ -71,7 +72,8 @@ def replace_relation(relation: Relation, origin: str) -> Relation:
             f"relation {relation.name!r} of task {relation.task!r} is there already, in the family {before.family!r}; "
             "give yours another name"
         )
-    return RELATIONS.register(_key(relation.task, relation.name), relation, replace=True, origin=origin)
+    RELATIONS.register(_key(relation.task, relation.name), relation, replace=True, origin=origin)
+    return relation
 
 
 def plain(

@@ -30,7 +30,6 @@ from sqlmodel import SQLModel
 
 from audit.errors import AuditError, BadFile, NotInstalled
 from audit.files import refuse_no_file
-from audit.messages import Message
 from audit.store import migrations, row_sums, tables
 from audit.store.brought import expect_brought
 
@@ -61,7 +60,7 @@ class DatabaseProblem(AuditError, OperationalError):
         return self._sentence
 
 
-def damaged(name: object, reason: object) -> Message:
+def damaged(name: object, reason: object) -> str:
     """The sentence of a damaged database.
 
     >>> damaged("a.db", "file is not a database")
@@ -73,7 +72,7 @@ def damaged(name: object, reason: object) -> Message:
     )
 
 
-def unreadable(name: object, problem: BaseException) -> Message:
+def unreadable(name: object, problem: BaseException) -> str:
     """The sentence of a file that cannot even be opened, which may never have been a database."""
     reason = one_line(problem)
     if "malformed" in reason:
