@@ -6,7 +6,6 @@ one that users have files of is registered with an argument.
 
 from functools import cache
 from pathlib import Path
-from typing import cast
 
 from audit.corpora.base import CORPORA, Corpus, Row, Unit, loaded, short_name, split_name
 from audit.corpora.files import AS_IT_IS, FileCorpus, Reading, is_file_name
@@ -114,8 +113,8 @@ def _made(name: str) -> Corpus:
         corpus: Corpus = make()
     if not hasattr(corpus, "rows") or not hasattr(corpus, "task"):
         raise AuditError(
-            f"corpus {name!r} of a plug-in is of the type {type(corpus).__name__}; its function must return a corpus, such "
-            "as a FrameCorpus"
+            f"corpus {name!r} of a plug-in is of the type {type(corpus).__name__}; its function must return a corpus, "
+            "such as a FrameCorpus"
         )
     return corpus
 

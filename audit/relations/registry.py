@@ -63,7 +63,7 @@ def _key(task: str, name: str) -> str:
     return f"{base_of(task)}/{name}"
 
 
-def replace_relation(relation: Relation, origin: str) -> Relation:
+def replace_relation(relation: Relation, origin: str = "") -> Relation:
     """As `register`; one of family `own` may be defined again, as a notebook's cell does that is run twice. `origin` is
     the module that has it."""
     before = find_relation(relation.task, relation.name)
