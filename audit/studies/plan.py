@@ -361,7 +361,7 @@ def unregistered_keys(
         refusals["study.systems"] = f"{short(unregistered[0])} is not one of {with_commas(systems)}; {advice}"
     for relation, values in study["set"].items():
         for name, value in values.items():
-            # hanlp:FOLDER, ngram:FILE, corenlp:ADDRESS: what stands behind a colon is the machine's.
+            # hanlp:FOLDER, ngram:FILE: what stands behind a colon is the machine's.
             if isinstance(value, str) and not _NAMES_ONLY.fullmatch(value):
                 refusals["study.set"] = f"{relation} has {name} = {short(value)}, not only names; {advice}"
     words = content.get("words") or {}

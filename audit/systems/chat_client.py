@@ -5,23 +5,17 @@ Studio, LiteLLM, Azure OpenAI and others speak it. `Endpoint` is what a file say
 (`audit.systems.chat`) and a judge are both a `ChatClient` and words to send it.
 """
 
-import asyncio
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from queue import SimpleQueue
-from threading import Thread
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AfterValidator, Field, Strict, model_validator
 
-from audit.errors import AuditError, BadOutput, Declined, NotInstalled
-from audit.systems.asking import asking_of
+from audit.errors import BadOutput, Declined
 from audit.systems.remote_file import (
     VARIABLE,
     Headers,
@@ -108,23 +102,11 @@ def _schema_of(value: Any) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Usage:
-    """Tokens that an endpoint counted: sent to it, and written by it."""
-
-    sent: int = 0
-    written: int = 0
-
-    def __add__(self, other: "Usage") -> "Usage":
-        return Usage(self.sent + other.sent, self.written + other.written)
-
-
-@dataclass(frozen=True)
 class Reply:
     """What a model wrote. `tokens` are pieces of all that it wrote, each with the logarithm of its probability, where
     the endpoint was asked for them and says them: the text, what it reasoned before, the token that ends it."""
 
     text: str
-    usage: Usage = Usage()
     tokens: tuple[tuple[str, float], ...] = ()
     reasoning: str = ""
 
@@ -267,16 +249,14 @@ class Endpoint(Remote):
 
 
 class ChatClient:
-    """The way to a model: `ask` sends one conversation, `ask_each` many at once.
+    """The way to a model: `ask` sends one conversation.
 
-    `file` is what messages call the file that has the `endpoint`. `used` counts tokens of all answers so far. Creating
-    it asks nothing.
+    `file` is what messages call the file that has the `endpoint`. Creating it asks nothing.
     """
 
     def __init__(self, file: str, endpoint: Endpoint):
         self.file, self.endpoint = file, endpoint
         self.service = Service(file, endpoint.address, endpoint.variables, endpoint.timeout)
-        self.used = Usage()
 
     def needs(self) -> str | None:
         """None when the model can be asked; else what is missing here: the HTTP client, or a variable."""
@@ -312,56 +292,6 @@ class ChatClient:
         look = f"look at the environment variable{many} {', '.join(variables)}, which {self.file} names"
         return Declined(f"{match[0]} ({look}){str(problem)[match.end() :]}", problem.inputs, problem.final)
 
-    def ask_each(
-        self, conversations: Sequence[Sequence[Message]], form: Form | None = None
-    ) -> Iterator[tuple[int, Reply | AuditError]]:
-        """The answers to many conversations as they arrive, each with its place among them, or with what `ask` raised:
-        as many at once as the endpoint takes, again where there was no answer. For callers without an event loop.
-
-        Who stops asking for more ends the calls that are under way. Raises NotInstalled where something is missing.
-        """
-        if needs := self.needs():
-            raise NotInstalled(f"{self.endpoint.name} cannot be asked here; {needs}")
-        answers: SimpleQueue[tuple[int, Reply | AuditError] | BaseException | None] = SimpleQueue()
-        loop = asyncio.new_event_loop()
-        work = loop.create_task(self._each(conversations, form, answers))
-
-        def run() -> None:
-            try:
-                loop.run_until_complete(work)
-                answers.put(None)
-            except BaseException as problem:
-                answers.put(problem)
-            finally:
-                loop.close()
-
-        thread = Thread(target=run, name="chat endpoint", daemon=True)
-        thread.start()
-        try:
-            while (answer := answers.get()) is not None:
-                if isinstance(answer, BaseException):
-                    raise answer
-                yield answer
-        finally:
-            with suppress(RuntimeError):  # the loop is closed: everything was answered
-                loop.call_soon_threadsafe(work.cancel)
-            thread.join()
-
-    async def _each(
-        self, conversations: Sequence[Sequence[Message]], form: Form | None, answers: "SimpleQueue[Any]"
-    ) -> None:
-        asking = asking_of(self.endpoint)
-        async with self.clients() as clients, asyncio.TaskGroup() as group:
-
-            async def one(place: int, messages: Sequence[Message]) -> None:
-                try:
-                    answers.put((place, await asking.ask(partial(self.ask, clients, messages, form))))
-                except AuditError as problem:
-                    answers.put((place, problem))
-
-            for place, messages in enumerate(conversations):
-                group.create_task(one(place, messages))
-
     def body(self, messages: Sequence[Message], form: Form | None = None) -> dict[str, Any]:
         """The JSON of a request."""
         body: dict[str, Any] = {"model": self.endpoint.model, "messages": list(messages), **self.endpoint.sampling}
@@ -390,7 +320,6 @@ class ChatClient:
                 words = self.service.words(json.dumps(said, ensure_ascii=False).encode())
                 raise BadOutput(f"the endpoint answers with an error: {words}")
             raise BadOutput(f"this is no answer of a chat endpoint, which has choices[0].message, but {kind(document)}")
-        self.used += (usage := _usage(document.get("usage")))
         text = self.service.without_secrets(_text_of(written), least=8)
         answer, aloud = without_reasoning(text)
         beside = self.service.without_secrets(_reasoning_of(written), least=8).strip()
@@ -408,7 +337,7 @@ class ChatClient:
         if not answer.strip():
             reason = "only reasoning came, and no answer" if only else "the model's answer is empty"
             raise NoAnswer(reason, text or reasoning)
-        return Reply(answer, usage, _tokens(choice.get("logprobs")), reasoning)
+        return Reply(answer, _tokens(choice.get("logprobs")), reasoning)
 
 
 def _text_of(written: Mapping[str, Any]) -> str:
@@ -437,13 +366,6 @@ def _reasoning_of(written: Mapping[str, Any]) -> str:
     content = written.get("content")
     parts = [part for part in content if not _is_text(part)] if isinstance(content, list) else []
     return json.dumps(parts, ensure_ascii=False) if parts else ""
-
-
-def _usage(counted: Any) -> Usage:
-    """The tokens that an answer counts; none where it does not."""
-    counted = counted if isinstance(counted, dict) else {}
-    numbers = [counted.get(name) for name in ("prompt_tokens", "completion_tokens")]
-    return Usage(*(number if isinstance(number, int) and number >= 0 else 0 for number in numbers))
 
 
 def _tokens(logprobs: Any) -> tuple[tuple[str, float], ...]:

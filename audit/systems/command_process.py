@@ -4,12 +4,10 @@ import os
 import selectors
 import signal
 import subprocess
-import sys
 import weakref
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from multiprocessing import util
 from time import monotonic
 
 from audit.errors import AuditError, first_line
@@ -22,8 +20,6 @@ _ERRORS = 1 << 14
 """Bytes kept of what a program says on stderr."""
 _ENDING = 1.0
 """Seconds that a program has to end by itself when nothing more comes."""
-_DEATH_SIGNAL = 1
-"""PR_SET_PDEATHSIG of Linux."""
 
 
 class Ended(Exception):
@@ -39,8 +35,8 @@ class Program:
     """A running program. Lines are written and read at the same time, so that neither side waits for ever for the other
     to read; nothing here is a thread.
 
-    It ends with this object, with this process, and, on Linux, when this process is killed. Creating it starts it;
-    raises AuditError where it cannot be started.
+    It ends with this object; when this process is killed, it finds its input closed. Creating it starts it; raises
+    AuditError where it cannot be started.
     """
 
     def __init__(self, command: Sequence[str]):
@@ -54,7 +50,6 @@ class Program:
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 start_new_session=True,  # what it starts itself is ended with it
-                preexec_fn=_death_with_parent(),
             )
         except (OSError, ValueError, subprocess.SubprocessError) as problem:
             raise AuditError(f"the program {command[0]!r} cannot be started ({first_line(problem)})") from problem
@@ -65,8 +60,6 @@ class Program:
         self._read = bytearray()
         self._errors: deque[int] = deque(maxlen=_ERRORS)
         self._end = weakref.finalize(self, _end, self._process, self.owner)
-        # Processes of multiprocessing end without what `atexit` has.
-        util.Finalize(self, _end, args=(self._process, self.owner), exitpriority=10)
 
     def ask(self, lines: Sequence[bytes], seconds: float) -> list[bytes]:
         """An answer for each line, in their order, each without its line break; `seconds` may go by between two.
@@ -191,17 +184,3 @@ def _end(process: "subprocess.Popen[bytes]", owner: int) -> None:
         os.killpg(process.pid, signal.SIGKILL)
     with suppress(subprocess.TimeoutExpired):
         process.wait(_ENDING)
-
-
-def _death_with_parent() -> Callable[[], None] | None:
-    """What makes a program end when the process that started it is killed, where the system can do that."""
-    if not sys.platform.startswith("linux"):
-        return None
-    import ctypes
-
-    control = ctypes.CDLL(None).prctl
-
-    def ask_for_the_end() -> None:
-        control(_DEATH_SIGNAL, signal.SIGKILL)
-
-    return ask_for_the_end

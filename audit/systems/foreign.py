@@ -1,23 +1,19 @@
 """Code that is not ours: whatever a user's system does while it is loaded, described, prepared or run is told in words.
 
-It may raise anything, `SystemExit` and `KeyboardInterrupt` among them, and take for ever. What ends or fills the
-process is no exception: who wants to be safe from that does it in another process (`audit.runner.run`).
+It may raise anything, `SystemExit` among it, and take for ever. What ends or fills the process is no exception: who
+wants to be safe from that does it in another process (`audit.runner.run`).
 """
 
-import os
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
 
 from audit.errors import AuditError
 
 _SHOWN = 200
 """Characters of a value or an exception that a sentence repeats."""
-_interrupts = 0
-"""How often this process was asked to stop while foreign code ran."""
 
 
 class TimeIsOver(BaseException):
@@ -54,59 +50,14 @@ def alarm(seconds: float | None) -> Iterator[None]:
 def contained() -> Iterator[None]:
     """Turn whatever foreign code raises in this block into an Exception: `Left` in place of other BaseExceptions.
 
-    Only `TimeIsOver`, and the end that the user asks for (Ctrl-C, or a SIGTERM that is taken as one), pass.
+    `TimeIsOver` and KeyboardInterrupt pass.
     """
-    interrupts_before = _interrupts
-    with _interrupts_noted():
-        try:
-            yield
-        except (Exception, TimeIsOver):
-            raise
-        except BaseException as problem:
-            if _interrupts != interrupts_before:
-                raise
-            raise Left from problem
-
-
-@contextmanager
-def exits_raised() -> Iterator[None]:
-    """`os._exit` in this block is SystemExit, in this thread of this process; native code and signals still end it.
-
-    A process that is forked meanwhile, as those of multiprocessing, ends as it does.
-    """
-    end, owner = os._exit, (os.getpid(), threading.get_ident())
-
-    def exit_or_raise(status: int) -> NoReturn:
-        if (os.getpid(), threading.get_ident()) == owner:
-            raise SystemExit(status)
-        end(status)
-
-    os._exit = exit_or_raise
     try:
         yield
-    finally:
-        os._exit = end
-
-
-@contextmanager
-def _interrupts_noted() -> Iterator[None]:
-    """Nothing about a KeyboardInterrupt says who raised it; so signals are counted where they raise one."""
-    before = {}
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
-            if signal.getsignal(number) is signal.default_int_handler:
-                before[number] = signal.signal(number, _interrupted)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _interrupted(number: int, frame: FrameType | None) -> None:
-    global _interrupts
-    _interrupts += 1
-    signal.default_int_handler(number, frame)
+    except (Exception, TimeIsOver, KeyboardInterrupt):
+        raise
+    except BaseException as problem:
+        raise Left from problem
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from audit.errors import AuditError, BadOutput
 from audit.keys import canonical, fingerprint
 from audit.resources import import_from_here
 from audit.systems.base import System
-from audit.systems.foreign import contained, exits_raised, foreign, message, shortened, shown
+from audit.systems.foreign import contained, foreign, message, shortened, shown
 from audit.systems.hearing import tell_heard
 from audit.systems.versions import CodeVersion, code_version
 from audit.tasks import Input, Output, get_task, labels_together, spellings, takes_several
@@ -61,7 +61,7 @@ def load(spec: str, seconds: float | None = None) -> System:
     says of itself that is not allowed, is one AuditError that names the system. So are a module or a name that is not
     there, and what cannot be called.
     """
-    with foreign(f"system {spec!r} cannot be loaded", seconds), exits_raised():
+    with foreign(f"system {spec!r} cannot be loaded", seconds):
         obj, module = find_object(spec)
         return _system_of(spec, obj, module, seconds)
 
@@ -71,21 +71,18 @@ def find_object(spec: str, what: str = "system") -> tuple[Any, ModuleType]:
 
     Raises AuditError where it is not there, or cannot be imported or created.
     """
-    with exits_raised():
-        module_name, _, name = spec.partition(":")
-        if not module_name or not name:
-            raise AuditError(f"{spec!r} does not name a {what}; write module:name, for example mine:classify")
-        module = _import_module(module_name, spec)
-        obj: Any = module
-        for part in name.split("."):
-            if not hasattr(obj, part):
-                raise AuditError(
-                    f"module {module_name!r} ({_where(module)}) has no {name!r}; it has: {_callables(module)}"
-                )
-            obj = getattr(obj, part)
-        if inspect.isclass(obj):
-            with foreign(f"class {spec!r} cannot be created without arguments"):
-                obj = obj()
+    module_name, _, name = spec.partition(":")
+    if not module_name or not name:
+        raise AuditError(f"{spec!r} does not name a {what}; write module:name, for example mine:classify")
+    module = _import_module(module_name, spec)
+    obj: Any = module
+    for part in name.split("."):
+        if not hasattr(obj, part):
+            raise AuditError(f"module {module_name!r} ({_where(module)}) has no {name!r}; it has: {_callables(module)}")
+        obj = getattr(obj, part)
+    if inspect.isclass(obj):
+        with foreign(f"class {spec!r} cannot be created without arguments"):
+            obj = obj()
     return obj, module
 
 
@@ -102,7 +99,7 @@ def load_registered(
 
     A class is created with the arguments, and a function is called with them where there are any.
     """
-    with foreign(f"system {spec!r} cannot be loaded", seconds), exits_raised():
+    with foreign(f"system {spec!r} cannot be loaded", seconds):
         obj = find()
         if inspect.isclass(obj) or arguments:
             with foreign(f"{spec!r} cannot be created with {shown(arguments) if arguments else 'no arguments'}"):

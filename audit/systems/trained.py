@@ -63,10 +63,6 @@ class Labelled:
         """The labels, sorted."""
         return tuple(sorted(set(self.golds)))
 
-    @property
-    def are_pairs(self) -> bool:
-        return len(self.texts[0]) == 2
-
 
 @lru_cache(maxsize=8)
 def labelled(path: Path, _changed: int) -> Labelled:

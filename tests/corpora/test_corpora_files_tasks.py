@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from audit.corpora import get_corpus
 from audit.corpora.files import gold_of
-from audit.errors import AuditError, BadFile, BadRow
+from audit.errors import BadFile, BadRow
 from audit.tasks.similarity import LEVELS, level_of
 
 
@@ -40,28 +40,12 @@ def test_a_pair_as_json(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ("text,gold\na,1\n", "no column 'text_b'"),
-        ("text_b,gold\na,1\n", "no column 'text'"),
-        ("text,text_b\na,\n", "line 2: the text_b is empty"),
-        ("text,text_b,gold\na,b,2\n", "'2' is unknown; allowed are zero, weak, .* a number from 0 to 1, or nothing"),
-        ("text,text_b,gold\na,b,nan\n", "'nan' is unknown"),
-        ("text,text_b,gold\na,b,similar\n", "'similar' is unknown"),
         ("text,text_b\na,b\0\n", "column 'text_b' has a NUL"),
     ],
 )
 def test_a_wrong_pair_says_so(tmp_path: Path, text: str, reason: str) -> None:
     with pytest.raises(BadFile if "column 'text" in reason and "NUL" not in reason else BadRow, match=reason):
         get_corpus(_file(tmp_path, text), "similarity")
-
-
-@pytest.mark.parametrize("line", ['{"text": "a"}', '{"text": "a", "text_b": ["b"]}'])
-def test_a_wrong_pair_as_json_says_so(tmp_path: Path, line: str) -> None:
-    with pytest.raises(AuditError, match="text_b"):
-        get_corpus(_file(tmp_path, line, "own.jsonl"), "similarity")
-
-
-def test_a_second_text_is_an_attribute_of_other_tasks(tmp_path: Path) -> None:
-    (row,) = get_corpus(_file(tmp_path, "text,text_b\na,b\n")).rows()
-    assert (row.input.texts, dict(row.attributes)) == (("a",), {"text_b": "b"})
 
 
 @given(st.floats(0, 1))
@@ -72,12 +56,6 @@ def test_a_number_is_the_level_it_lies_in(score: float) -> None:
 @given(st.text(max_size=10))
 def test_gold_is_a_level_or_nothing(text: str) -> None:
     assert gold_of("similarity")(text) in (*LEVELS, None)
-
-
-def test_a_reference_is_an_attribute(tmp_path: Path) -> None:
-    file = _file(tmp_path, "text,reference\n今天下雨。,雨\n")
-    (row,) = get_corpus(file, "summarization", language="zh").rows()
-    assert (row.gold, dict(row.attributes)) == (None, {"reference": "雨"})
 
 
 def test_a_text_to_summarize_has_no_gold(tmp_path: Path) -> None:
@@ -110,7 +88,6 @@ def test_a_named_scheme_needs_no_gold(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ("text\na\n", "no gold labels, so the label scheme is unknown; .*task classification/finance,sports"),
-        ("text,gold\na,sports\nb,Sports\n", "only the gold label 'sports'"),
         ('text,gold\na,sports\nb,"a,b"\n', "'a,b' has a comma"),
         ("text,gold\n" + "".join(f"a,{number}\n" for number in range(101)), "101 different labels, at most 100"),
     ],

@@ -8,12 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import audit
-from audit.cli import main as command
-from audit.corpora import FileCorpus, Reading, get_corpus
+from audit.corpora import FileCorpus, Reading
 from audit.corpora.files import FrameCorpus, offered_columns, offered_labels
 from audit.errors import AuditError
 from audit.messages import message
-from audit.studies.plan import read_plan, read_plan_bytes, to_toml
 
 REVIEWS = "nr,review,label,author\n1,It is good.,pos,Ann\n2,It is bad.,NEG,Ben\n3,It is there.,meh,Ann\n"
 
@@ -37,13 +35,6 @@ def test_columns_and_labels_are_read_as_they_are_told(reviews):
         ("3", "It is there.", None, "Ann"),
     ]
     assert all(not row.attributes for row in rows)
-
-
-def test_a_column_of_ours_that_another_is_read_for_is_kept(tmp_path):
-    path = tmp_path / "both.csv"
-    path.write_text("text,summary\nThe whole review.,Short.\n", encoding="utf-8")
-    (row,) = FileCorpus(path, reading=Reading({"text": "summary"})).rows()
-    assert (row.input.text, row.attributes) == ("Short.", {"text (own)": "The whole review."})
 
 
 def test_jsonl_and_frames_are_read_alike(reviews, tmp_path):
@@ -78,17 +69,8 @@ def test_what_is_meant_is_offered_and_not_taken(reviews):
     ("unknown", "task", "offer"),
     [
         ({"pos", "NEG"}, "sentiment", ["labels=NEG=negative,pos=positive reads them as those of sentiment"]),
-        ({"1", "-1"}, "sentiment", ["labels=-1=negative,1=positive reads them as those of sentiment"]),
-        ({"1", "5"}, "sentiment", ["labels=1=negative,5=positive reads them as those of sentiment"]),
-        ({"1"}, "sentiment", []),
         ({"1", "2"}, "sentiment", [message("corpus_file.offer_to_fill", labels="1=LABEL,2=LABEL")]),
-        ({"0.0", "1.0"}, "sentiment", ["labels=0.0=negative,1.0=positive reads them as those of sentiment"]),
-        ({"NA", "neg"}, "sentiment", ["labels=NA=,neg=negative reads them as those of sentiment"]),
-        ({"climate", "other"}, "sentiment", ["the task that fits is task=classification/climate-topics"]),
         ({"billing", "late"}, "sentiment", ["the task that fits is task=classification/billing,late"]),
-        ({"late"}, "classification/a,b", ["the task that fits is task=classification/a,b,late"]),
-        ({"entails"}, "inference", ["labels=entails=entailment reads them as those of inference"]),
-        ({"a, b"}, "sentiment", ["the task that fits is task=classification/a+b"]),
         ({"refunds+tech"}, "classification/refunds,tech", ["the task that fits is task=classification/refunds+tech"]),
     ],
 )
@@ -100,7 +82,6 @@ def test_labels_that_are_unknown_suggest_what_fits(unknown, task, offer):
     ("names", "line", "task", "offer"),
     [
         (["id", "body", "stars"], ["1", "It is good.", "5"], "sentiment", ["columns=text=body,gold=stars reads these"]),
-        (["a", "b"], ["1", "A long text about a film."], "sentiment", ["columns=text=b reads these"]),
         (["a", "b"], ["A text.", "B text."], "sentiment", []),
         (["Review", "gold"], ["A text.", "positive"], "sentiment", ["columns=text=Review reads these"]),
     ],
@@ -113,20 +94,13 @@ def test_columns_are_guessed_by_name_and_by_length(names, line, task, offer):
     ("reading", "reason"),
     [
         (Reading({"texts": "review"}), "no such column of ours; allowed are text, id, gold"),
-        (Reading({"text": "reviews"}), "there is no column 'reviews', which columns names"),
         (Reading({"text": "review", "gold": "review"}), "'review' is named for two of ours"),
-        (Reading({"document": "author", "cluster": "nr"}), "document and cluster, which are one"),
         (Reading({"text": "review"}, {"pos": "good"}), "'good' is not one of positive, neutral, negative"),
     ],
 )
 def test_a_reading_that_does_not_fit_says_so(reviews, reading, reason):
     with pytest.raises(AuditError, match=reason):
         FileCorpus(reviews, reading=reading)
-
-
-def test_other_corpora_have_columns_of_their_own():
-    with pytest.raises(AuditError, match="rotten-tomatoes has columns and labels of its own"):
-        get_corpus("rotten-tomatoes", reading=Reading({"text": "review"}))
 
 
 @given(st.dictionaries(st.sampled_from(["a", "b", "1", "x y"]), st.sampled_from(["positive", "negative", ""])))
@@ -148,32 +122,6 @@ def test_the_library_takes_both(reviews):
 
 def loud(text: str) -> str:
     return "positive" if "good" in text else "negative"
-
-
-def test_the_command_offers_its_options(reviews, capsys):
-    run = ["run", "--db", str(reviews.parent / "a.db"), "--systems", "vader", "--workers", "0", "--relations", "MR3.1"]
-    assert command([*run, "--corpus", str(reviews)]) == 2
-    assert "--columns text=review,gold=label reads these" in capsys.readouterr().err
-    columns = ["--columns", "text=review,gold=label"]
-    assert command([*run, "--corpus", str(reviews), *columns]) == 2
-    assert command([*run, "--corpus", str(reviews), *columns, "--labels", "pos"]) == 2
-    assert "--labels 'pos': expected NAME=VALUE" in capsys.readouterr().err
-    assert not (reviews.parent / "a.db").exists()
-    assert command([*run, "--corpus", str(reviews), *columns, "--labels", "pos=positive,neg=negative,meh="]) == 0
-
-
-def test_a_plan_keeps_them(reviews):
-    content = {
-        "name": "p",
-        "study": {
-            "corpus": str(reviews), "systems": ["vader"], "relations": ["MR3.1"],
-            "columns": {"text": "review", "gold": "label"},
-            "labels": {"pos": "positive", "neg": "negative", "meh": ""},
-        },
-        "sample": {"per_relation": 3},
-    }  # fmt: skip
-    plan = read_plan(content)
-    assert read_plan_bytes(to_toml(plan).encode(), "again.toml") == plan
 
 
 def test_a_label_that_the_file_does_not_have_is_told(reviews):

@@ -3,7 +3,6 @@
 import pytest
 
 from audit.corpora import get_corpus
-from audit.corpora.recordings import split_targets
 from audit.errors import AuditError, BadFile, BadRow
 from audit.tasks import Input
 
@@ -111,19 +110,3 @@ def test_a_file_that_does_not_say_where_to_is_refused(content, says, tmp_path):
     path.write_text(content, encoding="utf-8")
     with pytest.raises(BadFile, match=says):
         get_corpus(path, "translation")
-
-
-def test_published_corpora_can_be_translated(tmp_path):
-    path = tmp_path / "PART.txt"
-    path.write_text(
-        "<doc id=0>\n<summary>\n下雨了\n</summary>\n<short_text>\n今天上海下了大雨。\n</short_text>\n</doc>\n",
-        encoding="utf-8",
-    )
-    (row,) = get_corpus(f"lcsts:{path}@en", "translation").rows()
-    assert (row.input.languages, row.gold) == (("zh", "en"), None)
-
-
-def test_a_name_may_have_an_at_that_is_not_of_targets():
-    assert split_targets("me@Home.csv") == ("me@Home.csv", ())
-    assert split_targets("@es") == ("@es", ())
-    assert split_targets("a@b@zh,pt-BR") == ("a@b", ("zh", "pt-BR"))

@@ -80,7 +80,7 @@ def test_many_unknown_names_are_shortened_to_those_of_the_language_the_suggestio
         relations_named("sentiment", ["typo"], ["en"])
     with pytest.raises(UnknownName) as chinese:
         relations_named("sentiment", ["family:none"], ["zh"])
-    assert "big-cities" not in str(english.value)
+    assert "homophones" not in str(english.value)
     assert str(english.value).count(",") == 11
     assert "noise in characters" in str(chinese.value)
     assert "noise in letters" not in str(chinese.value)

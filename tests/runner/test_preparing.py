@@ -137,7 +137,6 @@ def test_a_module_or_a_plug_in_that_raises_leaves_nothing_behind(tmp_path, monke
     names = {
         "raises_value": PLUGIN,
         "raises_exit": "raise SystemExit(3)",
-        "raises_interrupt": "raise KeyboardInterrupt",
     }
     for name, code in names.items():
         (tmp_path / f"{name}.py").write_text(code)

@@ -330,7 +330,7 @@ def test_a_study_of_a_published_corpus_belongs_to_its_plan():
     ("key", "value", "where"),
     [
         ("weights", "/etc/passwd", "report.weights"),
-        ("set", {"MGMT-word": {"parser": "en=corenlp:http://169.254.169.254"}}, "study.set"),
+        ("set", {"MGMT-word": {"parser": "en=hanlp:/srv/model"}}, "study.set"),
         ("set", {"MGMT-word": {"proposer": "ngram:/etc/passwd"}}, "study.set"),
         ("set", {"MR1.1": {"tagger": "hanlp:/srv/model"}}, "study.set"),
         ("corpus", "paws-x:/srv/texts.csv", "study.corpus"),

@@ -6,7 +6,6 @@ import json
 import pytest
 from service import Reply, serving
 
-from audit.errors import AuditError, BadFile
 from audit.systems.judge import Asked, Part, load_judge
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
@@ -84,46 +83,3 @@ def test_what_is_no_answer_is_an_error_without_secrets(tmp_path, reply, error, t
     assert error in answered.error
     assert SECRET not in answered.error
     assert answered.text == text
-
-
-def test_its_reasoning_is_kept_and_is_no_answer(tmp_path):
-    written = 'Or {"label": "positive"}?</think>{"label": "negative"}'
-    with serving(lambda body, number: said(written if number else "<think>positive")) as server:
-        _, (only,) = answers(file_of(server, tmp_path))
-        _, (answered,) = answers(file_of(server, tmp_path))
-    assert (only.label, only.text) == (None, "<think>positive")
-    assert (answered.label, answered.text) == ("negative", 'Or {"label": "positive"}?')
-
-
-def test_a_guideline_can_be_left_out(tmp_path):
-    with serving(lambda body, number: said("negative")) as server:
-        _, (answered,) = answers(file_of(server, tmp_path, 'guideline = false\nsystem = ""\n'))
-    assert answered.label == "negative"
-    assert [one["content"].split("\n")[0] for one in server.bodies[0]["messages"]] == ["How is it?"]
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ('task = "sentiment"\n', "task"),
-        ("guideline = 3\n", "guideline"),
-        ('headers = { Authorization = "x" }\n', "Authorization"),
-    ],
-)
-def test_a_mistake_in_the_file_is_named(tmp_path, more, message):
-    with serving(lambda body, number: said("negative")) as server, pytest.raises(BadFile, match=message):
-        load_judge(file_of(server, tmp_path, more))
-
-
-def test_a_key_that_is_not_set_is_told(tmp_path, monkeypatch):
-    monkeypatch.delenv("JUDGE_KEY")
-    with serving(lambda body, number: said("negative")) as server:
-        with pytest.raises(AuditError, match="set the environment variable JUDGE_KEY"):
-            load_judge(file_of(server, tmp_path))
-        assert server.bodies == []
-
-
-@pytest.mark.parametrize("spec", ["chat:", "chat://x"])
-def test_a_spec_without_a_file(spec):
-    with pytest.raises(AuditError, match="does not name a judge"):
-        load_judge(spec)

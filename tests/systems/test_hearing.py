@@ -4,18 +4,8 @@ import pytest
 from service import Reply, serving
 
 from audit.systems import get_system
-from audit.systems.hearing import hearing, tell_heard
+from audit.systems.hearing import hearing
 from audit.tasks import Input
-
-
-def test_what_is_said_in_a_block_is_heard_there_alone():
-    with hearing() as outer:
-        tell_heard("one")
-        with hearing() as inner:
-            tell_heard("two")
-        tell_heard("three")
-    tell_heard("four")
-    assert (outer, inner) == (["one", "three"], ["two"])
 
 
 def test_a_service_is_heard_before_its_labels_are_ours(tmp_path, monkeypatch):

@@ -27,18 +27,6 @@ def test_a_label_is_read_whatever_stands_around_it(label, around, capitals):
     assert read_answer(written, LABELS).label == label
 
 
-@given(st.text(max_size=40))
-def test_whatever_else_is_written_is_kept(text):
-    answered = read_answer(text, LABELS)
-    assert (answered.label is None) == (answered.error is not None)
-    assert answered.label is not None or answered.text == text
-
-
-@pytest.mark.parametrize("text", ["not positive", "positive or negative", "", "I cannot judge this", "0"])
-def test_a_label_within_a_sentence_is_none(text):
-    assert read_answer(text, LABELS).label is None
-
-
 def test_the_same_is_asked_in_other_ways():
     assert variant_of(ONE, 1).labels == LABELS[::-1]
     assert variant_of(ONE, 2).question != ONE.question
@@ -49,11 +37,6 @@ def test_the_same_is_asked_in_other_ways():
     moved = variant_of(OUTPUT, 3)  # a text and its summary keep their names
     assert [(part.name, part.text) for part in moved.parts] == [("Summary", "S."), ("Text", "Long.")]
     assert (moved.output, moved.texts, moved.variant) == ("S.", ("Long.",), 3)
-
-
-def test_a_prompt_has_the_guideline_where_it_is_wanted():
-    assert ONE.prompt().startswith("Read.\n\nHow is it?")
-    assert ONE.prompt(guideline=False).startswith("How is it?")
 
 
 @pytest.fixture
@@ -78,12 +61,6 @@ def test_a_function_of_the_users_own(module):
     assert (judge.name, judge.needs(), len(judge.version)) == ("my_judges:judge", None, 12)
     assert asked_of(judge) == Answered("positive")
     assert load_judge("my_judges:judge", "referee").name == "referee"
-
-
-def test_one_that_waits_for_another_machine(module):
-    module("async def judge(asked):\n    return 'unsure'\njudge.concurrency = 4\njudge.settings = {'model': 'm'}\n")
-    judge = load_judge("my_judges:judge")
-    assert (judge.concurrency, dict(judge.settings), asked_of(judge).label) == (4, {"model": "m"}, "unsure")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import asyncio
 import selectors
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -54,52 +53,6 @@ def test_what_was_not_answered_is_asked_again(problem):
     assert machine.calls == 3
 
 
-def test_tries_are_bounded_and_the_last_problem_is_told():
-    machine = Machine(*[Unanswered("away", inputs=True)] * 9)
-    (problem,) = answers_of(Asking(concurrency=1, tries=4, first=0), machine)
-    assert isinstance(problem, Unanswered)
-    assert str(problem) == "away (asked 4 times)"
-    assert problem.inputs
-    assert machine.calls == 4
-
-
-@pytest.mark.parametrize("problem", [Declined("no"), BadOutput("nonsense"), ValueError("a bug"), SystemExit(3)])
-def test_what_was_answered_is_not_asked_again(problem):
-    machine = Machine(problem)
-
-    async def ask():
-        with pytest.raises(type(problem)):
-            await Asking(concurrency=1).ask(machine)
-
-    asyncio.run(ask())
-    assert machine.calls == 1
-
-
-def test_a_crowded_machine_halves_the_limit_once_for_calls_that_were_under_way_together():
-    # Eight calls are under way when all eight are told that it is too much: one piece of news, 8 -> 4, not 8 -> 1.
-    asking = Asking(concurrency=8, tries=1)
-    problems = answers_of(asking, Machine(*[Unanswered("busy", crowded=True)] * 8), times=8)
-    assert all(isinstance(problem, Unanswered) for problem in problems)
-    assert asking.limit == 4
-
-
-def test_the_limit_grows_by_one_a_round_of_answers_up_to_what_is_allowed():
-    # From 4: each answer adds 1/limit, so 4 of them give 4 + 1/4 + 1/4.25 + ... = 4.94 (5 after one more), and never
-    # above 6, which is allowed.
-    asking = Asking(concurrency=6)
-    asking._limit = 4.0
-    answers_of(asking, Machine(), times=5)
-    assert asking.limit == 5
-    answers_of(asking, Machine(), times=500)
-    assert asking.limit == 6
-
-
-def test_a_machine_that_is_away_but_not_crowded_keeps_its_limit():
-    asking = Asking(concurrency=8, tries=1)
-    answers_of(asking, Machine(*[Unanswered("no connection")] * 8), times=8)
-    assert asking.limit == 8
-
-
 def test_a_pause_holds_for_all_calls():
     # The first call is told to wait; nine more are waiting for its place. None is made before the pause is over.
     times = []
@@ -130,42 +83,11 @@ def test_a_machine_without_answers_is_given_up_and_nothing_more_is_asked():
     assert str(given_up[0]) == "away; nothing was answered for 0 s, so this run asks it no more"
 
 
-def test_an_answer_between_keeps_up_the_patience():
-    machine = Machine(Unanswered("away"), "right", Unanswered("away"), "right")
-    asking = Asking(concurrency=1, tries=2, patience=0, first=0)
-    assert answers_of(asking, machine) == ["right"]
-    assert answers_of(asking, machine) == ["right"]
-
-
 def test_a_machine_that_asks_for_more_time_than_there_is_is_given_up_at_once():
     machine = Machine(Unanswered("quota", after=86_400))
     first, second = answers_of(Asking(concurrency=1, patience=300), machine, times=2)
     assert str(first) == str(second) == ("quota; it asks for 86,400 s, patience is 300 s, so this run asks it no more")
     assert machine.calls == 1
-
-
-def test_somebody_who_no_longer_waits_leaves_the_place_to_others():
-    async def scene():
-        asking = Asking(concurrency=1)
-        gate = asyncio.Event()
-
-        async def slow():
-            await gate.wait()
-            return "slow"
-
-        first = asyncio.create_task(asking.ask(slow))
-        await asyncio.sleep(0)
-        waiting = [asyncio.create_task(asking.ask(slow)) for _ in range(3)]
-        await asyncio.sleep(0)
-        waiting[0].cancel()
-        gate.set()
-        await first
-        waiting[1].cancel()  # its place was given to it a moment ago
-        done = await asyncio.gather(*waiting, return_exceptions=True)
-        assert done[2] == "slow"
-        return await asking.ask(slow)
-
-    assert asyncio.run(scene()) == "slow"
 
 
 @given(
@@ -236,44 +158,3 @@ def test_calls_keep_to_the_rate_whatever_they_take(rate, concurrency, takes):
     # And no slower than need be: the rate, or all places at work.
     least = max(99 / rate, (100 / concurrency - 1) * takes)
     assert times[-1] <= least + takes + 100 / concurrency * (1 / rate if takes else 0) + 0.1
-
-
-def test_calls_that_are_made_again_keep_to_the_rate_too_and_so_do_those_of_the_next_run():
-    spacing = Spacing(10)
-
-    async def scene(now):
-        times = []
-
-        async def call():
-            times.append(now())
-            if len(times) % 3 == 0:
-                raise Unanswered("busy", crowded=True)
-            return "right"
-
-        for _ in range(2):
-            asking = Asking(concurrency=8, first=0, spacing=spacing)
-            assert await asyncio.gather(*(asking.ask(call) for _ in range(20))) == ["right"] * 20
-        return times
-
-    times = at_simulated_times(scene)
-    assert len(times) > 50
-    assert min(later - before for before, later in pairwise(times)) >= 0.1 - 0.01
-
-
-def test_a_pause_is_followed_by_no_burst():
-    async def scene(now):
-        asking, times = Asking(concurrency=16, first=0, spacing=Spacing(5)), []
-
-        async def call():
-            times.append(now())
-            if len(times) == 1:
-                raise Unanswered("later", after=60)
-            return "right"
-
-        await asyncio.gather(*(asking.ask(call) for _ in range(16)))
-        return times
-
-    times = at_simulated_times(scene)
-    after = [time for time in times if time >= times[0] + 60]
-    assert len(after) >= 12
-    assert all(later - before >= 0.19 for before, later in pairwise(after))

@@ -5,19 +5,16 @@ completions; a real model is behind one in tests/systems/test_systems_chat_model
 """
 
 import json
-import pickle
 
 import pytest
-from chatting import ANSWER, chat_file, conversation, reply
+from chatting import chat_file, reply
 from hypothesis import given
 from hypothesis import strategies as st
 from service import Reply, serving
 
-from audit.errors import AuditError, BadFile, BadOutput, Declined, NotInstalled, Unanswered
+from audit.errors import BadFile, Declined
 from audit.systems import get_system
-from audit.systems.chat_answers import choice_in, number_in, objects_in, text_in
-from audit.systems.chat_client import ChatClient, Endpoint, Form, NoAnswer, Usage
-from audit.systems.prompts import filled
+from audit.systems.chat_answers import choice_in
 from audit.tasks import Input, Output
 from audit.tasks.classification import Classification
 
@@ -144,43 +141,7 @@ def test_languages_are_named_and_what_is_not_translated_is_not_asked(tmp_path):
     assert "from English into Spanish" in body["messages"][0]["content"]
 
 
-def test_what_identifies_a_system_has_neither_secret_nor_pace(tmp_path, monkeypatch):
-    monkeypatch.setenv("SMALL_KEY", SECRET)
-    before = system_of(tmp_path, minimal('api_key = "${SMALL_KEY}"'))
-    after = system_of(tmp_path, minimal('api_key = "${SMALL_KEY}"\nconcurrency = 2\nrate = 3\ntimeout = 5\ntries = 2'))
-    other = system_of(tmp_path, minimal('[prompt]\nuser = "Well? {text}"'))
-    seeded = system_of(tmp_path, minimal("seed = 2"))
-    assert before.settings == after.settings
-    assert before.settings != other.settings != seeded.settings
-    assert before.settings["prompt"]["user"] == "{text}"
-    assert before.settings["temperature"] == 0.0
-    assert SECRET not in json.dumps(before.settings) + before.summary
-    before = system_of(tmp_path, minimal('api_key = "${SMALL_KEY}"'))
-    sent = pickle.dumps(before)
-    assert pickle.loads(sent).settings == before.settings  # noqa: S301
-    assert SECRET.encode() not in sent
-    assert before.count_characters([Input.of("So boring.")]) > len("So boring.")
-
-
 # What is read
-
-
-@pytest.mark.parametrize(
-    "written",
-    [
-        '{"label": "negative"}',
-        '{"Label": "NEGATIVE"}',
-        '```json\n{"label": "negative"}\n```',
-        'Sure: {"label": "negative"}.',
-        "negative",
-        " Negative.\n",
-        "**Negative**",
-        "Label: negative",
-        "The answer is: Negative.",
-    ],
-)
-def test_a_label_in_any_spelling(tmp_path, written):
-    assert outputs(tmp_path, lambda body, number: reply(written))[0] == [Output("negative")]
 
 
 HARMONY = '<|channel|>analysis<|message|>Or {"label": "positive"}?<|end|><|start|>assistant<|channel|>final'
@@ -190,13 +151,8 @@ HARMONY = '<|channel|>analysis<|message|>Or {"label": "positive"}?<|end|><|start
     "said",
     [
         reply('<think>Or {"label": "positive"}?</think>\n{"label": "negative"}'),
-        reply('Or {"label": "positive"}?\n</think>\n\n{"label": "negative"}'),
-        reply('<think>Well</think> Or {"label": "positive"}?</think>{"label": "negative"}'),
         reply('[THINK]Or {"label": "positive"}?[/THINK]negative'),
-        reply('<|begin_of_thought|>Or {"label": "positive"}?<|end_of_thought|> Negative.'),
         reply(HARMONY + ' <|constrain|>json<|message|>{"label": "negative"}<|return|>'),
-        reply('analysisOr {"label": "positive"}?assistantfinal{"label": "negative"}'),
-        reply('{"label": "negative"}', reasoning_content='Or {"label": "positive"}?'),
         reply('{"label": "negative"}', reasoning='Or {"label": "positive"}?'),
     ],
 )
@@ -210,31 +166,6 @@ def test_reasoning_is_kept_and_is_no_answer(tmp_path, said):
     rain = Input.of("It rains.", target="es")
     (translated,) = outputs(tmp_path, lambda body, number: said, 'task = "translation"', [rain])[0]
     assert translated.text in ("Llueve.", "negative", "Negative.")
-
-
-def test_parts_of_a_message_that_are_reasoning_are_no_answer(tmp_path):
-    parts = [{"type": "thinking", "thinking": '{"label": "positive"}?'}, {"type": "text", "text": "negative"}]
-    (output,) = outputs(tmp_path, lambda body, number: reply(parts))[0]
-    assert output == Output("negative")
-    assert "positive" in output.details["reasoning"]
-
-
-@pytest.mark.parametrize(
-    ("said", "raw"),
-    [
-        (reply('<think>It is {"label": "positive"}'), '<think>It is {"label": "positive"}'),
-        (reply('It is {"label": "positive"}</think>\n'), '{"label": "positive"}</think>'),
-        (reply('<|channel|>analysis<|message|>It is {"label": "positive"}'), '{"label": "positive"}'),
-        (reply('analysisWe see {"label": "positive"}'), '{"label": "positive"}'),
-        (reply(None, reasoning_content="It is positive."), "It is positive."),
-        (reply(None, "length", reasoning="It is positive"), "It is positive"),
-    ],
-)
-def test_reasoning_alone_is_an_error_that_says_so(tmp_path, said, raw):
-    (output,) = outputs(tmp_path, lambda body, number: said)[0]
-    assert output.error.startswith("only reasoning came")
-    assert output.label is None
-    assert raw in output.text
 
 
 @pytest.mark.parametrize(
@@ -284,22 +215,6 @@ def test_a_label_is_read_back_whatever_stands_around_it(label, around):
     assert choice_in(around.format(label.upper()), LABELS) == label
 
 
-@given(st.text(max_size=60))
-def test_reading_takes_any_text(written):
-    for read in (lambda: choice_in(written, LABELS), lambda: number_in(written), lambda: text_in(written, "answer")):
-        try:
-            value = read()
-        except NoAnswer as problem:
-            value = problem.raw if problem.raw == written else 0
-        assert value is None or isinstance(value, str | float)
-    assert not objects_in(written) or "{" in written
-
-
-@given(st.dictionaries(st.sampled_from(["text", "labels"]), st.text(max_size=30), min_size=2, max_size=2))
-def test_a_template_is_filled_once(values):
-    assert filled("<{text}|{labels}|{{text}}>", values) == f"<{values['text']}|{values['labels']}|{{text}}>"
-
-
 # What goes wrong on the way
 
 
@@ -318,44 +233,6 @@ def test_a_wrong_key_names_the_variable(tmp_path, monkeypatch):
     assert needs.startswith("set the environment variable SMALL_KEY, which ")
 
 
-@pytest.mark.slow
-def test_what_gave_no_answer_is_asked_again(tmp_path):
-    replies = [
-        Reply({"error": {"message": "slow down"}}, 429, {"Retry-After": "0.05"}),
-        Reply(None),
-        Reply({"error": "oh"}, 500),
-        reply('{"label": "neutral"}'),
-    ]
-    ran, server = outputs(tmp_path, lambda body, number: replies[number])
-    assert ran == [Output("neutral")]
-    assert server.times[1] - server.times[0] >= 0.05
-    with pytest.raises(Unanswered, match=r"HTTP 500: .*asked 2 times"):
-        outputs(tmp_path, lambda body, number: Reply({"error": "oh"}, 500), "tries = 2")
-    with serving(lambda body, number: ANSWER, delay=0.5) as server:
-        slow = get_system(chat_file(server, tmp_path, "timeout = 0.05\ntries = 1"))
-        with pytest.raises(Unanswered, match=r"no answer within 0\.05 s"):
-            slow.run([Input.of("Well.")])
-
-
-@pytest.mark.parametrize(
-    ("content", "error"),
-    [
-        (b"<html>Welcome</html>", "the answer is not JSON: <html>Welcome</html>"),
-        (b'{"choices": [{"mess', 'the answer is not JSON: {"choices": [{"mess'),
-        (b"", "the answer is empty"),
-        (b'{"outputs": []}', "which has choices[0].message, but an object with 'outputs'"),
-        (b'{"choices": []}', "no answer of a chat endpoint"),
-        (b'{"error": {"message": "no credit"}}', 'the endpoint answers with an error: {"message": "no credit"'),
-        (b'{"choices": [{"message": {"content": 3}}]}', "must be a text, the answer has the number 3"),
-        (b"[1]", "no answer of a chat endpoint"),
-    ],
-)
-def test_an_endpoint_that_is_none(tmp_path, content, error):
-    with pytest.raises(BadOutput) as refused:
-        outputs(tmp_path, lambda body, number: Reply(content))
-    assert error in str(refused.value)
-
-
 # Files with mistakes
 
 
@@ -366,23 +243,10 @@ def test_an_endpoint_that_is_none(tmp_path, content, error):
             '[prompt]\nuser = "Is {txt} good?"',
             r"prompt\.user: \{txt\} is no field here; allowed are \{text\}, \{labels\}",
         ),
-        ('[prompt]\nuser = "Is it good?"', r"prompt\.user: must have \{text\}, where the input goes"),
-        ('task = "inference"\n[prompt]\nuser = "{text_a}"', r"must have \{text_a\} and \{text_b\}"),
         ('labels = { POS = "positive", NEG = "negative" }', "labels: misses neutral; it must have a word for each"),
-        ('labels = { POS = "good" }', "labels: 'good' is no label of sentiment; allowed are positive"),
-        ('task = "classification"', "does not say the labels; write them"),
         ('task = "sentimental"', "unknown task 'sentimental'"),
-        ('[[examples]]\ntext = "Fine."\nanswer = "good"', r"examples\[0\]\.answer: 'good' is no label"),
-        (
-            '[[examples]]\ntext_a = "Fine."\nanswer = "positive"',
-            r"examples\[0\]: must have text, an input of sentiment",
-        ),
         ('api_key = "sk-4711"', "api_key: .*take it from the environment"),
-        ('headers = { Authorization = "Bearer ${A}" }\napi_key = "${A}"', "leave one of them out"),
-        ("request = { messages = [] }", r"request\.messages: 'messages' cannot stand here"),
         ('structured = "yaml"', "structured"),
-        ("temperature = 3", "temperature"),
-        ('structured = "json"\n[prompt]\nsystem = "Well?"\nuser = "{text}"', "the word JSON"),
         ("modle = 1", "there is no such key, did you mean 'model'"),
     ],
 )
@@ -394,39 +258,7 @@ def test_a_mistake_in_the_file_is_one_sentence(tmp_path, more, problem):
     assert "\n" not in str(refused.value)
 
 
-def test_a_name_without_a_file():
-    with pytest.raises(AuditError, match=r"write chat:FILE\.toml"):
-        get_system("chat:")
-
-
 # The client, for whoever asks other things than a system does
-
-
-def test_many_conversations_come_as_they_are_answered(monkeypatch):
-    monkeypatch.setenv("SMALL_KEY", SECRET)
-
-    def answer(body, number):
-        said = body["messages"][0]["content"]
-        return reply(None, refusal="no") if said == "3" else reply(f"{said}!")
-
-    with serving(answer) as server:
-        url = server.url.replace("/classify", "/v1/chat/completions?api-version=2")
-        endpoint = Endpoint(name="a", version="1", model="m", url=url, api_key="${SMALL_KEY}", temperature="default")
-        client = ChatClient("judge.toml", endpoint)
-        answers = dict(client.ask_each([conversation(str(number)) for number in range(6)], Form.of(label=("a", "b"))))
-        assert sorted(answers) == list(range(6))
-        assert isinstance(answers.pop(3), NoAnswer)
-        assert {place: answered.text for place, answered in answers.items()} == {n: f"{n}!" for n in (0, 1, 2, 4, 5)}
-        assert client.used == Usage(6 * 6, 6 * 2)  # a refusal costs, too
-        assert server.paths[0] == "/v1/chat/completions?api-version=2"
-        assert "temperature" not in server.bodies[0]
-        some = client.ask_each([conversation("a")] * 500)
-        next(some)
-        some.close()  # whoever stops, ends what is under way
-        assert len(server.bodies) < 500
-    monkeypatch.delenv("SMALL_KEY")
-    with pytest.raises(NotInstalled, match="SMALL_KEY"):
-        next(client.ask_each([conversation("a")]))
 
 
 # Several labels

@@ -1,11 +1,8 @@
 """Programs that speak JSON lines: what they are sent, what they answer, and every way to end without an answer."""
 
 import json
-import multiprocessing
 import os
 import pickle
-import shutil
-import signal
 import sys
 import textwrap
 import time
@@ -76,19 +73,6 @@ def test_it_is_asked_in_lines_and_started_once(tmp_path):
     assert wait_for(lambda: not is_running(pid))  # no orphan
 
 
-def test_many_and_long_inputs_are_answered_without_a_deadlock(tmp_path):
-    """More than the pipes hold, to and from, and on stderr."""
-    system = program(tmp_path, 'print("x" * 2000, file=sys.stderr)')
-    asked = texts(*(f"{number} " + "long " * 2000 for number in range(300)))
-    assert system.run(asked) == [Output("positive", 0.75)] * 300
-
-
-def test_a_program_that_keeps_its_output_back_is_told_so(tmp_path):
-    code = "import sys\nkept = list(sys.stdin)  # {more}"
-    system = program(tmp_path, code=code, file="timeout = 0.5")
-    assert "no answer within 0.5 s; does it flush its output" in system.run(texts("a"))[0].error
-
-
 @settings(max_examples=15)
 @given(asked=st.lists(st.text(max_size=30), min_size=1, max_size=8))
 def test_any_text_arrives_as_it_is(asked, tmp_path_factory):
@@ -111,18 +95,8 @@ def test_any_text_arrives_as_it_is(asked, tmp_path_factory):
             'if "7" in text: sys.exit("seven is out of order")',
             "ended with status 1 without an answer; on stderr: seven",
         ),
-        ('if "7" in text: os.kill(os.getpid(), 9)', "it was ended by SIGKILL without an answer"),
-        ('if "7" in text: raise ValueError(text)', "ended with status 1 without an answer; on stderr: .*ValueError: 7"),
         ('if "7" in text: print("Loading ...", flush=True)', "it wrote a line that is no JSON: Loading"),
-        pytest.param(
-            'if "7" in text: import time; time.sleep(60)',
-            r"no answer within 0\.5 s; does it flush",
-            marks=pytest.mark.slow,
-        ),
-        ('if "7" in text: print(json.dumps({{"error": "no sevens"}}), flush=True); continue', "no sevens"),
         ('if "7" in text: print(json.dumps({{"label": "odd"}}), flush=True); continue', "label 'odd' is not one of"),
-        ('if "7" in text: print(json.dumps({{"score": "1"}}), flush=True); continue', "a score must be a number"),
-        ('if "7" in text: print("[]", flush=True); continue', "an answer must be an object"),
         (
             'if "7" in text: print(json.dumps({{"lable": "x"}}), flush=True); continue',
             "an answer has 'lable'; ",
@@ -139,27 +113,6 @@ def test_the_input_that_ends_it_is_the_error(tmp_path, more, error):
     assert {output.label for output in outputs if not output.error} == {"positive"}
 
 
-def test_what_it_said_instead_of_an_answer_is_kept(tmp_path):
-    system = program(tmp_path, 'if "7" in text: print("Loading ...", flush=True)')
-    assert system.run(texts("1", "7"))[1].text == "Loading ..."
-
-
-def test_more_lines_than_asked_for(tmp_path):
-    system = program(tmp_path, 'print("{}", flush=True)')
-    system.run(texts("a"))
-    time.sleep(0.1)
-    outputs = system.run(texts("b"))
-    assert "it wrote more lines than it was asked for: {" in outputs[0].error
-
-
-def test_a_program_that_never_begins(tmp_path):
-    system = program(tmp_path, code="import sys; sys.exit('no model here')  # {more}")
-    outputs = system.run(texts(*map(str, range(100))))
-    assert len(outputs) == 100
-    assert all("no model here" in output.error for output in outputs)
-    assert outputs[-1].error.endswith("(10 times in a row)")
-
-
 def test_what_it_started_ends_with_it(tmp_path):
     more = (
         f'import subprocess; child = subprocess.Popen(["sleep", "60"]); '
@@ -171,47 +124,6 @@ def test_what_it_started_ends_with_it(tmp_path):
     assert is_running(child)
     system._program.end()
     assert wait_for(lambda: not is_running(child))
-
-
-def _ask(spec, pipe):
-    system = get_system(spec)
-    system.run(texts("a"))
-    pipe.send(system._program._process.pid)
-    time.sleep(60)
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux ends a program with its parent")
-def test_no_orphan_is_left_by_a_process_that_is_killed(tmp_path):
-    """Not even a program that looks at nothing."""
-    program(tmp_path, "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)")
-    here, there = multiprocessing.Pipe()
-    worker = multiprocessing.Process(target=_ask, args=(f"command:{tmp_path / 'program.toml'}", there))
-    worker.start()
-    pid = here.recv()
-    assert is_running(pid)
-    os.kill(worker.pid, signal.SIGKILL)
-    worker.join()
-    assert wait_for(lambda: not is_running(pid))
-
-
-def test_a_forked_process_starts_its_own(tmp_path):
-    system = program(tmp_path)
-    system.run(texts("a"))
-    pid = system._program._process.pid
-    here, there = multiprocessing.get_context("fork").Pipe()
-
-    def ask():
-        outputs = system.run(texts("So boring."))
-        there.send((outputs[0].label, system._program._process.pid))
-
-    worker = multiprocessing.get_context("fork").Process(target=ask)
-    worker.start()
-    label, other = here.recv()
-    worker.join()
-    assert (label, other != pid) == ("negative", True)
-    assert system.run(texts("b")) == [Output("positive", 0.75)]
-    assert system._program._process.pid == pid
-    assert wait_for(lambda: not is_running(other))
 
 
 def test_a_program_without_a_file(tmp_path, monkeypatch):
@@ -227,9 +139,7 @@ def test_a_program_without_a_file(tmp_path, monkeypatch):
     ("task", "answer", "output"),
     [
         ("similarity", '{"score": 0.5}', Output("regulated", 0.5)),
-        ("question-answering", '{"text": null}', Output(text="unanswerable")),
         ("question-answering", '{"text": "Paris"}', Output(text="Paris")),
-        ("translation", "{}", Output()),
         ("summarization", '{"text": ""}', None),
     ],
 )
@@ -245,10 +155,7 @@ def test_every_kind_of_output(tmp_path, task, answer, output):
     ("text", "problem"),
     [
         ('name = "a"\nversion = "1"', "command: is missing"),
-        ('name = "a"\nversion = "1"\ncommand = "python x.py"', r"command: .*a list of texts, for example"),
         ('name = "a"\ncommand = ["x"]', "version: is missing"),
-        ('name = "a"\nversion = "1"\ncommand = ["x"]\ntask = "mood"', "task: unknown task 'mood'"),
-        ('name = "a"\nversion = "1"\ncommand = ["x"]\nlabels = { P = "good" }', "labels: 'good' is no label"),
         ('name = "a"\nversion = "1"\ncommand = ["x"]\nshell = true', "shell: there is no such key"),
     ],
 )
@@ -267,10 +174,3 @@ def test_no_program():
         system.prepare()
     with pytest.raises(AuditError, match="'no-such-program' cannot be started"):
         system.run(texts("a"))
-
-
-@pytest.mark.skipif(shutil.which("echo") is None, reason="no echo here")
-def test_no_shell_reads_the_command(tmp_path):
-    system = get_system(f"command:echo '{{}}' > {tmp_path / 'written'}")
-    assert system.run(texts("a"))[0].error
-    assert not (tmp_path / "written").exists()

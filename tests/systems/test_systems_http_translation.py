@@ -9,15 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from service import Reply, serving
+from service import serving
 
-from audit.corpora import get_corpus
-from audit.errors import BadFile, BadOutput
-from audit.relations import Outcome, Rewriting, base
-from audit.relations.base import Rewritten, Verdict, nothing
-from audit.runner.executors import InProcess
-from audit.runner.run import run
-from audit.store import open_store
 from audit.systems import get_system
 from audit.systems.http_file import Languages
 from audit.tasks import Input, Output
@@ -91,65 +84,6 @@ def test_pairs_that_a_service_does_not_have_are_absent_and_not_asked(tmp_path, m
     assert system.languages == read
 
 
-def test_a_service_of_one_pair_need_not_be_told_it(tmp_path):
-    more = TASK + 'request = { texts = "{texts}" }\npairs = ["en-pt-BR"]'
-    with serving(lambda body, number: {"outputs": [{"text": "x"} for _ in body["texts"]]}) as server:
-        system = get_system(server.file(tmp_path, more))
-        assert system.run([input_of("a", "pt-BR"), input_of("b", "pt")]) == [Output(text="x"), Output()]
-    assert server.bodies == [{"texts": ["a"]}]
-
-
-def test_what_may_change_an_output_is_a_setting(tmp_path):
-    with serving(listed) as server:
-        settings = [
-            dict(get_system(server.file(tmp_path, TASK + more)).settings)
-            for more in ("", 'pairs = ["en-es"]', 'codes = { zh = "zh-CHS" }', 'languages = ["en"]')
-        ]
-    assert len({repr(setting) for setting in settings}) == 4
-    assert settings[1]["pairs"] == ["en-es"]
-    with serving() as server:  # and of other services' settings nothing has changed
-        assert set(get_system(server.file(tmp_path)).settings) == {
-            "url",
-            "method",
-            "headers",
-            "request",
-            "answer",
-            "labels",
-        }
-
-
-@pytest.mark.parametrize(
-    ("more", "says"),
-    [
-        (TASK + 'request = { q = "{text}" }', 'request: must say which language to translate into: put "{target_lang'),
-        (TASK + 'request = { q = "{text}" }\npairs = ["en-es", "en-fr"]', "must say which language to translate into"),
-        (TASK + 'pairs = ["en"]', "pairs: 'en' is no pair of languages such as"),
-        (TASK + 'pairs = ["en-jp"]', "pairs: 'en-jp' is no pair of languages"),
-        (TASK + "pairs = [1]", "pairs: 1 is no pair of languages"),
-        (TASK + 'pairs = "en-es"', "pairs: 'en-es' must be a list"),
-        (TASK + 'codes = { Chinese = "zh" }', "codes: 'Chinese' is no code such as es"),
-        (TASK + 'languages = ["English"]', "languages: 'English' is no code such as es"),
-        (TASK + 'answer = { label = "x" }', "text: is missing; an output of translation is a text"),
-        ('pairs = ["en-es"]', "pairs: is for the task translation; leave it out"),
-        ('request = { t = "{text}", to = "{target_language}" }', "'{target_language}' is for the task translation"),
-        ('tasks = ["translation", "summarization"]', "are of different kinds"),
-    ],
-)
-def test_a_file_that_cannot_be_used(tmp_path, more, says):
-    path = tmp_path / "service.toml"
-    path.write_text(f'name = "a"\nversion = "1"\nurl = "http://127.0.0.1:1/x"\n{more}')
-    with pytest.raises(BadFile, match=re.escape(says)):
-        get_system(f"http:{path}")
-
-
-def test_an_answer_without_a_text_is_an_error(tmp_path):
-    with (
-        serving(lambda body, number: {"said": None}) as server,
-        pytest.raises(BadOutput, match="a text must be a text"),
-    ):
-        get_system(server.file(tmp_path, ONE)).run([input_of("a")])
-
-
 CODES = st.sampled_from(["en", "es", "zh", "pt-BR"])
 
 
@@ -161,44 +95,6 @@ def test_groups_have_one_pair_and_lose_nothing(pairs):
     assert sorted(place for group in groups for place in group) == [
         place for place, pair in enumerate(pairs) if "pt-BR" not in pair
     ]
-
-
-def shout(texts, choices):
-    """In capitals."""
-    return Rewritten((texts[0].text.upper(),))
-
-
-def same(outputs, words):
-    return Verdict(Outcome.SATISFIED if outputs[0].text.upper() == outputs[1].text.upper() else Outcome.VIOLATED)
-
-
-def test_a_run_asks_many_requests_at_once(tmp_path):
-    """Three pairs, one of which is absent and one of which fails for a text."""
-
-    def answer(body, number):
-        return Reply({"why": "snow"}, 400) if "now" in str(body["texts"]).lower() else listed(body, number)
-
-    (tmp_path / "texts.csv").write_text("text\nIt rains.\nIt snows.\nIt is late.\n", encoding="utf-8")
-    relation = Rewriting(
-        name="shout",
-        summary="test",
-        rewrite=shout,
-        check=same,
-        task="translation",
-        family="test",
-        unit="any",
-        carry=nothing,
-        languages=base.ANY,
-    )
-    with serving(answer) as server:
-        spec = server.file(tmp_path, TASK + 'pairs = ["en-es", "en-fr"]')
-        corpus = get_corpus(f"{tmp_path / 'texts.csv'}@es,fr,de", "translation")
-        engine = open_store(str(tmp_path / "a.db"), create=True)
-        ran = run(engine, corpus, [spec], [relation], InProcess())
-    counts = {name: count for name, count in ran.counts.outcomes.items() if count}
-    assert counts == {"satisfied": 4, "inapplicable": 3, "error": 2}
-    assert ran.counts.failed == 4  # "It snows." and its follow-up, into two languages
-    assert "400" in ran.first_error
 
 
 def test_the_service_of_the_docs(tmp_path):

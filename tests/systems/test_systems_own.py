@@ -1,16 +1,14 @@
 """The user's own system: what may be handed over, and what is said when it is wrong."""
 
-import pickle
 import re
 import sys
 from pathlib import Path
 
 import pytest
 
-from audit.errors import AuditError, BadOutput, UnknownName
+from audit.errors import AuditError, BadOutput
 from audit.systems import get_system
-from audit.systems.own import load
-from audit.tasks import Input, Output, get_task
+from audit.tasks import Input, Output
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference" / "systems.md"
 
@@ -131,21 +129,12 @@ def test_a_translator_is_told_the_languages(here: Path, source: str, wanted: Out
     assert get_system(spec).run([Input.of("It rains.", target="es")]) == [wanted]
 
 
-def test_a_translator_may_say_what_it_reads_and_must_return_a_text(here: Path) -> None:
-    spec = _module(here, "def f(*asked): return 3\nf.tasks, f.languages = ('translation',), ('en', 'es')\n") + ":f"
-    assert get_system(spec).languages == ("en", "es")
-    with pytest.raises(BadOutput, match=r"returned 3 for \('It rains.', 'en', 'es'\); allowed are a text, None for"):
-        get_system(spec).run([Input.of("It rains.", target="es")])
-
-
 @pytest.mark.parametrize(
     ("tasks", "source", "reason"),
     [
         ("similarity", "def f(pair): return 'strong'", "allowed are a number from 0 to 1, or an audit.tasks.Output"),
-        ("similarity", "def f(pair): return ('strong', .7)", "allowed are a number from 0 to 1"),
         ("similarity", "def f(pair): return True", "allowed are a number from 0 to 1"),
         ("summarization", "def f(pair): return 3", "allowed are a text, or an audit.tasks.Output"),
-        ("summarization", "def f(pair): return ('a text', .7)", "allowed are a text"),
         ("classification/a,b", "def f(pair): return .5", "allowed are a label, a pair (label, score)"),
     ],
 )
@@ -167,50 +156,13 @@ def test_a_full_system_is_used_as_it_is(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "name", "reason"),
-    [
-        ("def f(text): return None", "f", "returned None for 'good'; allowed are a label, a pair (label, score)"),
-        ("def f(text): return 3", "f", "returned 3 for 'good'"),
-        ("def f(text): return ('positive', 'high')", "f", "returned the score 'high' for 'good'; it must be a number"),
-        ("def f(text): return ('positive', True)", "f", "returned the score True"),
-        ("def f(text): return (1, 2, 3)", "f", "returned (1, 2, 3)"),
-        ("class C:\n  def predict(self, texts): return ['neutral']", "C", "predict returned 1 outputs for 2 texts"),
-        ("class C:\n  def predict(self, texts): return 5", "C", "predict returned 5, not a list"),
-    ],
-)
-def test_a_wrong_return_is_a_bad_output(here: Path, source: str, name: str, reason: str) -> None:
-    spec = f"{_module(here, source)}:{name}"
-    with pytest.raises(BadOutput) as raised:
-        _run(spec, "good", "bad")
-    assert spec in str(raised.value)
-    assert reason in str(raised.value)
-
-
-def test_an_exception_of_the_users_code_is_passed_on(here: Path) -> None:
-    with pytest.raises(ZeroDivisionError):
-        _run(_module(here, "def f(text): return 1 / 0") + ":f", "good")
-
-
-@pytest.mark.parametrize(
     ("source", "spec", "reason"),
     [
         ("", "absent_module:f", "no module 'absent_module'"),
-        ("", "absent.sub:f", "no module 'absent.sub'"),
-        ("def g(text): return 1", "mine_0:f", "has no 'f'; it has: g"),
         ("f = 5", "mine_0:f", "is a int, which cannot be called"),
-        ("class f: pass", "mine_0:f", "is a f, which cannot be called"),
-        ("class f:\n  def __init__(self, path): pass", "mine_0:f", "cannot be created without arguments"),
-        ("import absent_other", "mine_0:f", "module 'mine_0' needs 'absent_other', which is not installed"),
         ("def f(text) return 1", "mine_0:f", "failed to import: SyntaxError"),
-        ("1 / 0", "mine_0:f", "failed to import: ZeroDivisionError"),
-        ("raise SystemExit(3)", "mine_0:f", "failed to import: SystemExit"),
         ("def f(text): pass\nf.tasks = 'cooking'", "mine_0:f", "has tasks = ('cooking',): unknown task 'cooking'; "),
-        ("def f(text): pass\nf.tasks = ['classification/one']", "mine_0:f", "'one' is no label scheme"),
-        ("def f(text): pass\nf.tasks = ['similarity', 'sentiment']", "mine_0:f", "outputs are of different kinds"),
-        ("def f(text): pass\nf.languages = 5", "mine_0:f", "must be a list of names"),
         ("def f(text): pass\nf.settings = {'model': f}", "mine_0:f", "settings that cannot be kept"),
-        ("def f(text): pass\nf.settings = 5", "mine_0:f", "settings that cannot be kept"),
-        ("", "mine_0:", "write module:name"),
         ("", ":f", "write module:name"),
     ],
 )
@@ -221,15 +173,6 @@ def test_what_cannot_be_used_is_said(here: Path, source: str, spec: str, reason:
     assert reason in str(raised.value)
 
 
-def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(UnknownName, match=r"did you mean 'vader'. known are: .*vader"):
-        get_system("wader")
-    with pytest.raises(
-        AuditError, match=r"'mine\.classify'; one of your own is named module:name, as in mine:classify"
-    ):
-        get_system("mine.classify")
-
-
 def test_changed_code_is_another_version(here: Path) -> None:
     versions = set()
     for number in range(2):
@@ -237,60 +180,3 @@ def test_changed_code_is_another_version(here: Path) -> None:
         sys.modules.pop("changing", None)
         versions.add(get_system("changing:f").version)
     assert len(versions) == 2
-
-
-def test_a_class_of_another_module_counts_with_its_own_source(here: Path) -> None:
-    _module(here, "class C:\n  def predict(self, texts): return ['neutral' for _ in texts]\n", "made_of")
-    _module(here, "from made_of import C\nc = C()\n", "uses_it")
-    first = get_system("uses_it:c").version
-    assert first != get_system("made_of:C").version
-    (here / "made_of.py").write_text((here / "made_of.py").read_text() + "\n# changed\n")
-    for name in ("made_of", "uses_it"):
-        del sys.modules[name]
-    assert get_system("uses_it:c").version != first
-
-
-def test_a_worker_gets_it_by_name(here: Path) -> None:
-    source = "class C:\n  def __init__(self): self.f = lambda: 1\n  def __call__(self, text): return 'neutral'"
-    system = get_system(_module(here, source) + ":C")
-    assert pickle.loads(pickle.dumps(system)).run([Input.of("x")]) == [Output("neutral", None)]  # noqa: S301
-
-
-def test_the_current_directory_is_not_left_in_front(here: Path) -> None:
-    front = sys.path[0]
-    _module(here, "def f(text):\n  import helper_0\n  return helper_0.LABEL\n")
-    _module(here, "LABEL = 'positive'\n", "helper_0")
-    assert _run("mine_0:f", "x") == [Output("positive", None)]
-    assert sys.path[0] == front
-    assert load("mine_0:f").name == "mine_0:f"
-
-
-MANY = "tasks = ('classification/refund+late+rude',)"
-
-
-@pytest.mark.parametrize(
-    ("returned", "label", "score"),
-    [
-        ("['rude', 'LATE']", "late+rude", None),
-        ("{'rude', 'refund', 'late'}", "refund+late+rude", None),
-        ("()", "none", None),
-        ("['none']", "none", None),
-        ("(['late', 'refund'], 0.8)", "refund+late", 0.8),
-        ("('late', 0.5)", "late", 0.5),
-        ("'rude + late'", "rude + late", None),  # the task puts it in order
-    ],
-)
-def test_several_labels_of_a_text_come_in_any_form(here: Path, returned: str, label: str, score: float | None) -> None:
-    module = _module(here, f"def f(text):\n    return {returned}\nf.{MANY}\n", f"several_{abs(hash(returned))}")
-    (output,) = _run(f"{module}:f", "x")
-    assert output == Output(label, score)
-    assert get_task("classification/refund+late+rude").checked(output).label in ("none", *label.split("|"), "late+rude")
-
-
-def test_wrong_labels_of_several_are_named(here: Path) -> None:
-    module = _module(here, f"def f(text):\n    return ['rude', 'gone']\nf.{MANY}\n", "several_wrong")
-    with pytest.raises(BadOutput, match="labels 'rude', 'gone': allowed are refund, late, rude"):
-        _run(f"{module}:f", "x")
-    module = _module(here, f"def f(text):\n    return 3\nf.{MANY}\n", "several_number")
-    with pytest.raises(BadOutput, match="allowed are a list, set or tuple of labels"):
-        _run(f"{module}:f", "x")

@@ -2,16 +2,14 @@
 
 import math
 import pickle
-import random
 
 import pytest
 from small_corpus import SmallCorpus
 
-from audit.errors import AuditError, BadFile
+from audit.errors import AuditError
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.systems import get_system
-from audit.systems.trained import pair_traits
 from audit.tasks import Input, get_task
 
 TICKETS = """text,gold
@@ -100,37 +98,12 @@ def test_pairs_do_the_task_that_has_their_labels_in_its_own_spelling(kind, pairs
         assert labels(system, ["The door is open.", "The door is not open."]) == ["contradiction"]
 
 
-def test_sentiment_is_one_of_the_tasks_where_its_labels_are_in_the_file(tmp_path):
-    (tmp_path / "films.tsv").write_text("text\tgold\nGreat fun\tPositive\nDull and long\tnegative\n")
-    system = get_system(f"logreg:{tmp_path / 'films.tsv'}")
-    assert {"sentiment", "classification/inews", "classification/negative,positive"} == set(system.tasks)
-    assert labels(system, ["great fun"]) == ["positive"]
-
-
-def test_chinese_characters_are_words(tmp_path):
-    (tmp_path / "zh.csv").write_text(
-        "text,gold\n股票大跌,财经\n银行加息,财经\n球队获胜,体育\n球员受伤,体育\n", encoding="utf-8"
-    )
-    assert labels(get_system(f"logreg:{tmp_path / 'zh.csv'}"), ["股票"], ["球队"]) == ["财经", "体育"]
-
-
-def test_the_version_is_of_the_content_and_not_of_the_order_it_is_trained_in(tickets, tmp_path):
-    before = get_system(f"logreg:{tickets}").version
-    (tmp_path / "copy.csv").write_text(TICKETS)
-    assert get_system(f"logreg:{tmp_path / 'copy.csv'}").version == before
-    assert get_system(f"centroid:{tickets}").version != before
-    (tmp_path / "copy.csv").write_text(TICKETS + "Where is my refund?,billing\n")
-    assert get_system(f"logreg:{tmp_path / 'copy.csv'}").version != before
-
-
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
         ("text,gold\na,x\nb,\nc,y\n", "row 2 has no gold; a system is trained on rows with a label, so take it out"),
-        ("text,gold\na,x\nb,x\n", "x"),
         ("text,gold\na b c\n", "there are no gold labels"),
         ("text,gold,text_b\na,x,b\nb,y,\n", "row 2 has no text_b, and others do; give it one"),
-        ("text,gold,text_b\na,x,b\nb,y,c\n", "no task on pairs has the labels x, y; there are .*inference"),
         ("text\na\n", "gold"),
     ],
 )
@@ -139,19 +112,6 @@ def test_a_file_that_cannot_train_is_refused_in_a_sentence(content, sentence, tm
     with pytest.raises(AuditError, match=sentence) as problem:
         get_system(f"logreg:{tmp_path / 'bad.csv'}")
     assert "bad.csv" in str(problem.value)
-
-
-def test_an_absent_file_and_no_file_are_refused(tmp_path):
-    with pytest.raises(BadFile, match="no such file"):
-        get_system(f"centroid:{tmp_path / 'absent.csv'}")
-    with pytest.raises(AuditError, match=r"needs what it works with behind a colon: logreg:FILE\.csv"):
-        get_system("logreg")
-
-
-def test_texts_without_a_word_teach_nothing(tmp_path):
-    (tmp_path / "marks.csv").write_text("text,gold\n!!,x\n??,y\n")
-    with pytest.raises(BadFile, match="no term in common to learn from"):
-        get_system(f"logreg:{tmp_path / 'marks.csv'}").prepare()
 
 
 def test_it_is_not_run_on_what_it_was_trained_on(tickets, tmp_path):
@@ -165,18 +125,3 @@ def test_it_is_not_run_on_what_it_was_trained_on(tickets, tmp_path):
 
     with pytest.raises(AuditError, match=r"was trained on 1 text of corpus .*, row 2 first: it would look better"):
         run(never, corpus, [spec], [], InProcess())
-
-
-def test_what_is_absent_is_said(tickets, monkeypatch):
-    monkeypatch.setattr("audit.systems.base.find_spec", lambda name: None)
-    system = get_system(f"logreg:{tickets}")
-    assert system.needs() == "pip install 'audit[english]'"
-    assert system.version == "absent"
-
-
-def test_traits_of_a_pair_are_between_0_and_2_whatever_it_is():
-    generator = random.Random(0)
-    for _ in range(200):
-        first, second = ("".join(generator.choices("ab 1.不去\n", k=generator.randint(0, 12))) for _ in range(2))
-        assert all(0 <= trait <= 2 for trait in pair_traits(first, second))
-    assert pair_traits("a b", "a b")[:3] == [1.0, 1.0, 1.0]

@@ -3,18 +3,15 @@
 import hashlib
 import io
 import re
-import sys
 import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from audit.errors import AuditError, BadFile, NotInstalled, first_line
-from audit.files import parse_json
 from audit.packs.chinese.sentences import spans
 from audit.packs.chinese.taggers import by_characters, from_entity, to_peoples_daily
 from audit.systems.model_files import one_thread
@@ -23,17 +20,6 @@ from audit.text.tokens import Token
 # HanLP's components by name or directory, loaded quietly and on the processor.
 
 MISSING = 'this needs HanLP; run: pip install "audit[chinese]"'
-_ENCODERS = "audit.packs.translation.constituency.hanlp_parser"
-OURS = {
-    f"{module}.WordsAndLetters": _ENCODERS
-    for module in (
-        _ENCODERS,
-        "audit.language.constituency.hanlp_parser",
-        "audit.language.constituency.hanlp_encoder",
-    )
-}
-"""The project's own parts of models, which are loaded as HanLP's are: the class path that a model names, and the module
-that has it now. Models that were trained before it moved name another."""
 _LIST = "https://hanlp.hankcs.com/docs/api/hanlp/pretrained"
 
 
@@ -56,13 +42,8 @@ def load(model: str) -> Any:
     """
     package = hanlp()
     folder = Path(model)
-    if folder.is_dir():
-        _refuse_foreign(folder)
-    elif model not in package.pretrained.ALL:
-        raise NotInstalled(
-            f"there is no directory {model!r}, and HanLP has no model of this name; make one with `audit hanlp train`, "
-            f"or take a name of {_LIST}"
-        )
+    if not folder.is_dir() and model not in package.pretrained.ALL:
+        raise NotInstalled(f"there is no directory {model!r}, and HanLP has no model of this name; {_LIST} lists them")
     one_thread()
     printed = io.StringIO()
     try:
@@ -88,40 +69,10 @@ def model_version(model: str) -> str:
         return f"hanlp {version('hanlp')}, {Path(package.pretrained.ALL[model]).stem}"
     state = hashlib.blake2b(digest_size=6)
     for file in sorted(folder.iterdir()):
-        if file.is_file() and file.suffix in (".pt", ".json") and file.name != "scores.json":
+        if file.is_file() and file.suffix in (".pt", ".json"):
             state.update(file.name.encode())
             state.update(hashlib.blake2b(file.read_bytes()).digest())
     return f"hanlp {version('hanlp')}, model {state.hexdigest()}"
-
-
-def _refuse_foreign(folder: Path) -> None:
-    """Raise for a directory that names code outside of HanLP: to load it would run that code."""
-    file = folder / "config.json"
-    try:
-        config = parse_json(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise BadFile(
-            f"{folder}: there is no config.json in it, so it is no model of HanLP 2.1; make one with "
-            "`audit hanlp train`"
-        ) from None
-    except (OSError, ValueError) as problem:
-        raise BadFile(f"{file}: cannot be read ({problem}); train or download the model again") from problem
-    for path in _classpaths(config):
-        if path in OURS:
-            sys.modules.setdefault(path.rpartition(".")[0], import_module(OURS[path]))
-        elif not path.startswith("hanlp."):
-            raise BadFile(f"{file}: it names {path!r}, which is no component of HanLP; it is not loaded")
-
-
-def _classpaths(value: object) -> Iterator[str]:
-    if isinstance(value, dict):
-        for name, item in value.items():
-            if name in ("classpath", "class_path"):
-                yield str(item)
-            yield from _classpaths(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _classpaths(item)
 
 
 RULES = "1"
@@ -141,7 +92,7 @@ _COARSE = re.compile(r"[-A-Za-z0-9Ａ-Ｚａ-ｚ０-９]+")
 class HanlpTagger:
     """Words and tags by `hanlp.load(model)`: its kind is found out from the component.
 
-    - of characters with tags such as B-nr (`audit hanlp train` makes one);
+    - of characters with tags such as B-nr (docs/reference/chinese.md has the training of one);
     - of several tasks, with `tok/*` and `pos/pku` or `pos/ctb`; of the latter's proper names (NR) `ner/*` says which
       are persons, places and organisations, and without it they are `nz`;
     - of words, after a tokenizer: `TOKENIZER+TAGGER`, or jieba's words where only the tagger is named.

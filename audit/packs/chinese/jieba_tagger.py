@@ -17,7 +17,7 @@ from audit.text.tokens import Token
 # Where jieba's tags of persons and places are often wrong: its dictionary calls 文明, 小康 and 令人 persons.
 #
 # What decides is the thesaurus Cilin (同义词词林), which sorts common words, places and known people apart, the list of
-# family names, and the shape of names. `tests/benchmarks/tagging_speed.py` measures what that gains.
+# family names, and the shape of names.
 
 Word = tuple[str, str, int]
 """A word, its tag, and where it starts."""

@@ -1,7 +1,7 @@
 """Words of Chinese text with tags of the People's Daily corpus (`audit.packs.chinese.taggers`), by a tagger of choice.
 
-A tagger's name is `jieba`, which needs nothing but its package, or `hanlp:MODEL`: a directory (one that `audit hanlp
-train` made, for instance) or a name that `hanlp.load` knows."""
+A tagger's name is `jieba`, which needs nothing but its package, or `hanlp:MODEL`: a directory or a name that
+`hanlp.load` knows."""
 
 import unicodedata
 from functools import cache, lru_cache

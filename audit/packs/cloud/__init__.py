@@ -14,9 +14,7 @@ for _name, _where in {
     "baidu-similarity": "baidu:BaiduSimilarity",
     "baidu-translate": "baidu:BaiduTranslate",
     "alibaba-sentiment": "alibaba:AlibabaSentiment",
-    "alibaba-translate": "alibaba:AlibabaTranslate",
     "tencent-sentiment": "tencent:TencentSentiment",
-    "tencent-translate": "tencent:TencentTranslate",
     "youdao-translate": "youdao:YoudaoTranslate",
 }.items():
     registry.systems.register(_name, f"audit.packs.cloud.{_where}", argument="[FILE.toml]", listed=False)

@@ -1,10 +1,8 @@
-"""Alibaba Cloud's sentiment and translation, over HTTP, signed here: its clients of these services are wrappers of one
-call that bring 21 further packages, a scheduler and an asynchronous server among them.
+"""Alibaba Cloud's sentiment, over HTTP, signed here: its client is a wrapper of one call that brings 21 further
+packages, a scheduler and an asynchronous server among them.
 
-https://help.aliyun.com/document_detail/179345.html (GetSaChGeneral, 1,000 characters),
-https://help.aliyun.com/zh/machine-translation/developer-reference/api-alimt-2018-10-12-translategeneral
-(TranslateGeneral, 5,000 characters); signature: https://www.alibabacloud.com/help/en/sdk/product-overview/
-v3-request-structure-and-signature (ACS3-HMAC-SHA256).
+https://help.aliyun.com/document_detail/179345.html (GetSaChGeneral, 1,000 characters); signature:
+https://www.alibabacloud.com/help/en/sdk/product-overview/v3-request-structure-and-signature (ACS3-HMAC-SHA256).
 """
 
 import hashlib
@@ -18,7 +16,6 @@ from uuid import uuid4
 
 from audit.errors import BadOutput
 from audit.packs.cloud.connector import Outcome, OverHttps, entry, number, outcome_of
-from audit.systems.http_file import EVERY
 from audit.systems.remote_file import kind
 from audit.tasks import Input, Output
 
@@ -130,33 +127,3 @@ class AlibabaSentiment(_Alibaba):
         other = 1 - max(probabilities.values())
         neutral = number(result.get("neutral_prob", other), "a probability")
         return Output(label, min(1.0, max(0.0, {**probabilities, "neutral": neutral}[label])))
-
-
-class AlibabaTranslate(_Alibaba):
-    """The system `alibaba-translate`: translation of plain text by the general engine."""
-
-    spec = "alibaba-translate"
-    service = "Alibaba Cloud Machine Translation"
-    operation = "TranslateGeneral"
-    api = "2018-10-12"
-    tasks = ("translation",)
-    spoken = (EVERY,)
-    codes: ClassVar[Mapping[str, str]] = {"zh-TW": "zh-tw"}
-    endpoint = "https://mt.{region}.aliyuncs.com"
-    fixed: ClassVar[Mapping[str, object]] = {"scene": "general"}
-    most = 5_000
-
-    def body(self, item: Input) -> dict[str, str]:
-        return {
-            "FormatType": "text",
-            "Scene": "general",
-            "SourceLanguage": self.language(item),
-            "TargetLanguage": self.language(item, "target"),
-            "SourceText": item.text,
-        }
-
-    def read(self, document: Any) -> Output:
-        text = entry(document, "Data", "Translated")
-        if not isinstance(text, str):
-            raise BadOutput(f"a translation must be a text, the answer has {kind(text)}")
-        return Output(text=text)

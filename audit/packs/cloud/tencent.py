@@ -1,19 +1,15 @@
-"""Tencent Cloud's sentiment and translation, by its common client (tencentcloud-sdk-python-common), which signs with
+"""Tencent Cloud's sentiment, by its common client (tencentcloud-sdk-python-common), which signs with
 TC3-HMAC-SHA256 and knows every service by name.
 
-https://cloud.tencent.com/document/product/271/90712 (AnalyzeSentiment, 200 characters),
-https://cloud.tencent.com/document/product/551/15619 (TextTranslate, fewer than 6,000
-characters). Errors come with status 200.
+https://cloud.tencent.com/document/product/271/90712 (AnalyzeSentiment, 200 characters). Errors come with status 200.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from audit.errors import AuditError, BadOutput
+from audit.errors import AuditError
 from audit.packs.cloud.connector import Outcome, WithClient, entry, outcome_of, score_of, unreachable, unread
-from audit.systems.http_file import EVERY
-from audit.systems.remote_file import kind
 from audit.tasks import Input, Output
 
 
@@ -131,32 +127,3 @@ class TencentSentiment(_Tencent):
     def read(self, response: Any) -> Output:
         word = entry(response, "Sentiment")
         return Output(self.label(word), score_of(response, str(word).capitalize()))
-
-
-class TencentTranslate(_Tencent):
-    """The system `tencent-translate`: translation of a text."""
-
-    spec = "tencent-translate"
-    service = "Tencent Machine Translation"
-    operation = "TextTranslate"
-    api = "2018-03-21"
-    tasks = ("translation",)
-    spoken = (EVERY,)
-    codes: ClassVar[Mapping[str, str]] = {"zh-TW": "zh-TW"}
-    endpoint = "https://tmt.tencentcloudapi.com"
-    most = 5_999
-    product = "tmt"
-
-    def parameters(self, item: Input) -> dict[str, object]:
-        return {
-            "SourceText": item.text,
-            "Source": self.language(item),
-            "Target": self.language(item, "target"),
-            "ProjectId": 0,
-        }
-
-    def read(self, response: Any) -> Output:
-        text = entry(response, "TargetText")
-        if not isinstance(text, str):
-            raise BadOutput(f"a translation must be a text, the answer has {kind(text)}")
-        return Output(text=text)

@@ -4,20 +4,15 @@ The model is a directory, or a name that was downloaded before; nothing is downl
 and weights are read as numbers only.
 """
 
-import hashlib
-import io
-import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audit.errors import BadFile, NotInstalled, first_line
-from audit.files import parse_json
+from audit.errors import BadFile, NotInstalled
 from audit.packs.translation.masked import ANY, RULES, UNSPACED, Masked, first_fitting, free_words
-from audit.systems.model_files import load_tokenizer, one_thread
+from audit.systems.model_files import absent_model, fingerprint_of, load_part, load_tokenizer, model_folder, one_thread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +25,6 @@ _SHOWN = 100
 _BEST = 50
 _BEGINNINGS = 5
 """How many first characters of a word of several are tried; each goes on with what is most probable."""
-_STATE = ("model.safetensors", "config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +59,8 @@ class FillMask:
     @cached_property
     def version(self) -> str:
         """`fill-mask(transformers VERSION, model DIGEST, rules VERSION)`, the digest that of the model's files."""
-        state = hashlib.blake2b(digest_size=6)
-        for file in sorted(self._folder.iterdir()):
-            if file.is_file() and (file.name in _STATE or file.suffix in (".safetensors", ".bin", ".model", ".txt")):
-                state.update(file.name.encode())
-                with file.open("rb") as content:
-                    state.update(hashlib.file_digest(content, "blake2b").digest())
-        return f"fill-mask(transformers {_transformers().__version__}, model {state.hexdigest()}, rules {RULES})"
+        digest = fingerprint_of(self._folder)
+        return f"fill-mask(transformers {_transformers().__version__}, model {digest}, rules {RULES})"
 
     def propose(self, masked: Sequence[Masked], language: str) -> list[str | None]:
         ranked: list[list[tuple[float, str]]] = [[] for _ in masked]
@@ -189,71 +178,29 @@ class FillMask:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        _transformers()
-        with self._loading():
-            tokenizer = load_tokenizer(self._folder)
+        tokenizer = load_tokenizer(self._folder)
         if tokenizer.mask_token_id is None or tokenizer.pad_token_id is None:
             raise BadFile(f"{self._folder}: its tokenizer has no mask or no padding, so it is no masked language model")
         return tokenizer
 
     @cached_property
     def _network(self) -> Any:
-        package = _transformers()
+        kind = _transformers().AutoModelForMaskedLM
         one_thread()
-        with self._loading():
-            network, about = package.AutoModelForMaskedLM.from_pretrained(
-                self._folder,
-                local_files_only=True,
-                trust_remote_code=False,
-                weights_only=True,
-                output_loading_info=True,
-            )
+        network, about = load_part(kind, self._folder, weights_only=True, output_loading_info=True)
         if about["missing_keys"]:
             missing = ", ".join(sorted(about["missing_keys"])[:3])
-            raise BadFile(
-                f"{self._folder}: weights are missing ({missing}), so it is no masked language model; take one"
-            )
+            raise BadFile(f"{self._folder}: weights are missing ({missing}), so it is no masked language model")
         return network.eval()
 
     @cached_property
     def _folder(self) -> Path:
-        """Where the model's files are. Raises NotInstalled where there are none, BadFile where they are no model."""
+        """Where the model's files are. Raises NotInstalled where there are none."""
         _transformers()
-        folder = Path(self.model)
-        if not folder.is_dir():
-            from huggingface_hub import snapshot_download
-
-            try:
-                folder = Path(snapshot_download(self.model, local_files_only=True))
-            except Exception as problem:  # whatever a name or a cache makes the library raise
-                raise NotInstalled(
-                    f"there is no directory {self.model!r}, and no model of this name was downloaded from Hugging "
-                    f"Face; download one with: hf download {self.model}"
-                ) from problem
-        file = folder / "config.json"
-        try:
-            config = parse_json(file.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise BadFile(f"{folder}: there is no config.json in it, so it is no model of transformers") from None
-        except (OSError, ValueError) as problem:
-            raise BadFile(f"{file}: cannot be read ({problem}); download the model again") from problem
-        if not isinstance(config, dict) or "auto_map" in config:
-            raise BadFile(f"{file}: the model comes with code of its own, which is not run; take another one")
+        folder = model_folder(self.model)
+        if folder is None:
+            raise NotInstalled(absent_model(self.model))
         return folder
-
-    @contextmanager
-    def _loading(self) -> Iterator[None]:
-        """Load quietly; errors of the library name the model that they are about."""
-        printed = io.StringIO()
-        try:
-            with redirect_stdout(printed), redirect_stderr(printed), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                yield
-        except Exception as problem:  # whatever a file or a version of it makes the library raise
-            raise BadFile(
-                f"{self._folder}: cannot be loaded as a masked language model ({first_line(problem)}); name "
-                "another model or download this one again"
-            ) from problem
 
 
 def _transformers() -> Any:

@@ -12,7 +12,6 @@ from audit.packs.chinese import characters, perturbations
 from audit.packs.chinese.perturbations import other_words
 from audit.packs.chinese.taggers import simplified
 from audit.relations import Outcome, Source, all_relations, get_relation, relations_named
-from audit.relations.base import nothing, unchanged
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
@@ -90,82 +89,22 @@ def test_script_goes_both_ways_and_summaries_are_compared_in_one():
     [
         ("small-numbers", "他有2本书和5个本子。", "他有两本书和五个本子。"),
         ("small-numbers", "第3个人和3.5个小时。", None),
-        ("small-numbers", "深入学习三个代表重要思想。", None),
-        ("percentages", "降了100%。", "降了百分之百。"),
         ("percentages", "有0.05%。", "有百分之零点零五。"),
         ("percentages", "从5%-6%到30%。", None),
-        ("dates", "9月24日～27日", None),
         ("dates", "新华社北京1月1日电", None),
         ("last-mark", "他为什么来？", "他为什么来"),
-        ("last-mark", "他来？", None),
         ("other-links", "今天十分钟就到。", "今日十分钟就到。"),
         ("other-links", "《今天》很好看。", None),
         ("internet-spellings", "为什么？", "为毛？"),
-        ("casual-opening", "但是会议的时间一直不变。", None),
-        ("final-words", "标题", None),
-        ("final-words", "1、这里的打印机已经坏了，没有人会修理它。", None),
-        ("final-words", "填入画横线部分最恰当的一项应该是()。", None),
-        ("other-links", "我们可是有很多小巧思的。", None),
-        ("other-links", "尽量不关水，因为会停水。", None),
-        ("dates", "丁某，1972年2月25日出生。", None),
-        ("dates", "本院于4月17日立案审理此案。", None),
-        ("percentages", "下降0．82%。", None),
-        ("small-numbers", "两辆车和三起案件。", None),
         ("western-marks", "录取。2人，有证。", "录取.2人,有证."),
         ("western-marks", "比分是3：2，他赢了。", None),
         ("script", "他系海南省人。", None),  # 係, not 系
-        ("script", "上传并发布消息。", None),  # 併發 is in the table
-        ("script", "全市有31个中小型水库。", None),  # so is 箇中
-        ("script", "他自制蛋糕。", None),
-        ("script", "余某来了。", None),
         ("script", "关系和系统。", "關係和系統。"),
         ("doubled-sentence", "图（一）", None),
     ],
 )
 def test_where_they_apply(name, text, expected):
     assert changed(name, text) == (None if expected is None else (expected,))
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("given-names", "记者张建国先生报道。"),  # 先生 tells
-        ("given-names", "记者张建国报道，张教授同意。"),  # called otherwise, too
-        ("he-and-she", "他怀了孩子。"),
-        ("he-and-she", "他写过《他们》。"),
-        ("relatives", "我哥哥张建国在北京。"),
-        ("relatives", "父母都在。"),
-        ("he-and-she", "他们在劳动。"),
-        ("he-and-she", "如果陌生人来了，问他是谁。"),
-        ("regional-names", "张建国，男，汉族。"),
-        ("regional-names", "歌手张建国的恋情曝光了。"),
-        ("regional-names", "记者张晓明报道，她同意。"),  # only 她 tells the gender
-        ("big-cities", "南京的小区不能按期供暖。"),
-        ("big-cities", "他在南京大学工作。"),
-        ("big-cities", "他从南京到上海。"),
-        ("untrue-statement", "他是医生吗？"),
-        ("untrue-statement", "他说：“好。”"),
-        ("negated-verb", "所有人是医生。"),
-        ("may-i-ask", "难道他不来吗？"),
-    ],
-)
-def test_they_make_no_group_where_something_else_would_be_said(name, text):
-    task = "question-answering" if name == "may-i-ask" else "inference"
-    assert changed(name, text, text, task=task) is None
-
-
-def test_people_and_places_are_the_same_ones_in_all_texts():
-    new = changed("given-names", "记者张建国报道。", "张建国走了。", task="inference")
-    name = new[0].removeprefix("记者").removesuffix("报道。")
-    assert (new[1], name[0], name != "张建国") == (f"{name}走了。", "张", True)
-    old, new = (
-        ("他在南京工作。", "他去了南京。"),
-        changed("big-cities", "他在南京工作。", "他去了南京。", task="similarity"),
-    )
-    cities = {re.sub("|".join(["他在", "工作。", "他去了", "。"]), "", one) for one in new}
-    assert len(cities) == 1
-    assert old != new
-    assert changed("relatives", "我姐姐说她的儿子来了。") == ("我哥哥说他的女儿来了。",)
 
 
 def test_a_denied_hypothesis_is_the_opposite():
@@ -176,23 +115,10 @@ def test_a_denied_hypothesis_is_the_opposite():
     assert relation.check([Output("entailment"), Output("entailment")]).outcome is Outcome.VIOLATED
 
 
-def test_what_they_carry():
-    somebody_else = {"given-names", "regional-names", "he-and-she", "relatives", "big-cities"}
-    uncarried = [(one.task, one.name) for one in OURS if one.carry == nothing]
-    assert sorted(uncarried) == [("summarization", name) for name in sorted(somebody_else)]
-    carried = {one.name for one in OURS if one.carry == unchanged}
-    assert {one.name for one in OURS} - carried == {
-        "untrue-statement",
-        "negated-verb",
-        "may-i-ask",
-        "unrelated-ending",
-    } - carried
-
-
 def test_unrelated_sentences_share_nothing():
     (new, _) = changed("unrelated-ending", "猫在窗台上。", "猫在哪里？", task="question-answering")
     added = new.removeprefix("猫在窗台上。")
-    assert added in perturbations._sentences_of("irrelevant")
+    assert added in perturbations._irrelevant()
     assert not {"猫", "窗台"} & set(perturbations._content(added))
 
 
@@ -200,7 +126,7 @@ def test_the_lists_are_well_made(tmp_path, monkeypatch):
     for kind in ("link", "net"):
         for word, other in other_words(kind).items():
             assert word != other.new
-    sentences = perturbations._sentences_of("irrelevant") + perturbations._sentences_of("remarks")
+    sentences = perturbations._irrelevant()
     assert all(len(Analysis(sentence, "zh").spans) == 1 and sentence.endswith("。") for sentence in sentences)
     assert all(one != other for one, other in pairwise(sorted(sentences)))
     bad = tmp_path / "lexicons" / "chinese_other_words.tsv"

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from audit.errors import UnknownName
 from audit.packs.chinese.people import surname, surnames
 from audit.packs.chinese.taggers import PEOPLES_DAILY, by_characters, chinese, from_entity, from_jieba, from_treebank
-from audit.text import Analysis
 from audit.text.tools import tagger_of, version_of
 
 TEXTS = st.text(
@@ -52,37 +51,6 @@ def test_mixed_text_keeps_english_words_and_numbers_whole():
     assert tagged("他……来——") == [("他", "r"), ("……", "w"), ("来", "v"), ("——", "w")]
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        # jieba's dictionary has all of these as nr, and 周恩来 as a time.
-        ("文明和小康令人祝贺明星", []),
-        ("伊拉克和莫斯科很远", []),
-        ("周恩来同志来了", ["周恩来"]),
-        ("一张纸", []),
-        ("江泽民、李鹏和欧阳修", ["江泽民", "李鹏", "欧阳修"]),
-        ("比尔·盖茨来了", ["比尔·盖茨"]),
-        ("北京·上海", []),
-        ("克林顿总统会见阿拉法特", ["克林顿", "阿拉法特"]),
-        # A family name with a title is not a whole name.
-        ("周总理和王老师", ["周", "王"]),
-    ],
-)
-def test_persons_are_told_from_what_jieba_takes_for_persons(text, names):
-    assert [word for word, tag in tagged(text) if tag == "nr"] == names
-
-
-def test_places_are_told_from_common_words():
-    assert tagged("伊拉克的城市很美丽，喜欢莫斯科") == [
-        *[("伊拉克", "ns"), ("的", "u"), ("城市", "n"), ("很", "d"), ("美丽", "a"), ("，", "w")],
-        *[("喜欢", "v"), ("莫斯科", "ns")],
-    ]
-
-
-def test_pronouns_are_pronouns():
-    assert [tag for _, tag in tagged("您，我，你，他，她，它，我们，他们，自己，这，谁")][::2] == ["r"] * 11
-
-
 def test_tags_of_other_sets_become_those_of_the_peoples_daily():
     assert [
         from_jieba(*pair) for pair in [("的", "uj"), ("这", "rz"), ("a", "x"), ("12", "x"), ("＋", "x"), ("字", "?")]
@@ -115,19 +83,7 @@ def test_a_tagger_is_made_once_and_has_a_version():
     assert version_of("jieba") == "jieba 0.42.1, rules 2"
 
 
-def test_an_analysis_is_tagged_by_whom_it_names():
-    text = Analysis("我来了。", "zh")
-    assert text.tokens == text.tagged_by("jieba").tokens
-    with pytest.raises(UnknownName):
-        _ = text.tagged_by("other").tokens
-
-
 def test_jieba_says_nothing_on_its_own():
     code = "from audit.packs.chinese.taggers import chinese; chinese('我来了')"
     done = subprocess.run([sys.executable, "-W", "default", "-c", code], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "")
-
-
-def test_a_long_text_is_tagged():
-    text = "我们在北京" * 7_000  # 105 kB
-    assert sum(len(token.text) for token in chinese(text)) == len(text)

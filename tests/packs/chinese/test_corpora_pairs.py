@@ -55,11 +55,3 @@ def test_the_real_articles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     counts = Counter(row.attributes["pair"] for row in rows)
     assert min(counts[kind] for kind in ("title-first", "next", "random")) > 5000
     assert len({row.key for row in rows}) == len(rows) > 50_000
-
-
-@pytest.mark.skipif(chinese.envtext_needs() is not None, reason="the archive of envtext was not downloaded")
-def test_the_real_sentences() -> None:
-    corpus = get_corpus("cluener-pairs", "similarity")
-    rows = list(corpus.rows())
-    assert corpus.size() == len(rows)
-    assert len({row.key for row in rows}) == len(rows) > 9_000

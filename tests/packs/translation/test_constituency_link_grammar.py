@@ -64,33 +64,6 @@ def test_sentences_are_parsed():
     assert third.leaves() == ["Cats"]
 
 
-@real
-def test_no_text_is_a_command_or_another_ones_answer(tmp_path):
-    texts = ["!exit", f"!file {tmp_path}", "!help", "% nothing", "width set to 20001", "(S (NP fake))", "a\nb\r!exit"]
-    trees = LinkGrammar().parse([*texts, "The dogs bark."], "en")
-    assert [tree and "".join(tree.leaves()) for tree in trees[:3]] == ["!exit", f"!file{tmp_path}", "!help"]
-    assert trees[5] is None or trees[5].leaves() != ["fake"]
-    assert trees[-1].leaves() == ["The", "dogs", "bark", "."]
-    assert flat(trees[-1]).startswith("(S (NP (DT The) (NNS dogs)) (VP")
-
-
-@real
-def test_texts_that_have_no_tree():
-    texts = ["", " \n", "word " * 101, "a" * 1001, "Dogs bark.", "\x00\x1f", "中" * 400]
-    assert [tree is not None for tree in LinkGrammar().parse(texts, "en")] == [False] * 4 + [True] + [False] * 2
-
-
-@real
-def test_each_text_has_its_own_tree_whatever_is_beside_it(monkeypatch):
-    texts = ["Dogs bark.", "She didn't see it.", "Odd \ud800 text.", "We like fish (and chips)."]
-    together = LinkGrammar().parse(texts, "en")
-    alone = [LinkGrammar().parse([text], "en")[0] for text in texts]
-    monkeypatch.setattr(link_grammar, "TOGETHER", 3)
-    assert together == alone == LinkGrammar().parse(texts, "en")
-    assert together[0] is not None
-    assert together[3].leaves() == ["We", "like", "fish", "(", "and", "chips", ")", "."]
-
-
 def fake_program(folder, monkeypatch, script):
     """A program of this name that is none."""
     program = folder / "link-parser"
@@ -99,28 +72,10 @@ def fake_program(folder, monkeypatch, script):
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
 
 
-def test_texts_that_a_program_fails_at_are_found(tmp_path, monkeypatch):
-    answer = (
-        'while read line; do case "$line" in *bad*) exit 1;; !width=*) echo "width set to ${line#!width=}";; '
-        '*) echo "(S (NP $line))";; esac; done'
-    )
-    fake_program(tmp_path, monkeypatch, answer)
-    said = answers(["one", "two", "bad", "four", "five"])
-    assert [one.strip() for one in said] == ["(S (NP one))", "(S (NP two))", "", "(S (NP four))", "(S (NP five))"]
-
-
 def test_a_program_that_hangs_has_no_answer(tmp_path, monkeypatch):
     fake_program(tmp_path, monkeypatch, "exec sleep 30")
     monkeypatch.setattr(link_grammar, "SECONDS", -29.8)
     assert answers(["one"]) == [""]
-
-
-def test_an_answer_too_few_is_no_answer(tmp_path, monkeypatch):
-    """The program says one thing however much it is asked: each text is then asked about alone."""
-    fake_program(tmp_path, monkeypatch, 'cat > /dev/null; echo "width set to 20000"; echo "(S (NP he))"')
-    assert [answer.strip() for answer in answers(["one", "two"])] == ["(S (NP he))"] * 2
-    fake_program(tmp_path, monkeypatch, 'cat > /dev/null; echo "width set to 20001"; echo "(S (NP he))"')
-    assert answers(["one", "two"]) == ["", ""]
 
 
 def test_the_package_is_named_where_the_program_is_absent(tmp_path, monkeypatch):

@@ -7,18 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk import Tree
 
-from audit.errors import AuditError
 from audit.packs.translation.constituency import deep_phrase, deep_select, kind_of, modifiers, tags_of
-from audit.packs.translation.constituency.base import PHRASES, base_label
+from audit.packs.translation.constituency.base import PHRASES
 
 # Seed 002, figure 3, parsed by hand.
 ENGLISH = Tree.fromstring(
     "(SBARQ (WHADVP (WRB How)) (SQ (VBP do) (NP (PRP you)) (VP (VB think) (PP (IN of) (NP (NP (PRP$ your) "
     "(NN proficiency)) (PP (IN in) (NP (ADJP (VBN written) (CC and) (VBN spoken)) (NNP English))))))) (. ?))"
 )
-# Of the Sinica Treebank's kind: 他 非常 認真 的 老師 也 不 高興.
 CHINESE = Tree.fromstring(
-    "(S (NP (Nhaa 他) (VP‧的 (VP (Dfa 非常) (VH11 認真)) (DE 的)) (Nab 老師)) (Dbb 也) (Dc 不) (VH21 高興))"
+    "(IP (NP (CP (IP (VP (AD 非常) (VA 认真))) (DEC 的)) (NN 老师)) (VP (AD 也) (AD 不) (VA 高兴)))"
 )
 
 
@@ -39,19 +37,6 @@ def test_of_words_at_one_depth_the_first_come_first():
     assert {deep_select(tree, {"NN"}, 2, random.Random(seed)) for seed in range(30)} == {0, 1}
 
 
-def test_nothing_wanted_is_there():
-    assert deep_select(ENGLISH, {"CD"}, 3, random.Random(0)) is None
-    assert deep_select(Tree("S", []), {"NN"}, 3, random.Random(0)) is None
-    assert deep_phrase(ENGLISH, ("QP",), 3, random.Random(0)) is None
-
-
-def test_one_candidate_at_least():
-    with pytest.raises(AuditError, match="k is 0; at least 1"):
-        deep_select(ENGLISH, {"NN"}, 0, random.Random(0))
-    with pytest.raises(AuditError, match="k is 0; at least 1"):
-        deep_phrase(ENGLISH, PHRASES, 0, random.Random(0))
-
-
 def test_the_paper_replaces_written_and_spoken():
     label, leaves = deep_phrase(
         ENGLISH, PHRASES, 1, random.Random(0), lambda indices: modifiers(ENGLISH, indices, "en")
@@ -60,13 +45,8 @@ def test_the_paper_replaces_written_and_spoken():
     assert words_of(ENGLISH, modifiers(ENGLISH, leaves, "en")) == ["written", "spoken"]
 
 
-def test_phrases_that_do_not_count_leave_their_places_to_others():
-    phrase = deep_phrase(ENGLISH, PHRASES, 1, random.Random(0), lambda indices: 4 in indices)
-    assert words_of(ENGLISH, phrase[1])[:2] == ["of", "your"]
-
-
 def test_modifiers_of_chinese():
-    assert words_of(CHINESE, modifiers(CHINESE, range(8), "zh")) == ["非常", "認真", "也", "高興"]
+    assert words_of(CHINESE, modifiers(CHINESE, range(7), "zh")) == ["非常", "认真", "也", "高兴"]
 
 
 @pytest.mark.parametrize(
@@ -86,38 +66,18 @@ def test_modifiers_of_english(tree, expected):
     assert words_of(tree, modifiers(tree, range(len(tree.leaves())), "en")) == expected
 
 
-def test_modifiers_behind_their_noun():
-    tree = Tree.fromstring("(S (NP (det la) (n casa) (adj.f.sg blanca)) (VP (adv no) (vblex es) (adj grande)))")
-    assert words_of(tree, modifiers(tree, range(6), "es")) == ["blanca", "grande"]
-
-
 @pytest.mark.parametrize(
     ("tag", "language", "kind"),
     [
         ("NNPS", "en", "name"),
-        ("MD", "en", "other"),
         ("WRB", "en", "other"),
-        ("ADV", "fr", "adverb"),
         ("vbser", "es", "other"),
-        ("Caa[P1]", "zh", "other"),
-        ("Nab[+SPO]", "zh", "noun"),
-        ("Nba", "zh", "name"),
-        ("V_11", "zh", "other"),
-        ("VC2", "zh", "verb"),
         ("VA", "zh", "adjective"),
-        ("DE", "zh", "other"),
-        ("DM", "zh", "other"),
-        ("Di", "zh", "other"),
-        ("d", "zh", "adverb"),
         ("nr", "zh", "name"),
     ],
 )
 def test_kinds_of_tags(tag, language, kind):
     assert kind_of(tag, language) == kind
-
-
-def test_labels_without_their_additions():
-    assert [base_label(label) for label in ("NP-TMP", "PP‧的", "-NONE-", "S")] == ["NP", "PP", "-NONE-", "S"]
 
 
 TREES = st.recursive(

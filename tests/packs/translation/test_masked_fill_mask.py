@@ -1,18 +1,13 @@
 """Masked language models: a BERT of four layers' width made here, with weights that say what it must answer."""
 
-import json
-import pickle
-from importlib.metadata import version
-
 import pytest
 
-from audit.errors import BadFile, NotInstalled, UnknownName
+from audit.errors import NotInstalled
 from audit.packs.translation.fill_mask import FillMask
 from audit.packs.translation.masked import get_proposer
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = ["the", "a", "good", "great", "film", "story", "is", "was", ".", ",", "##s", "1990", "quickly", "sees"]
-FAVOURITES = ["##s", "1990", ".", "the", "film", "story", "great", "good"]
 CHINESE = ["好", "电", "影", "故", "事", "医", "生", "的", "看", "我", "。"]
 
 
@@ -71,10 +66,6 @@ def test_batches_do_not_matter_and_order_is_kept(tiny):
     assert {"great", "story"} <= set(together)
 
 
-def test_a_mask_in_the_text_itself_is_not_asked_about(tiny):
-    assert FillMask(str(tiny)).propose([(("a", "[MASK]", "good", "film"), 2)], "en") == [None]
-
-
 def test_a_sentence_longer_than_the_model_is_cut_or_not_asked_about(tiny):
     # 64 places: a hundred words to each side do not fit.
     long = ("film",) * 150 + ("good", "film")
@@ -92,61 +83,6 @@ def test_chinese_words_get_a_mask_for_each_character(tmp_path):
     assert [query.filled for query in first][:4] == [("事",), ("故",), ("电",), ("影",)]
 
 
-def test_versions_name_the_files(tiny, tmp_path):
-    proposer = FillMask(str(tiny))
-    assert proposer.version.startswith(f"fill-mask(transformers {version('transformers')}, model ")
-    same = make(tmp_path / "same", FAVOURITES)
-    other = make(tmp_path / "other", ["good"])
-    assert FillMask(str(same)).version == proposer.version != FillMask(str(other)).version
-
-
 def test_an_absent_model_says_how_to_get_it(tmp_path):
-    with pytest.raises(NotInstalled, match=r"there is no directory 'no/such-model'.*hf download no/such-model"):
+    with pytest.raises(NotInstalled, match=r"no directory 'no/such-model'.*`hf download no/such-model`"):
         FillMask("no/such-model").propose([(("good", "film"), 0)], "en")
-
-
-def test_a_directory_that_is_no_masked_language_model_is_refused(tiny, tmp_path):
-    with pytest.raises(BadFile, match=r"no config\.json"):
-        _ = FillMask(str(tmp_path)).version
-    (tmp_path / "config.json").write_text("{")
-    with pytest.raises(BadFile, match="cannot be read"):
-        _ = FillMask(str(tmp_path)).version
-    headless = make(tmp_path / "headless", [], "BertModel")
-    with pytest.raises(BadFile, match=r"weights are missing .*no masked language model"):
-        FillMask(str(headless)).propose([(("good", "film"), 0)], "en")
-
-
-def test_code_of_a_model_and_damaged_weights_are_refused(tmp_path):
-    model = make(tmp_path / "model", ["good"])
-    weights = model / "model.safetensors"
-    whole = weights.read_bytes()
-    weights.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(BadFile, match="cannot be loaded as a masked language model"):
-        FillMask(str(model)).propose([(("good", "film"), 0)], "en")
-    config = json.loads((model / "config.json").read_text())
-    (model / "config.json").write_text(json.dumps({**config, "auto_map": {"AutoModelForMaskedLM": "own.Model"}}))
-    with pytest.raises(BadFile, match="code of its own"):
-        FillMask(str(model)).propose([(("good", "film"), 0)], "en")
-
-
-def test_pickled_weights_that_would_run_code_are_not_run(tmp_path):
-    import torch
-
-    model = make(tmp_path / "model", ["good"])
-    (model / "model.safetensors").unlink()
-
-    class Evil:
-        def __reduce__(self):
-            return (tmp_path / "ran").touch, ()
-
-    torch.save({"weights": Evil()}, model / "pytorch_model.bin", pickle_module=pickle)
-    with pytest.raises(BadFile):
-        FillMask(str(model)).propose([(("good", "film"), 0)], "en")
-    assert not (tmp_path / "ran").exists()
-
-
-def test_a_model_has_to_be_named():
-    with pytest.raises(
-        UnknownName, match="unknown proposer 'fill-mask'; known are: fill-mask:MODEL, ngram, ngram:FILE"
-    ):
-        get_proposer("fill-mask")

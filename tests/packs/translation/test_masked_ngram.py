@@ -1,20 +1,14 @@
 """N-grams of a running text: what is counted, how words are ranked, which ones fit, what is kept."""
 
 import math
-import os
-import subprocess
-import sys
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.errors import BadFile, UnknownName
 from audit.packs.translation.masked import (
-    cased_like,
     first_fitting,
-    free_words,
     get_proposer,
     proposer_of,
     replaceable,
@@ -116,71 +110,6 @@ def test_the_order_of_questions_and_their_number_do_not_matter(own):
     assert proposer.propose([], "en") == []
 
 
-@pytest.mark.slow
-def test_of_two_processes_that_want_the_counts_at_once_one_counts(tmp_path):
-    text = tmp_path / "large.txt"
-    text.write_text(TEXT * 2000, encoding="utf-8")
-    ask = f"from audit.packs.translation.masked import get_proposer; get_proposer('ngram:{text}').counts('en')"
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", ask],
-            env={**os.environ, "AUDIT_CACHE": str(tmp_path / "cache")},
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]
-    said = [process.communicate()[1] for process in processes]
-    assert [process.returncode for process in processes] == [0, 0]
-    assert "".join(said).count("counting the words") == 1
-
-
-def test_counts_are_kept_and_a_damaged_cache_is_counted_anew(own, tmp_path, capsys):
-    tokens = ("a", "good", "film")
-    assert NgramProposer(OwnText(str(own))).propose([(tokens, 1)], "en") == ["great"]
-    assert "counting the words" in capsys.readouterr().err
-    assert NgramProposer(OwnText(str(own))).propose([(tokens, 1)], "en") == ["great"]
-    assert capsys.readouterr().err == ""
-    (kept,) = (tmp_path / "cache").glob("ngram-en-*.npz")
-    kept.write_bytes(b"nothing")
-    assert NgramProposer(OwnText(str(own))).propose([(tokens, 1)], "en") == ["great"]
-    assert "is damaged" in capsys.readouterr().err
-
-
-def test_versions_name_the_text(own, tmp_path):
-    other = tmp_path / "other.txt"
-    other.write_text(TEXT + "More.", encoding="utf-8")
-    same = tmp_path / "same.txt"
-    same.write_text(TEXT, encoding="utf-8")
-    version = get_proposer(f"ngram:{own}").version
-    assert version.startswith("ngram(")
-    assert get_proposer(f"ngram:{same}").version == version != get_proposer(f"ngram:{other}").version
-
-
-def test_a_text_in_another_language(tmp_path, monkeypatch):
-    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
-    file = tmp_path / "es.txt"
-    file.write_text("El perro grande duerme.\nEl perro pequeño duerme.\n", encoding="utf-8")
-    proposer = proposer_of("es", f"ngram:{file}")
-    assert proposer.propose([(("El", "perro", "grande", "duerme", "."), 2)], "es") == ["pequeño"]
-
-
-def test_chinese_words_are_of_the_same_kind(tmp_path, monkeypatch):
-    pytest.importorskip("jieba")
-    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
-    file = tmp_path / "zh.txt"
-    file.write_text("我去看了医生。\n我去看了电影。\n我去看了又看。\n", encoding="utf-8")
-    proposer = proposer_of("zh", f"ngram:{file}")
-    assert proposer.propose([(("我", "去", "看", "了", "医生", "。"), 4)], "zh") == ["电影"]
-
-
-def test_files_that_cannot_be_read_say_so(tmp_path):
-    with pytest.raises(BadFile, match="there is no such file"):
-        get_proposer(f"ngram:{tmp_path / 'absent.txt'}").propose([(("a", "good", "film"), 1)], "en")
-    with pytest.raises(UnknownName, match="unknown proposer 'ngram:'; known are: fill-mask:MODEL, ngram, ngram:FILE"):
-        get_proposer("ngram:")
-
-
 def test_film_reviews_are_there_and_english():
     text = FilmReviews()
     if text.needs():
@@ -202,84 +131,8 @@ def test_only_free_words_of_letters_are_replaced():
     assert replaceable("x", "es")
 
 
-def test_a_neighbour_is_not_repeated_and_the_tag_decides():
-    tokens = ("a", "good", "old", "film", ".")
-    assert first_fitting(tokens, 1, ["old", "GOOD", "films", "quickly", "great"], "en") == "great"
-    assert first_fitting(tokens, 3, ["films", "good", "movie"], "en") == "movie"
-    assert first_fitting(("un", "bon", "film"), 1, ["film", "un", "grand"], "fr") == "grand"
-    assert first_fitting(tokens, 1, ["bigly"] * 50 + ["great"], "en") is None  # forty are looked at
-
-
-def test_number_of_nouns_and_form_of_verbs_stay():
-    tokens = ("She", "sees", "large", "museums", "in", "town", ".")
-    assert first_fitting(tokens, 1, ["see", "saw", "seen", "seeing", "visits"], "en") == "visits"
-    assert first_fitting(tokens, 2, ["few", "larger", "todays", "small"], "en") == "small"
-    assert first_fitting(tokens, 3, ["museum", "ed", "houses"], "en") == "houses"
-    assert first_fitting(tokens, 5, ["houses", "Paris", "winter"], "en") == "winter"
-
-
-@pytest.mark.parametrize(
-    ("text", "places"),
-    [
-        # Function words and negations, whatever the tagger calls them.
-        ("All people know more than such others .", {"people", "know"}),
-        ("Nobody hardly ever slept without food , nor did any .", {"slept", "food"}),
-        ("We seldom , rarely , barely and scarcely ever sleep .", {"sleep"}),
-        ("He quickly went there first , but never again .", {"quickly", "went"}),
-        # Names and acronyms.
-        ("The GNU license of USX and the Big Board costs money .", {"license", "costs", "money"}),
-        ("Small farms of New York use eBay .", {"Small", "farms", "use"}),
-        # An adjective behind its noun.
-        ("The shares outstanding are old shares .", {"shares", "old"}),
-    ],
-)
-def test_which_english_words_are_free(text, places):
-    tokens = text.split()
-    assert {tokens[at] for at in free_words(tokens, "en")} == places
-
-
-@pytest.mark.parametrize(
-    ("text", "language", "places"),
-    [
-        ("Nunca dijo nada de Madrid a nadie sin motivo", "es", {"dijo", "de", "a", "motivo"}),
-        ("Mai no diu res sense motiu", "ca", {"diu", "motiu"}),
-        ("Il ne dit jamais rien sans motif", "fr", {"Il", "dit", "motif"}),
-        ("Der alte Mann schläft", "de", {"Der", "alte", "Mann", "schläft"}),
-        ("我 从不 看 不好 电影", "zh", {"我", "看", "电影"}),
-    ],
-)
-def test_negations_and_names_of_other_languages_stay(text, language, places):
-    if language == "zh":
-        pytest.importorskip("jieba")
-    tokens = text.split()
-    assert {tokens[at] for at in free_words(tokens, language)} == places
-
-
 @pytest.mark.parametrize("negation", ["never", "no", "not", "none", "neither", "nor", "hardly", "barely", "without"])
 def test_a_negation_is_never_proposed(negation):
     tokens = ("They", "quickly", "saw", "the", "good", "museum", ".")
     for at in (1, 2, 4, 5):
         assert first_fitting(tokens, at, [negation], "en") is None
-
-
-def test_words_for_what_the_film_reviews_are_about_are_not_proposed(own):
-    text = OwnText(str(own))
-    tokens = ("The", "old", "man", "saw", "a", "good", "film", ".")
-    assert NgramProposer(text).propose([(tokens, 2)], "en") == ["woman"]
-    text.subject = frozenset({"woman"})
-    assert NgramProposer(text).propose([(tokens, 2)], "en") == [None]
-    assert {"film", "movies"} <= FilmReviews.subject
-
-
-def test_a_verb_has_been_seen_beside_both_neighbours():
-    counts = count(
-        lines("he ran to town\nhe wants to go\nhe saw the town"), lambda word: "VBD" if word in ("ran", "saw") else "NN"
-    )
-    assert counts.ranked(["he"], ["to"], "x", "VBD") == ["ran"]
-
-
-@given(st.text(st.characters(categories=["Lu", "Ll"], max_codepoint=0x17F), min_size=1, max_size=8))
-def test_case_is_that_of_the_old_word(old):
-    new = cased_like("word", old)
-    assert new.lower() == "word"
-    assert new[0].isupper() == old[0].isupper()

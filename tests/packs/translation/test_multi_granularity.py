@@ -1,9 +1,5 @@
 """MGMT at the levels of phrases and words: what is replaced, what stays, how translations are compared, whole runs."""
 
-import pickle
-import shutil
-from dataclasses import replace
-
 import pytest
 import small_parsers
 from interrupting import Interrupting
@@ -18,7 +14,6 @@ from audit.packs.translation import masked as masked
 from audit.packs.translation.constituency import structure_similarity
 from audit.relations import Outcome, Source, get_relation
 from audit.relations.registry import configured
-from audit.runner.coordinator import Watcher
 from audit.runner.executors import InProcess, Processes
 from audit.runner.run import run
 from audit.store import open_store, table_of, tables
@@ -97,85 +92,6 @@ def test_one_word_is_replaced(parser, proposer):
     )
 
 
-def test_k_is_how_many_words_one_is_drawn_of(parser, proposer):
-    replacing = relation("word", k=20)
-    replacements = {
-        replacing.make_group(source("The cat sees the big dog in the garden.", seed=f"0:{row}"))[1][1]
-        for row in range(60)
-    }
-    assert replacements == {("cat", "otter"), ("sees", "hears"), ("big", "tiny"), ("dog", "wolf"), ("garden", "attic")}
-
-
-def test_everything_around_the_word_stays_as_it_was(parser, proposer):
-    text = 'He said: "The  CAT  \tsees me"... (Big   dog, big news!)'
-    replacing = relation("word", k=20)
-    seen = set()
-    for row in range(60):
-        (rewritten,), (_, (old, new)) = replacing.make_group(source(text, seed=f"0:{row}"))
-        seen.add(new)
-        assert rewritten.text == text.replace(old, new, 1)
-        assert old.isupper() == new.isupper()
-        assert old.istitle() == new.istitle()
-        assert rewritten.languages == ("en", "es")
-    assert seen == {"wrote", "hears", "wolf", "tiny", "rumours"}  # what has capitals may be a name
-
-
-def test_an_article_before_the_new_word_is_mended(parser, proposer):
-    assert follow_up("phrase", "A small dog sleeps.")[0] == "An amazing dog sleeps."
-    assert follow_up("word", "It sees a cat.")[0] in ("It sees an otter.", "It hears a cat.")
-    assert follow_up("word", "The dog sleeps in a garden.")[0] == "The dog sleeps in an attic."
-
-
-def test_a_word_without_a_proposal_stays_and_nothing_but_such_words_makes_no_group(parser, proposer):
-    assert follow_up("phrase", "The big awkward dog sleeps.")[0] == "The tiny awkward dog sleeps."
-    assert follow_up("phrase", "The awkward dog sleeps.") == (None, ())
-    assert follow_up("word", "Penguins.") == (None, ())
-
-
-def test_forms_of_be_and_numbers_are_never_replaced(parser, proposer):
-    for row in range(20):
-        follow_ups, _ = relation("word", k=20).make_group(source("It was 20.", seed=f"0:{row}"))
-        assert follow_ups == []
-    assert proposer.asked == []
-
-
-def test_paths_hyphenated_words_and_words_that_tree_and_tagger_dispute_stay(parser, proposer, monkeypatch):
-    def replaced(text):
-        replacing = relation("word", k=20)
-        notes = [replacing.make_group(source(text, seed=f"0:{row}"))[1][1:] for row in range(20)]
-        return {old for note in notes for old, _ in note}
-
-    assert replaced("See garden/cat, the dog-cat and a big dog.") == {"big", "dog"}
-    tree = Tree.fromstring("(S (NP (DT The) (NN dog)) (VP (VBZ sees) (NP (DT the) (JJ cat))))")
-    monkeypatch.setattr(parser, "parse", lambda texts, language: [tree for _ in texts])
-    assert replaced("The dog sees the cat") == {"dog", "sees"}
-    for at, tag in enumerate(("DET", "NOUN", "VERB", "DET", "NOUN")):  # universal tags say the same
-        tree[tree.leaf_treeposition(at)[:-1]].set_label(tag)
-    assert replaced("The dog sees the cat") == {"dog", "sees", "cat"}
-
-
-@pytest.mark.skipif(not shutil.which("link-parser"), reason="link-parser is not installed")
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The moon is smaller than the earth.",
-        "Except as provided by copyright law, all of it is yours.",
-        "Nobody would ever tell you that it has none.",
-        "They hardly, barely, scarcely, rarely and seldom do without it, nor should they ever.",
-    ],
-)
-def test_function_words_and_negations_stay_whatever_link_grammar_calls_them(text, monkeypatch):
-    monkeypatch.setattr(Listed, "propose", lambda self, masked_sentences, language: ["zzz"] * len(masked_sentences))
-    listed = Listed()
-    monkeypatch.setitem(masked.PROPOSERS, "listed", (lambda: listed, ""))
-    monkeypatch.setattr("audit.packs.translation.masked.get_proposer", masked.get_proposer.__wrapped__)
-    for level in ("word", "phrase"):
-        replacing = relation(level, parser="link-grammar", k=20)
-        notes = [replacing.make_group(source(text, seed=f"0:{row}"))[1][1:] for row in range(40)]
-        replaced = {old for note in notes for old, _ in note}
-        assert replaced <= {"moon", "smaller", "earth", "provided", "copyright", "law", "tell"}
-
-
 @pytest.mark.parametrize(
     ("given", "why"),
     [
@@ -191,24 +107,6 @@ def test_no_group(given, why, parser, proposer):
     assert relation("phrase").make_group(given) == ([], ())
     if "noun" not in why:
         assert relation("word").make_group(given) == ([], ())
-
-
-def test_many_sources_ask_each_model_once_a_word(parser, proposer):
-    texts = [
-        "The big old dog sleeps.",
-        "The small cat sees a dog.",
-        "The big old dog sleeps.",
-        "The unparsable cat sees.",
-    ]
-    sources = [source(text, target) for text in texts for target in ("es", "fr2")]
-    replacing = relation("phrase", parser="small-parser")
-    groups = replacing.make_groups(sources)
-    assert [bool(follow_ups) for follow_ups, _ in groups] == [True] * 6 + [False] * 2
-    # Every distinct text in one call; the first modifiers in one, the second ones in another.
-    assert parser.asked == [("en", list(dict.fromkeys(texts)))]
-    assert [len(follow_ups) for follow_ups in proposer.asked] == [6, 4]
-    assert groups == [replacing.make_group(single_source) for single_source in sources]
-    assert [note[0] for follow_ups, note in groups if follow_ups] == [("to", "es"), ("to", "fr2")] * 3
 
 
 def test_the_value_is_the_similarity_of_the_translations(parser, proposer):
@@ -266,21 +164,6 @@ def test_the_version_names_parsers_and_proposer(parser, proposer):
             _ = relation("word", **{name: "nobody"}).full_version
 
 
-def test_each_language_may_have_a_proposer_of_its_own(parser, proposer, tmp_path):
-    file = tmp_path / "es.txt"
-    file.write_text("El pequeño perro duerme.\nEl viejo perro corre.\nEl pequeño gato duerme.\n", encoding="utf-8")
-    params = {"proposer": f"es=ngram:{file},listed"}
-    assert follow_up("phrase", "The big dog sleeps.", **params) == follow_up("phrase", "The big dog sleeps.")
-    replacing = relation("phrase", **params)
-    follow_ups, note = replacing.make_group(source("El grande perro duerme.", target="en", language="es"))
-    assert [member.text for member in follow_ups] == ["El pequeño perro duerme."]
-    assert note == (("to", "en"), ("grande", "pequeño"))
-    assert "; ngram(" in replacing.full_version
-    assert replacing.full_version.endswith("; listed 1")
-    with pytest.raises(AuditError, match="'es=' has an entry without a proposer"):
-        _ = relation("word", proposer="es=").full_version
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -293,21 +176,6 @@ def test_each_language_may_have_a_proposer_of_its_own(parser, proposer, tmp_path
 def test_bad_parameters_are_refused(changes, message):
     with pytest.raises(AuditError, match=message):
         configured(get_relation("translation", "MGMT-word"), changes)
-
-
-def test_a_whole_number_will_do_for_a_fraction():
-    changed = configured(get_relation("translation", "MGMT-word"), {"bound": 1, "k": 2})
-    assert (changed.params["bound"], changed.params["k"]) == (1.0, 2)
-    assert replace(changed, task="translation") == changed
-
-
-@pytest.mark.parametrize("level", ["phrase", "word"])
-def test_a_copy_for_a_worker_makes_the_same_groups(level, parser, proposer):
-    replacing = relation(level, k=3)
-    copy = pickle.loads(pickle.dumps(replacing))  # noqa: S301, our own bytes
-    sources = [source(f"The big old dog sees the small cat {number}.", seed=f"0:{number}") for number in range(9)]
-    assert copy.make_groups(sources) == replacing.make_groups(sources)
-    assert all(follow_ups for follow_ups, _ in replacing.make_groups(sources))
 
 
 OWN = """
@@ -390,29 +258,6 @@ def test_a_run_that_needs_an_absent_parser_ends_and_says_so(spec, tmp_path, pars
     with pytest.raises(NotInstalled, match=r"parses fr with absent-parser, which is absent; apt-get install nothing"):
         run(engine, TowardFrench(), [spec], [replacing], InProcess())
     assert stored(engine) == []
-
-
-def test_where_nobody_named_a_parser_and_none_is_installed_a_run_says_so_and_makes_no_groups(
-    spec, tmp_path, monkeypatch, parser, proposer
-):
-    monkeypatch.setattr("audit.packs.translation.constituency.base.DEFAULT", ("absent-parser",))
-    monkeypatch.setattr(small_parsers.AbsentParser, "languages", ("en", "fr"))
-    replacing = relation("word", parser="")
-    assert replacing.lacks("xx") is None  # nobody parses that
-    assert relation("word").lacks("en") is None
-    assert relation("word").lacks("es") == (
-        "nothing proposes words in es; count a text of yours, and set MGMT-word.proposer=es=ngram:FILE"
-    )
-    heard = []
-    watcher = Watcher()
-    watcher.says = heard.append
-    engine = open_store(str(tmp_path / "a.db"), create=True)
-    ran = run(engine, Sentences(), [spec], [replacing], InProcess(), watcher=watcher)
-    assert ran.counts.groups == 0
-    assert heard == [
-        "relation MGMT-word makes no groups of texts in en: sources in en are parsed with absent-parser, which is "
-        "absent; apt-get install nothing"
-    ]
 
 
 def test_a_run_in_processes_and_one_that_goes_on_find_the_same(spec, tmp_path, parser, proposer):

@@ -13,11 +13,11 @@ from apertium_here import PAIRS, fake_apertium, needs_apertium, no_apertium  # n
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.errors import AuditError, NotInstalled
+from audit.errors import AuditError
 from audit.packs.translation import apertium as apertium
 from audit.packs.translation.apertium_system import LONGEST, _paths
-from audit.systems import get_system, listing, pair_listing
-from audit.tasks import Input, Output, get_task
+from audit.systems import get_system
+from audit.tasks import Input, Output
 
 # The first two are from the MCMT study's sentences (Wikipedia). On "known" the tagger of eng-spa keeps other tags for
 # unknown words from then on, so that a file with both lines, in this order, has another second line.
@@ -31,21 +31,6 @@ SOCIAL = (
     "Personality Inventory-Revised."
 )
 QUICK = ("eng-spa", "spa-eng", "fr-es")
-HARD = [
-    "The dog barks [at 5%] ^me^ and $you$ a/b \\ c {d} @home #tag ~x *star.",
-    "First line\nsecond line.\n\nNew paragraph",
-    "\n\n  Blanks\t\tand   more \r\n here  ",
-    "&amp; <b>bold</b> &lt; .[] [] [0] [[t:b:1]] ^dog/dog<n><sg>$",
-    "Control \x01 \x1b[0m \x7f \x85 \u2028 end",
-    "A NUL\0in the middle",
-    "Half \ud800 and none \uffff \ufffe",
-    "\ufeffA mark before the dog.",
-    "中文 Привет 😀 of dogs",
-    "?",
-    "[",
-    "\\",
-    "The dog. " * 300,
-]
 
 
 def once(name, text):
@@ -74,15 +59,6 @@ def test_pairs_chains_and_what_it_says_of_itself():
 
 
 @needs_apertium
-def test_listed_with_all_systems():
-    row = next(row for row in listing("translation") if row["system"] == "apertium")
-    assert (row["languages"], row["available"]) == (["*"], True)
-    rows = [row for row in pair_listing() if row["system"] == "apertium" and (row["from"], row["to"]) == ("en", "es")]
-    assert [row["steps"] for row in rows] == [["eng-spa"]]
-    assert pair_listing("sentiment") == []
-
-
-@needs_apertium
 def test_known_translations_into_three_languages():
     # The answers are Apertium 3.8.3's own (Debian 12), read by us: rough but right.
     outputs = get_system("apertium").run([Input.of("The house is very big.", target=to) for to in ("es", "ca", "fr")])
@@ -91,36 +67,6 @@ def test_known_translations_into_three_languages():
         "La casa és molt gran.",
         "La maison est très grande.",
     ]
-
-
-@needs_apertium
-def test_absent_where_there_is_no_pair():
-    system = get_system("apertium")
-    pairs = [("en", "xx"), ("xx", "es"), ("en", "en"), ("zh", "tlh")]
-    assert system.run([Input.of("A dog.", language=a, target=b) for a, b in pairs]) == [Output()] * 4
-    assert get_task("translation").checked(Output()).absent
-    assert system.run([]) == []
-    with pytest.raises(AuditError, match="have a language to translate into"):
-        system.run([Input.of("A dog.")])
-
-
-@needs_apertium
-def test_only_some_modes_are_another_system():
-    roundabout = get_system("apertium:eng-cat+cat-spa")
-    assert roundabout.name == "apertium:eng-cat+cat-spa"
-    assert roundabout.settings["chains"] == {"en-es": "eng-cat + cat-spa"}
-    item = Input.of("The rain in Spain stays mainly in the plain.", target="es")
-    assert roundabout.run([item]) != get_system("apertium").run([item])
-    assert get_system("apertium:eng-cat_valencia").settings["modes"] == {"en-ca": "eng-cat_valencia"}
-    with pytest.raises(AuditError, match="eng-cat_valencia is a second mode of the same two languages"):
-        get_system("apertium:eng-cat+eng-cat_valencia")
-    assert get_system("apertium:eng-cat+xxx-yyy").needs().startswith("Apertium has no mode xxx-yyy; ")
-
-
-@pytest.mark.parametrize("spec", ["apertium:", "apertium:a-b+", "apertium:eng-spa+eng-spa"])
-def test_modes_are_named_once(spec):
-    with pytest.raises(AuditError, match="name modes of `apertium -l`, each once"):
-        get_system(spec)
 
 
 @pytest.mark.slow
@@ -140,33 +86,6 @@ def test_a_text_is_the_same_alone_in_a_batch_and_as_the_command_line_has_it(name
     alone = [apertium.translate(mode, [text])[0] for text in own]
     assert together == [*alone, *reversed(alone), *alone]
     assert alone == [once(name, text) for text in own]
-
-
-@needs_apertium
-def test_what_a_tagger_keeps_from_one_text_does_not_reach_the_next():
-    alone = once("eng-spa", SOCIAL)
-    assert "medido" not in alone
-    # What makes this test needed: in one file, the second line is another one.
-    assert "medido" in once("eng-spa", f"{KNOWN}\n\n{SOCIAL}").split("\n\n")[1]
-    outputs = get_system("apertium").run([Input.of(text, target="es") for text in (KNOWN, SOCIAL)])
-    assert outputs[1].text == alone
-
-
-@needs_apertium
-def test_every_text_has_its_own_output_whatever_it_holds():
-    system = get_system("apertium:eng-spa")
-    inputs = [Input.of(text, target="es") for text in ["", *HARD, "  \n", "The dog."]]
-    outputs = system.run(inputs)
-    assert [output.error for output in outputs] == [None] * len(inputs)
-    assert [place for place, output in enumerate(outputs) if output.text == ""] == [0, len(inputs) - 2]
-    assert outputs[-1].text == "El perro."
-    assert outputs == [system.run([item])[0] for item in inputs]
-    translations = [output.text for output in outputs[1:]]
-    assert translations[0].startswith("Los ladridos de perro [en 5%] ^me^ y $te$ un/b \\ c {d} @")
-    assert "segunda línea.\n\n" in translations[1]
-    assert "&amp; <b>" in translations[3]
-    assert ".[] [] [0] [[t:b:1]] ^" in translations[3]
-    assert translations[12].count("El perro.") == 300
 
 
 PIECES = [*"[]^$/\\{}@#~*+<>&;.?!'\" \n\t\r", "\n\n", ".[]", "[3]", "dog", "known", "no", "é", "中", "\x01", "😀", "\0"]
@@ -224,17 +143,6 @@ def test_a_program_that_fails_costs_the_others_nothing(fake_apertium):  # noqa: 
     assert len(fake_apertium.batches()) == 7  # 6; 3 and 3; 1 and 2 of the first; then 1 and 1
 
 
-@pytest.mark.parametrize("how", ["loses", "mixes"])
-def test_a_wrong_count_or_order_is_noticed(fake_apertium, how):  # noqa: F811
-    fake_apertium.mode("eng-spa", f"fake-engine $1 {how}")
-    outputs = get_system("apertium").run([Input.of(text, target="es") for text in ("a", "bad", "c", "d")])
-    assert [output.text for output in outputs if output.text != "BAD"] == (
-        ["A", None, "C", "D"] if how == "loses" else ["A", "C", "D"]
-    )
-    if how == "loses":
-        assert outputs[1].error == "eng-spa: Apertium (fake-engine) did not return its 1 texts one by one"
-
-
 @pytest.mark.slow
 def test_a_program_that_hangs_is_stopped(fake_apertium, monkeypatch):  # noqa: F811
     fake_apertium.mode("eng-spa", "fake-engine $1 hangs")
@@ -245,72 +153,7 @@ def test_a_program_that_hangs_is_stopped(fake_apertium, monkeypatch):  # noqa: F
     assert translations[1] == "B"
 
 
-def test_a_program_that_is_absent(fake_apertium):  # noqa: F811
-    fake_apertium.mode("eng-spa", "no-such-program $1")
-    with pytest.raises(NotInstalled, match="no-such-program is not installed"):
-        get_system("apertium").run([Input.of("a", target="es")])
-
-
-def test_a_chain_goes_on_without_what_failed(fake_apertium):  # noqa: F811
-    fake_apertium.mode("eng-cat", "fake-engine $1 fails")
-    fake_apertium.mode("cat-fra")
-    outputs = get_system("apertium").run([Input.of(text, target="fr") for text in ("a", "bad", "c")])
-    assert [output.text for output in outputs] == ["A", None, "C"]
-    assert outputs[1].error.startswith("eng-cat: ")
-    assert fake_apertium.batches()[-1] == 2  # the last program was given only what there was
-
-
-def test_a_mode_file_without_programs(fake_apertium):  # noqa: F811
-    fake_apertium.mode("eng-spa", "fake-engine $1 | | x")
-    system = get_system("apertium")
-    assert system.version == "0.0.fake data unreadable"
-    with pytest.raises(AuditError, match="names no programs; install its package again"):
-        system.run([Input.of("a", target="es")])
-
-
-def test_the_version_is_of_the_content(fake_apertium, tmp_path):  # noqa: F811
-    data = tmp_path / "eng-spa.bin"
-    data.write_text("one")
-    fake_apertium.mode("eng-spa", f"fake-engine '{data}'")
-    first = get_system("apertium").version
-    apertium._content.cache_clear()
-    assert get_system("apertium").version == first
-    data.write_text("two")
-    apertium._content.cache_clear()
-    assert get_system("apertium").version != first
-
-
 # Names, paths, formats
-
-
-@pytest.mark.parametrize(
-    ("name", "wanted"),
-    [
-        ("eng-spa", ("en", "es", "")),
-        ("fr-es", ("fr", "es", "")),
-        ("en-gl", ("en", "gl", "")),
-        ("spa-cat_valencia", ("es", "ca", "_valencia")),
-        ("cat-eng_US", ("ca", "en", "_US")),
-        ("nno-nob_e", ("nn", "nb", "_e")),
-        ("spa-ast", ("es", "ast", "")),
-        ("hbs_HR-eng", ("sh", "en", "_HR")),
-        ("eco-es-fr", None),
-        ("en-es-postchunk", None),
-        ("README", None),
-    ],
-)
-def test_names_of_modes(name, wanted):
-    mode = apertium.read_name(name)
-    assert (mode and (mode.source, mode.target, mode.variant)) == wanted
-
-
-def test_the_plain_mode_is_taken_before_variants():
-    read = [
-        apertium.read_name(name)
-        for name in ("spa-cat_valencia", "spa-cat", "spa-cat_iec2017", "eng-cat_b", "eng-cat_a")
-    ]
-    preferred = apertium.preferred_modes(read)
-    assert {pair: mode.name for pair, mode in preferred.items()} == {("es", "ca"): "spa-cat", ("en", "ca"): "eng-cat_a"}
 
 
 def test_chains_are_shortest_and_of_the_first_languages():
@@ -341,15 +184,3 @@ def test_what_is_put_into_the_format_comes_out_again(text):
     wanted = apertium._NEVER.sub("\ufffd", text.replace("\0", " ").replace("\ufeff", "")).strip()
     assert apertium.from_stream(apertium.to_stream(text)) == wanted
     assert "\0" not in apertium.to_stream(text)
-
-
-def test_streams_are_parted_by_their_numbers():
-    assert apertium.split_output(apertium.join_streams(["a.[]", "b.[]"]) + b"\0\0", 2) == ["a.[]", "b.[]"]
-    assert apertium.split_output(b"b.[][1]\0a.[][0]\0", 2) is None
-    assert apertium.split_output(b"a.[][0]\0", 2) is None
-    assert apertium.split_output(b"a.[][0]\0b.[][1]\0", 1) is None
-
-
-def test_which_taggers_are_not_trusted():
-    assert apertium._remembers(["apertium-tagger", "-z", "-g", "a.prob"])
-    assert not apertium._remembers(["apertium-tagger", "-z", "-gx", "a.prob"])

@@ -10,8 +10,7 @@ import shutil
 
 import pytest
 
-from audit.errors import AuditError, BadFile, NotInstalled
-from audit.packs.translation.seq2seq import SpokenLanguages, language_tokens, pair_of, read_pair, spoken_languages
+from audit.errors import NotInstalled
 from audit.systems import get_system
 from audit.tasks import Input, Output
 
@@ -172,19 +171,6 @@ def test_a_model_of_one_pair(marian):
     assert again.run(inputs_of(ENGLISH[:1], "es")) == outputs[:1]
 
 
-def test_beams_are_the_models_own_and_a_setting(marian, tmp_path):
-    folder = shutil.copytree(marian, tmp_path / "beams")
-    (folder / "generation_config.json").write_text(
-        json.dumps(json.loads((folder / "generation_config.json").read_text()) | {"num_beams": 3, "do_sample": True})
-    )
-    original, changed = get_system(f"seq2seq:{marian}"), get_system(f"seq2seq:{folder}")
-    assert changed.settings["beams"] == 3
-    assert changed.version != original.version
-    assert changed.run(inputs_of(ENGLISH, "es")) == original.run(
-        inputs_of(ENGLISH, "es")
-    )  # known by heart, so never sampled
-
-
 def test_what_is_too_long_is_an_error_and_not_cut_off(marian):
     long, short = get_system(f"seq2seq:{marian}").run(inputs_of(["It rains. " * 40, "It rains."], "es"))
     assert re.fullmatch(r"the text has \d+ tokens, the model takes 48", long.error)
@@ -212,40 +198,6 @@ def test_a_model_of_many_languages(many):
     assert all(output.absent for output in system.run(absent))
 
 
-def test_a_pair_narrows_a_model_of_many(many):
-    system = get_system(f"seq2seq:{many}#en-fr")
-    assert (system.name, system.languages, system.settings["pair"]) == ("m2m#en-fr", ("en",), "en-fr")
-    assert system.run([*inputs_of(ENGLISH[:1], "fr"), *inputs_of(ENGLISH[:1], "es")]) == [
-        Output(text=FRENCH[0]),
-        Output(),
-    ]
-
-
-def test_the_version_names_what_the_files_hold(marian, tmp_path):
-    folder = shutil.copytree(marian, tmp_path / "copy")
-    version = get_system(f"seq2seq:{marian}").version
-    (folder / "README.md").write_text("about")
-    assert get_system(f"seq2seq:{folder}").version == version
-    weights = folder / "model.safetensors"
-    content = bytearray(weights.read_bytes())
-    content[-100] ^= 1
-    weights.write_bytes(content)
-    assert get_system(f"seq2seq:{folder}").version != version
-
-
-@pytest.mark.parametrize(
-    ("spec", "says"),
-    [
-        ("seq2seq:", "does not name a model"),
-        ("seq2seq:x#english", "'english' is no pair of languages such as en-es"),
-        ("seq2seq:x#en-en", "is no pair of languages"),
-    ],
-)
-def test_specs_that_are_none(spec, says):
-    with pytest.raises(AuditError, match=says):
-        get_system(spec)
-
-
 def test_an_absent_model_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     system = get_system("seq2seq:some/model-en-es")
@@ -253,68 +205,3 @@ def test_an_absent_model_says_how_to_get_it(tmp_path, monkeypatch):
     assert "hf download some/model-en-es" in system.needs()
     with pytest.raises(NotInstalled, match="no directory 'some/model-en-es' and no model of this name in the Hugging"):
         system.run(inputs_of(["It rains."], "es"))
-
-
-def test_directories_that_hold_no_such_model(tmp_path, marian):
-    with pytest.raises(BadFile, match=r"config\.json is absent or of no model that translates"):
-        get_system(f"seq2seq:{tmp_path}")
-    (tmp_path / "config.json").write_text("{")
-    with pytest.raises(BadFile, match=r"config\.json: cannot be read"):
-        get_system(f"seq2seq:{tmp_path}")
-    (tmp_path / "config.json").write_text('{"is_encoder_decoder": true, "model_type": "nothing"}')
-    with pytest.raises(BadFile, match="transformers cannot load this model"):
-        get_system(f"seq2seq:{tmp_path}").prepare()
-    folder = shutil.copytree(marian, tmp_path / "unsaid")
-    settings = json.loads((folder / "tokenizer_config.json").read_text()) | {"target_lang": "roa"}
-    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
-    with pytest.raises(AuditError, match="does not say which languages it translates"):
-        get_system(f"seq2seq:{folder}").prepare()
-    assert get_system(f"seq2seq:{folder}#en-es").run(inputs_of(ENGLISH, "es")) == [
-        Output(text=text) for text in SPANISH
-    ]
-
-
-def test_code_of_a_model_is_not_executed(marian, tmp_path):
-    folder = shutil.copytree(marian, tmp_path / "code")
-    config = json.loads((folder / "config.json").read_text())
-    config |= {"model_type": "own", "auto_map": {"AutoConfig": "own.Own", "AutoModelForSeq2SeqLM": "own.Own"}}
-    (folder / "config.json").write_text(json.dumps(config))
-    (folder / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
-    with pytest.raises(BadFile, match="transformers cannot load this model"):
-        get_system(f"seq2seq:{folder}").run(inputs_of(["It rains."], "es"))
-    assert not (tmp_path / "ran").exists()
-
-
-class Words:
-    """A tokenizer as far as languages are looked for."""
-
-    def __init__(self, *tokens):
-        self.tokens = tokens
-
-    def get_vocab(self):
-        return dict.fromkeys(self.tokens, 0)
-
-
-def test_prefixes_of_t5_and_of_marian_into_several_languages():
-    tasks = {
-        "task_specific_params": {
-            "translation_en_to_de": {"prefix": "translate English to German: "},
-            "summarization": {"prefix": "summarize: "},
-        }
-    }
-    assert spoken_languages(Words("a"), tasks, None) == SpokenLanguages(
-        {}, {("en", "de"): "translate English to German: "}
-    )
-    several = Words(">>spa<<", ">>fr<<", ">>pt_BR<<", "a")
-    assert spoken_languages(several, {}, ("en", "es")).prefixes == {("en", "es"): ">>spa<< "}
-    assert spoken_languages(several, {}, ("en", "ca")).prefixes == {("en", "ca"): ""}
-
-
-def test_names_of_languages():
-    # As the vocabularies of M2M-100, mBART-50 and NLLB-200 have them.
-    assert language_tokens(["__zh__", "__en__", "__s__", "en"]) == {"zh": "__zh__", "en": "__en__"}
-    assert language_tokens(["en_XX", "zh_CN"]) == {"en": "en_XX", "zh": "zh_CN"}
-    tokens = language_tokens(["zho_Hant", "zho_Hans", "arb_Arab", "ast_Latn"])
-    assert tokens == {"zh": "zho_Hans", "zh-Hant": "zho_Hant", "ar": "arb_Arab", "ast": "ast_Latn"}
-    assert (read_pair("en-pt-BR"), read_pair("jp-en")) == (("en", "pt-BR"), None)
-    assert pair_of({"source_lang": "en"}) is None

@@ -31,7 +31,7 @@ class Parser(Protocol):
     """Finds the constituency tree of sentences. The same text has the same tree as long as `version` is the same."""
 
     name: str
-    """As it is registered, with its model: `hanlp:DIRECTORY`."""
+    """As it is registered, with its model: `hanlp:MODEL`."""
     shallow: bool
     """Whether its trees are flat chunks (noun phrases and the like under one node), no full parse."""
 
@@ -62,8 +62,8 @@ class Parser(Protocol):
 
 
 def get_parser(spec: str) -> Parser:
-    """The parser of this name, made once in a process: `link-grammar`, `shallow`, `hanlp:DIRECTORY`, `benepar:MODEL`
-    or `corenlp:URL`. It remembers the last trees that it found.
+    """The parser of this name, made once in a process: `link-grammar`, `shallow`, `hanlp:MODEL` or `benepar:MODEL`.
+    It remembers the last trees that it found.
 
     Making it reads no model: `needs` says what is missing, and `parse` loads. Raises UnknownName.
     """
@@ -71,9 +71,9 @@ def get_parser(spec: str) -> Parser:
 
 
 def parser_of(language: str, spec: str = "") -> Parser | None:
-    """The first parser of a list such as `hanlp:models/en,shallow` that parses the language; None: none does.
+    """The first parser of a list such as `benepar:benepar_en3,shallow` that parses the language; None: none does.
 
-    A parser of the list may be kept to one language: `en=corenlp:http://localhost:9000`. An empty list is `DEFAULT`.
+    A parser of the list may be kept to one language: `en=benepar:benepar_en3`. An empty list is `DEFAULT`.
     Raises UnknownName for a parser that is not known, AuditError for an entry without one.
 
     >>> parser_of("en").name, parser_of("xx")
@@ -146,10 +146,9 @@ def _made(spec: str) -> Parser:
 
 
 PARSERS: Makers = {
-    "hanlp": ("audit.packs.translation.constituency.hanlp_parser:HanlpParser", "DIRECTORY"),
+    "hanlp": ("audit.packs.translation.constituency.hanlp_parser:HanlpParser", "MODEL"),
     "link-grammar": ("audit.packs.translation.constituency.link_grammar:LinkGrammar", ""),
     "benepar": ("audit.packs.translation.constituency.benepar_parser:BeneparParser", "MODEL"),
-    "corenlp": ("audit.packs.translation.constituency.corenlp:CoreNlp", "URL"),
     "shallow": ("audit.packs.translation.constituency.shallow:Shallow", ""),
 }
 
@@ -283,15 +282,6 @@ _PEOPLES_DAILY = {
     "adjective": words("a ad Ag b z"),
     "adverb": words("d Dg"),
 }
-# Sinica (CKIP technical report 93-05): Na to Nd are nouns, of which Nb and Nca are names, Nv nouns made of verbs; VH
-# and VI are states, what other tag sets call adjectives; of adverbs Dc negates and Di (aspect) belongs to the verb.
-_SINICA = (
-    ("name", re.compile(r"Nb.*|Nca")),
-    ("noun", re.compile(r"N[acdv].*")),
-    ("adjective", re.compile(r"A|V[HI]\d*")),
-    ("verb", re.compile(r"V[A-GJ-L]\d+")),
-    ("adverb", re.compile(r"D[abdfghk][a-z]*")),
-)
 
 
 def _by_tag(*tag_sets: dict[str, frozenset[str]]) -> dict[str, str]:
@@ -304,16 +294,14 @@ _CHINESE = _by_tag(_UNIVERSAL, _CHINESE_TREEBANK, _PEOPLES_DAILY)
 
 def kind_of(tag: str, language: str) -> str:
     """One of `KINDS`. Read are Penn's and universal tags, Apertium's (the first part of `adj.f.sg`), and for Chinese
-    those of the Chinese Treebank, the Sinica Treebank and the People's Daily.
+    those of the Chinese Treebank and the People's Daily.
 
-    >>> kind_of("NNS", "en"), kind_of("DT", "en"), kind_of("adj.f.sg", "es"), kind_of("Nab", "zh")
+    >>> kind_of("NNS", "en"), kind_of("DT", "en"), kind_of("adj.f.sg", "es"), kind_of("NN", "zh")
     ('noun', 'other', 'adjective', 'noun')
     """
-    if language != "zh":
-        return _OTHERS.get(tag.partition(".")[0], "other")
-    if tag in _CHINESE:
-        return _CHINESE[tag]
-    return next((kind for kind, pattern in _SINICA if pattern.fullmatch(tag.partition("[")[0])), "other")
+    if language == "zh":
+        return _CHINESE.get(tag, "other")
+    return _OTHERS.get(tag.partition(".")[0], "other")
 
 
 def tags_of(tree: Tree, kinds: Collection[str], language: str) -> frozenset[str]:
@@ -363,7 +351,7 @@ def deep_phrase(
 ) -> tuple[str, tuple[int, ...]] | None:
     """A phrase with one of these labels, one at random of the `k` deepest: its label and the indices of its leaves.
 
-    `labels`: as `PHRASES`; what a treebank adds to a label (NP-SBJ, VP‧的) is not looked at. `having`: phrases count
+    `labels`: as `PHRASES`; what a treebank adds to a label (NP-SBJ) is not looked at. `having`: phrases count
     only where this is true of the indices of their leaves, as where there are modifiers in them. Of phrases at one
     depth the first in the text come first. None: there is no such phrase. Raises AuditError for k below 1.
 
@@ -422,14 +410,14 @@ def modifiers(tree: Tree, leaves: Sequence[int], language: str) -> tuple[int, ..
 
 
 def base_label(label: str) -> str:
-    """A label without what a treebank adds to it: grammatical function, number of a trace, particle.
+    """A label without what a treebank adds to it: grammatical function, number of a trace.
 
-    >>> [base_label(label) for label in ("NP-SBJ-1", "NP=2", "VP‧的", "-LRB-", "PRP$")]
-    ['NP', 'NP', 'VP', '-LRB-', 'PRP$']
+    >>> [base_label(label) for label in ("NP-SBJ-1", "NP=2", "-LRB-", "PRP$")]
+    ['NP', 'NP', '-LRB-', 'PRP$']
     """
     if label.startswith("-"):
         return label
-    for sign in "-=|‧":
+    for sign in "-=|":
         label = label.partition(sign)[0]
     return label
 
@@ -492,26 +480,6 @@ def sentences_of(text: str, language: str) -> list[list[Token]]:
         tokens = tuple(Token(match.group(), "_", *match.span()) for match in _WORD.finditer(text))
     sentences = [[token for token in tokens if start <= token.start < end] for start, end in spans(text, language)]
     return [sentence for sentence in sentences if sentence]
-
-
-def clauses_of(text: str) -> list[list[Token]]:
-    """The words of each clause of a Chinese text; a mark stands alone.
-
-    >>> [[token.text for token in sentence] for sentence in clauses_of("我来，他走。")]
-    [['我', '来'], ['，'], ['他', '走'], ['。']]
-    """
-    clauses: list[list[Token]] = [[]]
-    for token in tag(text, "zh"):
-        if any(sign.isalnum() for sign in token.text):
-            clauses[-1].append(token)
-        else:
-            clauses += [[token], []]
-    return [piece for piece in clauses if piece]
-
-
-def is_mark(piece: Sequence[Token]) -> bool:
-    """Whether a piece is a single punctuation mark."""
-    return len(piece) == 1 and not any(sign.isalnum() for sign in piece[0].text)
 
 
 def treebank_words(tokens: Sequence[Token], language: str) -> list[str]:
