@@ -101,7 +101,7 @@ def api() -> ASGIApp:
     except NotInstalled as problem:
         sentence = f"the API is not installed on this server: {problem.sentence}"
         LOG.warning("%s", sentence)
-        return JSONResponse({"error": {"code": "api.absent", "sentence": sentence}}, 501)
+        return JSONResponse({"error": {"code": "not_installed", "sentence": sentence}}, 501)
     return application(Service(session.engine, session.database_url, background_cache.computed_now))
 
 
