@@ -65,6 +65,15 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
+def with_commas(parts: str | Iterable[object]) -> str:
+    """Parts with commas between them, in English; a text as it is.
+
+    >>> with_commas(["vader", 2]), with_commas("vader")
+    ('vader, 2', 'vader')
+    """
+    return parts if isinstance(parts, str) else _AND[ENGLISH].join(map(str, parts))
+
+
 def said(sentence: str, language: str) -> str:
     """A sentence in the language of this code: a message in its words, any other text as it is."""
     return words(language, sentence.code, sentence.parameters) if isinstance(sentence, Message) else sentence

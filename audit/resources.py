@@ -1,9 +1,15 @@
-"""Where files are that are not the user's: those of `data/`, those of installed packages, and the cache."""
+"""Where things are: files of `data/` and of installed packages, the cache, what a name stands for, users' modules."""
 
+import importlib
 import os
+import sys
+from collections.abc import Callable, Mapping
+from importlib.machinery import PathFinder
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
-from audit.errors import AuditError
+from audit.errors import AuditError, UnknownName
 
 
 def data_file(name: str) -> Path:
@@ -42,3 +48,65 @@ def cache_folder() -> Path:
     from platformdirs import user_cache_dir
 
     return Path(user_cache_dir("audit"))
+
+
+def attribute(where: str) -> Any:
+    """What "module:attribute" names.
+
+    >>> attribute("collections:OrderedDict").__name__
+    'OrderedDict'
+    """
+    module, _, path = where.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in filter(None, path.split(".")):
+        found = getattr(found, part)
+    return found
+
+
+Makers = dict[str, tuple[str | Callable[..., Any], str]]
+"""Name -> the maker, or its "module:attribute", and what stands behind the name and a colon; empty where nothing does,
+in brackets where it may be left out."""
+
+
+def made(kind: str, spec: str, makers: Mapping[str, tuple[str | Callable[..., Any], str]]) -> Any:
+    """What the maker of a NAME or NAME:ARGUMENT returns. Raises UnknownName, which lists the names.
+
+    >>> made("list", "letters:ab", {"letters": ("builtins:list", "TEXT")})
+    ['a', 'b']
+    """
+    name, colon, argument = spec.partition(":")
+    maker, wanted = makers.get(name, ("", ""))
+    if not maker or (argument and not wanted) or (not argument and (colon or wanted[:1] not in ("", "["))):
+        raise UnknownName(kind, spec, [f"{one}:{what}" if what else one for one, (_, what) in makers.items()])
+    make = attribute(maker) if isinstance(maker, str) else maker
+    return make(argument) if argument else make()
+
+
+_folders: list[str] = []
+"""Directories at the end of Python's path for the modules of users, the present one first: a file of the user's called
+statistics.py or numpy.py must never stand in for the library's."""
+
+
+def import_from_here(name: str, what: str) -> ModuleType:
+    """Import a module of the current directory or of an installed package; raises whatever the import raises.
+
+    Raises AuditError where the module is in the current directory and installed, too: one would be taken unseen. `what`
+    names its use in that message: "module of the system 'mine:f'".
+    """
+    here, top = os.getcwd(), name.partition(".")[0]
+    importlib.invalidate_caches()
+    others = [path for path in sys.path if path not in _folders and not _is_one(path or here, here)]
+    mine, other = PathFinder.find_spec(top, [here]), PathFinder.find_spec(top, others)
+    if mine is not None and mine.origin is not None:
+        twice = other is not None and other.origin is not None and not _is_one(other.origin, mine.origin)
+        if twice or top in sys.stdlib_module_names:
+            raise AuditError(f"the {what}, {mine.origin}, has the same name as another module; rename the file")
+    if here not in sys.path or here in _folders:
+        before = [folder for folder in _folders if folder != here]
+        sys.path[:] = [path for path in sys.path if path not in _folders] + [here, *before]
+        _folders[:] = [here, *before]
+    return importlib.import_module(name)
+
+
+def _is_one(path: str, other: str) -> bool:
+    return os.path.realpath(path) == os.path.realpath(other)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.cli import application
-from audit.cli.options import PANELS, spelling, told, value_of
+from audit.cli.options import PANELS, spelling
 
 PAGE = Path(__file__).with_name("commands.md")
 FORMATS = Path(__file__).with_name("formats.md")
@@ -63,7 +63,7 @@ def section(name: str, command: Any, formats: str) -> str:
         rows = [row[0] + row[1:-1].replace("|", r"\|").replace(r" \| ", " | ") + row[-1] for row in rows]
         blocks.append("\n".join(["| option | is |", "|---|---|", *rows]))
     if command.epilog:
-        blocks.append("\n".join(f"    {line.removeprefix('Example: ')}" for line in command.epilog.splitlines()))
+        blocks.append("\n".join(f"    {line.removeprefix('Example: ')}" for line in command.epilog.split("\n\n")))
     if re.search(rf"^##+ `audit {name}`$", formats, re.MULTILINE):
         blocks.append(f"Files and JSON: [formats](formats.md#audit-{name.replace(' ', '-')}).")
     return "\n\n".join(blocks)
@@ -72,6 +72,20 @@ def section(name: str, command: Any, formats: str) -> str:
 def _linked(help: str) -> str:
     """The help with `(docs/FOLDER/NAME.md)` as a link to the page."""
     return re.sub(r"\(docs/((?:[\w-]+/)*)([\w-]+)\.md\)", r"([\2](\1\2.md))", help)
+
+
+def value_of(param: Any) -> str:
+    """What a value of a parameter is called, or which there are; nothing for flags and arguments."""
+    if param.param_type_name == "argument" or getattr(param, "is_flag", False):
+        return ""
+    choices = param.type_descriptor.choices
+    return "|".join(map(str, choices)) if choices else str(param.metavar or "")
+
+
+def told(param: Any) -> str:
+    """The help of a parameter, with its default."""
+    shown = param.default not in (None, "", []) and param.default is not False
+    return str(param.help) + (f" (default: {param.default})" if shown else " (required)" if param.required else "")
 
 
 def _called(param: Any) -> str:

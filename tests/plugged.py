@@ -11,46 +11,45 @@ from pathlib import Path
 import pytest
 
 import audit
-from audit import registry
+from audit import registry, resources
+from audit.corpora.slices import SLICES
+from audit.relations.validity import MEASURES
+from audit.store import brought
 from audit.systems import _CALLER
+from audit.text.tools import LANGUAGES
 
 EXAMPLE = Path(__file__).parent / "example_plugin"
 MODULE = "audit_example.plugin"
-_KINDS = (
-    "tasks",
-    "relations",
-    "systems",
-    "corpora",
-    "languages",
-    "taggers",
-    "parsers",
-    "proposers",
-    "measures",
-    "slices",
-)
+_KINDS = (registry.tasks, registry.relations, registry.systems, registry.corpora)
+_DICTS = (LANGUAGES, MEASURES, SLICES)
+"""What a plug-in may add to, too."""
 
 
 @contextmanager
 def registries_kept() -> Iterator[pytest.MonkeyPatch]:
     """Whatever is registered or loaded in this block is forgotten at its end."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in _KINDS:
-            kind = getattr(registry, name)
+        for kind in _KINDS:
             kind.names()  # audit's own things are there, and are kept
             # What another test's calls of the library offered under a name of the plug-in's is no plug-in's concern.
             kept = {name: entry for name, entry in kind._entries.items() if entry.origin != _CALLER}
             patch.setattr(kind, "_entries", kept)
-        patch.setattr(registry, "_plugins", {})
+        patch.setattr(registry, "_plugins", {registry.GROUP})
         patch.setattr(registry, "_problems", [])
         patch.setattr(registry, "_said", set())
-        patch.setattr(registry, "_expected", {})
+        patch.setattr(registry, "EXPECTED", {})
+        patch.setattr(brought, "_expected", {})
         patch.setattr(sys, "path", list(sys.path))
-        patch.setattr(registry, "_folders", list(registry._folders))
+        patch.setattr(resources, "_folders", list(resources._folders))
+        before_dicts = [dict(things) for things in _DICTS]
         patch.setenv(registry.VARIABLE, "")
         before = set(sys.modules)
         try:
             yield patch
         finally:
+            for things, before_it in zip(_DICTS, before_dicts, strict=True):
+                things.clear()  # type: ignore[attr-defined]
+                things.update(before_it)  # type: ignore[attr-defined]
             for name in set(sys.modules) - before:
                 if name.split(".")[0] == "audit_example" or name.startswith("plugin_"):
                     del sys.modules[name]

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from audit import errors, registry
+from audit import errors
 from audit.errors import AuditError, BadFile, UnknownName
 from audit.files import refuse_bad_rows
 from audit.messages import LANGUAGES, Message, catalogue, from_stored, from_wire, joined, message, said, stored, to_wire
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("annotation", "judging", "studies", "sampling", "false_satisfaction", "ui")
-FILES = ("errors.py", "files.py", "registry.py", "corpora/files.py", "store/engine.py", "store/outcomes.py")
-"""Where every error is a message: the app shows them all."""
+ROOMS = ("annotation", "judging", "ui")
+ENGLISH_ALONE = ("annotation/ratings.py", "judging/labels.py", "judging/judges.py")
+"""Where every error is a message, since annotators and adjudicators read it; and files that commands alone use."""
 DYNAMIC = {
     "noun.": "audit.messages.noun: kinds of things that have names",
     **dict.fromkeys(("html.notes", "html.primary", "html.plans"), "data/report.html.j2: lists of lines"),
@@ -106,7 +106,7 @@ def test_every_code_of_the_catalogue_is_used() -> None:
 
 def test_languages_have_the_same_codes_fields_and_ends() -> None:
     english, chinese = (catalogue(language) for language in ("en", "zh"))
-    summaries = {code for code in {*english, *chinese} if code.startswith(("relation.", "may_break."))}
+    summaries = {code for code in {*english, *chinese} if code.startswith(("relation.", "expects."))}
     plurals = {code for code in english if code.endswith("_one") and code not in chinese}
     assert set(english) - summaries - plurals == set(chinese) - summaries
     said_by_code = {code for _, call in calls() for code in constants(call.args[0])}
@@ -129,13 +129,13 @@ def of_audit() -> set[str]:
 def test_errors_that_the_app_can_show_are_messages() -> None:
     kinds, raised = of_audit() - {"NoForm", "UnknownName", "BadRow"}, 0
     for name, tree in trees().items():
-        if name.split("/")[0] not in ROOMS and name not in FILES:
+        if name.split("/")[0] not in ROOMS or name in ENGLISH_ALONE:
             continue
         for node in ast.walk(tree):
             if called(node) in kinds and isinstance(node, ast.Call) and node.args:
                 assert not isinstance(node.args[0], ast.Constant | ast.JoinedStr | ast.BinOp), (name, node.lineno)
                 raised += 1
-    assert raised > 150
+    assert raised > 100
 
 
 KNOWN = (
@@ -180,8 +180,6 @@ def test_an_unknown_name_says_what_is_there() -> None:
     assert str(problem) == "unknown relation 'MR9'; known are: MR1, MR2; no disk; did you mean 'MR2'?"
     assert said(problem.sentence, "zh") == "没有这个蜕变关系：“MR9”；可用的有：MR1、MR2；no disk；是否指“MR2”？"
     assert said(UnknownName("swan", "x", []).sentence, "zh") == "没有这个swan：“x”；可用的有：无"
-    kinds = {thing.kind for thing in vars(registry).values() if isinstance(thing, registry.Registry)}
-    assert {f"noun.{kind}" for kind in kinds} <= set(catalogue("zh"))
 
 
 def test_several_bad_rows_are_said_with_their_reasons() -> None:
@@ -204,8 +202,10 @@ def test_messages_outlive_the_database_and_the_worker() -> None:
         assert said(from_stored(stored(sentence)), "zh") == said(sentence, "zh")
         wired = from_wire({"notes": [str(sentence)]}, to_wire({"notes": [sentence]}))["notes"][0]
         assert said(wired, "zh") == said(sentence, "zh")
-    hidden = stored(message("database.refused", reason="no pa55word"), lambda text: text.replace("pa55word", "***"))
-    assert from_stored(hidden) == "the database refused: no ***; what was stored before is kept"
+    hidden = stored(
+        message("file.unreadable", file="a", reason="pa55word"), lambda text: text.replace("pa55word", "***")
+    )
+    assert from_stored(hidden) == "a: cannot be read (***)"
     for old in ("killed (out of memory)", "[]", "3", '{"code": "no.such", "parameters": {}}', "{", '{"code": 3}'):
         assert from_stored(old) == old
 

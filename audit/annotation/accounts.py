@@ -730,19 +730,6 @@ def change_account(
     return Account(account.id, account.name, role)
 
 
-def manager_named(engine: Engine, name: str, *, by: int | None = None) -> Account:
-    """The account of this name, which must be an enabled manager's. For commands that act in somebody's name.
-
-    Raises NotAllowed where `by` is no manager, AuditError for another name.
-    """
-    with reading_as_manager(engine, by) as connection:
-        account = _person_named(connection, name)
-        is_able = (annotator.c.role == "manager") & annotator.c.disabled.is_(False)
-        if not _people(connection, annotator.c.id == account.id, is_able):
-            raise AuditError(message("account.no_manager", name=name))
-    return account
-
-
 def need_another_manager(connection: Connection, account: Account) -> None:
     """Raise AuditError where this account is the last manager that is not disabled, while `changing_accounts`."""
     others = select(annotator.c.id).where(

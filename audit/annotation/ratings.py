@@ -14,7 +14,7 @@ from audit.annotation.answers import UNSURE, is_vote
 from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
 from audit.errors import AuditError, BadFile
 from audit.files import LABEL, MISSING, first_spelling, read_table, refuse_bad_rows, sha_of
-from audit.messages import joined, message
+from audit.messages import joined, message, with_commas
 from audit.statistics.agreement import number_of
 from audit.store.core import annotator, draw, input_table, judgement, member, question, relation, system
 
@@ -60,8 +60,8 @@ def read_ratings(
             )
     table = read_table(path, [*RATING, *also], columns=columns, may_be_empty=[LABEL])
     missing = table[LABEL].isin(MISSING)
-    written = sorted(filter(None, table.loc[missing, LABEL].unique())) or [message("ratings.nothing")]
-    notes = [message("ratings.missing", count=int(missing.sum()), whole=len(table), written=written)]
+    written = sorted(filter(None, table.loc[missing, LABEL].unique())) or ["empty"]
+    notes = [f"{int(missing.sum()):,} of {len(table):,} ratings have no label ({written}) and are left out."]
     frame = table[~missing].rename_axis("line").reset_index()[[*RATING, *also, "line"]]
     if frame.empty:
         raise BadFile(message("file.no_rows", file=path))
@@ -86,7 +86,10 @@ def once(rated: Rated, repeats: Repeats | None, path: str | Path) -> Rated:
         bad = [
             (
                 line,
-                message("ratings.again", annotator=annotator, item=item, line=earlier, ways=ways),
+                (
+                    f"column annotator: {annotator} rates item {item} again, first on line {earlier}; allowed is "
+                    f"one rating, or choose with repeats={ways}"
+                ),
             )
             for line, item, annotator, earlier in rows
         ]
@@ -97,7 +100,7 @@ def once(rated: Rated, repeats: Repeats | None, path: str | Path) -> Rated:
         frame = frame[votes == most]
     unique = frame.drop_duplicates(["item", "annotator"], keep="last" if repeats == "last" else "first")
     removed = len(rated.frame) - len(unique)
-    note = message("ratings.repeats_left_out", count=removed, which=repeats)
+    note = f"{removed:,} repeated ratings were left out; the {repeats} of each counts."
     return Rated(
         unique.reset_index(drop=True), rated.labels, (*rated.notes, note), {**rated.origin, "repeats": repeats}
     )
@@ -109,20 +112,14 @@ def need_two(rated: Rated, path: str | Path) -> None:
     first, last = frame.iloc[0], frame.iloc[-1]
     if frame["annotator"].nunique() < 2:
         raise BadFile(
-            message(
-                "ratings.one_annotator", file=path, first=first["line"], last=last["line"], annotator=first["annotator"]
-            )
+            f"{path}, lines {first['line']} to {last['line']}: column annotator has only "
+            f"{first['annotator']!r}; two annotators or more are needed"
         )
     if frame.groupby("item")["annotator"].nunique().max() < 2:
         raise BadFile(
-            message(
-                "ratings.none_twice",
-                file=path,
-                first=first["line"],
-                last=last["line"],
-                item=first["item"],
-                annotator=first["annotator"],
-            )
+            f"{path}, lines {first['line']} to {last['line']}: no value of column item was judged by two "
+            f"annotators (item {first['item']!r} by {first['annotator']!r} alone); items with two judgements "
+            "or more are needed"
         )
 
 
@@ -130,7 +127,10 @@ def need_numbers(rated: Rated, path: str | Path, level: str) -> None:
     """Raise BadRow or BadFile for rows of a file whose label is not a number, as this level needs."""
     rows = zip(rated.frame["line"], rated.frame["label"], strict=True)
     bad = [
-        (line, message("ratings.no_number", label=label, level=level))
+        (
+            line,
+            (f"column label is {label!r}, which is not a number; the level {level} allows numbers, or give order=A,B"),
+        )
         for line, label in rows
         if number_of(label) is None
     ]
@@ -173,13 +173,14 @@ def stored_ratings(
         frame = pd.DataFrame(connection.execute(query).all(), columns=["task", *RATING])
     judged_tasks = sorted(frame["task"].unique())
     if not judged_tasks:
-        about = [message(f"ratings.about_{kind}")] if kind in ("group", "pair") else []
-        about += [message("ratings.of_task", task=task)] if task else []
-        scope = {"scope": joined("list.beside", about)} if about else {}
-        raise AuditError(message("ratings.none_in_scope" if scope else "ratings.none", **scope))
+        about = {"group": " about a group", "pair": " about an output"}.get(kind or "", "")
+        about += f" of the task {task}" if task else ""
+        raise AuditError(
+            f"people have judged no question{about} yet; serve the app with `audit app` and let them answer"
+        )
     if len(judged_tasks) > 1:
         raise AuditError(
-            message("ratings.several_tasks", tasks=judged_tasks),
+            f"there are judgements of several tasks: {with_commas(judged_tasks)}; choose one with task=NAME",
             parameter="task",
         )
     unsure = frame["label"] == UNSURE

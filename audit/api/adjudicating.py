@@ -4,33 +4,26 @@ What people said is shown of a question that waits for a decision only: whoever 
 """
 
 from collections.abc import Collection
-from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter
 
 from audit.annotation.queue import show
 from audit.api.judging import Id, as_answer
-from audit.api.models import Check, Checking, Dispute, GroupAnswer, GroupPage, Ids, OpinionAnswer, SendingBack, Settling
+from audit.api.models import Dispute, Ids, OpinionAnswer, SendingBack, Settling
 from audit.api.models import Stored as StoredId
 from audit.api.problems import Problem
 from audit.api.service import Adjudicating, Visit
-from audit.false_satisfaction.browse import STATES, GroupFilter, browse, detail
 from audit.judging.adjudications import (
     adjudicate,
     change_adjudication,
-    check,
-    checks_left,
     disputes,
-    next_check,
     opinions,
 )
 from audit.judging.deferral import flagged_ids, send_back
 from audit.messages import message
 from audit.store import reading
-from audit.user_models import Allowed
 
 router = APIRouter(tags=["adjudicating"])
-Number = Annotated[int | None, Query(ge=1, le=(1 << 31) - 1)]
 
 
 @router.get("/disputes")
@@ -71,75 +64,6 @@ def settle(visit: Adjudicating, id: Id, body: Settling) -> StoredId:
 def give_back(visit: Adjudicating, id: Id, body: SendingBack) -> None:
     """Send a flagged question back to those who flagged it, with a remark that they read."""
     send_back(visit.engine, visit.id, id, body.remark)
-
-
-@router.get("/checks/next")
-def next_spot_check(visit: Adjudicating) -> Check:
-    """A question on which people agree, as they saw it: what they answered is not shown."""
-    shown = next_check(visit.engine, visit.id)
-    left = checks_left(visit.engine, visit.id)
-    return Check(question=None if shown is None else as_answer(visit, shown), left=left)
-
-
-@router.post("/checks/{id:int}", status_code=204)
-def make_spot_check(visit: Adjudicating, id: Id, body: Checking) -> None:
-    """Answer a spot check. It counts at once."""
-    check(visit.engine, visit.id, id, body.allowed, body.remark)
-
-
-@router.get("/groups")
-def list_groups(
-    visit: Adjudicating,
-    study: Number = None,
-    relation: Number = None,
-    system: Number = None,
-    state: Annotated[str | None, Query(json_schema_extra={"enum": list(STATES)})] = None,
-    after: Annotated[
-        str | None,
-        Query(pattern=r"^[0-9]{1,18}-[0-9]{1,9}$", description="`next` of the page before."),
-        Allowed(lambda: message("api.next_of_page")),
-    ] = None,
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
-) -> GroupPage:
-    """Groups and what is known of each: satisfied ones that were drawn are true, false or waiting; others violated,
-    inapplicable or undrawn. `study`, `relation` and `system` are numbers."""
-    group_id, system_id = (after or "0-0").split("-")
-    cursor = (int(group_id), int(system_id)) if after else None
-    page = browse(visit.engine, visit.id, GroupFilter(study, relation, system, state), cursor, limit)
-    lines = [
-        GroupAnswer(
-            group=line.group_id,
-            system_number=line.system_id,
-            **{name: getattr(line, name) for name in ("corpus", "relation", "system", "row", "state", "text")},
-        )
-        for line in page.lines
-    ]
-    return GroupPage(groups=lines, next="-".join(map(str, page.next)) if page.next else None)
-
-
-@router.get("/groups/{group:int}/{system:int}")
-def read_group(
-    visit: Adjudicating,
-    group: Annotated[int, Path(ge=-(1 << 63), lt=1 << 63)],
-    system: Id,
-) -> dict[str, Any]:
-    """One group of one system in full: texts, outputs, answers and where each comes from."""
-    found = detail(visit.engine, visit.id, group, system)
-    names = ("corpus", "task", "relation", "system", "version", "row", "state", "value", "reason", "holds")
-    parts = [
-        {
-            "role": part.role,
-            "texts": list(part.input.texts),
-            "languages": list(part.input.languages),
-            "output": None if part.output is None else part.output.text or part.output.label,
-            "score": None if part.output is None else part.output.score,
-            "allowed": list(part.allowed),
-            "origin": part.origin or None,
-            "wrong": part.wrong,
-        }
-        for part in found.parts
-    ]
-    return {name: getattr(found, name) for name in names} | {"parts": parts}
 
 
 def _with_opinions(visit: Visit, id: int, waiting: Collection[int]) -> Dispute:

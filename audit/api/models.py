@@ -99,13 +99,6 @@ class Settling(UserModel):
     )
 
 
-class Checking(UserModel):
-    """What is right, in a spot check or an inspection."""
-
-    allowed: list[Text] = Field(json_schema_extra={"minItems": 1})
-    remark: Text = ""
-
-
 class Sending(UserModel):
     """Texts, a row each: objects as the lines of a corpus file in JSONL (`text`, and what else is known of it, such as
     `gold`, `document`, `language`)."""
@@ -330,13 +323,6 @@ class Dispute(BaseModel):
     opinions: list[OpinionAnswer]
 
 
-class Check(BaseModel):
-    """A question to be checked without seeing what people said; null: there is none."""
-
-    question: QuestionAnswer | None
-    left: int
-
-
 class CorpusAnswer(BaseModel):
     """A corpus that a plan may name."""
 
@@ -413,39 +399,3 @@ class Questions(BaseModel):
 
     questions: list[StoredQuestion]
     next: int | None
-
-
-class GroupAnswer(BaseModel):
-    """A group of one system: what was checked, and what people's answers say of it."""
-
-    group: int
-    system_number: int
-    corpus: str
-    relation: str
-    system: str
-    row: str
-    state: str
-    text: str
-
-
-class GroupPage(BaseModel):
-    """A page of groups. It may hold fewer than were asked for and still have a `next`, to be sent as `after`."""
-
-    groups: list[GroupAnswer]
-    next: str | None
-
-
-class LogEntry(BaseModel):
-    """A line of the log."""
-
-    at: datetime
-    who: str | None
-    action: str
-    question: int | None
-    detail: dict[str, Any]
-
-
-class Log(BaseModel):
-    """The last lines of the log, the newest first."""
-
-    entries: list[LogEntry]

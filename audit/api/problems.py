@@ -27,7 +27,7 @@ _STATUS: tuple[tuple[type[AuditError], int], ...] = ((NotAllowed, 403), (Refused
 """Of an error whose message has no status of its own; of any other AuditError it is 400."""
 _OF_CODES = {
     404: "refused.no_question cells.no_group",
-    409: "work.run_already work.not_at_work plan_file.newer_version plan_file.frozen_already upload.name_of_audit",
+    409: "work.run_already work.not_at_work upload.name_of_audit",
     400: "refused.no_label refused.choose_one refused.unsure_adjudicator refused.flag_needs_comment",
 }
 _STATUS_OF_CODE = {code: status for status, codes in _OF_CODES.items() for code in codes.split()}

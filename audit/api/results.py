@@ -12,16 +12,14 @@ from fastapi.responses import FileResponse
 from sqlalchemy import select
 from starlette.background import BackgroundTask
 
-from audit.annotation.accounts import entries
 from audit.annotation.answers import ORIGINS
-from audit.api.models import Exporting, Log, LogEntry, Questions, StoredQuestion
+from audit.api.models import Exporting, Questions, StoredQuestion
 from audit.api.problems import Problem
 from audit.api.service import Managing, Visit
 from audit.messages import message
 from audit.reports.exports.pages import LARGEST_PAGE, Which, questions_page
 from audit.statistics.intervals import Target, get_target
 from audit.store import reading
-from audit.store.copying import in_utc
 from audit.store.core import study as study_table
 
 router = APIRouter(tags=["results"])
@@ -105,22 +103,6 @@ def make_export(visit: Managing, body: Exporting | None = None) -> FileResponse:
         filename=file.name,
         background=BackgroundTask(shutil.rmtree, file.parent, ignore_errors=True),
     )
-
-
-@router.get("/log")
-def read_log(visit: Managing, last: Annotated[int, Query(ge=1, le=10_000)] = 200) -> Log:
-    """The last lines of the log: who did what that changes how numbers come about, or saw what is hidden otherwise."""
-    lines = [
-        LogEntry(
-            at=in_utc(entry.at),
-            who=entry.who,
-            action=entry.action,
-            question=entry.question_id,
-            detail=entry.detail,
-        )
-        for entry in entries(visit.engine, visit.id, last)
-    ]
-    return Log(entries=lines)
 
 
 def _need_study(visit: Visit, study: int | None) -> None:

@@ -7,13 +7,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
 
-from audit import systems
 from audit.api.models import CorpusAnswer, Freezing, Planning, RunAnswer, Sending, StudyAnswer, VersionAnswer
 from audit.api.problems import Problem
 from audit.api.service import Managing, Visit
 from audit.corpora import Corpus, Reading, all_corpora
 from audit.messages import message, said
-from audit.relations import all_relations
 from audit.runner.studies import runs as listed_runs
 from audit.studies.jobs import Job, begin_job, jobs, stop_job
 from audit.studies.listing import ListedStudy
@@ -25,31 +23,6 @@ from audit.studies.versions import Version, all_versions, freeze, set_plan, vers
 router = APIRouter(tags=["studies"])
 Name = Annotated[str, Path(min_length=1, max_length=80, description="The name of a plan.")]
 Run = Annotated[int, Path(ge=1, le=(1 << 31) - 1, description="The number of a run.")]
-
-
-@router.get("/systems")
-def list_systems(visit: Managing, task: str | None = None) -> list[dict[str, object]]:
-    """The registered systems: what `audit systems --json` answers. A plan may name these."""
-    return systems.listing(task)
-
-
-@router.get("/relations")
-def list_relations(visit: Managing, task: str | None = None) -> list[dict[str, object]]:
-    """The registered relations."""
-    return [
-        {
-            "relation": relation.name,
-            "task": relation.task,
-            "family": relation.family,
-            "unit": relation.unit,
-            "languages": list(relation.languages),
-            "default": relation.default,
-            "summary": relation.summary,
-            "keeps": relation.keeps,
-            "may_break": relation.may_break,
-        }
-        for relation in all_relations(task)
-    ]
 
 
 @router.get("/corpora")
@@ -103,7 +76,7 @@ def store_plan(visit: Managing, name: Name, body: Planning) -> VersionAnswer:
     """
     plan = read_plan(
         {"name": name, **body.model_dump()},
-        message("plan_file.called", name=name),
+        f"the plan {name!r}",
         registered_only=True,
         uploaded=uploaded_here(visit.engine),
     )

@@ -56,7 +56,9 @@ def _top(
         bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="say the version, and end")
     ] = False,
 ) -> None:
-    """Find out how much of what metamorphic testing reports as satisfied is false."""
+    """Find out how much of what metamorphic testing reports as satisfied is false. Begin with demo; the usual way is
+    run, sample, gold, app, report. With --plugin MODULE before or after a command a module that registers relations and
+    the like is imported first."""
 
 
 def _load_plugins(words: list[str]) -> list[str]:
@@ -84,13 +86,10 @@ def _load_plugins(words: list[str]) -> list[str]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0, 1 where it found a problem, 2 for a mistake of the user, 3 for a limit
     that was reached, or 4 where too little was judged to decide what it was asked.
-
-    What it says goes out whatever the encoding and state of stdout and stderr (`audit.cli.console`).
     """
     mend_streams()
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        _refuse_no_text(words)
         words = _load_plugins(words)
         top = application()
         with installed_extras(), top.make_context("audit", words) as context:
@@ -111,16 +110,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     finally:
         end_streams()
     return int(status or 0)
-
-
-def _refuse_no_text(words: Sequence[str]) -> None:
-    """Raise AuditError for an argument whose bytes are no text: Python has halves of characters for them."""
-    for number, word in enumerate(words, start=1):
-        if not word.isascii() and any("\udc80" <= sign <= "\udcff" for sign in word):
-            shown = word.encode("utf-8", "backslashreplace").decode()
-            raise AuditError(
-                f"argument {number} ({shown[:80]}) has bytes that are no UTF-8; rename the file, or mend it"
-            )
 
 
 def command() -> NoReturn:

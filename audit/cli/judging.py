@@ -4,7 +4,7 @@ import math
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from audit.cli.console import Reply, checking_too, table, tell
+from audit.cli.console import Reply, checking_too
 from audit.cli.options import (
     AUDITED_FOLLOW_UPS,
     DATABASE,
@@ -20,7 +20,6 @@ from audit.cli.options import (
     command,
     decimal,
     exclusive,
-    flag,
     group,
     group_sizes,
     language_code,
@@ -387,129 +386,9 @@ def known_pick(
     return Reply({"purpose": purpose, **asdict(picked)}, [*lines, _next(purpose, db)])
 
 
-@command("known list", JUDGE, "what is known", "audit known list --json")
-def known_list(db: Database = DATABASE) -> Reply:
-    """What is known. `more_texts` are those beside the first of an input of several, `output` what is judged together
-    with the text where the task asks about outputs. `judged` counts the answers given in training, or while it was
-    hidden.
-    """
-    from audit.annotation.control_questions import known_questions
-
-    rows = [
-        {
-            "question": question.id,
-            "purpose": question.purpose,
-            "task": question.task,
-            "kind": question.kind,
-            "answer": list(question.allowed),
-            "judged": question.judged,
-            "languages": list(question.languages),
-            "text": question.texts[0],
-            "more_texts": list(question.texts[1:]),
-            "output": question.output,
-            "explanation": question.explanation,
-        }
-        for question in known_questions(open_database(db))
-    ]
-    hidden = {"task", "explanation"} | {name for name in ("more_texts", "output") if not any(row[name] for row in rows)}
-    shown = [{name: _short(value) for name, value in row.items() if name not in hidden} for row in rows]
-    return Reply(rows, table(shown))
-
-
-@command(
-    "known remove",
-    JUDGE,
-    "make questions known no longer; what was judged stays",
-    "audit known remove --questions 17 --db mine.db",
-)
-def known_remove(
-    questions: Annotated[Names | None, numbered("their numbers", "1,2")] = None,
-    everything: Annotated[bool, flag("--all", "all of them")] = False,
-    db: Database = DATABASE,
-) -> None:
-    """Makes questions known no longer. What was judged of them stays in the history. Whoever passed the training round
-    is trained again when it loses or gains a question.
-    """
-    from audit.annotation.control_questions import remove_known
-
-    exclusive(("--questions", questions), ("--all", everything), required=True)
-    number = remove_known(open_database(db), None if everything else questions)
-    tell(f"{number:,} questions are known no longer; what was judged of them stays.")
-
-
 def _next(purpose: str, db: str) -> str:
     name = "pass_mark=0.8" if purpose == "training" else "gold_share=0.05"
     return f"Next, where it is not done: audit settings --set {name} --db {db}"
-
-
-def _short(value: object) -> object:
-    return " ".join(value.split())[:60] if isinstance(value, str) else value
-
-
-@command(
-    "stale",
-    JUDGE,
-    "list answers, or let them go stale after the guideline changed",
-    "audit stale",
-    "audit stale --below 2 --dry-run",
-    'audit stale --below 2 --kind input --adjudications --by mia --reason "neutral has a wider meaning now"',
-)
-def stale(
-    below: Annotated[int | None, whole_number("answers given by versions of the guideline before N", "N")] = None,
-    labels: Annotated[
-        Names, listed("answers that are one of these, labels that the task no longer has included", "A,B")
-    ] = NONE,
-    task: Annotated[str | None, text("only questions of this task", "NAME")] = None,
-    kind: Annotated[str | None, text("only questions about an input, a pair or a group", "NAME")] = None,
-    unsettled: Annotated[
-        bool, flag("--unsettled", "only questions that neither people nor an adjudicator have settled")
-    ] = False,
-    elsewhere: Annotated[
-        bool, flag("--elsewhere", "imported labels, too; they have no version, and nobody can give them again here")
-    ] = False,
-    adjudications: Annotated[
-        bool,
-        flag("--adjudications", "adjudications, too; their questions are settled as if nobody had adjudicated them"),
-    ] = False,
-    reason: Annotated[
-        str | None, text("why: kept with the answers, and shown to those who are asked again", "TEXT")
-    ] = None,
-    by: Annotated[str | None, text("the manager in whose name it is done", "NAME")] = None,
-    dry_run: Annotated[bool, flag("--dry-run", "says what would go, and changes nothing")] = False,
-    db: Database = DATABASE,
-) -> Reply:
-    """Lets answers go stale after the guideline or the labels were changed in mid-study. Without `--below` and
-    `--labels` it lists the answers that count, by what they are and the guideline they were given by, and changes
-    nothing.
-    """
-    from audit.annotation.accounts import manager_named
-    from audit.annotation.answers import command as client_of
-    from audit.false_satisfaction.questions import queue_length
-    from audit.judging.staleness import Choice, mark_stale, preview_stale, stale_counts
-
-    engine = open_database(db)
-    if below is None and not labels:
-        rows = [row._asdict() for row in stale_counts(engine)]
-        return Reply({"answers": rows}, table(rows) if rows else ["Nobody has answered anything yet."])
-    choice = Choice(task, kind, below, tuple(labels), elsewhere, unsettled, adjudications)
-    if not dry_run and not (by and reason):
-        raise AuditError("name the manager in whose name answers go stale with --by, and say why with --reason")
-    manager = manager_named(engine, by).id if by else None
-    going = preview_stale(engine, choice, manager)
-    waiting = None
-    if manager is not None and not dry_run:
-        going = mark_stale(engine, manager, choice, reason or "", client=client_of("stale"))
-        waiting, _ = queue_length(engine)
-    numbers = {"judgements": going.judgements, "adjudications": going.adjudications, "questions": going.questions}
-    document = numbers | {"people": going.people, "done": waiting is not None}
-    verb = "would go" if waiting is None else "went"
-    lines = [
-        f"{going.judgements:,} judgements by {going.people:,} people and {going.adjudications:,} adjudications {verb} "
-        f"stale, on {going.questions:,} questions.",
-    ]
-    if waiting is not None:
-        lines.append(f"{waiting:,} questions wait for people.")
-    return Reply(document | {"waiting": waiting}, lines)
 
 
 @command(

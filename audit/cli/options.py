@@ -1,15 +1,11 @@
 """How commands are declared: the app, its options and their types, and what is checked before a command works."""
 
 import inspect
-import io
 import math
 import os
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import redirect_stdout
-from difflib import get_close_matches
 from functools import wraps
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +14,7 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from audit.cli.console import Reply, answer, tell
+from audit.cli.console import Reply, answer
 from audit.errors import AuditError, BadFile
 
 DATABASE = "audit.db"
@@ -213,7 +209,7 @@ Weights = Annotated[str | None, read_from("one ranking by a CSV relation,weight,
 
 
 class Command(TyperCommand):
-    """A command whose values are checked before it works, and whose help goes out like any answer."""
+    """A command whose values are checked before it works."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         _refuse_missing_values(self, args)
@@ -234,51 +230,17 @@ class Command(TyperCommand):
         except Missing as missing:
             raise AuditError(f"{missing}{_see(ctx)}{_example(ctx)}") from None
 
-    def get_help_option_names(self, ctx: Any) -> list[str]:
-        return ["--help", "-h"]
-
-    def get_help(self, ctx: Any) -> str:
-        return _shown(lambda: _help(self, ctx))
-
 
 class Group(TyperGroup):
-    """Commands, of which a mistyped name suggests another."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if not args:
-            if ctx.parent is None:
-                raise AuditError("a command is missing; see `audit --help`, or begin with `audit demo`")
-            raise AuditError(f"one of {', '.join(self.commands)} is missing; see `{ctx.command_path} --help`")
-        return super().parse_args(ctx, args)
-
-    def get_help_option_names(self, ctx: Any) -> list[str]:
-        return ["--help", "-h"]
+    """Commands, whose own options need no pydantic: typer loads it to convert None, 0.1 s for a page of help."""
 
     def get_help_option(self, ctx: Any) -> Any:
         if (option := super().get_help_option(ctx)) is not None:
-            option.default = False  # None would be converted, for which typer loads pydantic: 0.1 s for a page of help
+            option.default = False
         return option
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if (command := super().get_command(ctx, cmd_name)) is None:
-            close = get_close_matches(cmd_name, self.commands, n=1)
-            hint = f"; did you mean {close[0]}?" if close else f"; see `{ctx.command_path} --help`"
-            raise AuditError(f"there is no command {cmd_name[:80]!r}{hint}")
-        return command
 
-    def get_help(self, ctx: Any) -> str:
-        return _shown(lambda: _help(self, ctx))
-
-
-class ListingGroup(Group):
-    """Commands; without one of them the group lists what they are about."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        _refuse_missing_values(self, args)
-        return TyperGroup.parse_args(self, ctx, args)
-
-
-def _refuse_missing_values(command: TyperCommand | TyperGroup, args: list[str]) -> None:
+def _refuse_missing_values(command: TyperCommand, args: list[str]) -> None:
     """`--html --json` leaves a value out; a value that begins with a dash is given as in `--html=--json`."""
     options = [param for param in command.params if param.param_type_name == "option"]
     valued = {name for param in options if not getattr(param, "is_flag", False) for name in param.opts}
@@ -289,95 +251,15 @@ def _refuse_missing_values(command: TyperCommand | TyperGroup, args: list[str]) 
             raise AuditError(f"{option} needs a value, and {value[:40]} is an option; write {option}={value[:40]}")
 
 
-def _shown(format_help: Callable[[], object]) -> str:
-    """A help page, said as any answer is: what typer prints itself would end in a traceback on a full disk."""
-    with redirect_stdout(_Page()) as page:
-        format_help()
-    tell(page.getvalue().rstrip("\n"), end="")  # typer ends the line
-    return ""
-
-
-class _Page(io.StringIO):
-    """What is printed, as if it went to the stdout that there was."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._real = sys.stdout
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        return getattr(self._real, "encoding", None) or "utf-8"
-
-    def isatty(self) -> bool:
-        return self._real.isatty()
-
-
-def _help(command: Any, ctx: Any) -> None:
-    """A page of help. The first one has a line a command and rules for panels, so that all of them fit a screen."""
-    from rich.console import Console
-    from rich.panel import Panel
-    from rich.table import Table
-    from rich.text import Text
-
-    console, first = Console(highlight=False), ctx.parent is None
-    usage = command.get_usage(ctx) if not first else "Usage: audit [--plugin MODULE] COMMAND [OPTIONS]"
-    console.print(Text(usage, style="bold"))
-    for paragraph in command.help.split("\n\n"):
-        console.print(Text("" if first else "\n"), Text(paragraph), sep="", end="\n")
-    for title, rows in _rows(command, ctx).items():
-        grid = Table.grid(padding=(0, 2), expand=not first)
-        grid.add_column(style="bold cyan", no_wrap=True, width=15 if first else None)
-        if not first and any(len(row) > 2 for row in rows):
-            grid.add_column(style="yellow", overflow="fold", max_width=30)
-        grid.add_column(ratio=None if first else 1)
-        for row in rows:
-            grid.add_row(*map(Text, row))
-        if first:
-            console.rule(Text(title, style="bold"), align="left", style="dim")
-            console.print(grid)
-        else:
-            console.print(Panel(grid, title=title, title_align="left", border_style="dim"))
-    for example in (command.epilog or "").splitlines():
-        console.print(Text(example, style="dim"), soft_wrap=True)
-
-
-def _rows(command: Any, ctx: Any) -> dict[str, list[tuple[str, ...]]]:
-    """What the panels of a page of help list: commands by their panels, arguments, options."""
-    panels: dict[str, list[tuple[str, ...]]] = {}
-    commands = getattr(command, "commands", {}).items()
-    for panel in PANELS if ctx.parent is None else ("Commands",):
-        panels[panel] = [
-            (name, inner.short_help) for name, inner in commands if panel in ("Commands", inner.rich_help_panel)
-        ]
-    for kind, title in (("argument", "Arguments"), ("option", "Options")):
-        params = [param for param in command.get_params(ctx) if param.param_type_name == kind]
-        if ctx.parent is None:
-            panels[title] = [(spelling(param), param.help) for param in params]
-        else:
-            panels[title] = [(spelling(param), value_of(param), told(param)) for param in params]
-    if ctx.parent is None:
-        panels["Options"].insert(
-            0, ("--plugin MODULE", "import this module first: it registers relations and the like")
-        )
-    return {title: rows for title, rows in panels.items() if rows}
-
-
-def value_of(param: Any) -> str:
-    """What a value of a parameter is called, or which there are; nothing for flags and arguments."""
-    if param.param_type_name == "argument" or getattr(param, "is_flag", False):
-        return ""
-    choices = param.type_descriptor.choices
-    return "|".join(map(str, choices)) if choices else str(param.metavar or "")
-
-
-def told(param: Any) -> str:
-    """The help of a parameter, with its default."""
-    shown = param.default not in (None, "", []) and param.default is not False
-    return str(param.help) + (f" (default: {param.default})" if shown else " (required)" if param.required else "")
-
-
 Function = Callable[..., "Reply | int | None"]
-app = typer.Typer(name="audit", cls=Group, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(
+    name="audit",
+    cls=Group,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # to load rich takes longer than all else that a page of help needs
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
 _GROUPS: dict[str, typer.Typer] = {}
 
 
@@ -404,14 +286,14 @@ def listing(name: str, panel: str, help: str, *examples: str) -> Callable[[Funct
         )
         unless_one_of_its_commands.__annotations__ = answering.__annotations__ | {"context": typer.Context}
         about = "\n\n".join(" ".join(paragraph.split()) for paragraph in (function.__doc__ or "").split("\n\n"))
-        _GROUPS[name] = typer.Typer(cls=ListingGroup, invoke_without_command=True)
+        _GROUPS[name] = typer.Typer(cls=Group, invoke_without_command=True)
         _GROUPS[name].callback(invoke_without_command=True)(unless_one_of_its_commands)
         app.add_typer(
             _GROUPS[name],
             name=name,
             help=about,
             short_help=help,
-            epilog="\n".join(f"Example: {example}" for example in examples),
+            epilog="\n\n".join(f"Example: {example}" for example in examples),
             rich_help_panel=panel,
         )
         return function
@@ -431,7 +313,7 @@ def command(name: str, panel: str, help: str, *examples: str) -> Callable[[Funct
             cls=Command,
             help="\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs),
             short_help=help,
-            epilog="\n".join(f"Example: {example}" for example in examples),
+            epilog="\n\n".join(f"Example: {example}" for example in examples),
             rich_help_panel=panel if not second else None,
         )(_answering(function))
         return function
@@ -504,8 +386,8 @@ def _see(context: Any) -> str:
 
 
 def _example(context: Any) -> str:
-    examples = (context.command.epilog or "").splitlines() if context is not None else []
-    return f", for example `{examples[0].removeprefix('Example: ')}`" if examples else ""
+    first = (context.command.epilog or "").partition("\n\n")[0] if context is not None else ""
+    return f", for example `{first.removeprefix('Example: ')}`" if first else ""
 
 
 def open_database(database: str, create: bool = False) -> Any:

@@ -4,14 +4,13 @@ import errno
 import getpass
 import os
 import re
-import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
-from audit.cli.console import Reply, Rows, say, table, tell, visible
+from audit.cli.console import Reply, say, tell, visible
 from audit.cli.options import (
     DATABASE,
     NONE,
@@ -186,8 +185,7 @@ def user_add(
     if taken and taken.disabled and not taken.has_password:
         raise AuditError(
             f"there is an account {taken.name!r} already, which cannot log in, as those of imported labels; choose "
-            f"another name, or let this one in with `audit user password {shlex.quote(taken.name)} --db {db}` and "
-            f"`audit user enable {shlex.quote(taken.name)} --db {db}`"
+            "another name, or give this one a password and let it in on the page Accounts of the app"
         )
     password = None if no_password else _ask()
     account = add_account(engine, name, role, password, languages=languages)
@@ -201,49 +199,6 @@ def _ask() -> str:
     if sys.stdin.isatty():
         return getpass.getpass("Password: ")
     return sys.stdin.readline().rstrip("\n")
-
-
-@command("user list", PEOPLE, "accounts there are", "audit user list --json")
-def user_list(db: Database = DATABASE) -> Reply:
-    """Every account, the disabled ones too. `last_seen` is the last use of the app, in UTC to the minute; `password`
-    says whether it has one.
-    """
-    from audit.annotation.accounts import account_details
-
-    rows: Rows = [
-        {
-            "name": account.name,
-            "role": account.role,
-            "languages": list(account.languages),
-            "disabled": account.disabled,
-            "password": account.has_password,
-            "last_seen": account.seen_at.isoformat(timespec="minutes") if account.seen_at else None,
-        }
-        for account in account_details(open_database(db))
-    ]
-    return Reply(rows, table)
-
-
-@command(
-    "user disable", PEOPLE, "keep an account out, and log it out everywhere", "audit user disable ann --db mine.db"
-)
-def user_disable(name: Annotated[str, name_of("name", "of the account")], db: Database = DATABASE) -> None:
-    """Keeps an account out from now on and logs it out everywhere; the question it was looking at goes to others. What
-    it judged stays. The last manager cannot be disabled.
-    """
-    from audit.annotation.accounts import disable_account
-
-    account = disable_account(open_database(db), name)
-    tell(visible(f"Account {account.name} disabled; it is logged out everywhere."))
-
-
-@command("user enable", PEOPLE, "let a disabled account log in again", "audit user enable ann --db mine.db")
-def user_enable(name: Annotated[str, name_of("name", "of the account")], db: Database = DATABASE) -> None:
-    """Lets a disabled account log in again."""
-    from audit.annotation.accounts import enable_account
-
-    account = enable_account(open_database(db), name)
-    tell(visible(f"Account {account.name} enabled."))
 
 
 @command(
@@ -287,7 +242,7 @@ def user_token(
     engine = open_database(db)
     account = next((account for account in account_details(engine) if account.name == stored_name(name)), None)
     if account is None:
-        raise AuditError(f"there is no account {name!r}; `audit user list --db {db}` names those that there are")
+        raise AuditError(f"there is no account {name!r}; the page Accounts of the app names those that there are")
     secret, token = make_token(engine, account.id, label, role, days, by_owner=False)
     document = {
         "token": secret,

@@ -90,7 +90,7 @@ def report(
     ] = None,
     html: Html = None,
     pdf: Pdf = None,
-    language: Annotated[Literal["en", "zh"], chosen("of the text and of the files")] = "en",
+    language: Annotated[Literal["en", "zh"], chosen("of the files")] = "en",
     full: Full = False,
 ) -> Reply:
     """Which system is best, how sure that is, and what is false of what was reported; `--full` shows the rates of every
@@ -134,7 +134,7 @@ def reported(
     if pdf:
         write_pdf(report, Path(pdf), language)
     shown = to_terminal if full else first_lines
-    return Reply(report, None if html or pdf else lambda document: [shown(document, language=language)])
+    return Reply(report, None if html or pdf else lambda document: [shown(document)])
 
 
 def write_html(report: "ReportDocument", path: Path, language: str = ENGLISH) -> None:

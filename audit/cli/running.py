@@ -41,7 +41,6 @@ from audit.keys import canonical
 
 if TYPE_CHECKING:
     from audit.corpora import Reading
-    from audit.corpora.recordings import Recording
 
 
 SYSTEMS = ("vader", "textblob", "hiv4", "tfidf-logreg")
@@ -509,65 +508,6 @@ def _next(engine: Any, db: str) -> str:
 
     size = "--share 1" if gold_alone(engine) else "--per-relation 60"
     return f"Next: audit sample --db {db} {size}"
-
-
-@command(
-    "recorded",
-    DATA,
-    "what recorded translations there are in a file or folder",
-    "audit recorded past.csv",
-    "audit recorded recordings --json",
-)
-def recorded(path: Annotated[str, place("PATH", "a CSV, or a folder of them")]) -> Reply:
-    """What recorded translations there are, before they are audited as `recorded:PATH` (format
-    (docs/reference/translation-systems.md)): systems, pairs of languages, and how many rows have what wrong.
-    """
-    from audit.corpora.recordings import read_recording
-
-    recording = read_recording(path)
-    document = described(recording)
-    return Reply(document, _lines(recording, document))
-
-
-def described(recording: "Recording") -> dict[str, Any]:
-    """The answer of `--json`: systems with their pairs of languages, originals, problems."""
-    return {
-        "path": recording.path,
-        "files": recording.files,
-        "rows": recording.rows,
-        "originals": len({(ask.source_language, ask.key) for ask in recording.originals}),
-        "systems": [
-            {
-                "system": system,
-                "version": recording.versions[system],
-                "translations": len(recording.outputs[system]),
-                "pairs": [
-                    {"source_language": source, "target_language": target, "translations": count}
-                    for (source, target), count in recording.pairs(system).items()
-                ],
-            }
-            for system in recording.systems
-        ],
-        "problems": [
-            {"problem": problem.kind, "rows": problem.rows, "first": problem.first, "says": problem.text}
-            for problem in recording.problems.values()
-        ],
-    }
-
-
-def _lines(recording: "Recording", document: dict[str, Any]) -> list[str]:
-
-    rows = [
-        {"system": system["system"], **{name.replace("_language", ""): value for name, value in pair.items()}}
-        for system in document["systems"]
-        for pair in system["pairs"]
-    ]
-    return [
-        f"{recording.path}: {recording.rows:,} rows in {len(recording.files)} files, "
-        f"{document['originals']:,} original texts",
-        *table(rows),
-        *(f"{problem.text}, the first in {problem.first}" for problem in recording.problems.values()),
-    ]
 
 
 @command(

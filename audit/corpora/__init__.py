@@ -6,7 +6,6 @@ one that users have files of is registered with an argument.
 
 from functools import cache
 from pathlib import Path
-from typing import cast
 
 from audit.corpora.base import CORPORA, Corpus, Row, Unit, loaded, short_name, split_name
 from audit.corpora.files import AS_IT_IS, FileCorpus, Reading, is_file_name
@@ -80,7 +79,7 @@ def get_corpus(
             check_targets(name, corpus.rows())
         return corpus
     known = [corpus.name for corpus in all_corpora(task)]
-    with_file = [usage for usage in CORPORA.usages() if ":" in usage]
+    with_file = [f"{entry.name}:{entry.argument}" for entry in CORPORA.entries() if entry.argument]
     raise CORPORA.unknown(name, [*known, *with_file])
 
 
@@ -109,10 +108,15 @@ def _is_for_translation(name: str) -> bool:
 
 def _made(name: str) -> Corpus:
     """The registered corpus of this name. Raises AuditError for one of a plug-in that cannot be made or is none."""
-    corpus = CORPORA.call(name)
+    make = CORPORA.get(name)
+    with CORPORA.guarded(name):
+        corpus: Corpus = make()
     if not hasattr(corpus, "rows") or not hasattr(corpus, "task"):
-        raise AuditError(message("plugin.no_corpus", name=name, what=type(corpus).__name__))
-    return cast(Corpus, corpus)
+        raise AuditError(
+            f"corpus {name!r} of a plug-in is of the type {type(corpus).__name__}; its function must return a corpus, "
+            "such as a FrameCorpus"
+        )
+    return corpus
 
 
 def _is_registered(name: str) -> bool:

@@ -1,8 +1,8 @@
 """Slices: the parts of a corpus that a property of its sources makes, such as long texts, or questions.
 
 A slice function takes a row and says what it is in: a name, a truth (yes or no), a number (rows are cut into classes
-with as many rows each, as far as equal numbers let them), or None: in no slice. It is registered by name in
-`audit.registry.slices`, with an argument where it needs one (`phrase:not|never`). What no function is called is a
+with as many rows each, as far as equal numbers let them), or None: in no slice. It has a name in `SLICES`,
+with an argument where it needs one (`phrase:not|never`). What no function is called is a
 column of the corpus.
 """
 
@@ -13,11 +13,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from audit import registry
 from audit.corpora.base import Row
 from audit.errors import AuditError, first_line
 from audit.messages import message
-from audit.registry import Registry
 from audit.text.ngram_model import held_out_perplexities, model_words
 from audit.text.tools import phrase_pattern
 
@@ -25,8 +23,6 @@ Value = str | bool | float | None
 SliceFunction = Callable[[Row], Value]
 F = TypeVar("F", bound=Callable[..., Any])
 
-SLICES: Registry[Callable[..., Any]] = registry.slices
-"""Slice functions; of those with an argument, makers of one."""
 GOLD, COLUMN = "gold", "column"
 DOCUMENT = ("document", "cluster")
 """What the column of documents is called, whatever the corpus calls it."""
@@ -83,14 +79,15 @@ def find_slicing(spec: str | SliceFunction) -> Slicing:
             raise AuditError(message("slices.no_function", what=type(spec).__name__), parameter="slices")
         return _slicing(getattr(spec, "__name__", type(spec).__name__).strip("<>"), spec)
     name, colon, argument = spec.partition(":")
-    entry = SLICES.find(name)
-    if entry is None or (colon and not entry.argument):
+    if name not in SLICES or (colon and name not in ARGUMENTS):
         return find_slicing(f"{COLUMN}:{spec}")
-    if entry.argument and not argument.strip():
-        raise AuditError(message("slices.no_argument", spec=spec, usage=f"{name}:{entry.argument}"), parameter="slices")
-    function = SLICES.get(name)
+    if name in ARGUMENTS and not argument.strip():
+        raise AuditError(
+            message("slices.no_argument", spec=spec, usage=f"{name}:{ARGUMENTS[name]}"), parameter="slices"
+        )
+    function = SLICES[name]
     if name == COLUMN:  # a column goes by its own name, unless that is a slice function's
-        called = argument if SLICES.find(argument) is None else spec
+        called = spec if argument in SLICES else argument
         return Slicing(called, function(argument), column=argument)
     return _slicing(spec, function(argument) if colon else function)
 
@@ -186,13 +183,11 @@ def cut(values: Sequence[float | None], parts: int) -> tuple[list[str | None], l
 # The slice functions that come with audit.
 
 
-@SLICES.register(GOLD)
 def gold(row: Row) -> Value:
     """The gold label of the source."""
     return row.gold
 
 
-@SLICES.register(COLUMN, argument="NAME")
 def column(name: str) -> SliceFunction:
     """A column of the corpus (an attribute of its sources); `document` is the one that was read as such."""
 
@@ -203,7 +198,6 @@ def column(name: str) -> SliceFunction:
     return value
 
 
-@SLICES.register("length")
 @sliced(whole=True)
 def length(rows: Sequence[Row]) -> list[int]:
     """The number of words (of characters, in languages without blanks) of all texts of an input, in quarters."""
@@ -216,7 +210,6 @@ def length(rows: Sequence[Row]) -> list[int]:
     ]
 
 
-@SLICES.register("perplexity")
 @sliced(parts=3, whole=True)
 def perplexity(rows: Sequence[Row]) -> list[float]:
     """How unusual the texts are under an n-gram model of the corpus's other texts in their language, in thirds."""
@@ -239,13 +232,11 @@ def _says(row: Row, name: str) -> bool | None:
     return any(pattern.search(text) for pattern, text in known) if known else None
 
 
-@SLICES.register("negation")
 def negation(row: Row) -> Value:
     """Whether a text denies something, by phrases of its language."""
     return _says(row, "negation")
 
 
-@SLICES.register("question")
 def question(row: Row) -> Value:
     """Whether a text asks something, by phrases of its language."""
     return _says(row, "question")
@@ -254,7 +245,6 @@ def question(row: Row) -> Value:
 _GENDERS = tuple(message(f"slices.{code}") for code in ("female", "male", "both", "none_named"))
 
 
-@SLICES.register("gender")
 @sliced(names=_GENDERS)
 def gender(row: Row) -> Value:
     """Which gender the texts name, by pronouns, kin words and titles of their language: female, male, both or none."""
@@ -264,7 +254,6 @@ def gender(row: Row) -> Value:
     return _GENDERS[2 if female and male else 0 if female else 1 if male else 3]
 
 
-@SLICES.register("phrase", argument="PATTERN")
 def phrase(pattern: str) -> SliceFunction:
     """Whether a text has one of these phrases: a regular expression, in any case. What is in ASCII finds whole words
     where it begins or ends with a letter or digit."""
@@ -276,3 +265,18 @@ def phrase(pattern: str) -> SliceFunction:
         refused = message("slices.bad_pattern", pattern=pattern, reason=str(problem))
         raise AuditError(refused, parameter="slices") from None
     return lambda row: any(compiled.search(text) for text in row.input.texts)
+
+
+SLICES: dict[str, Callable[..., Any]] = {
+    GOLD: gold,
+    COLUMN: column,
+    "length": length,
+    "perplexity": perplexity,
+    "negation": negation,
+    "question": question,
+    "gender": gender,
+    "phrase": phrase,
+}
+"""Slice functions by name; of those with an argument, makers of one. A plug-in adds its own."""
+ARGUMENTS = {COLUMN: "NAME", "phrase": "PATTERN"}
+"""What stands behind the colon of those that have an argument."""

@@ -18,7 +18,7 @@ from audit.annotation.accounts import note
 from audit.annotation.questions import ABOUT_OUTPUTS, Subject
 from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Drawn, Step, carried_labels, never_carries, satisfied_groups, source_of
-from audit.messages import message
+from audit.messages import message, with_commas
 from audit.sampling.draw import cell_lists
 from audit.store import Checked, rows_among, table_of, tables
 from audit.tasks import Task, get_task
@@ -68,9 +68,12 @@ def find_judge(connection: Connection, name: str) -> JudgeRow:
         return found[0]
     if found:
         names = [f"#{one.id} ({one.name}@{one.version})" for one in found]
-        raise AuditError(message("judges.several", name=name, names=names), parameter="proxy")
+        raise AuditError(
+            f"several judges have the name {name!r}: {with_commas(names)}; name one of these, by its number",
+            parameter="proxy",
+        )
     names = list(dict.fromkeys(one.name for one in judges)) or [message("list.none")]
-    raise AuditError(message("judges.unknown", name=name, names=names))
+    raise AuditError(f"there is no judge {name!r} in this database; there are {with_commas(names)}")
 
 
 def opinions_of(connection: Connection, judge_id: int, variant: int = 0) -> dict[Subject, frozenset[str]]:

@@ -24,11 +24,12 @@ from sqlalchemy import Connection, FromClause, Row, Select, and_, literal, or_, 
 
 from audit.annotation.answers import ORIGINS, PEOPLE
 from audit.annotation.questions import ABOUT_OUTPUTS, Subject, asks_pairs
-from audit.registry import absent, warn_once
+from audit.registry import warn_once
 from audit.relations import COUNTED, Outcome, find_relation
 from audit.relations.base import Carry, Seen, declared, nothing
 from audit.relations.composition import parts_of
 from audit.store import rows_among, table_of, tables
+from audit.store.brought import absent
 from audit.tasks import Input, Output, base_of, get_task
 
 CARRIES = "carries"

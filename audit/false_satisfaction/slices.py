@@ -106,7 +106,7 @@ def slice_groups(
         if slicing.name == GOLD:
             raise AuditError(message("slices.no_gold"), parameter="slices")
         if slicing.column is not None and slicing.column not in columns:
-            raise UnknownName("slice", slicing.name, list({*columns, *SLICES.usages()}))
+            raise UnknownName("slice", slicing.name, list({*columns, *SLICES}))
     return Sliced(
         groups, by, tuple(slicing.name for slicing in slicings if not slicing.column and slicing.name in columns)
     )

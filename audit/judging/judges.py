@@ -30,7 +30,7 @@ from audit.false_satisfaction.judged import (
 )
 from audit.false_satisfaction.resolution import drawn_groups
 from audit.keys import canonical
-from audit.messages import message
+from audit.messages import with_commas
 from audit.relations.asking import text_names
 from audit.sampling.designs import INFORMATIVE
 from audit.store import insert_new, rows_among, table_of, tables, writing
@@ -103,16 +103,23 @@ def ask_judge(
     allowed), AuditError where nothing was drawn, and, once all that came is stored, where a judge answers nothing.
     """
     if request.most is not None and request.most < 1:
-        raise AuditError(message("judges.bad_number", name="max_calls", number=request.most), parameter="max_calls")
+        raise AuditError(f"{'max_calls'} {request.most}: must be at least 1", parameter="max_calls")
     if request.per_cell is not None and request.per_cell < 1:
-        raise AuditError(message("judges.bad_number", name="per_cell", number=request.per_cell), parameter="per_cell")
+        raise AuditError(f"{'per_cell'} {request.per_cell}: must be at least 1", parameter="per_cell")
     with engine.connect() as connection:
         samples = ground_of(connection, request.study).samples
         if not samples:
-            raise AuditError(message("judges.nothing_drawn"))
+            raise AuditError(
+                "nothing is drawn yet, so there are no questions; draw a sample first, for example with `audit "
+                "sample --per-relation 60`"
+            )
         own = own_systems(connection, judge.name, judge.version, judge.settings)
     if own and not request.allow_own:
-        raise Refused(message("judges.own", name=judge.name, systems=own), parameter="allow_own")
+        raise Refused(
+            f"the judge {judge.name!r} is the same model as the system under test {with_commas(own)}, and would "
+            "be asked whether its own outputs are right; choose another one, or allow it with allow_own",
+            parameter="allow_own",
+        )
     settings = canonical(dict(judge.settings))
     row = {"name": judge.name, "version": judge.version, "settings": settings, "created_at": tables.now()}
     with writing(engine) as connection:
@@ -133,7 +140,10 @@ def _ask_for_cells(engine: Engine, session: "_Session", samples: Sequence[Sample
     judge_id = session.done.judge
     random = [sample for sample in samples if sample["design"] != INFORMATIVE]
     if not random:
-        raise AuditError(message("judges.only_compares"))
+        raise AuditError(
+            "the samples of the design informative only compare systems, and need no proxy; draw one of the "
+            "design shared"
+        )
     with writing(engine) as connection:
         for sample in random:
             whole = Scope(sample["study_id"])
@@ -296,7 +306,10 @@ class _Session:
             if monotonic() - self._flushed > FLUSH:
                 self._flush()
             if self._without_answer >= HOPELESS:
-                raise AuditError(message("judges.hopeless", count=HOPELESS, error=self.done.last_error or ""))
+                raise AuditError(
+                    f"the judge gave no answer to {HOPELESS} questions one after the other, and is asked no more; "
+                    f"what came is stored. Last: {self.done.last_error or ''}"
+                )
             await asyncio.sleep(0)  # an interrupt is noticed here, also where a function never waits
 
     def _note(self, pending: _Open, answered: Answered) -> None:
@@ -388,5 +401,7 @@ def variants_named(names: Sequence[str]) -> tuple[int, ...]:
     """The numbers of ways of asking by name, beside 0, as people are asked. Raises AuditError for another name."""
     for name in names:
         if name not in VARIANTS[1:]:
-            raise AuditError(message("judges.no_variant", name=name, names=VARIANTS[1:]), parameter="variants")
+            raise AuditError(
+                f"{name!r} is no other way of asking; allowed are {with_commas(VARIANTS[1:])}", parameter="variants"
+            )
     return (0, *sorted({VARIANTS.index(name) for name in names}))

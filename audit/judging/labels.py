@@ -42,7 +42,7 @@ from audit.false_satisfaction.questions import asked_by
 from audit.files import MISSING, SHOWN, as_text, first_lines, parse_json, plain_frame, read_table, read_text
 from audit.judging.unit import Work, unit_of_work
 from audit.keys import normal_text
-from audit.messages import message
+from audit.messages import message, with_commas
 from audit.store import insert_new, need_study, pieces, tables
 from audit.store.bulk import LIMIT
 from audit.store.core import (
@@ -140,7 +140,10 @@ def refuse(path: Path, bad: Sequence[tuple[str, str]], number: int, parameter: s
         raise BadFile(message("file.at_place", file=path, place=bad[0][0], reason=bad[0][1]), parameter=parameter)
     if bad:
         lines = [message("file.place", place=place, reason=reason) for place, reason in bad]
-        wrong = message("labels.wrong", file=path, count=len(bad), whole=number, lines=first_lines(lines, SHOWN))
+        wrong = (
+            f"{path}: {len(bad):,} of {number:,} labels are wrong, so nothing was used:\n"
+            f"{with_commas(first_lines(lines, SHOWN))}"
+        )
         raise BadFile(wrong, parameter=parameter)
 
 
@@ -152,16 +155,23 @@ def frame_labels(frame: "pd.DataFrame", name: str = "labels") -> Labels:
     plain = plain_frame(frame, name)
     if missing := [column for column in ("label", "annotator") if column not in plain]:
         columns = list(plain.columns) or message("list.none")
-        raise BadFile(message("labels.no_column", name=name, column=missing[0], columns=columns))
+        raise BadFile(
+            f"{name} has no column {missing[0]!r}; it needs label, annotator, and text or row, and has "
+            f"{with_commas(columns)}"
+        )
     if plain.empty:
-        raise BadFile(message("labels.no_rows", name=name))
+        raise BadFile(f"{name} has no rows")
     return _checked(Path(name), plain.fillna("").map(as_text), [], "row")
 
 
 def _checked(path: Path, table: "pd.DataFrame", bad: list[tuple[str, str]], place: str) -> Labels:
     """The labels of a table; `bad` are rows that cannot be read, `place` is what a row is called."""
     if ("text" in table) == ("row" in table):
-        raise BadFile(message("labels.columns", file=path, columns=list(table.columns)), parameter="columns")
+        raise BadFile(
+            f"{path}: of our columns there are {with_commas(list(table.columns))}; needed are label and either "
+            "text or row, and perhaps annotator: say with columns=text=THEIRS which is meant",
+            parameter="columns",
+        )
     labels: list[Label] = []
     without: Counter[str] = Counter()
     for line, row in zip(table.index, table.to_dict("records"), strict=True):
@@ -495,9 +505,15 @@ def _task(connection: Connection, name: str | None) -> Task:
     stored = connection.execute(select(study.c.task).distinct()).scalars()
     tasks = sorted(candidate for candidate in stored if matches(candidate, name))
     if not tasks:
-        raise AuditError(message("labels.no_studies_of", task=name) if name else message("labels.no_studies"))
+        raise AuditError(
+            f"there are no studies of the task {name} yet, so no text to label; run `audit run` first"
+            if name
+            else "there are no studies yet, so no text to label; run `audit run` first"
+        )
     if len(tasks) > 1:
-        raise AuditError(message("labels.several_tasks", tasks=tasks), parameter="task")
+        raise AuditError(
+            f"there are studies of several tasks: {with_commas(tasks)}; choose one with task=NAME", parameter="task"
+        )
     return get_task(tasks[0])
 
 
@@ -509,11 +525,22 @@ def _need_subjects(file: Labels, task: Task) -> None:
         if label.question is not None:
             continue
         if label.row is None and len(label.texts) < task.texts:
-            needs = message("labels.too_few_texts", task=task.name, count=task.texts, columns=columns)
+            needs = (
+                f"task {task.name} is about a text; it is in the column {with_commas(columns)}"
+                if task.texts == 1
+                else f"task {task.name} compares {task.texts} texts; they are in the columns {with_commas(columns)}"
+            )
         elif pairs and label.output is None:
-            needs = message("labels.no_output", task=task.name)
+            needs = (
+                f"task {task.name} asks about each output, and a text or row does not say which is meant; name it "
+                "in the column output, or give the question's key (an export for Label Studio has it with each "
+                "task)"
+            )
         elif label.row is None and translates and label.target is None:
-            needs = message("labels.no_target", task=task.name)
+            needs = (
+                f"task {task.name} asks about outputs in a language; say in the column target_language which, "
+                "such as es"
+            )
         else:
             continue
         bad.append((label.where, needs))
@@ -535,12 +562,12 @@ def _annotator_names(file: Labels, annotator: str | None) -> list[str]:
     names = {label.annotator for label in file.labels}
     if annotator is None and None in names:
         raise AuditError(
-            message("labels.nobody", file=file.path),
+            f"{file.path}: the file does not say who gave the labels; name them with annotator=NAME",
             parameter="annotator",
         )
     if annotator is not None and len(names) > 1:
         raise AuditError(
-            message("labels.several_annotators", file=file.path, count=len(names)),
+            f"{file.path}: the file names {len(names)} annotators, annotator would make one of them; leave it out",
             parameter="annotator",
         )
     written = {name: checked_name(str(name if annotator is None else annotator)) for name in sorted(names, key=str)}
@@ -558,7 +585,9 @@ def _labels_of_task(file: Labels, task: Task, renamed: Mapping[str, str]) -> lis
     for name, label in renamed.items():
         mapped[name.casefold()] = to = read(label)
         if to is None:
-            raise AuditError(message("labels.renamed_to", name=name, label=label, allowed=allowed), parameter="renamed")
+            raise AuditError(
+                f"renamed {name}={label}: {label!r} is not one of {with_commas(allowed)}", parameter="renamed"
+            )
     answers = [mapped.get(label.label.casefold()) or read(label.label) for label in file.labels]
     bad = [
         (label.where, f"label {label.label!r} is not one of {', '.join(allowed)}; rename it with renamed")
@@ -724,7 +753,7 @@ def elsewhere_accounts(connection: Connection, names: Sequence[str], role: str) 
         is_person = row["role"] in ROLES
         if is_person != (role in ROLES) or connection.execute(guidelines).scalars().all() != [ELSEWHERE]:
             raise AuditError(
-                message("labels.account_in_use", name=name),
+                f"{name!r} is an account that somebody uses; give who made these labels another name with annotator",
                 parameter="annotator",
             )
     columns = {"role": role, "password": None, "languages": "", "disabled": True, "created_at": tables.now()}
@@ -758,7 +787,7 @@ def renamed_labels(settings: Sequence[str]) -> dict[str, str]:
         name, equals, label = (part.strip() for part in setting.partition("="))
         if not (equals and name and label) or renamed.get(name, label) != label:
             raise AuditError(
-                message("labels.bad_renamed", setting=setting),
+                f"renamed {setting!r}: expected NAME=LABEL, each name once, for example good=positive",
                 parameter="renamed",
             )
         renamed[name] = label

@@ -85,7 +85,8 @@ def relation(
                 languages=tuple(languages),
                 version=version or code_version(function, check, state=False).version,
                 question=question,
-            )
+            ),
+            origin=getattr(function, "__module__", None) or "",
         )
         return function
 

@@ -21,7 +21,7 @@ from audit.keys import Late
 from audit.relations.validity import Limit
 from audit.tasks import Input, Output
 from audit.text import Analysis
-from audit.text.tools import LANGUAGES, version_of
+from audit.text.tools import tools_of, version_of
 
 # What an answer about the source says about a follow-up, without asking anybody.
 
@@ -387,7 +387,7 @@ class Relation:
         tagger = self.params.get("tagger")
         if tagger is not None:
             return [version_of(str(tagger))]
-        return [LANGUAGES.get(language).version() for language in self.languages] if self.grammar else []
+        return [tools_of(language).version() for language in self.languages] if self.grammar else []
 
     def reads(self, source: Source) -> bool:
         """Whether all texts of a source are in languages of this relation."""

@@ -7,6 +7,7 @@ labels compose as maps; a higher score is a higher score again only where both p
 checked follows, the composition is refused.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from functools import cached_property, reduce
 from typing import Any
 
 from audit.errors import AuditError
-from audit.messages import Message, joined, message
+from audit.messages import joined, message, with_commas
 from audit.relations.base import (
     ANY,
     Carry,
@@ -66,13 +67,24 @@ def parts_of(name: str) -> list[str]:
 
 def summary_from(catalogue: Mapping[str, str], task: str, name: str, english: str) -> str:
     """What a relation does in the words of a catalogue of messages, of a composition part by part; `english` where it
-    has none.
+    has none. The catalogue has what is changed and what is expected apart, as they stand in English, with a semicolon.
 
-    >>> summary_from({"relation.mood.A": "Aa.", "relation.mood.B": "Bb."}, "mood", "A | B", "1. ... 2. ...")
-    '1. Aa. 2. Bb.'
+    >>> words = {"relation.A": "Aa", "relation.mood.B": "Bb", "expects.it stays": "same"}
+    >>> summary_from(words, "mood", "A", "One thing; it stays."), summary_from(words, "mood", "A", "A thing; it goes.")
+    ('Aa；same。', 'A thing; it goes.')
+    >>> summary_from(words, "mood", "A | B", "1. One thing; it stays. 2. Another; it stays.")
+    '1. Aa；same。 2. Bb；same。'
     """
-    said = [catalogue.get(f"relation.{base_of(task)}.{part}", "") for part in parts_of(name)]
-    if not all(said):
+    parts = parts_of(name)
+    summaries = [english] if len(parts) == 1 else re.split(r"(?:^| )\d+\. ", english)[1:]
+    said = []
+    for part, summary in zip(parts, summaries, strict=False):
+        changed = catalogue.get(f"relation.{base_of(task)}.{part}") or catalogue.get(f"relation.{part}")
+        expected = catalogue.get(f"expects.{summary.rstrip('.').rpartition('; ')[2]}")
+        if not changed or not (expected or changed.endswith("。")):
+            return english
+        said.append(changed if expected is None else f"{changed}；{expected}。")
+    if len(said) < len(parts):
         return english
     return _numbered(said) if len(said) > 1 else said[0]
 
@@ -168,7 +180,7 @@ class Composed(Fixed):
             ]
             if not at:
                 has = list(self.params) or message("list.none")
-                raise AuditError(message("composition.no_parameter", name=self.name, parameter=name, has=has))
+                raise AuditError(f"relation {self.name!r} has no parameter {name!r}; its parts have {with_commas(has)}")
             for place, key in at:
                 own[place][key] = value
         return list(zip(self.parts, own, strict=True))
@@ -180,8 +192,11 @@ def _source(item: Input, source: Source, seed: str) -> Source:
     return Source(item, Analysis(item.text, item.languages[0]), source.seed + seed)
 
 
-def _several(name: str, part: Relation) -> Message:
-    return message("composition.several", name=name, part=part.name)
+def _several(name: str, part: Relation) -> str:
+    return (
+        f"relation {name!r} cannot be made: its part {part.name!r} makes several follow-ups, of which only the "
+        "last part may; put it at the end"
+    )
 
 
 def compose(*relations: Relation) -> Composed:
@@ -200,17 +215,26 @@ def compose(*relations: Relation) -> Composed:
     ]
     name = BAR.join(part.name for part in parts)
     if len(parts) < 2:
-        raise AuditError(message("composition.too_few"))
+        raise AuditError("a composition has at least two relations")
     fixed = tuple(part for part in parts if isinstance(part, Fixed))
     for part in parts:
         if not isinstance(part, Fixed):
-            raise AuditError(message("composition.per_system", name=name, part=part.name))
+            raise AuditError(
+                f"relation {name!r} cannot be made: what {part.name!r} makes depends on what a system says; only "
+                "relations whose groups are the same for every system compose"
+            )
     tasks = {part.name: part.task for part in parts}
     if len(set(tasks.values())) > 1:
-        raise AuditError(message("composition.tasks", name=name, parts=_each(tasks)))
+        raise AuditError(
+            f"relation {name!r} cannot be made, since its parts are of different tasks "
+            f"({with_commas(_each(tasks))}); compose relations of one task"
+        )
     units = {part.name: part.unit for part in parts if part.unit != "any"}
     if len(set(units.values())) > 1:
-        raise AuditError(message("composition.units", name=name, parts=_each(units)))
+        raise AuditError(
+            f"relation {name!r} cannot be made, since its parts are about different units "
+            f"({with_commas(_each(units))}); compose relations of one unit"
+        )
     counterparts = [part.counterpart for part in parts]
     return Composed(
         task=parts[0].task,
@@ -251,8 +275,8 @@ def spread(relation: Relation, share: float) -> Relation | None:
     return None if None in parts else compose(*(part for part in parts if part is not None))
 
 
-def _each(values: Mapping[str, str]) -> list[Message]:
-    return [message("composition.each", part=part, value=value) for part, value in values.items()]
+def _each(values: Mapping[str, str]) -> list[str]:
+    return [f"{part}: {value}" for part, value in values.items()]
 
 
 def _languages(name: str, parts: Sequence[Relation]) -> tuple[str, ...]:
@@ -260,7 +284,10 @@ def _languages(name: str, parts: Sequence[Relation]) -> tuple[str, ...]:
     common = [code for code in limited[0] if all(code in codes for codes in limited)] if limited else list(ANY)
     if not common:
         codes = _each({part.name: ", ".join(part.languages) for part in parts})
-        raise AuditError(message("composition.languages", name=name, parts=codes))
+        raise AuditError(
+            f"relation {name!r} cannot be made, since its parts read different languages ({with_commas(codes)}); "
+            "compose relations that read one language"
+        )
     return tuple(common)
 
 
@@ -313,7 +340,7 @@ def in_turn(carries: Sequence[Carry]) -> Carry:
 class _Refused(Exception):
     """Nothing that can be checked follows."""
 
-    def __init__(self, reason: Message):
+    def __init__(self, reason: str):
         super().__init__(reason)
         self.reason = reason
 
@@ -331,9 +358,9 @@ def _check(name: str, parts: Sequence[Fixed]) -> Check:
     except _Refused as refused:
         said = joined(
             "list.also",
-            [message("composition.expects", part=part.name, expected=_expects(part)) for part in parts],
+            [f"{part.name} expects: {with_commas(_expects(part))}" for part in parts],
         )
-        raise AuditError(message("composition.refused", name=name, reason=refused.reason, parts=said)) from None
+        raise AuditError(f"relation {name!r} {refused.reason}: {with_commas(said)}; leave one of them out") from None
 
 
 def _expects(part: Relation) -> str:
@@ -347,7 +374,7 @@ def _of(part: Fixed) -> Any:
     if check is same_label or check is same_interval:
         return equivalent if check is same_label else check
     if not isinstance(part, Plain | Joint):
-        raise _Refused(message("composition.words"))
+        raise _Refused("has no expectation that could be checked, since one hangs on the words that were replaced")
     return getattr(check, "composes_as", check)
 
 
@@ -359,14 +386,14 @@ def _product(first: Any, second: Any, labels: Sequence[str]) -> Any:
         return product if isinstance(product, Opinionated) else opinionated(product)
     if isinstance(second, Opinionated):
         if not _keeps(first):
-            raise _Refused(message("composition.some_labels"))
+            raise _Refused("has no expectation that could be checked, since a later part applies to some labels alone")
         return opinionated(_product(first, second.check, labels))
     if is_regardless(second):
         return second
     if first is second is stronger:
         return stronger
     if {goes_up, goes_down} & {second} and first is stronger:
-        raise _Refused(message("composition.contradicts"))
+        raise _Refused("contradicts itself")
     if isinstance(first, SimilarText) and isinstance(second, SimilarText):
         return _similar(first, second)
     first, second = _without_scores(first), _without_scores(second)
@@ -396,11 +423,11 @@ def _similar(first: SimilarText, second: SimilarText) -> SimilarText:
     (Steinhaus' transform), so that the distances of neighbours add up to the most that the ends can have.
     """
     if first.normalise != second.normalise:
-        raise _Refused(message("composition.other_texts"))
+        raise _Refused("has no expectation that could be checked, since texts are compared in different ways")
     distance = sum(2 * (1 - check.threshold) / (2 - check.threshold) for check in (first, second))
     threshold = 1 - distance / (2 - distance) if distance < 1 else 0.0
     if threshold <= 0:
-        raise _Refused(message("composition.any_text"))
+        raise _Refused("has no expectation that could be checked, since texts may be as different as they like at last")
     return replace(first, threshold=min(threshold, 1.0))
 
 
@@ -408,7 +435,7 @@ def _leading(first: Any, second: Any, labels: Sequence[str]) -> Check:
     """Labels that lead to labels that lead to labels."""
     maps = [_map(check, labels) for check in (first, second)]
     if None in maps:
-        raise _Refused(message("composition.nothing"))
+        raise _Refused("has no expectation that could be checked")
     before, after = (dict(pairs or ()) for pairs in maps)
     product = {
         label: tuple(sorted({last for one in between for last in after[one]}))
@@ -416,10 +443,10 @@ def _leading(first: Any, second: Any, labels: Sequence[str]) -> Check:
         if all(one in after for one in between)
     }
     if not product:
-        raise _Refused(message("composition.contradicts"))
+        raise _Refused("contradicts itself")
     said = {label: allowed for label, allowed in product.items() if not set(allowed) >= set(labels)}
     if not said:
-        raise _Refused(message("composition.any_label"))
+        raise _Refused("has no expectation that could be checked, since every label may come out")
     if labels and all(said.get(label) == (label,) for label in labels):
         return equivalent
     return Mapped(tuple(said.items()))

@@ -40,9 +40,12 @@ RELATIONS: Registry[Relation] = registry.relations
 def _check_names(key: str, relation: Relation) -> None:
     """Raises AuditError for a name with a bar, and for a family with a comma: neither could be chosen in a run."""
     if "|" in relation.name:
-        raise AuditError(message("composition.bar", name=relation.name))
+        raise AuditError(f"relation {relation.name!r} cannot have this name: the bar is for compositions")
     if "," in relation.family:
-        raise AuditError(message("composition.family", name=relation.name, family=relation.family))
+        raise AuditError(
+            f"relation {relation.name!r} cannot be of the family {relation.family!r}: commas stand between names "
+            "where relations are chosen; leave it out"
+        )
 
 
 RELATIONS.check = _check_names
@@ -52,24 +55,25 @@ def register(relation: Relation) -> Relation:
     """Make a relation known under (task, name). Raises AuditError when that is taken, for a name with a bar, and for a
     family with a comma."""
     key = _key(relation.task, relation.name)
-    if RELATIONS.taken(key):
-        raise AuditError(f"relation {relation.name!r} of task {relation.task!r} is registered twice")
-    return RELATIONS.register(key, limited(relation, ()))
+    RELATIONS.register(key, relation := limited(relation, ()))
+    return relation
 
 
 def _key(task: str, name: str) -> str:
     return f"{base_of(task)}/{name}"
 
 
-def replace_relation(relation: Relation) -> Relation:
-    """As `register`, but one of family `own` may be defined again, as a notebook's cell does that is run twice."""
+def replace_relation(relation: Relation, origin: str = "") -> Relation:
+    """As `register`; one of family `own` may be defined again, as a notebook's cell does that is run twice. `origin` is
+    the module that has it."""
     before = find_relation(relation.task, relation.name)
     if before is not None and before.family != relation.family:
         raise AuditError(
             f"relation {relation.name!r} of task {relation.task!r} is there already, in the family {before.family!r}; "
             "give yours another name"
         )
-    return RELATIONS.register(_key(relation.task, relation.name), relation, replace=True)
+    RELATIONS.register(_key(relation.task, relation.name), relation, replace=True, origin=origin)
+    return relation
 
 
 def plain(

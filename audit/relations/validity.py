@@ -2,7 +2,7 @@
 
 A measure says in one number how far a follow-up is from its source. A limit is what a relation, or a user, allows of a
 measure: `replaced<=0.4`. A group that breaks one is kept, with `Outcome.REJECTED` for every system, and nobody is asked
-about it. Measures are in `audit.registry.measures`, those of plug-ins too: one function and its registration.
+about it. Measures are in `MEASURES`: one decorated function each.
 """
 
 import math
@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from audit.errors import EXTRAS, AuditError, UnknownName, first_line, install_line
-from audit.messages import message
-from audit.registry import measures
+from audit.resources import attribute
 from audit.tasks import Input
 from audit.text.ngram_model import Halves, model_words
 
@@ -61,11 +60,9 @@ class Measure:
             raise
         except Exception as problem:  # a plug-in may raise anything
             reason = f"{type(problem).__name__}: {first_line(problem)}"
-            raise AuditError(message("limit.failed", measure=self.name, reason=reason)) from problem
+            raise AuditError(f"measure {self.name} failed: {reason}") from problem
         if not (math.isnan(value) or self.least <= value <= self.most):
-            raise AuditError(
-                message("limit.out_of_range", measure=self.name, value=value, least=self.least, most=self.most)
-            )
+            raise AuditError(f"measure {self.name} returned {value:g}; it must be from {self.least:g} to {self.most:g}")
         return value
 
     def lacks(self) -> str | None:
@@ -93,17 +90,27 @@ def measure(
     def keep(function: Callable[..., float]) -> Measure:
         summary = ((function.__doc__ or "").strip() or name).splitlines()[0]
         made = Measure(name, summary, function, better, least, most, version, fit, needs, slow)
-        return measures.register(name, made)
+        if re.search(r"[:<>=\s]", name) or isinstance(MEASURES.get(name), Measure):
+            raise AuditError(
+                f"{name!r} is no measure: use the decorator audit.relations.validity.measure, and a name without "
+                "blanks and the signs : < > ="
+            )
+        MEASURES[name] = made
+        return made
 
     return keep
 
 
-def _check_measure(name: str, thing: Any) -> None:
-    if not isinstance(thing, Measure) or re.search(r"[:<>=\s]", name):
-        raise AuditError(message("limit.no_measure", name=name))
+MEASURES: dict[str, Measure | str] = {"embedding": "audit.packs.chinese.similarity_systems:embedding"}
+"""By name; "module:attribute" until one is wanted."""
 
 
-measures.check = _check_measure
+def measure_named(name: str) -> Measure:
+    """The measure of this name. Raises UnknownName, which lists them."""
+    if name not in MEASURES:
+        raise UnknownName("measure", name, list(MEASURES))
+    found = MEASURES[name]
+    return attribute(found) if isinstance(found, str) else found
 
 
 @dataclass(frozen=True, order=True)
@@ -148,9 +155,13 @@ def limit_of(text: str) -> tuple[str, Limit]:
     """
     parts = _LIMIT.fullmatch(text.strip())
     if parts is None:
-        raise AuditError(message("limit.bad_form", limit=text[:80]), parameter=VALID)
+        raise AuditError(
+            f"valid {text[:80]!r}: a limit is MEASURE<=NUMBER, also with >=, < or >, of one relation "
+            "RELATION:MEASURE<=NUMBER; for example replaced<=0.4",
+            parameter=VALID,
+        )
     try:
-        of: Measure = measures.get(parts["measure"])
+        of = measure_named(parts["measure"])
     except UnknownName as problem:
         raise AuditError(problem.sentence, parameter=VALID) from None
     try:
@@ -159,7 +170,8 @@ def limit_of(text: str) -> tuple[str, Limit]:
         bound = math.nan
     if not of.least <= bound <= of.most:
         raise AuditError(
-            message("limit.bad_bound", limit=text[:80], measure=of.name, least=of.least, most=of.most), parameter=VALID
+            f"valid {text[:80]!r}: the limit must be a number from {of.least:g} to {of.most:g}, which {of.name} can be",
+            parameter=VALID,
         )
     return (parts["relation"] or "").strip(), Limit(of.name, parts["sign"], bound)
 
@@ -189,7 +201,11 @@ def limited(relation: "Relation", limits: Iterable[Limit]) -> "Relation":
     if not chosen:
         return relation
     if VALID in relation.params and not relation.limits:
-        raise AuditError(message("limit.name_taken", relation=relation.name, parameter=VALID), parameter=VALID)
+        raise AuditError(
+            f"relation {relation.name} has a parameter {VALID!r} of its own, so it can have no limits; give that "
+            "parameter another name",
+            parameter=VALID,
+        )
     texts = sorted(str(limit) for limit in chosen.values())
     ordered = sorted(chosen.values(), key=lambda limit: (_cost(limit), limit))
     return replace(relation, limits=tuple(ordered), params={**relation.params, VALID: texts})
@@ -203,7 +219,7 @@ def _cost(limit: Limit) -> tuple[bool, bool]:
 
 def measure_of(limit: Limit) -> Measure:
     """The measure of a limit."""
-    return cast(Measure, measures.get(limit.measure))
+    return measure_named(limit.measure)
 
 
 def learns(limit: Limit) -> bool:
@@ -231,7 +247,7 @@ def broken(
 
 def fitted_for(names: Iterable[str], inputs: Callable[[], Iterable[Input]]) -> dict[str, Any]:
     """What those of these measures that learn from a corpus have learnt from a study's inputs."""
-    learning = [of for name in sorted(set(names)) if (of := cast(Measure, measures.get(name))).fit is not None]
+    learning = [of for name in sorted(set(names)) if (of := measure_named(name)).fit is not None]
     corpus = list(inputs()) if learning else []
     return {of.name: of.fit(corpus) for of in learning if of.fit is not None}
 

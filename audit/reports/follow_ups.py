@@ -12,13 +12,21 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
 import audit
-from audit import registry
 from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.false_satisfaction.cells import Ground, ground_of
-from audit.messages import message
 from audit.new_files import write_rows
 from audit.relations import Outcome, name_order
-from audit.relations.validity import VALID, Limit, Measure, broken, fitted_for, limit_of, limits_by_relation
+from audit.relations.validity import (
+    MEASURES,
+    VALID,
+    Limit,
+    Measure,
+    broken,
+    fitted_for,
+    limit_of,
+    limits_by_relation,
+    measure_named,
+)
 from audit.reports.document import plain
 from audit.reports.documents import FollowUpsDocument, FollowUpsEntry, MeasuredFollowUps
 from audit.reports.tables import aligned
@@ -41,11 +49,11 @@ def chosen_measures(names: Sequence[str] = ()) -> list[Measure]:
     Raises UnknownName, which lists the measures, and NotInstalled with the line that installs what one needs.
     """
     if not names:
-        return [of for of in registry.measures.values() if not of.slow and of.lacks() is None]
-    chosen: list[Measure] = [registry.measures.get(name) for name in dict.fromkeys(names)]
+        return [of for of in map(measure_named, MEASURES) if not of.slow and of.lacks() is None]
+    chosen: list[Measure] = [measure_named(name) for name in dict.fromkeys(names)]
     for of in chosen:
         if line := of.lacks():
-            raise NotInstalled(message("limit.cannot_measure", measure=of.name, line=line), parameter="measures")
+            raise NotInstalled(f"{of.name} cannot be measured here; run: {line}", parameter="measures")
     return chosen
 
 
@@ -65,7 +73,7 @@ def follow_ups_report(
     no study has, and what `chosen_measures` and `limit_of` raise.
     """
     if most < 1:
-        raise AuditError(message("limit.most", most=most), parameter="most")
+        raise AuditError(f"{most} groups of each relation are to be measured; it must be 1 or more", parameter="most")
     tried = limits_by_relation(valid)
     limiting = [limit.measure for limits in tried.values() for limit in limits]
     chosen_measures(limiting)

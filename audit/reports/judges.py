@@ -192,7 +192,7 @@ def judges_report(engine: Engine, only: str | None = None) -> JudgesDocument:
     with snapshot(engine) as connection:
         record = read_judges(connection, only)
     if not record.judges:
-        raise AuditError(message("judges.none"))
+        raise AuditError("no judge has answered anything yet; ask one with `audit judge ask`")
     return judges_document(record)
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from audit.errors import BadFile, UnknownName
 from audit.files import read_table, refuse_bad_rows
-from audit.messages import message
+from audit.messages import message, with_commas
 from audit.relations.registry import name_order
 from audit.reports.certainty import WITHOUT_COUNTS, Certainty
 from audit.reports.document import Move, PreferenceEntry, PreferredSystem, ReportDocument, WeightedRanking
@@ -69,7 +69,7 @@ def read_weights(name: str) -> Weights:
         return Weights(name, PROFILES[name])
     path = Path(name)
     if not path.exists():
-        raise BadFile(message("weights.no_profile", name=name, profiles=PROFILES))
+        raise BadFile(f"{name}: there is no such file, and no such profile; profiles are {with_commas(PROFILES)}")
     faulty_rows: list[tuple[int, str]] = []
     rows = read_table(path, ("relation", "weight"), may_be_empty=("weight",), bad=faulty_rows)
     number_of_rows = len(rows) + len(faulty_rows)
@@ -84,7 +84,7 @@ def read_weights(name: str) -> Weights:
             weights[relation] = weight
     refuse_bad_rows(path, faulty_rows, number_of_rows)
     if not sum(weights.values()):
-        raise BadFile(message("weights.none_above", file=path))
+        raise BadFile(f"{path}: no relation has a weight above 0; give at least one")
     return Weights(path.name, weights)
 
 

@@ -13,7 +13,7 @@ from audit.annotation.control_questions import FIRST, KNOWN, REPEAT, Record
 from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
 from audit.annotation.ratings import RATING, Kind, Rated
 from audit.errors import AuditError
-from audit.messages import message
+from audit.messages import message, with_commas
 from audit.reports.document import plain
 from audit.reports.documents import (
     AnnotatorCompetence,
@@ -65,9 +65,13 @@ def quality_report(
     tasks = sorted(frame["task"].unique())
     judged_tasks, tasks = tasks, [name for name in tasks if matches(name, task)]
     if task is not None and not tasks and judged_tasks:
-        raise AuditError(message("ratings.not_of_task", task=task, tasks=judged_tasks))
+        raise AuditError(
+            f"nobody judged a question of the task {task}; there are judgements of {with_commas(judged_tasks)}"
+        )
     if len(tasks) > 1:
-        raise AuditError(message("ratings.several_tasks", tasks=tasks), parameter="task")
+        raise AuditError(
+            f"there are judgements of several tasks: {with_commas(tasks)}; choose one with task=NAME", parameter="task"
+        )
     chosen = tasks[0] if tasks else task or "sentiment"
     frame = frame[frame["task"] == chosen]
     question_kind = kind or get_task(chosen).question_kind

@@ -1,6 +1,5 @@
 """The report as plain text for a terminal: no colours, at most 100 columns."""
 
-import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -55,17 +54,47 @@ COLUMNS = (
 )
 
 
-def first_lines(report: Report, width: int | None = None, language: str = ENGLISH) -> str:
+SHORT = {
+    "take": "counts",
+    "contradicted": "differing",
+    "share_differ": "differ",
+    "disagreement": "disagree",
+    "vr_first": "VR_1",
+    "vr_mean": "VR_m",
+    "vr_by_chance": "VR_r",
+    "always_violated": "always",
+    "waiting": "waits",
+    "inapplicable": "n/a",
+    "rejected": "rej.",
+    "sr_observed": "SR_o",
+    "fs_rate": "R_FS",
+    "sr_genuine": "SR_g",
+    "sr_corrected": "SR_c",
+    "false_violation_rate": "FV",
+    "fs_checked": "checked R_FS",
+    "clusters": "n",
+    "inside": "in",
+    "outside": "out",
+    "difference": "diff.",
+    "vr_observed": "VR_o",
+    "vr_genuine": "VR_g",
+    "one_minus_vr_o": "1 - VR_o",
+    "one_minus_vr_g": "1 - VR_g",
+}
+"""Headings of columns, where they are not what the column is called."""
+
+
+def first_lines(report: Report, width: int | None = None) -> str:
     """Return what a report begins with: which system to use, how sure that is, what is false, and what to do next.
 
     A sentence a line, in lines of at most `width` columns.
     """
-    text = _Text(report, max(width or WIDTH, NARROWEST), language)
-    rest = [text.say("terminal.full")] if report["cells"] else []
-    return "\n".join(text.wrapped([*summary_lines(report, language), *rest]))
+    text = _Text(report, max(width or WIDTH, NARROWEST))
+    rest = ["All tables, notes and the signature: the same command with --full."] if report["cells"] else []
+    return "\n".join(text.wrapped([*summary_lines(report, ENGLISH), *rest]))
 
 
-def to_terminal(report: Report, width: int | None = None, language: str = ENGLISH) -> str:
+def to_terminal(report: Report, width: int | None = None) -> str:
     """Return the whole report as text: the first lines, a table per relation, totals, notes, and the signature last.
 
     `width` is the number of columns to stay within (default 100, at least 70): names that do not fit are cut, counts
@@ -79,15 +108,15 @@ def to_terminal(report: Report, width: int | None = None, language: str = ENGLIS
     <BLANKLINE>
     signature audit:0.1.0
     """
-    return _Text(report, max(width or WIDTH, NARROWEST), language).whole()
+    return _Text(report, max(width or WIDTH, NARROWEST)).whole()
 
 
 class _Text:
-    """A report on its way to text of a width, in a language."""
+    """A report on its way to text of a width."""
 
-    def __init__(self, report: Report, width: int, language: str):
-        self.report, self.width, self.language = report, width, language
-        self.say = partial(phrase, language)
+    def __init__(self, report: Report, width: int):
+        self.report, self.width, self.language = report, width, ENGLISH
+        self.say = partial(phrase, ENGLISH)
 
     def whole(self) -> str:
         report, language = self.report, self.language
@@ -107,11 +136,11 @@ class _Text:
         blocks += ["\n".join(lines) for section in sections if (lines := self.wrapped(section, ""))]
         sentences = [
             *(f"{number} {rest}" for number, rest in words.headlines(report, language)[HEADLINES:]),
-            *(self.say("terminal.note", note=note) for note in words.notes_of(report, language)),
+            *(f"Note: {note}" for note in words.notes_of(report, language)),
             *([self.legend()] if report["cells"] else []),
         ]
         blocks += ["\n".join(self.wrapped(sentences))] if sentences else []
-        blocks.append(self.say("terminal.signature", line=words.signature_line(report["signature"])))
+        blocks.append(f"signature {words.signature_line(report['signature'])}")
         return "\n\n".join(blocks)
 
     def wrapped(self, sentences: Iterable[str], further: str = "  ", less: int = 0) -> list[str]:
@@ -142,7 +171,7 @@ class _Text:
             columns.remove(droppable[0])
 
     def short(self, code: str) -> str:
-        return self.say(f"short.{code}")
+        return SHORT.get(code, code)
 
     def relations(self) -> list[str]:
         """One block for each relation, all with the same columns."""
@@ -193,7 +222,7 @@ class _Text:
         if not rows:
             return []
         heads = [self.short(code) for code in ("by", "name", "sr_observed", "fs_rate", "sr_genuine")]
-        return ["\n".join([*headed(self.say("terminal.together")), *aligned(heads, rows, 2, self.width)])]
+        return ["\n".join([*headed("All together"), *aligned(heads, rows, 2, self.width)])]
 
     def violations(self) -> list[str]:
         """A block a table of violation rates; systems that do not fit beside each other stand below."""
@@ -286,9 +315,7 @@ class _Text:
         rows = words.cause_rows(self.report, self.language)
         if not rows:
             return []
-        sentences = [
-            self.say("terminal.cause", by=by, name=name, named=named, causes=causes) for by, name, named, causes in rows
-        ]
+        sentences = [f"{by} {name} ({named}): {causes}" for by, name, named, causes in rows]
         lines = [*headed(self.say("causes.title")), *(f"  {line}" for line in self.wrapped(sentences, less=2))]
         return ["\n".join([*lines, *self.wrapped([words.cause_note(self.report, self.language)], "")])]
 
@@ -312,39 +339,48 @@ class _Text:
         report = self.report
         shown = {column.code for column in self.fitting_columns()[0]}
         intervals = any(cell["fs_low"] is not None for cell in report["cells"])
-        about = self.say(f"terminal.{report['signature'].get('target') or 'corpus'}")
-        estimator = words.estimator_text(report, self.language)
-        parts = {
-            "rates": True,
-            **{code: code in shown for code in ("inapplicable", "rejected", "sr_corrected", "false_violation_rate")},
-            "interval": intervals,
-            "estimator": intervals and bool(estimator),
-            "fs_checked": any(cell["fs_checked"] is not None for cell in report["cells"]),
-            "carry": any(relation["carry"] and relation["carry"]["audited"] for relation in report["relations"]),
-            "sure": any(words.by_rank(relation["ranking"]) for relation in report["relations"]),
-        }
-        confidence = words.confidence_of(report)
-        sentences = (
-            estimator if code == "estimator" else self.say(f"terminal.{code}", confidence=confidence, about=about)
-            for code, applies in parts.items()
-            if applies
+        about = "the population of this corpus"
+        if report["signature"].get("target") != "population":
+            about = "these satisfied groups"
+        checked = any(cell["fs_checked"] is not None for cell in report["cells"])
+        carried = any(relation["carry"] and relation["carry"]["audited"] for relation in report["relations"])
+        ranked = any(words.by_rank(relation["ranking"]) for relation in report["relations"])
+        said = (
+            (
+                True,
+                "Rates are in per cent. SR_o: observed satisfaction rate. R_FS: share of the satisfied groups that are "
+                "false. SR_g = SR_o (1 - R_FS): genuine satisfaction rate. waits: questions without an answer.",
+            ),
+            ("inapplicable" in shown, "n/a: groups to which the relation does not apply for this system."),
+            (
+                "rejected" in shown,
+                "rej.: groups with a follow-up that breaks a limit of its relation; in no rate.",
+            ),
+            (
+                "sr_corrected" in shown,
+                "SR_c: genuine satisfactions among all groups in which the relation holds.",
+            ),
+            (
+                "false_violation_rate" in shown,
+                "FV: false violations, the share of the violated groups in which the relation does not hold.",
+            ),
+            (intervals, f"In brackets: {words.confidence_of(report)} % intervals for {about}."),
+            (intervals, words.estimator_text(report, self.language)),
+            (checked, "checked R_FS: corrected by what spot checks show of the protocol's errors."),
+            (carried, "R_FS ±: at most so much it may be off through carried answers, beside its interval."),
+            (
+                ranked,
+                "Ranks and chances to be best: rank interval, letters (systems that share one are not told apart at "
+                "5 %) and P(best).",
+            ),
         )
-        return words.listed(sentences, self.language, "sentence")
+        return words.listed((one for applies, one in said if applies and one), self.language, "sentence")
 
 
 def wrap(text: str, width: int, further: str = "") -> list[str]:
-    """Lines of at most so many columns of a terminal; Chinese text is broken anywhere, its letters take two.
+    """Lines of at most so many columns.
 
-    >>> wrap("one two", 5), wrap("\\u4e00\\u4e8c\\u4e09\\u56db", 7)
-    (['one', 'two'], ['一二', '三四'])
+    >>> wrap("one two", 5)
+    ['one', 'two']
     """
-    if wide(text) == len(text):
-        return textwrap.wrap(text, width, subsequent_indent=further)
-    lines, line = [], ""
-    for word in re.findall(r"\s*(?:[^\s\u2e80-\uffef]+|[\u2e80-\uffef]|$)", text):
-        # A line may end, but not begin, with a sign: there is always room for one more.
-        if line.strip() and wide(line + word) > width - 2 and word.strip() not in "，。；：、）":
-            lines.append(line)
-            line, word = further, word.lstrip()
-        line += word
-    return [*lines, line] if line.strip() else lines
+    return textwrap.wrap(text, width, subsequent_indent=further)

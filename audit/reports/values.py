@@ -18,7 +18,7 @@ from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.false_satisfaction.cells import ground_of
 from audit.files import read_table
 from audit.keys import fingerprint
-from audit.messages import message
+from audit.messages import message, with_commas
 from audit.relations import Outcome
 from audit.relations.registry import base_name, name_order
 from audit.reports.document import plain
@@ -74,7 +74,7 @@ def verdict_values(
         ground = ground_of(connection, study)
         cells = ground.cells if task is None else ground.cells[ground.cells["task"] == task]
         if cells.empty:
-            raise AuditError(message("values_error.no_study", task=task))
+            raise AuditError(f"no study of task {task} has been run; `audit run` with this task does")
         available = sorted(cells["relation"].unique(), key=name_order)
         for name in relations:
             if name not in available:
@@ -168,14 +168,15 @@ def levels_of(values: pd.DataFrame, relations: Sequence[str] = ()) -> list[str]:
         level = base_name(name)
         if level in LEVELS and level in by_level:
             raise AuditError(
-                message("values_error.several_versions", relation=level, version=by_level[level], other=name),
+                f"{level} was run in several versions ({by_level[level]}, {name}); choose with relations=A,B",
                 parameter="relations",
             )
         if level in LEVELS:
             by_level[level] = name
     if len(by_level) < 2:
         raise AuditError(
-            message("values_error.one_level", count=len(by_level), levels=LEVELS),
+            f"{len(by_level)} of the relations {with_commas(LEVELS)} has verdicts; run two of them, or choose "
+            "others with relations=A,B",
             parameter="relations",
         )
     return [by_level[level] for level in LEVELS if level in by_level]
@@ -209,7 +210,7 @@ def bounds_report(
     """
     invalid = next((bound for bound in at if not math.isfinite(bound)), None)
     if invalid is not None or not at:
-        raise AuditError(message("values_error.bad_bound", bound=invalid))
+        raise AuditError(f"bound {invalid} is no number; expected bounds such as 0.5,0.6")
     run_at = _bounds(engine)
     values = verdict_values(engine, study, relations, task=None, among=list(run_at))
     cells: list[BoundsCell] = []
@@ -235,7 +236,9 @@ def bounds_report(
             }
         )
     if not cells:
-        raise AuditError(message("values_error.no_bound"))
+        raise AuditError(
+            "no relation that was run compares a value with a bound; of `audit relations` those of translations do"
+        )
     return {"cells": cells}
 
 
@@ -570,7 +573,7 @@ def correlation_report(
     translated = values[values["target"].notna()]
     scores = pd.concat([translated.dropna(subset=["value"]), _shares(values, relations)], ignore_index=True)
     if scores.empty:
-        raise AuditError(message("values_error.no_values"))
+        raise AuditError("no relation of this study has values to correlate; those of translations have")
     unique = scores[["source", "system_id"]].drop_duplicates()
     texts = values[["source", "text", "target"]].drop_duplicates("source")
     outputs = unique.merge(texts, on="source").merge(source_outputs(engine, unique["source"].unique()))
@@ -779,7 +782,7 @@ def means_report(
     """
     values = verdict_values(engine, study, [relation]).dropna(subset=["value", "target"])
     if values.empty:
-        raise AuditError(message("values_error.no_languages", relation=relation))
+        raise AuditError(f"relation {relation} has no values by target language; those of translations have")
     frame = values[["target", "system", "value", "text"]].rename(columns={"target": "language", "value": "score"})
     clusters = None if independent or frame["text"].nunique() < 2 else "text"
     fit = fit_two_way(frame, *FACTORS, clusters=clusters)

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Engine, or_, select
 
 from audit.errors import AuditError, BadOutput
 from audit.keys import canonical
-from audit.messages import Message, message
+from audit.messages import counted
 from audit.runner.chunk import Lacks
 from audit.runner.executors import Batch, Executor, Lost, is_asynchronous
 from audit.runner.executors.batch import CALL, Identity, failed
@@ -242,11 +242,14 @@ def check_stored(trials: Sequence[StoredTrial], answered: Answered) -> list[str]
         now = {key: output for key, (_, output) in answered[trial.spec].items()}
         errors = [output.error for output in now.values() if output.error]
         if len(errors) == len(now):
-            reason = {"error": shortened(errors[0]), "advice": advice(trial.system, errors[0])}
-            raise AuditError(message("stored.fails", system=trial.spec, count=len(now), **reason))
+            raise AuditError(
+                f"system {trial.spec} answered {counted(len(now), 'stored input')} before, and fails now with "
+                f"{shortened(errors[0])!r}; {advice(trial.system, errors[0])}, and run again; nothing was stored"
+            )
         if errors:
             said.append(
-                message("stored.fails_at_times", system=trial.spec, count=len(errors), error=shortened(errors[0]))
+                f"system {trial.spec} fails now on {counted(len(errors), 'input')} that it answered before with "
+                f"{shortened(errors[0])!r}; the run goes on with the stored outputs"
             )
         margin = TOLERANCE_OF_SERVICES if is_asynchronous(trial.system) else TOLERANCE
         differing = [
@@ -255,15 +258,18 @@ def check_stored(trials: Sequence[StoredTrial], answered: Answered) -> list[str]
         if not differing:
             continue
         key = differing[0]
-        seen = {
-            "system": trial.spec,
-            "version": trial.system.version,
-            "text": shown(" | ".join(trial.inputs[key].texts)),
-            **dict(zip(("before", "now"), _spelled(trial.outputs[key], now[key]), strict=True)),
-        }
+        before, after = _spelled(trial.outputs[key], now[key])
+        seen = (
+            f"system {trial.spec} now answers {after} to {shown(' | '.join(trial.inputs[key].texts))}, and {before} is "
+            f"stored for version {trial.system.version}"
+        )
+        way = f"{_another_version(trial.spec)}, or use another database"
         if not trial.may_differ:
-            raise AuditError(message("stored.differs", **seen, way=_another_version(trial.spec)))
-        said.append(message("stored.differs_by_chance", **seen, way=_another_version(trial.spec)))
+            raise AuditError(
+                f"{seen}: the stored outputs are of another model; {way} (a system that may answer differently each "
+                "time says so with `deterministic`)"
+            )
+        said.append(f"{seen}; that may be chance; if the model is another one, {way}")
     return said
 
 
@@ -280,12 +286,12 @@ def _spelled(before: Output, now: Output) -> tuple[str, str]:
     return shown(before.label or before.text), shown(now.label or now.text)
 
 
-def _another_version(spec: str) -> Message:
+def _another_version(spec: str) -> str:
     """How a system gets another version, by how it is named."""
     bare = without_version(spec)
     if bare.endswith(".toml"):
-        return message("stored.way_file", file=bare.partition(":")[2])
-    return message("stored.way_code") if offered(bare) else message("stored.way_name", system=bare)
+        return f"change version in {bare.partition(':')[2]}"
+    return "give the system another `version`" if offered(bare) else f"name it with another version, as in {bare}@2"
 
 
 def _refuse_failing(trial: Trial, outputs: Sequence[Output]) -> None:

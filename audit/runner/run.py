@@ -20,7 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from audit.corpora.base import Corpus, languages_of
 from audit.corpora.files import FileCorpus
 from audit.errors import EXTRAS, AuditError, NotInstalled, install_line
-from audit.messages import counted, message
+from audit.messages import counted, with_commas
 from audit.relations import ANY, Outcome, Relation, Source, all_relations, get_relation, relations_named
 from audit.relations.composition import Composed, parts_of, spread
 from audit.relations.registry import configured, stands_for_several
@@ -296,7 +296,9 @@ def fitting_all(
 def check_limits_used(valid: Iterable[str], names: Sequence[str]) -> None:
     """Raise AuditError where a limit is of a relation that is not among those that are run."""
     if unused := next((name for name in limits_by_relation(valid) if name and name not in names), None):
-        raise AuditError(message("limit.not_run", relation=unused, relations=list(names)), parameter="valid")
+        raise AuditError(
+            f"valid: {unused} is not among the relations that are run: {with_commas(list(names))}", parameter="valid"
+        )
 
 
 def _fitting_each(
@@ -621,7 +623,9 @@ def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Seq
             raise NotInstalled(f"relation {relation.name} needs {absent}, which is not installed; run: {line}")
         for limit in relation.limits:
             if lacking := measure_of(limit).lacks():
-                wanted = message("limit.not_installed", measure=limit.measure, line=lacking)
+                wanted = (
+                    f"the limit on {limit.measure} cannot be looked at here; run: {lacking}, or leave the limit out"
+                )
                 raise NotInstalled(wanted, parameter="valid")
         relation.full_version  # noqa: B018  (asks its tagger or parser who it is: one that there is not is refused here)
     if needs := corpus.needs():

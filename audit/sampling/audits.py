@@ -8,7 +8,6 @@ import pandas as pd
 from sqlalchemy import Connection, delete, select
 
 from audit.errors import AuditError
-from audit.messages import message
 from audit.relations import Outcome
 from audit.store import insert_new, integers, table_of, tables
 
@@ -27,12 +26,12 @@ class Audits:
     def __post_init__(self) -> None:
         if self.groups < 0:
             raise AuditError(
-                message("draw.bad_audit_groups", groups=self.groups),
+                f"audit_groups {self.groups}: must be 0 or more groups of each cell and outcome",
                 parameter="audit_groups",
             )
         for name, share in (("audit_follow_ups", self.follow_ups), ("audit_answers", self.answers)):
             if not 0 <= share <= 1:
-                raise AuditError(message("draw.bad_audit_share", name=name, share=share), parameter=name)
+                raise AuditError(f"{name} {share}: must be a share from 0 to 1 of each cell's draw", parameter=name)
 
     def beside(self, other: "Audits") -> "Audits":
         """Both: what was asked for once is not taken back by asking for less.

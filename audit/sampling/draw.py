@@ -205,16 +205,16 @@ class Size:
     def __post_init__(self) -> None:
         if (self.per_relation is None) == (self.share is None):
             raise AuditError(
-                message("draw.how_many"),
+                "say how many groups to draw: either per_relation=N or share=0.01, not both",
                 parameter=("per_relation", "share"),
             )
         numbers = self.per_relation if isinstance(self.per_relation, Mapping) else {"": self.per_relation}
         for name, number in numbers.items():
             if number is not None and (not isinstance(number, int) or number < 1):
                 wrong = f"{name}={number}" if name else number
-                raise AuditError(message("draw.bad_per_relation", number=wrong), parameter="per_relation")
+                raise AuditError(f"per_relation {wrong}: must be at least 1", parameter="per_relation")
         if self.share is not None and not (isinstance(self.share, int | float) and 0 < self.share <= 1):
-            raise AuditError(message("draw.bad_share", share=self.share), parameter="share")
+            raise AuditError(f"share {self.share}: must be above 0 and at most 1", parameter="share")
 
     @property
     def relations(self) -> tuple[str, ...]:
@@ -267,10 +267,14 @@ class SampleRequest:
             check_quorum(self.quorum)
         check_design(self.design)
         if self.annotators is not None and self.annotators < 1:
-            raise AuditError(message("draw.bad_annotators", number=self.annotators), parameter="annotators")
+            raise AuditError(f"annotators {self.annotators}: must be at least 1", parameter="annotators")
         if self.design == INFORMATIVE and (self.audits.groups or self.audits.answers):
             parameter = ("audit_groups", "audit_answers")
-            raise AuditError(message("draw.informative_audits"), parameter=parameter)
+            raise AuditError(
+                "audit_groups and audit_answers correct the rates of cells, and the design informative only "
+                "compares systems; draw with the design shared for them",
+                parameter=parameter,
+            )
 
 
 class NothingToCompare(AuditError):
@@ -316,7 +320,9 @@ def draw_studies(connection: Connection, request: SampleRequest, study: int | No
     studies = connection.execute(select(table.c.id).order_by(table.c.id)).scalars().all()
     chosen = [id for id in studies if _has_satisfied(connection, id)] if study is None else [study]
     if not chosen:
-        raise AuditError(message("draw.nothing_satisfied"))
+        raise AuditError(
+            "no group is satisfied, so there is nothing to draw; run `audit run` or `audit import-run` first"
+        )
     draws: list[Drawn] = []
     for study_id in chosen:
         try:
@@ -443,7 +449,10 @@ def _alone(connection: Connection, checks: Checked, study_id: int) -> tuple[str,
     systems = sum((np.bincount(place[of], minlength=len(relations)) > 0).astype(int) for of in applies.T)
     alone = relations[np.broadcast_to(systems, relations.shape) < 2].tolist()
     if len(alone) == len(relations):
-        raise NothingToCompare(message("draw.nothing_to_compare", study=study_id))
+        raise NothingToCompare(
+            f"study {study_id} has no relation under which two systems were checked, so there is nothing to "
+            "compare; run another system, or draw with the design shared"
+        )
     relation = table_of(tables.Relation)
     names = select(relation.c.name).where(relation.c.id.in_(alone)).order_by(relation.c.id)
     return tuple(connection.execute(names).scalars())
@@ -508,14 +517,8 @@ def _domain(connection: Connection, key: Mapping[str, Any], request: SampleReque
     before = connection.execute(select(table_of(tables.Sample).c.domain).filter_by(**key)).scalar()
     if before is not None and domain not in (None, before):
         raise AuditError(
-            message(
-                "draw.other_domain",
-                study=key["study_id"],
-                design=key["design"],
-                seed=key["seed"],
-                before=before,
-                domain=domain,
-            )
+            f"the sample of study {key['study_id']} with the design {key['design']} and the seed "
+            f"{key['seed']} is drawn from the domain {before}; draw from {domain} with another seed"
         )
     if domain is None and before is None and request.alone and has_gold_in_part(connection, key["study_id"]):
         return GOLD

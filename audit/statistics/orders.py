@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from audit.errors import AuditError
-from audit.messages import message
 
 TIED = 1e-12
 """Rates closer than this are equal: what is left are the last bits of a product."""
@@ -230,9 +229,9 @@ def normalised(weights: Sequence[float]) -> np.ndarray:
     """
     values = np.asarray(weights, float)
     if not np.isfinite(values).all() or (values < 0).any():
-        raise AuditError(message("weights.negative"))
+        raise AuditError("a weight is negative or not a number; a weight is 0 or more")
     if not values.sum() > 0:
-        raise AuditError(message("weights.all_zero"))
+        raise AuditError("all weights are 0; give at least one relation a weight above 0")
     return np.asarray(values / values.sum())
 
 

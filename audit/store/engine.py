@@ -26,7 +26,6 @@ from sqlmodel import SQLModel
 
 from audit.errors import AuditError, BadFile, NotInstalled
 from audit.files import refuse_no_file
-from audit.messages import Message, message
 from audit.store import tables
 from audit.store.brought import expect_brought
 from audit.store.bulk import writing
@@ -58,21 +57,27 @@ class DatabaseProblem(AuditError, OperationalError):
         return self._sentence
 
 
-def damaged(name: object, reason: object) -> Message:
+def damaged(name: object, reason: object) -> str:
     """The sentence of a damaged database.
 
     >>> damaged("a.db", "file is not a database")
     'the database a.db is damaged (file is not a database); look with `audit doctor` and bring a backup back with `audit restore`'
     """  # noqa: E501
-    return message("database.damaged", name=name, reason=one_line(reason))
+    return (
+        f"the database {name} is damaged ({one_line(reason)}); look with `audit doctor` and bring a backup back "
+        "with `audit restore`"
+    )
 
 
-def unreadable(name: object, problem: BaseException) -> Message:
+def unreadable(name: object, problem: BaseException) -> str:
     """The sentence of a file that cannot even be opened, which may never have been a database."""
     reason = one_line(problem)
     if "malformed" in reason:
         return damaged(name, reason)
-    return message("database.not_audits", name=name, reason=reason)
+    return (
+        f"{name} is not a database of audit: {reason}; if it was one, look with `audit doctor` and bring a backup "
+        "back with `audit restore`"
+    )
 
 
 def is_damage(problem: BaseException) -> bool:
@@ -95,7 +100,7 @@ def explain(engine: Engine, name: str) -> None:
         problem, orig = context.sqlalchemy_exception, context.original_exception
         if not isinstance(problem, DatabaseError) or isinstance(problem, _OTHERWISE):
             return None
-        refusal = message("database.refused", reason=one_line(orig))
+        refusal = f"the database refused: {one_line(orig)}; what was stored before is kept"
         sentence = damaged(name, orig) if is_damage(orig) else refusal
         return DatabaseProblem(sentence, context.statement, orig, bool(context.is_disconnect))
 
@@ -149,9 +154,11 @@ def _connect(where: str, create: bool = False) -> tuple[Engine, str]:
         # Errors name the statement, never its values: hashes of passwords and texts stay out of logs.
         engine = create_engine(url, json_serializer=_dumps, hide_parameters=True, **_pool(url, file))
     except ModuleNotFoundError as missing:
-        raise NotInstalled(message("database.no_driver", name=missing.name)) from None
+        raise NotInstalled(
+            f"the database driver {missing.name} is not installed; install it with `pip install 'audit[postgres]'`"
+        ) from None
     except SQLAlchemyError as problem:
-        raise AuditError(message("database.unusable", name=name, reason=one_line(problem))) from None
+        raise AuditError(f"the database {name!r} cannot be used: {one_line(problem)}") from None
     explain(engine, name)
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _pragmas)
@@ -169,11 +176,11 @@ def _explained(engine: Engine, name: str) -> Iterator[None]:
         engine.dispose()
         if problem.orig is not None and is_damage(problem.orig):
             raise BadFile(unreadable(name, problem.orig)) from None
-        raise BadFile(message("database.cannot_open", name=name, reason=one_line(problem.orig))) from None
+        raise BadFile(f"cannot open the database {name}: {one_line(problem.orig)}") from None
     except SQLAlchemyError as problem:
         engine.dispose()
         reason = one_line(getattr(problem, "orig", problem))
-        raise BadFile(message("database.not_audits_either", name=name, reason=reason)) from None
+        raise BadFile(f"{name} is not a database of audit: {reason}") from None
     except BadFile:
         engine.dispose()
         raise
@@ -220,16 +227,22 @@ def file_of(where: str) -> Path | None:
 def _url(where: str) -> URL:
     """The URL of a path or URL. A path is taken as it is: `a?b.db` is a file name, not a query."""
     if not where.strip():
-        raise AuditError(message("database.no_name"))
+        raise AuditError(
+            "the name of the database is empty; name a path or an SQLAlchemy URL such as sqlite:///audit.db"
+        )
     if "://" not in where:
         return URL.create("sqlite", database=where)
     try:
         url = make_url(where)
     except (ArgumentError, ValueError):  # ValueError: a port that is no number
         without_password = where.split("@")[-1]  # what stands before an @ may be a password
-        raise AuditError(message("database.no_url", name=without_password)) from None
+        raise AuditError(
+            f"the database {without_password!r} is neither a path nor an SQLAlchemy URL such as sqlite:///audit.db"
+        ) from None
     if url.get_backend_name() not in BACKENDS:
-        raise AuditError(message("database.unknown_kind", name=url.render_as_string()))
+        raise AuditError(
+            f"{url.render_as_string()!r}: unknown kind of database; use a path, sqlite:/// or postgresql+psycopg://"
+        )
     return url
 
 
@@ -238,13 +251,13 @@ def _check_path(path: Path, create: bool) -> None:
     try:
         exists = path.exists()
     except OSError as problem:
-        raise BadFile(message("database.cannot_open", name=path, reason=problem.strerror)) from None
+        raise BadFile(f"cannot open the database {path}: {problem.strerror}") from None
     if path.is_dir():
-        raise BadFile(message("database.folder", path=path, example=path / "audit.db"))
+        raise BadFile(f"{path} is a folder; name the file of a database, for example {path / 'audit.db'}")
     if exists:
         refuse_no_file(path)
     if not exists and not create:
-        raise BadFile(message("database.absent", path=path))
+        raise BadFile(f"there is no database {path}; make one with `audit run` or name another")
 
 
 def _make_private(path: Path) -> None:
@@ -329,12 +342,15 @@ def _check_version(engine: Engine, name: str) -> None:
     with engine.connect() as connection:
         version = connection.execute(select(SQLModel.metadata.tables["schema_version"].c.version)).scalar()
     if version is None or version < tables.SCHEMA_VERSION:
-        raise BadFile(message("database.development", name=name))
+        raise BadFile(f"{name} was made by a development version of audit; make it anew")
     if version > tables.SCHEMA_VERSION:
-        raise BadFile(message("database.newer", name=name, version=version, readable=tables.SCHEMA_VERSION))
+        raise BadFile(
+            f"{name} has tables of version {version}, this audit reads version {tables.SCHEMA_VERSION}; install "
+            "the audit that made them, or a later one"
+        )
 
 
 def _refuse(table_names: set[str], name: str) -> NoReturn:
     if table_names:
-        raise BadFile(message("database.foreign", name=name))
-    raise BadFile(message("database.empty", name=name))
+        raise BadFile(f"{name} is a database of something else: it has tables, but none of audit's")
+    raise BadFile(f"{name} is an empty database; fill it with `audit run` or `audit import-run`")

@@ -427,7 +427,7 @@ def carry_out(
     """
     plan = read_plan(
         {"name": plan.name, **plan.content()},
-        message("plan_file.called", name=plan.name),
+        f"the plan {plan.name!r}",
         registered_only=by is not None,
         uploaded=(uploaded := uploaded_here(engine)),
     )

@@ -24,7 +24,7 @@ from audit.corpora import Reading, all_corpora, get_corpus
 from audit.corpora.base import Corpus, languages_of
 from audit.errors import AuditError, BadFile
 from audit.files import read_bytes, text_of, toml_of
-from audit.messages import LANGUAGES, message
+from audit.messages import LANGUAGES, message, with_commas
 from audit.registry import Registry
 from audit.relations import Relation, get_relation, relations_named
 from audit.relations.validity import limits_by_relation
@@ -292,7 +292,10 @@ def check_name(name: object) -> str | None:
     right = isinstance(name, str) and 0 < len(name) <= 80 and name.isprintable() and name == name.strip()
     if right and isinstance(name, str) and name[0].isalnum() and not name.lower().endswith(SUFFIX):
         return None
-    return message("plan_file.bad_name", name=str(name)[:80], suffix=SUFFIX)
+    return (
+        f"{str(name)[:80]!r} is no name of a plan; allowed are 1 to 80 printable characters that begin with a "
+        f"letter or digit and do not end in {SUFFIX}"
+    )
 
 
 def _checked_name(name: str) -> str:
@@ -318,7 +321,7 @@ def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bo
     _judging(judging, study["task"], _own_words(corpus, words), note)
     _primary(report, study, run, note)
     if report["delta"] == 1:
-        note("report.delta", message("plan_file.bad_delta"))
+        note("report.delta", "1 must be a number from 0 to less than 1")
 
 
 def _own_words(corpus: Corpus | None, words: Mapping[str, Any]) -> OwnWords:
@@ -340,36 +343,28 @@ def unregistered_keys(
     study, weights = content["study"], content["report"]["weights"]
     corpora = [*uploaded, *(corpus.name for corpus in all_corpora(study["task"]))]
     systems = [system.name for system in all_systems(study["task"])]
-    advice = message("plan_file.own_files")
+    advice = "files and systems of your own are set and run with `audit study` where the database is"
     refusals: dict[str, str] = {}
     if study["corpus"] not in corpora:
-        refusals["study.corpus"] = message(
-            "plan_file.not_registered", value=short(study["corpus"]), names=corpora, advice=advice
-        )
+        refusals["study.corpus"] = f"{short(study['corpus'])} is not one of {with_commas(corpora)}; {advice}"
     if unregistered := [name for name in study["systems"] if without_version(name) not in systems]:
-        refusals["study.systems"] = message(
-            "plan_file.not_registered", value=short(unregistered[0]), names=systems, advice=advice
-        )
+        refusals["study.systems"] = f"{short(unregistered[0])} is not one of {with_commas(systems)}; {advice}"
     for relation, values in study["set"].items():
         for name, value in values.items():
             # hanlp:FOLDER, ngram:FILE: what stands behind a colon is the machine's.
             if isinstance(value, str) and not _NAMES_ONLY.fullmatch(value):
-                refusals["study.set"] = message(
-                    "plan_file.not_only_names", relation=relation, name=name, value=short(value), advice=advice
-                )
+                refusals["study.set"] = f"{relation} has {name} = {short(value)}, not only names; {advice}"
     words = content.get("words") or {}
     if any(isinstance(table, Mapping) and table.get(GUIDELINE_FILE) for table in (words, *words.values())):
         refusals[f"words.{GUIDELINE_FILE}"] = advice
     if weights is not None and weights not in WEIGHTS:
-        refusals["report.weights"] = message(
-            "plan_file.not_registered", value=short(weights), names=WEIGHTS, advice=advice
-        )
+        refusals["report.weights"] = f"{short(weights)} is not one of {with_commas(WEIGHTS)}; {advice}"
     return refusals
 
 
 def need_registered(plan: Plan, uploaded: Uploaded = NOTHING_UPLOADED) -> None:
     """Raise BadFile where a plan names files or code of somebody's own: only the command line may run those."""
-    refuse(message("plan_file.called", name=plan.name), unregistered_keys(plan.content(), uploaded).items())
+    refuse(f"the plan {plan.name!r}", unregistered_keys(plan.content(), uploaded).items())
 
 
 def corpus_planned(study: Mapping[str, Any], uploaded: Uploaded = NOTHING_UPLOADED) -> Corpus:
@@ -396,13 +391,14 @@ def _corpus(study: dict[str, Any], note: Note, uploaded: Uploaded) -> Corpus | N
     if corpus is None:
         return None
     if needs := corpus.needs():
-        note("study.corpus", message("plan_file.corpus_unavailable", corpus=corpus.name, needs=needs))
+        note("study.corpus", f"corpus {corpus.name} is not available; {needs}")
         return None
     content = corpus.fingerprint()
     if study["fingerprint"] not in (None, content):
         note(
             "study.fingerprint",
-            message("plan_file.other_content", corpus=corpus.name, content=content, planned=study["fingerprint"]),
+            f"the corpus {corpus.name} has the content {content} now, the plan was made for "
+            f"{study['fingerprint']}; take the key out and store the plan again to plan for the new content",
         )
     study |= {"unit": corpus.unit, "language": corpus.language, "fingerprint": content}
     return corpus
@@ -416,9 +412,9 @@ def _systems(study: dict[str, Any], note: Note) -> dict[str, str]:
     study["systems"] = list(systems)
     for spec, system in systems.items():
         if not any(matches(study["task"], does) for does in system.tasks):
-            note("study.systems", message("plan_file.other_task", system=spec, tasks=system.tasks, task=study["task"]))
+            note("study.systems", f"system {spec} does {with_commas(system.tasks)}, not {study['task']}")
         if needs := _ask("study.systems", system.needs, note):
-            note("study.systems", message("plan_file.system_unavailable", system=spec, needs=needs))
+            note("study.systems", f"system {spec} cannot run here; {needs}")
     return {spec: system.name for spec, system in systems.items()}
 
 
@@ -430,7 +426,7 @@ def _relations(study: dict[str, Any], corpus: Corpus, note: Note) -> None:
         for name, key in zip(names, keys, strict=True)
     ]
     if study["document_share"] == 0:
-        note("study.document_share", message("plan_file.bad_document_share"))
+        note("study.document_share", "0 must be above 0 and at most 1")
     elif None not in relations:
         if _ask("study.valid", lambda: limits_by_relation(study["valid"]), note) is None:
             return
@@ -439,7 +435,7 @@ def _relations(study: dict[str, Any], corpus: Corpus, note: Note) -> None:
         fitted = _ask(where, lambda: relations_planned(corpus, study), note)
         study["relations"] = [relation.name for relation in fitted or ()]
         if unused := sorted(set(study["set"]) - set(study["relations"])):
-            note("study.set", message("plan_file.set_not_run", relation=unused[0], relations=study["relations"]))
+            note("study.set", f"{unused[0]} is not among the relations that are run: {with_commas(study['relations'])}")
         _ask("study.valid", lambda: check_limits_used(study["valid"], study["relations"]), note)
 
 
@@ -449,13 +445,13 @@ def _primary(report: dict[str, Any], study: Mapping[str, Any], run: Mapping[str,
     _ask("report.primary", partial(primary_named, named, relation), note)
     for system in named or ():
         if system not in run and system not in run.values():
-            note("report.primary", message("plan_file.no_such_system", system=short(system), systems=run))
+            note("report.primary", f"{short(system)} is not among the systems: {with_commas(run)}")
     if named:
         report["primary"] = [run.get(system, system) for system in named]
     if relation is not None and study["relations"] and relation not in study["relations"]:
         note(
             "report.primary_relation",
-            message("plan_file.no_such_relation", relation=short(relation), relations=study["relations"]),
+            f"{short(relation)} is not among the relations: {with_commas(study['relations'])}",
         )
 
 
@@ -468,7 +464,8 @@ def _sample(sample: dict[str, Any], seed: int, note: Note) -> None:
             if sample[name]:
                 note(
                     f"sample.{name}",
-                    message("plan_file.informative_audits"),
+                    "corrects the rates of cells, and the design informative only compares systems; leave it "
+                    'out, or take design = "shared"',
                 )
         sample["audit_follow_ups"] = 0.0  # nothing is estimated that a carry error could be in
 
@@ -489,10 +486,10 @@ def _judging(judging: dict[str, Any], task: str, own: OwnWords, note: Note) -> N
     if judging["guideline"] is None:
         judging["guideline"] = present
     elif judging["guideline"] > present:
-        note("judging.guideline", message("plan_file.guideline_ahead", version=judging["guideline"], present=present))
+        note("judging.guideline", f"{judging['guideline']} is a version there is not yet; the present one is {present}")
     for code in judging["languages"]:
         if not is_code(code):
-            note("judging.languages", message("plan_file.bad_language", value=short(code)))
+            note("judging.languages", f"{short(code)} is no code such as en, zh or pt-BR")
 
 
 def _ask(where: str, work: Callable[[], Any], note: Note) -> Any:
@@ -526,10 +523,10 @@ def read_plan_bytes(
     (line and column), and for every mistake in it.
     """
     if len(content) > LARGEST:
-        raise BadFile(message("plan_file.large", file=file, most=LARGEST))
+        raise BadFile(f"{file}: the file has more than {LARGEST:,} bytes; a plan has about a thousand")
     if b"\0" in content and not content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise BadFile(message("plan_file.no_text", file=file))
-    document = toml_of(file, text_of(file, content), message("plan_file.see_example"))
+        raise BadFile(f"{file}: the file is no text (it has a NUL byte); a plan is TOML, see `audit study example`")
+    document = toml_of(file, text_of(file, content), "see `audit study example`")
     return read_plan(document, file, registered_only, uploaded)
 
 

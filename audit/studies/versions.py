@@ -16,8 +16,8 @@ from sqlalchemy.exc import IntegrityError
 
 from audit.annotation.accounts import note, require_manager
 from audit.corpora import short_name
-from audit.errors import AuditError, UnknownName
-from audit.messages import ENGLISH, message, phrase
+from audit.errors import AuditError, Refused, UnknownName
+from audit.messages import ENGLISH, phrase
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
 from audit.studies.deviations import Deviation, deviations, judgements_of
@@ -98,9 +98,9 @@ def freeze(engine: Engine, name: str, *, by: int | None = None, version: int | N
         require_manager(connection, by)
         last = latest(connection, name)
         if version is not None and last.version != version:
-            raise AuditError(message("plan_file.newer_version", plan=name, version=last.version))
+            raise Refused(f"the plan {name!r} has version {last.version} by now; look at it before you freeze it")
         if last.frozen:
-            raise AuditError(message("plan_file.frozen_already", plan=name, version=last.version))
+            raise Refused(f"the plan {name!r} is frozen already, as version {last.version}")
         frozen = _append(connection, name, last.content, True, by)
         note(connection, by, "plan frozen", plan=name, version=frozen.version)
         return frozen
@@ -162,7 +162,7 @@ def _appending(engine: Engine) -> Iterator[Connection]:
         with engine.begin() as connection:
             yield connection
     except IntegrityError:
-        raise AuditError(message("plan_file.changed_now")) from None
+        raise AuditError("somebody else has changed this plan at this moment; look at it, then do it again") from None
 
 
 def _append(connection: Connection, name: str, content: dict[str, Any], frozen: bool, by: int | None) -> Version:

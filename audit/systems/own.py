@@ -23,7 +23,7 @@ from typing import Any, TypeGuard
 
 from audit.errors import AuditError, BadOutput
 from audit.keys import canonical, fingerprint
-from audit.registry import import_from_here
+from audit.resources import import_from_here
 from audit.systems.base import System
 from audit.systems.foreign import contained, foreign, message, shortened, shown
 from audit.systems.hearing import tell_heard

@@ -6,7 +6,6 @@ from string import ascii_lowercase
 
 from audit import registry
 from audit.errors import AuditError, BadOutput
-from audit.messages import message
 from audit.registry import Registry
 from audit.tasks.base import Input, LabelTask, Output, Task, Wording, check_task, wording_of
 from audit.tasks.classification import NONE_OF_THEM, PLUS, Classification
@@ -48,7 +47,7 @@ def get_task(name: str) -> Task:
     if not slash:
         return task
     if not isinstance(task, Classification):
-        raise AuditError(message("task_error.no_scheme", task=base, scheme=scheme))
+        raise AuditError(f"task {base} has labels of its own, it takes no scheme ({scheme!r}); say {base}")
     return _classification(scheme)
 
 

@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import Literal
 
 from audit.errors import AuditError, BadOutput
-from audit.messages import message
+from audit.messages import message, with_commas
 from audit.tasks.base import Output, checked_score
 
 SCHEMES: dict[str, tuple[str, ...]] = {
@@ -114,7 +114,10 @@ def _labels(scheme: str) -> tuple[str, ...]:
     labels = tuple(label.strip() for label in scheme.split(","))
     if len(labels) < 2 or not all(labels) or len({label.casefold() for label in labels}) < len(labels):
         names = list(SCHEMES) or message("list.none")
-        raise AuditError(message("task_error.bad_scheme", scheme=scheme, names=names))
+        raise AuditError(
+            f"{scheme!r} is no label scheme: known are {with_commas(names)}; or list the labels, two or more "
+            "different ones with commas, as in classification/finance,sports"
+        )
     return labels
 
 
@@ -123,7 +126,9 @@ def _parts(scheme: str) -> tuple[str, ...]:
     folded = {part.casefold() for part in parts}
     if len(folded) < len(parts) or not 2 <= len(parts) <= MOST_TOGETHER or folded & {"", NONE_OF_THEM, "unsure"}:
         raise AuditError(
-            message("task_error.bad_multiple", scheme=scheme, count=len(parts), most=MOST_TOGETHER, none=NONE_OF_THEM)
+            f"{scheme!r} has {len(parts)} labels with + between them; of 2 to {MOST_TOGETHER} different ones, "
+            f"none of them {NONE_OF_THEM!r} or 'unsure', a text may have several, as in "
+            "classification/refund+late; with commas between them, classification/refund,late, it has one"
         )
     return parts
 

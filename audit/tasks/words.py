@@ -12,7 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from audit.errors import AuditError, UnknownName
-from audit.messages import ENGLISH, catalogue, message
+from audit.messages import ENGLISH, catalogue
 from audit.resources import data_file
 from audit.tasks.base import Task, Wording, wording_of
 from audit.tasks.classification import NONE_OF_THEM, SCHEMES, Classification
@@ -108,7 +108,7 @@ def shipped_guideline(task: str, language: str = ENGLISH, subject: str = "") -> 
         return read_guideline(guideline_stem(task, subject), language)
     version = getattr(found, "guideline_version", 1)
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise AuditError(message("task_error.guideline_version", task=found.name, version=version))
+        raise AuditError(f"task {found.name} has guideline_version = {version!r}; it must be a whole number from 1")
     text = wording_of(found, language).guideline.strip()
     return ShippedGuideline(version, text or read_guideline("general", language).text)
 
@@ -120,7 +120,7 @@ def read_guideline(stem: str, language: str) -> ShippedGuideline:
     content = data_file(name).read_text(encoding="utf-8")
     match = _FIRST.match(content)
     if match is None:
-        raise AuditError(message("task_error.guideline_file", name=name))
+        raise AuditError(f"data/{name}: the first line must be `version: N`, a number from 1; put it there")
     return ShippedGuideline(int(match[1]), content[match.end() :].strip())
 
 
@@ -228,7 +228,4 @@ def _is_multiple(task: str) -> bool:
 
 
 def _of_plugin(task: str) -> bool:
-    from audit.registry import tasks
-
-    entry = tasks.find(task.partition("/")[0])
-    return entry is not None and bool(entry.origin)
+    return f"task.{task.partition('/')[0]}.name" not in catalogue(ENGLISH)

@@ -1,6 +1,6 @@
 """Texts, whatever their language: tokens, sentences, codes of languages, how alike two texts are.
 
-What analyses a language is registered by its pack (`audit.packs`) or a plug-in, in `audit.registry.languages`.
+What analyses a language is in its pack (`audit.packs`); `audit.text.tools.LANGUAGES` has it.
 """
 
 from audit.text.analysis import Analysis

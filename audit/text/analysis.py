@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from audit.text.tokens import Token
-from audit.text.tools import LANGUAGES, Spans, spans, tag
+from audit.text.tools import Spans, find_tools, spans, tag
 
 
 class Analysis:
@@ -44,7 +44,7 @@ class Analysis:
         [4, 4]
         """
         for language in dict.fromkeys(analysis.language for analysis in analyses):
-            tools = LANGUAGES.find(language) and LANGUAGES.get(language)
+            tools = find_tools(language)
             if tools and tools.tag_all:
                 own = [analysis for analysis in analyses if (analysis.language, analysis.tagger) == (language, "")]
                 for analysis, tokens in zip(own, tools.tag_all([analysis.text for analysis in own]), strict=True):

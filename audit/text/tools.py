@@ -1,4 +1,4 @@
-"""What analyses the texts of a language. Each language registers its tools in `audit.registry.languages`."""
+"""What analyses the texts of a language: `LANGUAGES` has its tools, `TAGGERS` the taggers that can be chosen."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Protocol
 
-from audit import registry
 from audit.errors import UnknownName
-from audit.registry import Registry
+from audit.resources import Makers, attribute, made
 from audit.text import sentences
 from audit.text.tokens import Token
 
@@ -36,7 +35,7 @@ class LanguageTools:
     """The language's own tagger."""
     spans: Callable[[str], Spans] = sentences.spans
     has_taggers: bool = False
-    """Whether one of `audit.registry.taggers` can be chosen instead of its own."""
+    """Whether one of `TAGGERS` can be chosen instead of its own."""
     tag_all: Callable[[Sequence[str]], list[tuple[Token, ...]]] | None = None
     """As `tag`, for many texts at once, where that is faster."""
     version: Callable[[], str] = str
@@ -49,9 +48,30 @@ class LanguageTools:
 _TELLING = 18
 """Letters of different words from which on texts tell their language."""
 _WORDS = re.compile(r"[^\W\d_]+")
-LANGUAGES: Registry[LanguageTools] = registry.languages
-TAGGERS: Registry[Callable[..., Tagger]] = registry.taggers
-"""Makers of taggers, given what stands behind the colon."""
+LANGUAGES: dict[str, LanguageTools | str] = {
+    "en": "audit.packs.english.tagging:ENGLISH",
+    "zh": "audit.packs.chinese.taggers:CHINESE",
+}
+"""By the code of the language; "module:attribute" until they are wanted. A plug-in adds its own."""
+TAGGERS: Makers = {
+    "jieba": ("audit.packs.chinese.jieba_tagger:JiebaTagger", ""),
+    "hanlp": ("audit.packs.chinese.hanlp_tagger:HanlpTagger", "MODEL"),
+}
+
+
+def find_tools(language: str) -> LanguageTools | None:
+    """The tools of a language; None where it has none."""
+    tools = LANGUAGES.get(language)
+    if isinstance(tools, str):
+        tools = LANGUAGES[language] = attribute(tools)
+    return tools
+
+
+def tools_of(language: str) -> LanguageTools:
+    """The tools of a language. Raises UnknownName, which lists the languages that have some."""
+    if (tools := find_tools(language)) is None:
+        raise UnknownName("language", language, list(LANGUAGES))
+    return tools
 
 
 @cache
@@ -61,7 +81,7 @@ def tagger_of(name: str) -> Tagger:
     Raises UnknownName for a tagger that is not known, NotInstalled where its package or its model is absent,
     AuditError for a model that finds no words and tags.
     """
-    tagger: Tagger = TAGGERS.make(name)
+    tagger: Tagger = made("tagger", name, TAGGERS)
     return tagger
 
 
@@ -85,7 +105,7 @@ def tag(text: str, language: str, tagger: str = "") -> tuple[Token, ...]:
     >>> [token.tag for token in tag("It is good.", "en")]
     ['PRP', 'VBZ', 'JJ', '.']
     """
-    tools = LANGUAGES.get(language)
+    tools = tools_of(language)
     if not tagger:
         return tools.tag(text)
     if not tools.has_taggers:
@@ -101,8 +121,8 @@ def spans(text: str, language: str) -> Spans:
     >>> spans("他来了。她说：“走吧！”", "zh")
     ((0, 4), (4, 12))
     """
-    tools = LANGUAGES.find(language)
-    return LANGUAGES.get(language).spans(text) if tools is not None else sentences.spans(text)
+    tools = find_tools(language)
+    return tools.spans(text) if tools is not None else sentences.spans(text)
 
 
 @cache
@@ -112,8 +132,8 @@ def phrase_pattern(name: str, language: str) -> re.Pattern[str] | None:
     >>> bool(phrase_pattern("negation", "en").search("It isn't good.")), phrase_pattern("negation", "xx")
     (True, None)
     """
-    entry = LANGUAGES.find(language)
-    phrases = {} if entry is None else LANGUAGES.get(language).phrases
+    tools = find_tools(language)
+    phrases = {} if tools is None else tools.phrases
     return re.compile(phrases[name]) if name in phrases else None
 
 

@@ -12,8 +12,7 @@ from audit.annotation.words import DatabaseWords
 from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
 from audit.messages import LANGUAGES, catalogue, said, words
-from audit.relations import Relation
-from audit.relations.composition import Composed, summary_from
+from audit.relations.composition import summary_from
 from audit.resources import data_file
 from audit.tasks import Input, Wording
 from audit.text.differences import AFTER, BEFORE, Kind, differences
@@ -142,7 +141,7 @@ def name_in(reader: str, code: str) -> str:
     >>> name_in("en", "es"), name_in("zh", "es"), name_in("en", "xx")
     ('Spanish', '西班牙语', 'xx')
     """
-    return texts(reader).get(f"language_name.{code}") or display_name(code, reader) or code
+    return display_name(code, reader) or code
 
 
 def direction(task_input: Input) -> str:
@@ -160,15 +159,6 @@ def in_language(name: str, languages: str) -> str:
 def summary(task: str, relation: str, english: str) -> str:
     """A relation's summary in this session's language where the catalogue has it; else that of its docstring."""
     return summary_from(texts(language()), task, relation, english) if english else ""
-
-
-def may_break(relation: Relation) -> dict[str, str]:
-    """What a relation may break, in this session's language; of a composition by the name of each part. Empty where it
-    says nothing of that."""
-    parts = relation.parts if isinstance(relation, Composed) else (relation,)
-    return {
-        part.name: texts(language()).get(f"may_break.{part.name}", part.may_break) for part in parts if part.may_break
-    }
 
 
 def language_switch() -> None:

@@ -17,7 +17,6 @@ from streamlit.config_option import ConfigOption
 
 from audit.api import API, PATH
 from audit.errors import NotInstalled, installed_extras
-from audit.messages import message
 from audit.relations.registry import RELATIONS
 from audit.ui import background_cache, session, settings
 from audit.ui.auth_routes import LoginRoutes
@@ -100,9 +99,9 @@ def api() -> ASGIApp:
             from audit.api.application import application
             from audit.api.service import Service
     except NotInstalled as problem:
-        sentence = message("api.absent", install=problem.sentence)
+        sentence = f"the API is not installed on this server: {problem.sentence}"
         LOG.warning("%s", sentence)
-        return JSONResponse({"error": {"code": sentence.code, "sentence": sentence}}, 501)
+        return JSONResponse({"error": {"code": "not_installed", "sentence": sentence}}, 501)
     return application(Service(session.engine, session.database_url, background_cache.computed_now))
 
 

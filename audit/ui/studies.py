@@ -15,7 +15,6 @@ from audit.messages import message
 from audit.registry import Registry
 from audit.relations import all_relations, relations_named
 from audit.relations.composition import parts_of
-from audit.relations.registry import find_relation
 from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, PROTOCOLS, QUORUMS
 from audit.statistics.intervals import TARGETS
 from audit.store.core import count_rows, study
@@ -49,7 +48,6 @@ from audit.tasks import get_task, matches, wording
 from audit.ui import session
 from audit.ui.language import (
     language,
-    may_break,
     plain,
     sentence,
     single_choice,
@@ -393,17 +391,12 @@ def _relations(fields: _Fields, task: str, corpus: Corpus, sentences_too: bool) 
         if relation.unit in (corpus.unit, "any") or (sentences_too and not relation.per_system)
     }
     composed = [name for name in fields.value("study", "relations") or () if len(parts_of(name)) > 1]
-    chosen = fields.choices(
+    return fields.choices(
         "study",
         "relations",
         [*fitting, *composed],
         lambda name: f"{name}  {fitting[name]}" if name in fitting else name,
     )
-    relations = [relation for name in chosen if (relation := find_relation(task, name)) is not None]
-    if breaking := {name: what for relation in relations for name, what in may_break(relation).items()}:
-        with st.expander(t("studies.may_break")):
-            st.markdown("\n".join(f"- **{plain(name)}**: {plain(what)}" for name, what in breaking.items()))
-    return chosen
 
 
 def _sample(fields: _Fields) -> dict[str, Any]:

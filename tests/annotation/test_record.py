@@ -7,7 +7,6 @@ from quality_world import LABELS, answer_next, know, settle_how, world
 
 from audit.annotation import control_questions
 from audit.annotation.control_questions import RECORD_COLUMNS, judging_record, remove_known
-from audit.errors import NotAllowed
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import undo
 from audit.judging.training import judging_mode, train
@@ -66,5 +65,3 @@ def test_attempts_are_in_the_record(tmp_path):
     assert record.attempts == {"ann": (3, True)}
     assert record.people == ("ann",)
     assert record.frame.empty
-
-

@@ -88,7 +88,7 @@ def test_what_is_no_request_is_one_sentence_and_changes_nothing(world: World, co
     ("path", "status"),
     [
         ("/questions/0/skip", 400), (f"/questions/{1 << 70}/skip", 400), ("/questions/-1/skip", 404),
-        ("/questions/x/skip", 404), ("/training/1e3", 404), ("/checks/next", 405),
+        ("/questions/x/skip", 404), ("/training/1e3", 404), ("/disputes/next", 404),
     ],
 )  # fmt: skip
 def test_what_is_no_number_of_a_question_is_refused(world: World, path: str, status: int) -> None:
@@ -117,7 +117,7 @@ def test_an_address_that_is_none_and_another_method_are_said_so(world: World) ->
 
 def test_addresses_say_by_which_methods_they_are_asked(world: World) -> None:
     assert world.send("mia", "DELETE", "/plans/first").headers["Allow"] == "GET, PUT"
-    assert world.send("mia", "POST", "/checks/next").headers["Allow"] == "GET"
+    assert world.send("mia", "POST", "/progress").headers["Allow"] == "GET"
     options = world.send(
         None, "OPTIONS", "/me", headers={"Origin": "http://evil", "Access-Control-Request-Method": "GET"}
     )
@@ -142,7 +142,6 @@ def test_a_head_is_answered_as_a_get_without_its_body(world: World, content) -> 
         ("/me", {"token": "x"}, "token: there is no such key; allowed are none"),
         ("/questions", {"limit": 0}, "limit: '0' must be a whole number from 1 to 500"),
         ("/questions", {"which": "some"}, "which: 'some' must be one of all, answered, open"),
-        ("/groups", {"after": "x"}, "after: 'x' must be `next` of the page before"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_query_is_said(world: World, path: str, query: dict[str, Any], reason: str) -> None:
@@ -219,11 +218,11 @@ def test_sentences_are_in_the_language_of_the_request_and_codes_are_not(world: W
 
 
 def test_what_breaks_says_no_more_than_that_it_did(world: World, monkeypatch, caplog) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr(results, "entries", broken)
-    answer = world.send("mia", "GET", "/log")
+    monkeypatch.setattr(results, "questions_page", broken)
+    answer = world.send("mia", "GET", "/questions")
     assert (answer.status_code, answer.json()["error"]["code"]) == (500, "api.broken")
     assert "secret" not in answer.text
     assert "secret detail" in caplog.text

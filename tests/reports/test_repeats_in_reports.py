@@ -83,7 +83,7 @@ def test_nothing_is_said_where_nothing_was_asked_again(toy_corpus, specs, relati
     report = study_report(made(toy_corpus(), specs("steady"), relations[:1], Repeats()))
     assert "repeats" not in report
     for language in LANGUAGES:
-        for page in (to_html(report, language), to_terminal(report, language=language)):
+        for page in (to_html(report, language), to_terminal(report)):
             assert "VR_m" not in page
             assert "Contradictions" not in page
 

@@ -3,12 +3,6 @@ news, and systems that compare, summarise and classify it."""
 
 from audit import registry
 
-registry.languages.register("zh", "audit.packs.chinese.taggers:CHINESE")
-registry.taggers.register("jieba", "audit.packs.chinese.jieba_tagger:JiebaTagger")
-registry.taggers.register("hanlp", "audit.packs.chinese.hanlp_tagger:HanlpTagger", argument="MODEL")
-
-registry.measures.register("embedding", "audit.packs.chinese.similarity_systems:embedding")
-
 for _name, _class in {
     "inews": "Inews",
     "inews-sentences": "InewsSentences",

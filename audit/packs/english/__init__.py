@@ -3,8 +3,6 @@ pairs and tickets that we wrote, and systems that tell them apart, infer, answer
 
 from audit import registry
 
-registry.languages.register("en", "audit.packs.english.tagging:ENGLISH")
-
 for _name, _class in {
     "rotten-tomatoes": "RottenTomatoes",
     "imdb": "Imdb",

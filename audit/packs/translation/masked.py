@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Protocol
 
-from audit import registry
 from audit.packs.translation.function_words import is_function_word, is_negation
-from audit.registry import Registry
+from audit.resources import Makers, made
 from audit.text.languages import entries
 
 # Who proposes words: the protocol, and proposers by name.
@@ -66,7 +65,7 @@ def get_proposer(spec: str) -> Proposer:
     >>> get_proposer("ngram").languages
     ('en',)
     """
-    proposer: Proposer = PROPOSERS.make(spec)
+    proposer: Proposer = made("proposer", spec, PROPOSERS)
     return proposer
 
 
@@ -100,8 +99,10 @@ def _listed(spec: str) -> list[tuple[str, Proposer]]:
     return [(for_language, get_proposer(name)) for for_language, name in entries(spec or DEFAULT, "proposer")]
 
 
-PROPOSERS: Registry[Callable[..., Proposer]] = registry.proposers
-"""Makers of proposers, given what stands behind the colon where there is one."""
+PROPOSERS: Makers = {
+    "ngram": ("audit.packs.translation.ngrams:ngram_proposer", "[FILE]"),
+    "fill-mask": ("audit.packs.translation.fill_mask:FillMask", "MODEL"),
+}
 
 
 __all__ = ["PROPOSERS", "Masked", "Proposer", "get_proposer", "proposer_of", "proposers_in"]

@@ -1,1 +1,1 @@
-"""A plug-in of audit. Installed, its entry points are found; otherwise `audit_example.plugin` is loaded by its name."""
+"""A plug-in of audit: installed, it is found by its entry point; else `audit_example.plugin` is loaded by its name."""

@@ -1,4 +1,4 @@
-"""Everything of this package by calls: for `--plugin audit_example.plugin`, where the package is not installed."""
+"""Everything that this package registers."""
 
 from audit import registry
 from audit_example import relations  # noqa: F401  (registers its relation when it is imported)

@@ -7,7 +7,6 @@ import nltk
 
 from audit.errors import NotInstalled
 from audit.packs.translation.constituency import base as constituency
-from audit.registry import Entry
 from audit.text.tokens import words
 from audit.text.tools import tag
 
@@ -69,7 +68,6 @@ def register(monkeypatch) -> SmallParser:
     """Make both parsers known for one test; the one that can be asked."""
     parser = SmallParser()
     for name, made in {"small-parser": parser, "absent-parser": AbsentParser()}.items():
-        entry = Entry(name, lambda made=made: lambda: made, __name__)
-        monkeypatch.setitem(constituency.PARSERS._entries, name, entry)
+        monkeypatch.setitem(constituency.PARSERS, name, (lambda made=made: made, ""))
     constituency._made.cache_clear()
     return parser

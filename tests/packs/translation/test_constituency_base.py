@@ -7,7 +7,6 @@ from nltk import Tree
 
 from audit.errors import UnknownName
 from audit.packs.translation.constituency import base, get_parser, leaf_spans, parser_of
-from audit.registry import Entry
 
 
 class FlatFake:
@@ -31,7 +30,7 @@ class FlatFake:
 @pytest.fixture
 def fake(monkeypatch):
     parser = FlatFake()
-    monkeypatch.setitem(base.PARSERS._entries, "fake", Entry("fake", lambda: lambda: parser, __name__))
+    monkeypatch.setitem(base.PARSERS, "fake", (lambda: parser, ""))
     base._made.cache_clear()
     yield parser
     base._made.cache_clear()

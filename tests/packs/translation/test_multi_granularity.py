@@ -12,7 +12,6 @@ from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.keys import fingerprint
 from audit.packs.translation import masked as masked
 from audit.packs.translation.constituency import structure_similarity
-from audit.registry import Entry
 from audit.relations import Outcome, Source, get_relation
 from audit.relations.registry import configured
 from audit.runner.executors import InProcess, Processes
@@ -49,7 +48,7 @@ def parser(monkeypatch):
 @pytest.fixture
 def proposer(monkeypatch):
     listed = Listed()
-    monkeypatch.setitem(masked.PROPOSERS._entries, "listed", Entry("listed", lambda: lambda: listed, __name__))
+    monkeypatch.setitem(masked.PROPOSERS, "listed", (lambda: listed, ""))
     monkeypatch.setattr("audit.packs.translation.masked.get_proposer", masked.get_proposer.__wrapped__)
     return listed
 

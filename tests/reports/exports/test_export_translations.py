@@ -11,7 +11,6 @@ from audit.annotation.accounts import add_account
 from audit.annotation.control_questions import add_settled_questions, known_questions
 from audit.annotation.queue import next_question
 from audit.annotation.ratings import attributed, stored_ratings
-from audit.cli import main
 from audit.errors import AuditError
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge
@@ -120,8 +119,3 @@ def test_known_translations_are_listed_with_their_languages(judged, tmp_path, ca
     add_settled_questions(judged, "training", ids, "As in the guideline.")
     (question, _) = known_questions(judged)
     assert (question.kind, len(question.texts), question.languages) == ("pair", 1, ("en", "es"))
-    judged.dispose()
-    assert main(["known", "list", "--db", str(tmp_path / "translations.db"), "--json"]) == 0
-    listed = json.loads(capsys.readouterr().out)
-    assert [question["languages"] for question in listed] == [["en", "es"]] * 2
-    assert all(question["output"] in [text.strip() for text in translations.SPANISH] for question in listed)

@@ -9,11 +9,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
-from audit import registry
 from audit.errors import AuditError, UnknownName
 from audit.packs.english.vocabulary import BRACKETS, ESCAPED
 from audit.packs.translation.function_words import is_negation
-from audit.registry import Registry
+from audit.resources import Makers, made
 from audit.text.languages import entries
 from audit.text.tokens import Token, words
 from audit.text.tools import LANGUAGES, spans, tag
@@ -143,11 +142,15 @@ class _Remembering:
 
 @cache
 def _made(spec: str) -> Parser:
-    return _Remembering(PARSERS.make(spec))
+    return _Remembering(made("parser", spec, PARSERS))
 
 
-PARSERS: Registry[Callable[..., Parser]] = registry.parsers
-"""Makers of parsers, given what stands behind the colon. A new parser is one line here, or one in a plug-in."""
+PARSERS: Makers = {
+    "hanlp": ("audit.packs.translation.constituency.hanlp_parser:HanlpParser", "MODEL"),
+    "link-grammar": ("audit.packs.translation.constituency.link_grammar:LinkGrammar", ""),
+    "benepar": ("audit.packs.translation.constituency.benepar_parser:BeneparParser", "MODEL"),
+    "shallow": ("audit.packs.translation.constituency.shallow:Shallow", ""),
+}
 
 
 def leaf_spans(text: str, tree: Tree) -> list[tuple[int, int]] | None:
