@@ -48,7 +48,6 @@ def report(
         "interval": method_name(interval),
         "target": get_target(target, interval),
         "delta": delta,
-        "weights": None,
         "study": study,
     }
     return dict(visit.service.computed("report", values))

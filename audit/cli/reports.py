@@ -59,7 +59,7 @@ Full = Annotated[bool, flag("--full", "all tables, notes and the signature, not 
     "audit report --db mine.db --answers people --html report.html --pdf report.pdf",
     "audit report --slice gold --slice length --slice negation --html report.html",
     "audit report --answers gold --gold-error 0.02-0.05",
-    "audit report --target corpus --delta 0.02 --weights equal",
+    "audit report --target corpus --delta 0.02 --weights weights.csv",
     "audit report --interval sequence",
     "audit report --proxy disagreement,low_confidence --json",
 )
@@ -90,7 +90,6 @@ def report(
             "--slice",
         ),
     ] = NONE,
-    by: Annotated[str | None, text("as --slice, of gold or a column only", "gold|COLUMN")] = None,
     gold_error: Annotated[
         str | None,
         text("share of wrong gold labels, such as 0.05 or 0.02-0.05: R_FS is corrected for it, too", "RATE|LOW-HIGH"),
@@ -108,7 +107,6 @@ def report(
     (docs/reference/report.md). It may be asked for at any time: where nothing is judged yet, the corrected rates are
     `null`.
     """
-    from audit.corpora.slices import column_slice
     from audit.reports.examples import EXAMPLES
     from audit.reports.preference import read_weights
     from audit.reports.sensitivity import GoldError
@@ -125,7 +123,7 @@ def report(
         delta=delta,
         weights=read_weights(weights) if weights else None,
         proxies=proxy,
-        slices=[*slices, *([column_slice(by)] if by else [])],
+        slices=slices,
         gold_error=GoldError.read(gold_error) if gold_error else None,
         examples=examples if examples is not None else EXAMPLES if html or pdf else 0,
     )
@@ -173,7 +171,7 @@ def write_pdf(report: "ReportDocument", path: Path, language: str = ENGLISH) -> 
     INSPECT,
     "correct and rank totals of a CSV, measured elsewhere",
     "audit rerank totals.csv --html corrected.html",
-    "audit rerank totals.csv --interval sequence --weights user-a",
+    "audit rerank totals.csv --weights weights.csv",
     "audit rerank totals.csv --proxy judge:referee",
 )
 def rerank(

@@ -4,8 +4,6 @@ What that means for the queue is in `audit.annotation.deferral`. No answer chang
 manager sends questions to the adjudicators, flagged with a comment.
 """
 
-from collections.abc import Sequence
-
 from sqlalchemy import Connection, Engine, delete, exists, select
 
 from audit.annotation.accounts import ADJUDICATORS, ROLES, reading_as
@@ -16,7 +14,6 @@ from audit.annotation.queue import LEASE, lease_question
 from audit.errors import Refused
 from audit.judging.unit import Work, unit_of_work
 from audit.messages import message
-from audit.sampling.designs import SHOWN
 from audit.store import tables
 from audit.store.core import aside, count_rows, judgement, lease, question
 
@@ -137,30 +134,6 @@ def send_back(engine: Engine, account_id: int, question_id: int, remark: str = "
         add_row(work.connection, account_id, question_id, BACK, remark.strip())
 
 
-def refer(engine: Engine, account_id: int, question_ids: Sequence[int], comment: str) -> int:
-    """Flag these questions, but for those that are flagged and wait already; returns how many were flagged.
-
-    Raises NotAllowed for anyone but a manager; Refused for a question that there is not, an empty comment or one that
-    is too long, and where all of them wait already.
-    """
-    with unit_of_work(engine, account_id, "manager") as work:
-        work.hold_all()  # of two managers who send the same question, the second finds it sent
-        connection = work.connection
-        if not comment.strip():
-            raise Refused(message("refused.flag_needs_comment"))
-        check_comment(comment)
-        ids = select(question.c.id).where(question.c.id.in_(question_ids))
-        existing, waiting = (set(connection.execute(query).scalars()) for query in (ids, ids.where(is_flagged())))
-        if missing := [id for id in question_ids if id not in existing]:
-            raise Refused(message("refused.no_question", id=missing[0]))
-        new = [id for id in dict.fromkeys(question_ids) if id not in waiting]
-        if not new:
-            raise Refused(message("refused.with_adjudicators"))
-        for id in new:
-            add_row(connection, account_id, id, FLAG, comment.strip())
-    return len(new)
-
-
 def _defer(work: Work, account_id: int, question_id: int, kind: str, comment: str | None) -> None:
     # What is refused below is rolled back, the lease included.
     leases = work.connection.execute(
@@ -185,7 +158,7 @@ def _check_flag(kind: str | None, comment: str | None) -> None:
 
 def _has_place(connection: Connection, question_id: int) -> bool:
     """Whether the question, which is held, wants more answers than others have given it or are about to give."""
-    query = select(question.c.annotators, question.c.protocol, votes_on_question())
-    wanted, protocol, votes = connection.execute(query.where(question.c.id == question_id)).one()
+    query = select(question.c.annotators, votes_on_question())
+    wanted, votes = connection.execute(query.where(question.c.id == question_id)).one()
     others = count_rows(connection, lease, lease.c.question_id == question_id, lease.c.expires_at >= tables.now())
-    return not (protocol == SHOWN and others) and votes + others < wanted
+    return bool(votes + others < wanted)

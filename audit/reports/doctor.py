@@ -237,10 +237,7 @@ def _draws(connection: Connection, name: str) -> list[Check]:
 
 
 def _chains(connection: Connection, name: str) -> list[Check]:
-    """A judgement supersedes an earlier one of the same annotator on the same question, and no two the same one.
-
-    What it saw is an earlier one of somebody else on the same question.
-    """
+    """A judgement supersedes an earlier one of the same annotator on the same question, and no two the same one."""
     judgement = table_of(tables.Judgement)
     earlier = judgement.alias("earlier")
     mismatched = (earlier.c.question_id != judgement.c.question_id) | (
@@ -251,15 +248,9 @@ def _chains(connection: Connection, name: str) -> list[Check]:
     superseding = select(judgement.c.id).select_from(joined).where(mismatched | late)
     column = judgement.c.supersedes
     twice = select(column).where(column.is_not(None)).group_by(column).having(func.count() > 1)
-    seen_pairs = judgement.join(earlier, earlier.c.id == judgement.c.saw)
-    mismatched = (earlier.c.question_id != judgement.c.question_id) | (
-        earlier.c.annotator_id == judgement.c.annotator_id
-    )
-    seeing = select(judgement.c.id).select_from(seen_pairs).where(mismatched | (earlier.c.id >= judgement.c.id))
     faults = [
         *_faults(connection, superseding, "{number:,} judgements supersede what they cannot"),
         *_faults(connection, twice, "{number:,} judgements are superseded twice"),
-        *_faults(connection, seeing, "{number:,} judgements were given seeing what they cannot have seen"),
     ]
     return [_check(name, faults, "judgements supersede their own annotator's", _RESTORE)]
 

@@ -290,10 +290,9 @@ def opinions_html(opinions: Sequence[Opinion], names: Mapping[int, str], task: s
     for opinion in opinions:
         who = in_language(str(opinion.number), names.get(opinion.number, ""))
         answer = f" <strong>{html(label_name(opinion.answer, task))}</strong>" if opinion.answer else ""
-        saw = f" · {html(t('dispute.saw'))}" if opinion.saw else ""
         parts = [f"<br><q>{html(opinion.comment)}</q>"] if opinion.comment else []
         parts += [f"<br>{html(t('flagged.says'))} <q>{html(text)}</q>" for text in opinion.flags]
-        rows.append(f"<li>{html(t('dispute.annotator', number=who))}{answer}{saw}{''.join(parts)}</li>")
+        rows.append(f"<li>{html(t('dispute.annotator', number=who))}{answer}{''.join(parts)}</li>")
     return f'<ul class="audit-votes">{"".join(rows)}</ul>'
 
 

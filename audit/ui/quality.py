@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -24,12 +24,9 @@ from audit.annotation.control_questions import (
 )
 from audit.annotation.questions import ABOUT_OUTPUTS, asks_pairs
 from audit.annotation.settings import BOUNDS, CHOICES, Bounds, change_settings, settings_of
-from audit.errors import AuditError, UnknownName
-from audit.false_satisfaction.browse import Contradiction, Side, contradictions
+from audit.errors import AuditError
 from audit.false_satisfaction.questions import asked_by
-from audit.judging.deferral import refer
 from audit.messages import message
-from audit.relations import get_relation
 from audit.reports.charts import Palette
 from audit.reports.dashboard_charts import MEASURES, bias_chart, shares_chart
 from audit.reports.judges import label_tables, own_line, part_lines
@@ -42,7 +39,6 @@ from audit.ui.background_cache import computed
 from audit.ui.dashboard_parts import chart
 from audit.ui.language import (
     direction,
-    html,
     in_language,
     in_words,
     label_name,
@@ -52,96 +48,13 @@ from audit.ui.language import (
     plain,
     sentence,
     single_choice,
-    summary,
     t,
     task_name,
     translated,
 )
-from audit.ui.question import FIELD, input_html
+from audit.ui.question import FIELD
 from audit.ui.settings import LARGEST_UPLOAD
 from audit.ui.study_choice import choose_study
-
-# Contradictions: answers that cannot all be true if their relation holds; a button sends them to the adjudicators.
-
-PAGE = 10
-"""Contradictions on one page."""
-
-
-def contradictions_section(engine: Engine, account_id: int) -> None:
-    """The contradictions, those of the most groups first."""
-    session.show_last()
-    all_contradictions = contradictions(engine, by=account_id)
-    st.write(t("contradiction.what"))
-    if not all_contradictions:
-        st.info(t("contradiction.none"))
-        return
-    st.caption(t("contradiction.count", count=len(all_contradictions)))
-    pages = -(-len(all_contradictions) // PAGE)
-    page = st.number_input(t("contradiction.page", of=pages), 1, pages, key="contradiction-page") if pages > 1 else 1
-    for contradiction in all_contradictions[(page - 1) * PAGE : page * PAGE]:
-        _show_contradiction(engine, account_id, contradiction)
-
-
-def _show_contradiction(engine: Engine, account_id: int, contradiction: Contradiction) -> None:
-    name = f"{contradiction.relation}-{contradiction.source.question}-{contradiction.follow_up.question}"
-    with st.container(key=f"contradiction-{name.replace('.', '-')}", border=True):
-        expected = label_names(contradiction.carried, contradiction.task)
-        relation = f"<strong>{html(contradiction.relation)}</strong> {html(_summary(contradiction))}"
-        st.html(
-            f'<p class="audit-expected">{relation}<br>'
-            f"{html(t('contradiction.expected', answer=expected, count=contradiction.groups))}</p>"
-        )
-        left, right = st.columns(2, gap="small")
-        with left:
-            _show_side(t("role_of.source"), contradiction.task, contradiction.source, contradiction.follow_up, "before")
-        with right:
-            _show_side(t("role_of.follow_up"), contradiction.task, contradiction.follow_up, contradiction.source)
-        if contradiction.source.waits and contradiction.follow_up.waits:
-            st.caption(t("contradiction.waits"))
-            return
-        with st.form(f"refer-{name}", border=False):
-            comment = st.text_input(
-                t("contradiction.comment"),
-                value=t("contradiction.default", relation=contradiction.relation),
-                max_chars=FIELD,
-                key=f"refer-comment-{name}",
-            )
-            if st.form_submit_button(t("contradiction.send"), key=f"send-{name}"):
-                with session.changing(engine, account_id):
-                    ids = [contradiction.source.question, contradiction.follow_up.question]
-                    session.done(t("contradiction.sent", count=refer(engine, account_id, ids, comment)))
-
-
-def _show_side(
-    title: str, task: str, side: Side, counterpart: Side, place: Literal["before", "after"] = "after"
-) -> None:
-    """The texts of a side and the output judged with them; differences from those of `counterpart` are marked.
-    `place` is that of this side."""
-    texts = input_html(_input_of(side, task), _input_of(counterpart, task), place)
-    title = in_language(title, direction(Input(side.texts, side.languages)))
-    answer = label_names(side.answer, task)
-    st.html(
-        f'<section class="audit-part"><h3>{html(title)}</h3>{texts}<p class="audit-facts">'
-        f"{html(t('browse.answer'))} <strong>{html(answer)}</strong> ({html(t(f'origin.{side.origin}'))}; "
-        f"{html(t('contradiction.question', number=side.question))})</p></section>"
-    )
-
-
-def _input_of(side: Side, task: str) -> Input:
-    """The texts and the output of a side as one input, each with its language."""
-    languages = side.languages[: len(side.texts)]  # a target language has no text
-    if side.output is None:
-        return Input(side.texts, languages)
-    return Input((*side.texts, output_words(side.output, task)), (*languages, side.languages[-1]))
-
-
-def _summary(contradiction: Contradiction) -> str:
-    try:
-        english = get_relation(contradiction.task, contradiction.relation).summary
-    except UnknownName:
-        return ""
-    return summary(contradiction.task, contradiction.relation, english)
-
 
 # Control questions, whose answers are known: the list, and the forms that add and remove them.
 
@@ -344,13 +257,7 @@ def _field(bounds: Bounds, value: float, factor: int) -> dict[str, Any]:
 
 
 ROLES = ("manager",)
-ANNOTATORS, JUDGES, CONTRADICTIONS, KNOWN, SETTINGS = MODES = (
-    "annotators",
-    "judges",
-    "contradictions",
-    "known",
-    "settings",
-)
+ANNOTATORS, JUDGES, KNOWN, SETTINGS = MODES = ("annotators", "judges", "known", "settings")
 _MODE = "quality-mode"
 _CACHED_REPORT = "quality-kept"
 """((whether about groups, the task, the study, number of lines of the log), time, the report)"""
@@ -359,14 +266,12 @@ REPORT_MAX_AGE = timedelta(minutes=1)
 
 
 def page() -> None:
-    """One of five sections: annotators, judges that are models, contradictions, control questions, settings."""
+    """One of four sections: annotators, judges that are models, control questions, settings."""
     engine, account = session.enter(*ROLES)
     names = {name: t(f"quality.{name}") for name in MODES}
     mode = single_choice(t("menu.quality"), names, _MODE, label_visibility="collapsed")
     if mode == JUDGES:
         _judges(engine, account.id)
-    elif mode == CONTRADICTIONS:
-        contradictions_section(engine, account.id)
     elif mode == KNOWN:
         control_questions_section(engine, account.id)
     elif mode == SETTINGS:

@@ -4,17 +4,14 @@ import math
 
 import pytest
 from quality_world import LABELS, answer_next, know, settle_how, world
-from question_world import rows
 
 from audit.annotation import control_questions
 from audit.annotation.control_questions import RECORD_COLUMNS, judging_record, remove_known
-from audit.errors import NotAllowed, Refused
+from audit.errors import NotAllowed
 from audit.judging.adjudications import adjudicate
-from audit.judging.deferral import flagged_ids, refer
 from audit.judging.judgements import undo
 from audit.judging.training import judging_mode, train
 from audit.keys import uniform
-from audit.store import tables
 
 
 @pytest.fixture
@@ -76,28 +73,3 @@ def test_only_managers_read_it(tmp_path):
     for name in ("ann", "ada"):
         with pytest.raises(NotAllowed, match="needs the role manager"):
             judging_record(engine, by=who[name])
-
-
-def test_referring_flags_questions_for_the_adjudicators(tmp_path, content):
-    engine, who = world(tmp_path / "audit.db")
-    adjudicate(engine, who["ada"], 1, ["positive"], "first look")
-    assert refer(engine, who["mia"], [1, 2], " which is it? ") == 2
-    assert flagged_ids(engine, who["ada"]) == [2, 1]  # nobody waits for the first one any more
-    assert [row["comment"] for row in rows(engine, tables.Aside)] == ["which is it?", "which is it?"]
-    before = content(engine)
-    for ids, comment, message in (
-        ([1, 2], "again", "with the adjudicators already"),
-        ([3, 99], "odd", "there is no question 99"),
-        ([3], "  ", "say in the comment"),
-        ([3], "x" * 2001, "the comment has 2001 characters"),
-    ):
-        with pytest.raises(Refused, match=message):
-            refer(engine, who["mia"], ids, comment)
-    for name in ("ann", "ada"):
-        with pytest.raises(NotAllowed, match="needs the role manager"):
-            refer(engine, who[name], [3], "odd")
-    assert content(engine) == before
-    assert refer(engine, who["mia"], [2, 3], "and this") == 1
-    adjudicate(engine, who["ada"], 1, ["negative"], "second look")
-    assert flagged_ids(engine, who["ada"]) == [2, 3]
-    assert len(rows(engine, tables.Aside)) == 3

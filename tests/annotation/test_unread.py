@@ -16,7 +16,7 @@ from audit.annotation.queue import next_question, queue_of
 from audit.errors import NotAllowed
 from audit.judging.judgements import judge
 from audit.judging.training import judging_mode, train
-from audit.reports.over_time import totals, unread_line
+from audit.reports.progress import totals, unread_line
 from audit.store import input_ids, open_store
 from audit.tasks import Input
 

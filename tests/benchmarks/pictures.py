@@ -28,7 +28,6 @@ from browser_driver import Window  # noqa: E402
 from PIL import Image  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 from sqlalchemy import String, cast, func  # noqa: E402
-from translation_driver import prepare_values  # noqa: E402
 from walk_driver import settle  # noqa: E402
 
 from audit.annotation.accounts import add_account  # noqa: E402
@@ -149,7 +148,6 @@ PICTURES = (
     Picture("versions", "ann", act=until_there(".audit-legend"), asks="text", languages=BOTH),
     Picture("block", "ann", act=until_there('[class*="st-key-block"], .audit-block')),
 )
-VALUES = Picture("values", "boss", "results", act=tab("results.values"), size=(960, 970))
 REPORT = (1100, 1255)
 
 
@@ -273,10 +271,6 @@ def main() -> int:
                             print(take(address, picture, language, target, folder / f"p-{name}"), flush=True)
                     except (Exception, SystemExit) as problem:  # the next pictures do not depend on it
                         missing.append(f"{name}: {type(problem).__name__} {str(problem).splitlines()[0][:120]}")
-        if not names or "values" in names:
-            prepared = prepare_values(folder)
-            with app_server(str(prepared.path), folder / "values-log.txt") as address:
-                print(take(address, VALUES, "en", options.to / "values.png", folder / "p-values"))
         if report.exists() and (not names or "report" in names):
             with Window(report.resolve().as_uri(), folder / "p-report") as window:
                 window.resize(*REPORT)

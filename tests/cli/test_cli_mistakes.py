@@ -148,7 +148,6 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
         (["run", "--db", "new.db", "--corpus", "", "--systems", "vader"], "--corpus is empty"),
         (["study", "run", "x.toml", "--db", "new.db", "--workers", "-1"], "--workers: -1 must be from 0"),
         (["study", "show", " "], "NAME is empty"),
-        (["report", "--by", ""], "--by is empty"),
         (["known", "remove", "--questions", ""], "expected one or more names with commas"),
         (["app", "--address", ""], "--address is empty"),
         (["app", "--address", "a b"], "--address 'a b': must be a name or an IP address of this machine"),

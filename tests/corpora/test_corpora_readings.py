@@ -13,7 +13,7 @@ from audit.corpora import FileCorpus, Reading, get_corpus
 from audit.corpora.files import FrameCorpus, offered_columns, offered_labels
 from audit.errors import AuditError
 from audit.messages import message
-from audit.studies.plan import read_plan, read_plan_bytes, to_toml
+from audit.studies.plan import read_plan, read_plan_file, to_toml
 
 REVIEWS = "nr,review,label,author\n1,It is good.,pos,Ann\n2,It is bad.,NEG,Ben\n3,It is there.,meh,Ann\n"
 
@@ -173,7 +173,9 @@ def test_a_plan_keeps_them(reviews):
         "sample": {"per_relation": 3},
     }  # fmt: skip
     plan = read_plan(content)
-    assert read_plan_bytes(to_toml(plan).encode(), "again.toml") == plan
+    file = reviews.with_name("again.toml")
+    file.write_text(to_toml(plan), encoding="utf-8")
+    assert read_plan_file(file) == plan
 
 
 def test_a_label_that_the_file_does_not_have_is_told(reviews):

@@ -8,11 +8,12 @@ from sqlalchemy import Engine, select
 
 from audit.annotation.accounts import Account, add_account
 from audit.annotation.activity import progress
+from audit.annotation.deferral import FLAG, add_row
 from audit.annotation.queue import next_question
 from audit.errors import AuditError, NotAllowed, Refused
 from audit.false_satisfaction.browse import MOST_FOUND, STATES, GroupFilter, Page, browse, choices, detail, find_inputs
 from audit.judging.adjudications import adjudicate
-from audit.judging.deferral import refer, send_back
+from audit.judging.deferral import send_back
 from audit.judging.judgements import judge
 from audit.judging.samples import draw
 from audit.relations import get_relation
@@ -178,7 +179,8 @@ def test_a_dispute_a_flag_and_a_spot_check_keep_their_groups_from_the_adjudicato
     with engine.connect() as connection:
         query = select(question.c.id).join(member, member.c.input_id == question.c.input_id)
         id = connection.execute(query.where(member.c.group_id == seen[0].group_id).limit(1)).scalar_one()
-    refer(engine, people["boss"].id, [id], "Look at it again.")
+    with engine.begin() as connection:
+        add_row(connection, people["boss"].id, id, FLAG, "Look at it again.")
     after = browse(engine, people["judge"].id, GroupFilter(state="false"), size=200).lines
     assert seen[0].group_id not in {line.group_id for line in after}
     send_back(engine, people["judge"].id, id)

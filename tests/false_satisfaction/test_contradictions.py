@@ -10,7 +10,6 @@ from audit.cli import main
 from audit.errors import NotAllowed
 from audit.false_satisfaction.browse import contradictions
 from audit.judging.adjudications import adjudicate
-from audit.judging.deferral import refer
 from audit.judging.samples import draw
 from audit.relations import base, registry
 from audit.relations.expect import equivalent
@@ -104,16 +103,13 @@ def test_whose_answers_are_compared(judged_study):
     assert all(answer != ("negative",) for answer in gold)
 
 
-def test_managers_only_and_flags_are_shown(judged_study):
+def test_managers_only(judged_study):
     mia = add_account(judged_study, "mia", "manager", "long enough").id
-    source = say(judged_study, "Film 1 was fine.", "positive")
+    say(judged_study, "Film 1 was fine.", "positive")
     other = say(judged_study, "FILM 1 WAS FINE.", "negative")
     with pytest.raises(NotAllowed, match="needs the role manager"):
         contradictions(judged_study, by=1)
-    refer(judged_study, mia, [source, other], "which?")
-    (contradiction,) = contradictions(judged_study, by=mia)
-    assert contradiction.source.waits
-    assert contradiction.follow_up.waits
+    assert len(contradictions(judged_study, by=mia)) == 1
     adjudicate(judged_study, 1, other, ["positive"], "looked again")
     assert contradictions(judged_study, by=mia) == []
 

@@ -18,12 +18,11 @@ from audit.false_satisfaction.opinions import attributed_outputs
 from audit.false_satisfaction.questions import queue_length
 from audit.judging.labels import import_labels, read_labels
 from audit.judging.samples import draw_all
-from audit.reports.agreement import agreement_report
+from audit.reports.agreement import agreement_report, stored_agreement
 from audit.reports.exports.label_studio import to_label_studio
 from audit.reports.exports.reading import import_export
 from audit.reports.exports.replay import replay
 from audit.reports.exports.writing import export
-from audit.reports.over_time import stored_agreement
 from audit.reports.plan import PlanRequest, plan, question_number, questions
 from audit.reports.quality import quality_lines, quality_report
 from audit.reports.study import study_report

@@ -11,7 +11,7 @@ from audit.reports import charts
 from audit.reports.build import build_report
 from audit.reports.charts import DARK, false_chart, rates_chart, rates_in_words, rollup_chart, scores_chart, to_svg
 from audit.reports.html import to_html
-from audit.reports.preference import read_weights
+from audit.reports.preference import Weights
 from audit.reports.terminal import to_terminal
 from audit.reports.words import best_text, change_text, headlines, notes_of, order_text, signature_line
 
@@ -286,7 +286,7 @@ def test_charts_of_roll_ups_and_scores():
         {"task": "t", "relation": "MR1", "system": name, "satisfied": 80, "violated": 20, "judged": 40, "false": false}
         for name, false in (("a", 20), ("b", 4))
     ]
-    weighted = build_report(pd.DataFrame(rows), {}, weights=read_weights("equal"))
+    weighted = build_report(pd.DataFrame(rows), {}, weights=Weights("w", {"MR1": 1}))
     svg = to_svg(scores_chart(weighted["preference"]["ranking"]))
     # SR_g of a: .8 x (1 - 20/40) = 40 %; of b: .8 x (1 - 4/40) = 72 %, so b stands above a.
     assert "80.0 → 40.0" in svg

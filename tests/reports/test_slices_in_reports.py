@@ -271,10 +271,10 @@ def test_every_form_has_the_numbers(report):
 
 def test_slices_are_asked_for_on_the_command_line(whole, capsys):
     path = whole.url.database
-    assert main(["report", "--db", path, "--by", "gold", "--json"]) == 0
+    assert main(["report", "--db", path, "--slice", "gold", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["slices"][0]["by"] == document["signature"]["slices"][0] == "gold"
-    assert main(["report", "--db", path, "--by", "colour"]) == 2
+    assert main(["report", "--db", path, "--slice", "colour"]) == 2
     assert "unknown slice 'colour'; known are: column:NAME, document, gender, genre, gold" in capsys.readouterr().err
     with pytest.raises(UnknownName):
         study_report(whole, slices=["colour"])

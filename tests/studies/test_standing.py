@@ -150,7 +150,7 @@ def test_judging_that_is_otherwise(engine, done, people):
     done(judging__languages=["en"])
     judged(engine, people["ann"], 1)
     change_settings(engine, None, {"repeat_share": 0.2})
-    sample, judgement = table_of(tables.Sample), table_of(tables.Judgement)
+    judgement = table_of(tables.Judgement)
     zoe = add_account(engine, "zoe", "annotator", "long enough", languages=["zh", "fr"]).id
     rows = [
         {"annotator_id": zoe, "guideline": 7, "answer": "positive", "question_id": 1, "round": 1}
@@ -158,10 +158,8 @@ def test_judging_that_is_otherwise(engine, done, people):
     ]
     with engine.begin() as connection:
         version = guideline_in_force(connection, "sentiment", "input").version
-        connection.execute(sample.update().values(protocol="shown"))
         connection.execute(judgement.insert(), rows)
     assert deviations(engine) == {
-        "judging.protocol": ("blind", "shown"),
         "judging.repeat_share": (0.0, 0.2),
         "judging.guideline": (version, [version, 7]),
         "judging.languages": (["en"], ["zh+fr"]),
@@ -177,13 +175,10 @@ def test_gold_that_was_not_planned(engine, done, plan):
 
 
 def test_how_the_report_is_computed_is_compared_where_it_was_planned(engine, done):
-    from audit.reports.preference import read_weights
-
-    done(report__interval="sequence", report__delta=0.02, report__target="corpus", report__weights="equal")
+    done(report__interval="sequence", report__delta=0.02, report__target="corpus")
     assert deviations(engine) == {
         "report.interval": ("sequence", "midp"),
         "report.target": ("corpus", "population"),
         "report.delta": (0.02, 0.0),
-        "report.weights": ("equal", None),
     }
-    assert deviations(engine, interval="sequence", delta=0.02, weights=read_weights("equal")) == {}
+    assert deviations(engine, interval="sequence", delta=0.02) == {}

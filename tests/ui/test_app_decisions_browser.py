@@ -10,7 +10,7 @@ from browser_driver import Window, until
 
 from audit.annotation.queue import next_question
 from audit.judging.adjudications import checks_left, disputes
-from audit.judging.deferral import flag, flagged_ids, refer
+from audit.judging.deferral import flag, flagged_ids
 from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
 from audit.sampling.audits import Audits
@@ -46,8 +46,8 @@ def served(tmp_path: Path) -> Iterator[tuple[str, Prepared]]:
     question(prepared, "neutral", "negative")
     for _ in range(2):
         question(prepared, "positive", "")
-    agreed = [question(prepared, "negative", "negative") for _ in range(3)]
-    refer(prepared.engine, prepared.boss.id, agreed[:1], "It contradicts the answer about its source.")
+    for _ in range(3):
+        question(prepared, "negative", "negative")
     with app_server(str(prepared.path), tmp_path / "app.log") as address:
         yield address, prepared
 

@@ -149,12 +149,11 @@ def test_results_show_the_report_and_follow_new_answers(prepared: Prepared) -> N
 
 
 def test_the_signature_on_the_page_is_the_report_s(prepared: Prepared) -> None:
-    from audit.reports.preference import read_weights
     from audit.reports.study import study_report
     from audit.reports.words import signature_line
 
     app = go(open_app(prepared.boss), "results")
-    report = study_report(prepared.engine, weights=read_weights("equal"))
+    report = study_report(prepared.engine)
     assert app.code[0].value == signature_line(report["signature"])
     json.dumps(report)
 

@@ -14,9 +14,7 @@ from audit.annotation.control_questions import KnownText, add_known, judging_rec
 from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings, settings_of
-from audit.false_satisfaction.browse import contradictions
-from audit.judging.adjudications import adjudicate, opinions
-from audit.judging.deferral import flagged_ids
+from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge
 from audit.judging.judges import JudgeRequest, ask_judge
 from audit.reports.quality import quality_report
@@ -80,9 +78,6 @@ def test_judges_that_are_models_stand_apart(prepared: Prepared, opened: Callable
     assert not app.exception
     assert any("simulated" in one.value for one in app.header)
     assert plain(text_in(language, "judges.note_apart")) in said(app)
-    # No annotator is asked whether a judge is right, or sees what it said.
-    shown = next_question(prepared.engine, prepared.ann.id)
-    assert shown is None or not shown.earlier
 
 
 @in_both
@@ -190,25 +185,6 @@ def contradicted(prepared: Prepared) -> None:
         ]
     for id, label in zip(ids, ("positive", "negative"), strict=True):
         adjudicate(prepared.engine, prepared.judge.id, id, [label], "for a test")
-
-
-@in_both
-def test_contradictions_go_to_the_adjudicators(
-    prepared: Prepared, opened: Callable[..., AppTest], language: str
-) -> None:
-    assert text_in(language, "contradiction.none") in said(opened("contradictions", language))
-    contradicted(prepared)
-    (contradiction,) = contradictions(prepared.engine)
-    app = opened("contradictions", language)
-    assert text_in(language, "contradiction.what") in said(app)
-    assert text_in(language, "contradiction.question", number=contradiction.follow_up.question) in blocks(app)
-    press(app, text_in(language, "contradiction.send"))
-    assert text_in(language, "contradiction.sent", count=2) in said(app)
-    assert text_in(language, "contradiction.waits") in said(app)
-    waiting = flagged_ids(prepared.engine, prepared.judge.id)
-    assert set(waiting) == {contradiction.source.question, contradiction.follow_up.question}
-    (said_of_it,) = opinions(prepared.engine, prepared.judge.id, waiting[0])
-    assert text_in(language, "contradiction.default", relation=contradiction.relation) in said_of_it.flags
 
 
 def test_a_hostile_known_text_is_shown_as_it_is(prepared: Prepared, opened: Callable[..., AppTest]) -> None:

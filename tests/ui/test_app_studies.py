@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from app_driver import HOSTILE, Prepared, go, in_both, open_app, said
+from app_driver import Prepared, go, in_both, open_app, said
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
@@ -13,7 +13,6 @@ from audit.store import table_of, tables
 from audit.studies.jobs import jobs
 from audit.studies.plan import SETTINGS, read_plan, to_toml
 from audit.studies.versions import set_plan, versions
-from audit.ui import studies
 from audit.ui.language import text_in, texts
 
 PLAN = {
@@ -128,48 +127,6 @@ def test_freezing_asks_first_and_is_seen(prepared: Prepared, language: str) -> N
     app.run()
     assert f"{text_in(language, 'field.per_relation')} 4 " in str(app.dataframe[1].value.to_dict())
     assert to_toml(versions(prepared.engine, "films")[-1].plan()).strip() == app.code[0].value.strip()
-
-
-class Given:
-    """What a file uploader returns."""
-
-    def __init__(self, content: bytes, name: str = "mine.toml"):
-        self.name, self._content = name, content
-
-    def getvalue(self) -> bytes:
-        return self._content
-
-
-UPLOADS = [
-    (b"name = \xe4", "not UTF-8"),
-    (b"\x89PNG\0\0", "NUL byte"),
-    (b"#" * 1_000_001, "more than 1,000,000 bytes"),
-    (b"name = [", "not TOML"),
-    (b'name = "p"\n[study]\ncorpus = "/etc/passwd.csv"\nsystems = ["vader"]\n[sample]\nshare = 0.1', "is not one of"),
-    (b'name = "p"\n[study]\ncorpus = "imdb"\nsystems = ["os:system"]\n[sample]\nshare = 0.1', "is not one of"),
-]
-
-
-@pytest.mark.parametrize(("content", "message"), UPLOADS, ids=[message for _, message in UPLOADS])
-def test_an_upload_that_is_no_plan_is_refused(prepared: Prepared, monkeypatch, content: bytes, message: str) -> None:
-    monkeypatch.setattr(studies.st, "file_uploader", lambda *names, **how: Given(content, HOSTILE))
-    app = page(prepared, "upload")
-    assert not app.exception
-    shown = said(app)
-    assert message in shown.replace("\\", "")
-    assert "<script>" not in shown
-    assert not [button for button in app.button if button.key == "store-file"]
-    assert plans(prepared) == []
-
-
-def test_an_uploaded_plan_is_stored(prepared: Prepared, monkeypatch) -> None:
-    written = to_toml(read_plan(PLAN)).encode()
-    monkeypatch.setattr(studies.st, "file_uploader", lambda *names, **how: Given(written))
-    app = page(prepared, "upload")
-    assert "20 sources, 2 relations and 2 systems" in app.info[0].value
-    app.button(key="store-file").click().run()
-    assert not app.exception
-    assert plans(prepared) == [("films", 1, False)]
 
 
 @pytest.mark.slow
