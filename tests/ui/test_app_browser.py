@@ -150,11 +150,6 @@ def _settle_everything(prepared: Prepared) -> None:
     rebuild(prepared.engine)
 
 
-def _keys(window: Window, selector: str) -> list[str]:
-    code = "return [...document.querySelectorAll(arguments[0])].map(e => e.className)"
-    return list(window.driver.execute_script(code, selector))
-
-
 def _tab(window: Window, name: str) -> None:
     window.click('[role="tab"]', text_in("en", f"results.{name}"))
 

@@ -4,17 +4,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_driver import Prepared, blocks, go, in_both, open_app, prepare, said
-from sqlalchemy import select
+from app_driver import Prepared, blocks, go, in_both, open_app, said
 from streamlit.testing.v1 import AppTest
 from test_app_pages import judged_by_all
 
 from audit.annotation.accounts import add_account, disable_account
 from audit.annotation.queue import next_question
-from audit.judging.deferral import flag
 from audit.judging.judgements import judge
 from audit.judging.unit import rebuild
-from audit.store import open_store, table_of, tables
+from audit.store import open_store
 from audit.ui import background_cache
 from audit.ui.background_cache import CachedAnswer
 from audit.ui.dashboard import SECTIONS, TAB
@@ -93,17 +91,6 @@ def test_an_empty_database_says_what_comes_next(tmp_path: Path, monkeypatch: Any
         assert text_in(language, f"dashboard.{name}") in messages
 
 
-def test_nothing_drawn_says_how_to_draw(tmp_path: Path, monkeypatch: Any) -> None:
-    prepared = prepare(tmp_path / "audit.db")
-    with prepared.engine.begin() as connection:
-        for model in (tables.Question, tables.AuditDraw, tables.Audit, tables.Draw, tables.Sample):
-            connection.execute(table_of(model).delete())
-    monkeypatch.setenv("AUDIT_DB", str(prepared.path))
-    app = dashboard(prepared, "progress")
-    assert not app.exception
-    assert "audit sample" in said(app)
-
-
 def test_the_totals_and_the_cells_are_those_of_the_database(disagreeing: Prepared) -> None:
     app = dashboard(disagreeing, "progress")
     # 12 questions, 4 of them with an odd answer: the ids 1 to 12 have four multiples of 3.
@@ -139,28 +126,6 @@ def test_numbers_that_took_long_say_when_they_were_computed(prepared: Prepared) 
     assert "answers have come since" not in said(app)
 
 
-def test_a_flag_is_counted_at_once(prepared: Prepared) -> None:
-    app = dashboard(prepared, "progress")
-    flagged = f"<dt>{text_in('en', 'dashboard.flagged')}</dt><dd>"
-    assert f"{flagged}0</dd>" in blocks(app)
-    shown = next_question(prepared.engine, prepared.ann.id)
-    assert shown is not None
-    flag(prepared.engine, prepared.ann.id, shown.id, "Is this a film?")
-    assert f"{flagged}1</dd>" in blocks(app.run())
-
-
-def test_nothing_is_computed_again_in_another_language(disagreeing: Prepared, monkeypatch: Any) -> None:
-    app = dashboard(disagreeing, "agreement")
-
-    def never(*_: Any) -> None:
-        raise AssertionError("computed again")
-
-    monkeypatch.setattr(background_cache.Worker, "_answer", never)
-    app.segmented_control(key="language-switch").set_value("zh").run()
-    assert not app.exception
-    assert not app.warning
-
-
 def test_who_is_no_manager_any_more_is_kept_out(disagreeing: Prepared) -> None:
     app = dashboard(disagreeing, "people")
     add_account(disagreeing.engine, "other", "manager", "a long password")
@@ -168,14 +133,3 @@ def test_who_is_no_manager_any_more_is_kept_out(disagreeing: Prepared) -> None:
     app.run()
     assert not app.dataframe
     assert text_in("en", "welcome.what") in said(app)
-
-
-def test_names_that_are_formulas_or_marks_are_shown_as_they_are(disagreeing: Prepared) -> None:
-    system = table_of(tables.System)
-    with disagreeing.engine.begin() as connection:
-        first = connection.execute(select(system.c.id).order_by(system.c.id)).scalars().first()
-        connection.execute(system.update().where(system.c.id == first).values(name="=<b>1+1</b>"))
-    app = dashboard(disagreeing, "progress")
-    assert not app.exception
-    assert "=<b>1+1</b>" in set(app.dataframe[0].value["System"])
-    assert "<b>1" not in blocks(app)

@@ -3,14 +3,13 @@
 import csv
 import io
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 import pytest
-from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app, rows, said
+from app_driver import HOSTILE, Prepared, go, in_both, open_app, rows, said
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation.control_questions import KnownText, add_known, judging_record, known_questions
+from audit.annotation.control_questions import judging_record, known_questions
 from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings, settings_of
@@ -20,7 +19,6 @@ from audit.judging.judges import JudgeRequest, ask_judge
 from audit.reports.quality import quality_report
 from audit.store import table_of, tables
 from audit.systems.judge import function_judge
-from audit.tasks import Input
 from audit.ui import quality
 from audit.ui.language import plain, text_in
 
@@ -78,20 +76,6 @@ def test_judges_that_are_models_stand_apart(prepared: Prepared, opened: Callable
     assert not app.exception
     assert any("simulated" in one.value for one in app.header)
     assert plain(text_in(language, "judges.note_apart")) in said(app)
-
-
-@in_both
-def test_alarms_are_said_in_words(
-    prepared: Prepared, opened: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, language: str
-) -> None:
-    judged(prepared)
-    report = quality_report(judging_record(prepared.engine))
-    report["annotators"][0]["alarms"] = [{"rule": "speed", "label": None}, {"rule": "bias", "label": "neutral"}]
-    monkeypatch.setattr(quality, "_current_report", lambda *of: (datetime.now(UTC), report))
-    app = opened("annotators", language)
-    assert text_in(language, "alarm.speed") in said(app)
-    bias = text_in(language, "alarm.bias", label=text_in(language, "label.sentiment.neutral"))
-    assert bias in said(app)
 
 
 def test_the_download_has_every_number_and_no_formula(prepared: Prepared) -> None:
@@ -185,10 +169,3 @@ def contradicted(prepared: Prepared) -> None:
         ]
     for id, label in zip(ids, ("positive", "negative"), strict=True):
         adjudicate(prepared.engine, prepared.judge.id, id, [label], "for a test")
-
-
-def test_a_hostile_known_text_is_shown_as_it_is(prepared: Prepared, opened: Callable[..., AppTest]) -> None:
-    add_known(prepared.engine, "gold", [KnownText(Input.of("<script>x</script> [a](b)"), ("positive",))])
-    app = opened("known")
-    assert not app.exception
-    assert "<script>" not in blocks(app) + said(app)

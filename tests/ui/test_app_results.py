@@ -1,18 +1,14 @@
 """The results page: what is chosen is kept and said, and rankings, roll-ups and pairs are there."""
 
 from html import unescape
-from typing import Any
 
 import pytest
-from app_driver import Prepared, go, in_both, log_in, open_app, said
-from sqlalchemy import select
+from app_driver import Prepared, go, in_both, open_app, said
 from streamlit.testing.v1 import AppTest
 from test_app_pages import judged_by_all
 
-from audit.reports import worker
 from audit.reports.study import study_report
 from audit.reports.words import primary_lines
-from audit.store import insert_new, table_of, tables, writing
 from audit.studies.deviations import Primary, name_primary, resolve
 from audit.ui.language import text_in
 from audit.ui.results import TAB, TABS
@@ -66,15 +62,6 @@ def test_what_is_chosen_is_said_beside_the_numbers_and_kept_on_other_pages(judge
     assert "interval:midp|confidence:0.95|target:population|delta:0.025" in app.code[0].value
 
 
-def test_another_account_begins_with_the_defaults(judged: Prepared) -> None:
-    app = results(judged)
-    app.number_input(key="results-delta").set_value(2.5).run()
-    log_in(app, "judge")
-    log_in(app, "boss")
-    go(app, "results")
-    assert app.number_input(key="results-delta").value == 0.0
-
-
 def test_the_ranking_of_a_relation_is_the_report_s(judged: Prepared) -> None:
     app = results(judged)
     report = study_report(judged.engine)
@@ -88,14 +75,6 @@ def test_the_ranking_of_a_relation_is_the_report_s(judged: Prepared) -> None:
     # Every satisfied group was judged; for texts to come that is a sample.
     assert "the differences are exact for this corpus" not in said(app)
     assert set(app.dataframe[1].value["Apart"]) <= {"yes", "no"}
-
-
-def test_what_is_not_known_says_why(prepared: Prepared) -> None:
-    app = results(prepared)
-    assert "No group that tells the systems apart is settled for all." in set(app.dataframe[0].value["Why not"])
-    assert "No group that tells the systems apart is settled for all." in said(app).replace("\\", "")
-    app = results(prepared, "together")
-    assert set(app.dataframe[0].value["Why not"]) == {"no estimate: MR1.4, MR3.1"}
 
 
 def test_roll_ups_of_every_level(judged: Prepared) -> None:
@@ -135,47 +114,3 @@ def test_the_known_error_of_gold_is_a_note_or_a_refusal(judged: Prepared, langua
     app.text_input(key="results-gold-error").set_value("5%").run()
     assert not app.exception
     assert "0.02-0.05" in " ".join(element.value for element in [*app.error, *app.warning]).replace("\\", "")
-
-
-def test_keys_that_only_some_reports_have(judged: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Corrected rates and methods are columns where a cell has them; a cell without a rate may still be ranked."""
-    original = worker.report_of
-
-    def changed(*args: Any, **more: Any) -> Any:
-        report = original(*args, **more)
-        report["cells"][0] |= {
-            "sr_corrected": 0.5,
-            "sr_corrected_low": 0.4,
-            "sr_corrected_high": 0.6,
-            "method": "mid-p binomial",
-        }
-        for cell in report["cells"]:
-            cell |= dict.fromkeys(("fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low", "sr_genuine_high"))
-        for entry in report["relations"]:
-            entry |= {"order_genuine": [], "best_genuine": []}
-        return report
-
-    monkeypatch.setattr(worker, "report_of", changed)
-    app = results(judged)
-    assert not app.exception
-    assert "Letters" in app.dataframe[0].value.columns
-    app = results(judged, "cells")
-    assert app.dataframe[0].value["SR_c %"].tolist()[0] == pytest.approx(50.0)
-    assert app.dataframe[0].value["Method"].tolist()[0] == "mid-p binomial"
-
-
-@in_both
-def test_contradictions_on_the_same_input_stand_below_the_roll_ups(prepared: Prepared, language: str) -> None:
-    assert text_in(language, "repeats.title") not in said(results(prepared, "together", language))
-    output = table_of(tables.Output)
-    with writing(prepared.engine) as connection:
-        columns = ("input_id", "system_id", "label", "score", "text", "error")
-        rows = [dict(row) for row in connection.execute(select(*(output.c[name] for name in columns))).mappings()]
-        insert_new(connection, tables.Repeat, [row | {"number": number} for number in (1, 2) for row in rows])
-    app = results(prepared, "together", language)
-    assert not app.exception
-    assert text_in(language, "repeats.title") in said(app)
-    shares = [frame.value for frame in app.dataframe]
-    differ = text_in(language, "column.contradicted")
-    assert any(differ in frame and set(frame[differ].str[:2]) == {"0 "} for frame in shares)
-    assert any(text_in(language, "column.always_violated") in frame for frame in shares)

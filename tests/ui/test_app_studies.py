@@ -7,13 +7,12 @@ from app_driver import Prepared, go, in_both, open_app, said
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
-from audit.relations import get_relation
 from audit.reports.study import study_report
 from audit.store import table_of, tables
 from audit.studies.jobs import jobs
-from audit.studies.plan import SETTINGS, read_plan, to_toml
+from audit.studies.plan import read_plan, to_toml
 from audit.studies.versions import set_plan, versions
-from audit.ui.language import text_in, texts
+from audit.ui.language import text_in
 
 PLAN = {
     "name": "films",
@@ -68,25 +67,6 @@ def test_a_plan_by_the_form(prepared: Prepared) -> None:
     app.button(key="store-plan").click().run()
     assert "nothing was stored" in said(app)
     assert plans(prepared) == [("films", 1, False)]
-
-
-@in_both
-def test_what_the_chosen_relations_may_break_stands_below_them(prepared: Prepared, language: str) -> None:
-    app = page(prepared, "new", language)
-    app.multiselect[0].set_value(["MR1.4"]).run()
-    title = text_in(language, "studies.may_break")
-    assert title not in [expander.label for expander in app.expander]  # a relation of the study says nothing of it
-    app.multiselect[0].set_value(["MR1.4", "title-case", "typos"]).run()
-    assert not app.exception
-    (shown,) = [expander.markdown[0].value for expander in app.expander if expander.label == title]
-    said_in = {
-        "en": [get_relation("sentiment", name).may_break for name in ("title-case", "typos")],
-        "zh": [texts("zh")[f"may_break.{name}"] for name in ("title-case", "typos")],
-    }
-    lines = shown.replace("\\", "").splitlines()
-    assert lines == [
-        f"- **{name}**: {what}" for name, what in zip(("title-case", "typos"), said_in[language], strict=True)
-    ]
 
 
 def test_mistakes_of_the_form_are_listed_and_change_nothing(prepared: Prepared) -> None:
@@ -177,8 +157,3 @@ def test_a_failed_and_a_lost_run_say_so_and_can_be_gone_on_with(prepared: Prepar
     assert not app.warning
     button(app, "stop-").click().run()
     assert jobs(prepared.engine)[0].state == "stopping"
-
-
-@in_both
-def test_every_setting_of_judging_has_its_texts_in_the_form(language: str) -> None:
-    assert {f"{kind}.{name}" for kind in ("field", "help") for name in SETTINGS} <= set(texts(language))
