@@ -425,16 +425,13 @@ class _Page:
                 above = row["by"]
                 rates = (words.rates_text(rates, self.language) for rates in row["rates"])
                 kinds[-1].append((words.row_name(row, self.language), *rates))
-            chart, families = (
-                inline(
-                    charts.bars_chart(charts.relation_groups(entry, by, self.language), language=self.language),
-                    self.say(f"violations.by_{by}", title=title),
-                )
-                for by in ("relation", "family")
+            chart = inline(
+                charts.bars_chart(charts.relation_groups(entry), language=self.language),
+                self.say("violations.by_relation", title=title),
             )
             table = self.table(title, ("row",), kinds, titles=entry["systems"], style="rates")
             if chart:
-                parts.append({"title": title, "chart": chart, "families": families, "table": table})
+                parts.append({"title": title, "chart": chart, "table": table})
         return [part | {"how": words.rates_key(self.report, self.language)} for part in parts]
 
     def slices(self) -> list[dict[str, Any]]:

@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from app_driver import Prepared, blocks, go, in_both, open_app, press_answer, rows, said
+from app_driver import Prepared, blocks, closed, go, in_both, open_app, press_answer, rows, said
 from sqlalchemy import select
-from translation_driver import both_say, to_translation
+from translation_driver import both_say, prepare_translations, to_translation
 from translations import FRENCH, SPANISH, TEXTS
 
 from audit.annotation.accounts import add_account
@@ -20,6 +20,11 @@ from audit.ui.question import counterpart
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 NAMES = {"en": ("English", "Spanish", "French"), "zh": ("英语", "西班牙语", "法语")}
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    return closed(prepare_translations(tmp_path_factory.mktemp("translations"), groups=20))
 
 
 def body(app) -> str:
