@@ -1,7 +1,6 @@
 """Roll-ups, rankings and preferences in the report, and how they are asked for."""
 
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +8,8 @@ import pandas as pd
 import pytest
 
 from audit.cli import main
-from audit.errors import AuditError, BadFile, BadRow, UnknownName
+from audit.errors import BadFile, BadRow, UnknownName
 from audit.reports.build import Groups, build_report
-from audit.reports.html import to_html
 from audit.reports.preference import UNRELATED, Weights, read_weights
 from audit.reports.rerank import rerank
 from audit.reports.terminal import to_terminal
@@ -121,19 +119,6 @@ def test_a_ranking_is_null_while_somebody_is_unknown(tmp_path):
     assert by(rates, "overall")["reason"].startswith("the totals have rates without counts")
 
 
-def test_delta_and_target_are_in_the_signature(tmp_path):
-    path = totals(tmp_path, "MR1,a,100,80,80,8", "MR1,b,100,80,80,9")
-    assert rerank(path)["signature"]["target"] == "population"
-    exact = rerank(path, target="corpus")
-    assert (exact["signature"]["delta"], exact["signature"]["target"]) == (0.0, "corpus")
-    assert [entry["p_best"] for entry in exact["relations"][0]["ranking"]] == [1.0, 0.0]
-    tolerant = rerank(path, delta=0.02, target="corpus")
-    assert tolerant["signature"]["delta"] == 0.02
-    assert [entry["letters"] for entry in tolerant["relations"][0]["ranking"]] == ["a", "a"]
-    with pytest.raises(AuditError, match=r"delta 1\.5"):
-        rerank(path, delta=1.5)
-
-
 def test_the_population_has_wider_intervals(tmp_path):
     path = totals(tmp_path, "MR1,a,526,263,263,81", "MR1,b,40,0,0,0")
     corpus, population = (rerank(path, "midp", target=target)["cells"] for target in ("corpus", "population"))
@@ -227,29 +212,6 @@ def test_unknown_weights_and_names(tmp_path, capsys):
         rerank(path, weights=Weights("w", {"MR9": 1}))
     assert main(["rerank", str(path), "--target", "world"]) == 2
     assert "corpus, population" in capsys.readouterr().err
-
-
-def test_all_forms_show_the_ranking(tmp_path, capsys):
-    path, weights = totals(tmp_path, *SURE), tmp_path / "mine.csv"
-    weights.write_text("relation,weight\nMR1.1,1\nMR1.2,1\n", encoding="utf-8")
-    assert (
-        main(["rerank", str(path), "--weights", str(weights), "--delta", "0.01", "--target", "population", "--full"])
-        == 0
-    )
-    shown = capsys.readouterr().out
-    assert "chances to be best: b rank 1 a " in shown
-    assert "1 of 2 relations have another best system for sure; no other looks changed." in shown
-    assert "compared on each system's own groups" in shown
-    assert "All together" in shown
-    assert "By the weights mine.csv" in shown
-    assert "delta:0.01" in shown
-    assert "target:population" in shown
-    report = rerank(path, weights=read_weights(str(weights)))
-    html = to_html(report)
-    assert re.search(r'<th scope="row" class="name">b</th><td class="n">1</td><td class="n">a</td>', html)
-    assert "By your weights" in html
-    lines = to_terminal(report, 70).splitlines()
-    assert max(len(line) for line in lines[:-1]) <= 70
 
 
 def rows_of(relations, false):

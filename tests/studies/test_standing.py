@@ -105,17 +105,6 @@ def test_a_plan_that_was_frozen_after_the_first_judgement(engine, plan, people):
     assert plan_lines(report) == [f"Study 1, plan films: {how}."]
 
 
-def test_a_limit_that_was_changed_after_freezing_still_belongs_to_the_plan(engine, done, plan):
-    done()
-    other = plan(judging__gold=False, study__limit=25)
-    set_plan(engine, other)
-    with InProcess() as executor:
-        carry_out(engine, other, executor)
-    entries = study_report(engine)["plan"]
-    assert [entry["study"] for entry in entries] == [1, 2]
-    assert all(entry["changed"][0]["key"] == "study.limit" for entry in entries)
-
-
 def test_a_run_and_a_sample_that_are_otherwise(engine, done):
     done(study__systems=["vader", "textblob"])
     corpus = get_corpus("rotten-tomatoes")
@@ -136,14 +125,6 @@ def test_a_run_and_a_sample_that_are_otherwise(engine, done):
     assert deviating["sample.design"] == ("shared", "simple")
     assert deviating["sample.seed"] == (0, 5)
     assert deviating["sample.per_relation"] == (4, 2)
-
-
-def test_a_share_that_is_otherwise(engine, done):
-    # 20 sources at most in a cell: 0.5 of n is rounded up to whole groups, which is no deviation.
-    done(sample__per_relation=None, sample__share=0.5)
-    assert deviations(engine) == {}
-    draw(engine, 1, SampleRequest(Size(share=1.0), annotators=1, audits=Audits(follow_ups=0.1)))
-    assert deviations(engine) == {"sample.share": (0.5, 1.0)}
 
 
 def test_judging_that_is_otherwise(engine, done, people):
