@@ -141,7 +141,7 @@ def test_html_is_whole_and_self_contained():
     charts = [attributes for attributes in page.named("svg") if attributes.get("class") == "chart"]
     changed = sum(entry["order_changes"] for entry in report["relations"])
     assert changed > 1
-    # The first page's two; two heat maps, rates, changes of order, four levels of roll-ups, violation rates by relation.
+    # The first page's two; two heat maps, rates, changes of order, four levels of roll-ups, violation rates.
     assert len(charts) == 2 + 2 + 20 + changed + 4 + 2
     assert all(attributes["role"] == "img" and attributes["aria-label"] for attributes in charts)
     assert all("scope" in attributes for attributes in page.named("th"))
