@@ -17,7 +17,6 @@ def draw_each(
     annotators: int = 2,
     *,
     task: str = "sentiment",
-    protocol: str = "blind",
     outputs: Sequence[str] | None = None,
 ) -> None:
     """Draw a group of nothing but each of these, in this order, after those that are drawn; `outputs` are texts.
@@ -42,7 +41,7 @@ def draw_each(
         key = {"study_id": study_id, "design": "shared", "seed": 0}
         insert_new(connection, tables.Sample, [key | {"drawn_at": moment}])
         of_study = sample.c.study_id == study_id
-        connection.execute(sample.update().where(of_study).values(annotators=annotators, protocol=protocol))
+        connection.execute(sample.update().where(of_study).values(annotators=annotators))
         sample_id = connection.execute(select(sample.c.id).where(of_study)).scalar_one()
         draw, source = table_of(tables.Draw), table_of(tables.Source)
         before = connection.execute(select(func.count()).where(draw.c.sample_id == sample_id)).scalar_one()

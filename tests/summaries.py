@@ -78,13 +78,13 @@ def rows() -> list[dict]:
     return records
 
 
-def study(folder, protocol: str | None = None, **audits: float) -> Engine:
+def study(folder, **audits: float) -> Engine:
     """A database with the run, every satisfied group drawn, and the questions open; `audits` as of `Audits`."""
     path = folder / "summaries.jsonl"
     path.write_text("\n".join(json.dumps(row) for row in rows()), encoding="utf-8")
     engine = open_store(str(folder / "summaries.db"), create=True)
     import_run(engine, read_run(path))
-    draw_all(engine, SampleRequest(Size(share=1.0), audits=Audits(**audits), protocol=protocol))
+    draw_all(engine, SampleRequest(Size(share=1.0), audits=Audits(**audits)))
     return engine
 
 

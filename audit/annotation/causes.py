@@ -92,8 +92,8 @@ def add_cause(connection: Connection, account_id: int, pair: Pair, code: str, co
 
 # Why a question was settled as it was: the codes that an adjudicator chooses from, and what begins other reasons.
 
-SPOT_CHECK, INSPECTION = "spot check", "inspection"
-"""Begin the reason of every adjudication that is one; what its adjudicator wrote comes after it."""
+SPOT_CHECK = "spot check"
+"""Begins the reason of every adjudication that is one; what its adjudicator wrote comes after it."""
 OTHER_REASON = "other"
 """The code that says nothing by itself: it needs a written reason."""
 REASONS = (
@@ -134,24 +134,6 @@ def is_check(code: str | None, reason: str) -> bool:
     (True, False)
     """
     return code is None and (reason == SPOT_CHECK or reason.startswith(f"{SPOT_CHECK}: "))
-
-
-def is_inspection(code: str | None, reason: str) -> bool:
-    """Whether an adjudication with this code and reason is an inspection.
-
-    >>> is_inspection(None, "inspection: irony"), is_inspection("slip", "inspection")
-    (True, False)
-    """
-    return code is None and (reason == INSPECTION or reason.startswith(f"{INSPECTION}: "))
-
-
-def remark_of_inspection(reason: str) -> str:
-    """The remark in the reason of an inspection.
-
-    >>> remark_of_inspection("inspection: irony"), remark_of_inspection("inspection")
-    ('irony', '')
-    """
-    return reason.removeprefix(INSPECTION).removeprefix(": ")
 
 
 def remark_of(reason: str) -> str:

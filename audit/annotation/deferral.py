@@ -20,10 +20,9 @@ from sqlalchemy import (
     select,
 )
 
-from audit.annotation.answers import SCALES, allows_labels, is_adjudicated, is_disputed
+from audit.annotation.answers import SCALES, allows_labels, is_disputed
 from audit.errors import Refused
 from audit.messages import message
-from audit.sampling.designs import SHOWN
 from audit.store import tables
 from audit.store.core import adjudication, aside, question, spot_check
 
@@ -69,11 +68,10 @@ def is_flagged(account: Who | None = None, asked: Any = question) -> ColumnEleme
 def awaits_decision() -> ColumnElement[bool]:
     """Condition on `question`: an answer to it is still to come, so whoever may give it must not see what systems said.
 
-    It is in the queue, disputed, flagged, or waits for a spot check or an inspection.
+    It is in the queue, disputed, flagged, or waits for a spot check.
     """
     to_check = exists().where(spot_check.c.question_id == question.c.id)
-    inspected = and_(question.c.filled.is_(True), question.c.protocol == SHOWN, ~is_adjudicated(question.c.id))
-    undecided = or_(question.c.priority.is_not(None), is_disputed(), inspected, to_check, is_flagged())
+    undecided = or_(question.c.priority.is_not(None), is_disputed(), to_check, is_flagged())
     return and_(question.c.kind.not_in(SCALES), undecided)
 
 

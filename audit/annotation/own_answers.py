@@ -52,7 +52,7 @@ MOST = 100
 """Answers on a page, at most."""
 LONGEST = 200
 """Characters that are searched for, at most."""
-Closed = Literal["complete", "settled", "seen"]
+Closed = Literal["complete", "settled"]
 """Why an answer can no longer be changed: others have given theirs and its day is over; an adjudicator has decided the
 question; somebody has answered it who was shown this answer."""
 
@@ -90,7 +90,6 @@ class OwnAnswer:
     """None: it may be changed."""
     round: int = field(default=FIRST, repr=False)
     """The pass, and what was seen when it was given: for whoever changes it, and never to be shown."""
-    saw: int | None = field(default=None, repr=False)
     compared: int | None = field(default=None, repr=False)
 
 
@@ -183,7 +182,6 @@ def _own_answer(row: Any) -> OwnAnswer:
         flagged=bool(row.flagged),
         closed=cast("Closed | None", row.closed),
         round=int(row.round),
-        saw=None if row.saw is None else int(row.saw),
         compared=None if row.compared is None else int(row.compared),
     )
 
@@ -265,7 +263,6 @@ def _list(*conditions: ColumnElement[bool], indexed: bool = True) -> Select[Any]
     return (
         select(
             *columns,
-            judgement.c.saw,
             judgement.c.compared,
             question.c.task,
             question.c.kind,
@@ -284,17 +281,12 @@ def _list(*conditions: ColumnElement[bool], indexed: bool = True) -> Select[Any]
 @cache
 def _closed() -> ColumnElement[str]:
     """Why the judgement can no longer be changed, or null: a value of `Closed`."""
-    reader = judgement.alias("reader")
-    was_seen = exists().where(
-        reader.c.question_id == judgement.c.question_id, reader.c.saw >= judgement.c.id, is_counted(reader)
-    )
-    # What adjudicators decide, and who saw it, is about first answers; of others it would tell that they are hidden.
+    # What adjudicators decide is about first answers; of others it would tell that they are hidden.
     first = judgement.c.round == FIRST
     over = judgement.c.decided_at < bindparam("day_ago")
     reasons: Sequence[tuple[ColumnElement[bool], ColumnElement[str]]] = (
         (and_(over, _is_complete()), literal("complete")),
         (and_(first, is_adjudicated(judgement.c.question_id)), literal("settled")),
-        (and_(first, was_seen), literal("seen")),
     )
     return case(*reasons, else_=null())
 

@@ -22,7 +22,6 @@ from sqlalchemy import (
 
 from audit.annotation.answers import SCALES, by_people, settle
 from audit.keys import digest
-from audit.sampling.designs import BLIND
 from audit.store import insert_new, pieces, tables
 from audit.store.core import annotator, group, input_table, judgement, member, question, source, study
 from audit.tasks import get_task
@@ -93,7 +92,6 @@ class Wanted:
     priority: int
     waits: int = 1
     annotators: int | None = None
-    protocol: str = BLIND
     output: str | None = None
     source_input_id: int | None = None
     studies: str = ""
@@ -113,7 +111,6 @@ class WantedGroup:
     priority: int
     waits: int = 1
     annotators: int | None = None
-    protocol: str = BLIND
     studies: str = ""
 
     @property
@@ -174,10 +171,10 @@ def group_question_key(
 
 
 def open_questions(connection: Connection, task: str, questions: Iterable[Wanted], annotators: int) -> None:
-    """See to it that these questions exist and stand in the queue with their priority, waits, people and protocol.
+    """See to it that these questions exist and stand in the queue with their priority, waits and people.
 
     `annotators` people answer each, where it does not say so itself. A question that nobody has judged gets what is
-    wanted; one that somebody has judged keeps its protocol, and at least as many people as it had.
+    wanted; one that somebody has judged keeps at least as many people as it had.
     """
     rows = {
         question_key(task, kind_of(wanted.output), wanted.input_key, wanted.output): {
@@ -213,9 +210,7 @@ def _terms(wanted: Wanted | WantedGroup, annotators: int) -> dict[str, Any]:
     return terms | {"annotators": wanted.annotators or annotators}
 
 
-_FIXED = ("annotators", "protocol")
-"""What may not change as it likes once somebody has judged."""
-_CHANGES = ("priority", "waits", "source_input_id", "studies", *_FIXED)
+_CHANGES = ("priority", "waits", "source_input_id", "studies", "annotators")
 
 
 def _store(connection: Connection, rows: Mapping[bytes, Mapping[str, Any]]) -> None:
@@ -227,13 +222,13 @@ def _store(connection: Connection, rows: Mapping[bytes, Mapping[str, Any]]) -> N
         stored |= _stored(connection, [row["key"] for row in missing])  # another process may have been faster
     judged = _judged(
         connection,
-        [row["id"] for key, row in stored.items() if any(row[name] != rows[key][name] for name in _FIXED)],
+        [row["id"] for key, row in stored.items() if row["annotators"] != rows[key]["annotators"]],
     )
     changed, to_settle = [], []
     for key, row in stored.items():
         target = {name: rows[key][name] for name in _CHANGES}
         if row["id"] in judged:
-            target |= {"protocol": row["protocol"], "annotators": max(row["annotators"], target["annotators"])}
+            target["annotators"] = max(row["annotators"], target["annotators"])
         if any(row[name] != target[name] for name in _CHANGES):
             changed.append({f"new_{name}": value for name, value in target.items()} | {"question": row["id"]})
         if row["annotators"] != target["annotators"]:

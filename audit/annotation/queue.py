@@ -13,7 +13,6 @@ from sqlalchemy import (
     Engine,
     Insert,
     Select,
-    Update,
     and_,
     bindparam,
     case,
@@ -28,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.sql.dml import ReturningInsert
 
 from audit.annotation.accounts import ROLES, reading_as, require
-from audit.annotation.answers import SCALES, by_people, is_counted, votes_on_question
+from audit.annotation.answers import SCALES, is_counted, votes_on_question
 from audit.annotation.assignments import is_assigned
 from audit.annotation.control_questions import FIRST, hidden_question, needs_training
 from audit.annotation.control_questions import PASS as TRAINING
@@ -55,53 +54,17 @@ from audit.errors import UnknownName
 from audit.messages import ENGLISH, phrase
 from audit.relations import get_relation
 from audit.relations.asking import group_question
-from audit.sampling.designs import SHOWN
 from audit.store import reading, tables, writing
 from audit.store.copying import in_utc
 from audit.store.core import aside, group, input_table, judgement, lease, member, question, relation
 from audit.tasks import Input, get_task, wording
 
-# What others answered before, for questions under the protocol `shown`: who validates sees it, without names.
-#
-# A lease remembers in `saw` the last first-pass judgement of somebody else that was there when the question was shown;
-# what counted up to it is on the screen. A judgement takes it over, so that the history tells who judged blind and who
-# saw what. Questions under the protocol `blind`, and whoever answers first, have null there and are shown nothing.
-
-
-@dataclass(frozen=True)
-class Earlier:
-    """Somebody else's answer and the comment to it: never who gave it."""
-
-    answer: str
-    comment: str | None
-
-
-def earlier_answers(connection: Connection, question_id: int, account_id: int) -> tuple[Earlier, ...]:
-    """The answers of others that this account is shown with the question that it has leased, oldest first."""
-    params = {"question": question_id, "account": account_id}
-    return tuple(Earlier(str(row[0]), row[1]) for row in connection.execute(_earlier(), params))
-
-
-@cache
-def _earlier() -> Select[Any]:
-    return (
-        select(judgement.c.answer, judgement.c.comment)
-        .join(lease, lease.c.question_id == judgement.c.question_id)
-        .where(own_lease(), judgement.c.id <= lease.c.saw)
-        .where(_by_others(judgement, lease.c.annotator_id), is_counted(judgement))
-        .order_by(judgement.c.id)
-    )
+# The lease of a question to an account.
 
 
 def own_lease() -> ColumnElement[bool]:
     """Condition on `lease`: that of `account` on `question`."""
     return and_(lease.c.question_id == bindparam("question"), lease.c.annotator_id == bindparam("account"))
-
-
-def one_at_a_time(someone_looks: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Condition on `question`: under the protocol `shown` nobody else looks at it now, for the next must see the
-    answer of whoever does."""
-    return or_(question.c.protocol != SHOWN, ~someone_looks)
 
 
 def lease_question(
@@ -112,8 +75,7 @@ def lease_question(
     round: int = 1,
     compared: int | None = None,
 ) -> None:
-    """Lease a question, and store what is shown with it: others' answers in the first pass only, and the judgement with
-    whose text its own is compared."""
+    """Lease a question, and store the judgement with whose text its own is compared."""
     params = {"question": question_id, "account": account_id, "until": until, "compared": compared}
     connection.execute(_lease_insert(round), params)
 
@@ -125,49 +87,8 @@ def _lease_insert(round: int) -> Insert:
         annotator_id=bindparam("account"),
         expires_at=bindparam("until"),
         round=round,
-        saw=seen().scalar_subquery() if round == 1 else None,
         compared=bindparam("compared"),
     )
-
-
-@cache
-def refresh_lease() -> Update:
-    """The lease of `account` on `question`, with what is shown now: it is shown again, and answers may have changed."""
-    return lease.update().where(own_lease(), lease.c.round == 1).values(saw=seen().scalar_subquery())
-
-
-@cache
-def seen() -> Select[Any]:
-    """What `saw` is for `account` and `question` now; null under the protocol `blind`, and where nothing counts."""
-    standing = judgement.alias("standing")
-    me: Any = bindparam("account")
-    is_answered = exists().where(
-        standing.c.question_id == question.c.id, _by_others(standing, me), is_counted(standing)
-    )
-    return (
-        select(func.max(judgement.c.id))
-        .select_from(question.join(judgement, judgement.c.question_id == question.c.id))
-        .where(question.c.id == bindparam("question"), question.c.protocol == SHOWN)
-        .where(_by_others(judgement, me), is_answered)
-    )
-
-
-def seen_by_somebody(connection: Connection, question_id: int, judgement_id: int) -> bool:
-    """Whether an answer that counts was given to this question by somebody who saw this judgement."""
-    query = select(judgement.c.id).where(judgement.c.question_id == question_id, judgement.c.saw >= judgement_id)
-    return connection.execute(query.where(is_counted(judgement)).limit(1)).first() is not None
-
-
-def end_leases_of_others(connection: Connection, question_id: int, account_id: int) -> None:
-    """End the leases of others on a question under the protocol `shown`: what they were shown counts no more."""
-    is_shown = exists().where(question.c.id == lease.c.question_id, question.c.protocol == SHOWN)
-    others = and_(lease.c.question_id == question_id, lease.c.annotator_id != account_id, lease.c.round == 1)
-    connection.execute(delete(lease).where(others, is_shown))
-
-
-def _by_others(judgement: Any, me: Any) -> ColumnElement[bool]:
-    """Condition: a judgement of the first pass by a person who is not this account."""
-    return and_(judgement.c.round == 1, judgement.c.annotator_id != me, by_people(judgement))
 
 
 # What the page reminds an annotator of when a question comes to their screen again.
@@ -287,8 +208,6 @@ class Shown:
     """The group, where the question is about one; `texts` are its source's then."""
     output: str | None = None
     """The output that is asked about, of a question of kind `pair`; it is a part of the question itself."""
-    earlier: tuple[Earlier, ...] = ()
-    """What others answered, where the question's protocol shows it."""
     remembered: Remembered = NOTHING
     """What its annotator did with it before."""
     compared_with: tuple[str, ...] | None = None
@@ -316,8 +235,6 @@ class Elsewhere:
     """Questions that an account may still answer, but not now: others look at them."""
 
     with_others: int
-    awaiting_first: int
-    """Questions that somebody answers first just now; then that answer is shown to whoever comes next."""
     free_at: datetime | None
     """When the first of these leases is over, if nobody answers before; None where there is none."""
 
@@ -358,8 +275,6 @@ def _claim(connection: Connection, account_id: int) -> int | None:
     params = {"account": account_id, "now": moment, "midnight": midnight(moment)}
     lease = connection.execute(_held_lease(codes), params).first()
     if lease is not None and lease.mine:
-        if lease.protocol == SHOWN:
-            connection.execute(refresh_lease(), {"account": account_id, "question": lease.id})
         return int(lease.id)
     place = place_of(connection, account_id)
     vacant, again = _vacant(connection, account_id, codes, settings, place, params)
@@ -439,8 +354,7 @@ def _vacant(
 def show(connection: Connection, question_id: int, account_id: int | None = None) -> Shown:
     """A question with its texts, and with the members of the group that it is about.
 
-    For an account that has leased it, with what the question's protocol shows of others' answers, and with what it did
-    with the question before.
+    For an account that has leased it, with what it did with the question before.
     """
     row = connection.execute(_shown(), {"question": question_id, "account": account_id}).mappings().one()
     task = get_task(row["task"])
@@ -451,16 +365,13 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
     else:
         asked = phrase(ENGLISH, f"scale.{row['kind']}") if row["kind"] in SCALES else wording(task.name).question
     labels = labels_of(task.name, row["kind"])
-    earlier: tuple[Earlier, ...] = ()
     before = NOTHING
-    if account_id is not None and row["protocol"] == SHOWN:
-        earlier = earlier_answers(connection, question_id, account_id)
     if account_id is not None and row["had"]:
         before = remembered(connection, account_id, question_id)
     texts = tuple(row["texts"])
     about = (row["kind"], group, row["output"])
     compared = None if row["compared"] is None else tuple(row["compared"])
-    return Shown(question_id, task.name, texts, languages, asked, labels, *about, earlier, before, compared)
+    return Shown(question_id, task.name, texts, languages, asked, labels, *about, before, compared)
 
 
 def _group(connection: Connection, group_id: int) -> ShownGroup:
@@ -527,8 +438,7 @@ def elsewhere(engine: Engine, account_id: int) -> Elsewhere:
     with reading_as(engine, account_id, *ROLES) as connection:
         params = {"account": account_id, "now": tables.now()}
         rows = connection.execute(_held_by_others(languages_of(connection, account_id)), params).all()
-    first = sum(row.protocol == SHOWN and not row.votes for row in rows)
-    return Elsewhere(len(rows) - first, first, min((in_utc(row.until) for row in rows), default=None))
+    return Elsewhere(len(rows), min((in_utc(row.until) for row in rows), default=None))
 
 
 # Statements are cached for each set of languages: building one takes longer than running it.
@@ -538,7 +448,7 @@ def elsewhere(engine: Engine, account_id: int) -> Elsewhere:
 @cache
 def _shown() -> Select[Any]:
     """A question with the texts of its input, and those with which they are compared for `account`."""
-    columns = tuple(question.c[name] for name in ("task", "kind", "output", "group_id", "protocol"))
+    columns = tuple(question.c[name] for name in ("task", "kind", "output", "group_id"))
     judged, text = question.alias("judged"), input_table.alias("judged_text")
     compared = (
         select(text.c.texts)
@@ -562,7 +472,7 @@ def _held_lease(codes: tuple[str, ...]) -> Select[Any]:
     is_open = or_(lease.c.round != FIRST, _is_open_to_account())
     answerable = case((and_(lease.c.expires_at >= bindparam("now"), is_open, readable(question, codes)), 1), else_=0)
     return (
-        select(question.c.id, question.c.protocol, answerable.label("mine"))
+        select(question.c.id, answerable.label("mine"))
         .join(lease, lease.c.question_id == question.c.id)
         .where(lease.c.annotator_id == bindparam("account"))
         .order_by(answerable.desc(), lease.c.expires_at.desc())
@@ -622,12 +532,9 @@ def _reveals_too_early(codes: tuple[str, ...]) -> ColumnElement[bool]:
 @cache
 def _lease_row() -> ReturningInsert[Any]:
     """The lease of `question` for this account `until` then, if it still has a place for it."""
-    saw = seen().correlate(None).scalar_subquery()
-    row: Any = (question.c.id, bindparam("account"), bindparam("until"), literal(FIRST), saw, bindparam("compared"))
+    row: Any = (question.c.id, bindparam("account"), bindparam("until"), literal(FIRST), bindparam("compared"))
     vacant = select(*row).where(question.c.id == bindparam("question"), _is_open_to_account(), _has_place())
-    insert = lease.insert().from_select(
-        ["question_id", "annotator_id", "expires_at", "round", "saw", "compared"], vacant
-    )
+    insert = lease.insert().from_select(["question_id", "annotator_id", "expires_at", "round", "compared"], vacant)
     return insert.returning(lease.c.question_id)
 
 
@@ -652,12 +559,7 @@ def _release_earlier_leases() -> Delete:
 def _held_by_others(codes: tuple[str, ...]) -> Select[Any]:
     """The questions that this account may still answer and that somebody else looks at now."""
     return (
-        select(
-            question.c.id,
-            question.c.protocol,
-            votes_on_question().label("votes"),
-            func.min(lease.c.expires_at).label("until"),
-        )
+        select(question.c.id, func.min(lease.c.expires_at).label("until"))
         .join(lease, lease.c.question_id == question.c.id)
         .where(lease.c.annotator_id != bindparam("account"), lease.c.expires_at >= bindparam("now"))
         .where(_is_open_to_account(), ~_has_place(), readable(question, codes))
@@ -716,9 +618,8 @@ def _is_open_to_account(question: Any = question, of_any_study: bool = False) ->
 
 
 def _has_place() -> ColumnElement[bool]:
-    """Condition: fewer people have answered the question or look at it than it wants; or, where each is to see the
-    answers before, nobody looks at it."""
-    return and_(votes_on_question() + _leases() < question.c.annotators, one_at_a_time(_leases() > 0))
+    """Condition: fewer people have answered the question or look at it than it wants."""
+    return votes_on_question() + _leases() < question.c.annotators
 
 
 def _leases() -> ColumnElement[int]:

@@ -13,7 +13,6 @@ from audit.annotation.answers import SCALES, settle
 from audit.annotation.assignments import from_column, in_column
 from audit.annotation.questions import BEHIND, close_questions, question_key
 from audit.keys import uniform
-from audit.sampling.designs import BLIND
 from audit.store import insert_new, pieces, rows_among, tables
 from audit.store.core import input_table, member, question, study, validity_draw, validity_study
 
@@ -82,7 +81,6 @@ def wanted_ratings(connection: Connection) -> dict[bytes, dict[str, Any]]:
                     "priority": priority,
                     "waits": 0,
                     "studies": "",
-                    "protocol": BLIND,
                 },
             )
             entry["waits"] += 1

@@ -1,4 +1,4 @@
-"""Routes for adjudicators: disputes, flagged questions, spot checks and inspections; groups with what is known of them.
+"""Routes for adjudicators: disputes, flagged questions, and spot checks; groups with what is known of them.
 
 What people said is shown of a question that waits for a decision only: whoever makes a spot check may not have seen it.
 """
@@ -77,7 +77,6 @@ def _with_opinions(visit: Visit, id: int, waiting: Collection[int]) -> Dispute:
             answer=opinion.answer,
             comment=opinion.comment,
             flags=list(opinion.flags),
-            saw=opinion.saw,
         )
         for opinion in opinions(visit.engine, visit.id, id)
     ]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, Strict, WithJsonSchema
 
-from audit.annotation.queue import Earlier, Shown, ShownMember
+from audit.annotation.queue import Shown, ShownMember
 from audit.annotation.words import DatabaseWords
 from audit.files import unstorable
 from audit.messages import message
@@ -161,13 +161,6 @@ class TextAnswer(BaseModel):
     languages: list[str]
 
 
-class EarlierAnswer(BaseModel):
-    """What somebody answered before, where the protocol shows it; never who."""
-
-    answer: str
-    comment: str | None
-
-
 class QuestionAnswer(BaseModel):
     """A question as an annotator may see it: no system, and no output but the one that is asked about."""
 
@@ -185,7 +178,6 @@ class QuestionAnswer(BaseModel):
     )
     about: str | None = Field(description="What is promised of the group's texts, of a question of kind group.")
     members: list[TextAnswer] = Field(description="The texts of a group that is asked about.")
-    earlier: list[EarlierAnswer]
     skipped: bool = Field(description="Whether this account skipped it today.")
     sent_back: str | None = Field(description="What an adjudicator wrote when sending back this account's flag.")
 
@@ -206,7 +198,6 @@ class QuestionAnswer(BaseModel):
             compared_with=None if shown.compared_with is None else list(shown.compared_with),
             about=shown.group.summary if shown.group else None,
             members=[_member(member) for member in shown.group.members] if shown.group else [],
-            earlier=[_earlier(answer) for answer in shown.earlier],
             skipped=shown.remembered.skipped,
             sent_back=shown.remembered.sent_back,
         )
@@ -215,10 +206,6 @@ class QuestionAnswer(BaseModel):
 def _member(member: ShownMember) -> TextAnswer:
     input_: Input = member.input
     return TextAnswer(role=member.role, texts=list(input_.texts), languages=list(input_.languages))
-
-
-def _earlier(answer: Earlier) -> EarlierAnswer:
-    return EarlierAnswer(answer=answer.answer, comment=answer.comment)
 
 
 class Left(BaseModel):
@@ -313,7 +300,6 @@ class OpinionAnswer(BaseModel):
     answer: str | None
     comment: str | None
     flags: list[str]
-    saw: bool
 
 
 class Dispute(BaseModel):

@@ -43,7 +43,6 @@ def report(
         "whose": answers,
         "target": get_target(target),
         "delta": delta,
-        "weights": None,
         "study": study,
     }
     return dict(visit.service.computed("report", values))

@@ -22,17 +22,13 @@ from audit.cli.options import (
     INSPECT,
     "two versions of a system: what was fixed, what broke",
     "audit compare mine:classify@b498 mine:classify@5d95 --db mine.db",
-    'audit compare old.db new.db --fail-if "genuine drop > 2 points" --json',
-    "audit compare old.db new.db --old-system mine:classify@b498 --new-system mine:classify@5d95",
+    'audit compare mine:classify@b498 mine:classify@5d95 --fail-if "genuine drop > 2 points" --json',
     "audit compare mine:classify@b498 mine:classify@5d95 --draw 40",
 )
 def compare(
-    old: Annotated[str, name_of("OLD", "a system as NAME@VERSION, the beginning of a version, or a database")],
+    old: Annotated[str, name_of("OLD", "a system as NAME@VERSION, or the beginning of a version")],
     new: Annotated[str, name_of("NEW", "another one")],
     db: Database = DATABASE,
-    system: Annotated[str | None, text("where OLD and NEW are databases that hold several systems", "NAME")] = None,
-    old_system: Annotated[str | None, text("that of OLD, where they differ in name or version", "NAME@VERSION")] = None,
-    new_system: Annotated[str | None, text("that of NEW", "NAME@VERSION")] = None,
     answers: Answers = "both",
     target: Target = None,
     show: Annotated[int, whole_number("groups that got worse, with their texts and outputs", "N")] = 10,
@@ -48,8 +44,8 @@ def compare(
     ] = None,
     annotators: Annotated[int, whole_number("people who answer each question of these", "N")] = 2,
 ) -> Reply:
-    """Compares two versions of a system on the groups that apply to both: two systems of one database, or the system of
-    two databases, matched by content. See comparing versions (docs/how-to/ci.md).
+    """Compares two versions of a system on the groups that apply to both. See comparing versions
+    (docs/how-to/ci.md).
 
     The exit status is 1 where a condition of `--fail-if` holds, and 4 where answers cannot decide one.
     """
@@ -60,7 +56,7 @@ def compare(
 
     conditions = tuple(Condition.read(condition) for condition in fail_if or ())
     request = Comparing(answers, get_target(target), show, conditions, draw, annotators)
-    document = compared(old, new, db, request, (old_system or system, new_system or system))
+    document = compared(old, new, db, request)
     hint = ["", "Next: the same with --draw 40, which asks people about the first groups of each relation that changed"]
-    waits = document["all"]["to_settle"] and document["old"]["database"] is None and draw is None
+    waits = document["all"]["to_settle"] and draw is None
     return Reply(document, lambda shown: lines(shown) + hint * bool(waits), status_of(document, undecided))

@@ -34,24 +34,16 @@ from audit.cli.options import (
 from audit.errors import AuditError
 from audit.messages import counted
 
-WORDS = {
-    "shown": "whoever is asked second sees what was answered before, and an adjudicator inspects what people agree on.",
-    "random": "half of the sources, at random, are judged blind; of the others the second sees the first's answer.",
-}
-"""Protocols other than the usual one, in words."""
-
 
 @command(
     "sample",
     START,
     "draw satisfied groups for judging; more can be drawn later",
     "audit sample --per-relation 60",
-    "audit sample --per-relation 60 --primary vader,textblob",
     "audit sample --share 0.01 --seed 7",
     "audit sample --per-relation 40 --design informative",
     "audit sample --per-relation MR1.1=40,MR2.1=300 --design informative",
     "audit sample --per-relation 60 --audit-groups 20 --audit-answers 0.2",
-    "audit sample --per-relation 60 --protocol random",
 )
 def sample(
     db: Database = DATABASE,
@@ -82,10 +74,6 @@ def sample(
             "QUORUM",
         ),
     ] = None,
-    protocol: Annotated[
-        str | None,
-        text("how they answer: blind, shown or random (default: what the sample has; of a new one blind)", "PROTOCOL"),
-    ] = None,
     audit_groups: Annotated[
         int,
         whole_number(
@@ -103,10 +91,6 @@ def sample(
         float,
         decimal("let an adjudicator check the answers people agree on, in this share of each cell's draw", "SHARE"),
     ] = 0.0,
-    primary: Annotated[Names | None, listed("name the comparison that reports test by itself", "SYSTEM,OTHER")] = None,
-    primary_relation: Annotated[
-        str | None, text("under this relation (default: over all relations together)", "NAME")
-    ] = None,
     study: Study = None,
 ) -> Reply:
     """Draws satisfied groups of every cell (relation and system) for judging. Drawing more later keeps what was drawn:
@@ -118,16 +102,12 @@ def sample(
     from audit.sampling.designs import GOLD
     from audit.sampling.draw import SampleRequest, Size
     from audit.store.queries import has_gold
-    from audit.studies.deviations import name_primary, primary_named, resolve
 
     exclusive(("--per-relation", per_relation), ("--share", share), required=True)
     audits = Audits(audit_groups, audit_follow_ups, audit_answers)
-    request = SampleRequest(Size(per_relation, share), design, seed, annotators, audits, protocol, domain, quorum)
+    request = SampleRequest(Size(per_relation, share), design, seed, annotators, audits, domain, quorum)
     engine = open_database(db)
-    comparison = primary_named(primary, primary_relation)
-    resolved = resolve(engine, comparison, study) if comparison else {}
     drawn = draw_all(engine, request, study)
-    primaries = {number: name_primary(engine, number, ids) for number, ids in resolved.items()}
     waiting, behind = queue_length(engine)
     lines = [
         f"Study {draw.study}: {draw.drawn:,} groups of {draw.cells} cells drawn ({draw.design}, seed {draw.seed}; "
@@ -150,16 +130,6 @@ def sample(
         for draw in drawn
         if draw.domain == GOLD
     ]
-    lines += [f"Study {draw.study}: {WORDS[draw.protocol]}" for draw in drawn if draw.protocol in WORDS]
-    lines += [
-        f"Study {number}: {comparison} is the primary comparison, "
-        + (
-            "named before the first answer."
-            if not past.answers
-            else f"named after {past.answers:,} answers; see reports."
-        )
-        for number, past in primaries.items()
-    ]
     unfinished = [draw.study for draw in drawn if draw.unfinished]
     if unfinished:
         lines.append(
@@ -175,10 +145,6 @@ def sample(
         "cells": sum(draw.cells for draw in drawn),
         "waiting": waiting,
         "audits": behind,
-        "primary": [
-            {"study": number, "named_at": past.at.isoformat(timespec="seconds"), "answers_before": past.answers}
-            for number, past in primaries.items()
-        ],
         "studies": [asdict(draw) for draw in drawn],
     }
     return Reply(document, lines)
@@ -305,7 +271,7 @@ def progress(db: Database = DATABASE, study: Study = None, answers: Answers = "b
     """
     from audit.annotation.activity import overview, people_activity
     from audit.reports.evidence import evidence
-    from audit.reports.over_time import cells_at_work, progress_document, progress_lines
+    from audit.reports.progress import cells_at_work, progress_document, progress_lines
     from audit.reports.study import cells_of_report
 
     engine = open_database(db)

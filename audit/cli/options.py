@@ -205,7 +205,7 @@ Target = Annotated[
     text("population (default): texts to come; or corpus: this one (default with --proxy)", "NAME"),
 ]
 Delta = Annotated[float, decimal("systems whose SR_g differ by no more count as equal", "D")]
-Weights = Annotated[str | None, read_from("one ranking by a CSV relation,weight, or equal, user-a, user-b", "FILE")]
+Weights = Annotated[str | None, read_from("one ranking by weights: a CSV with the columns relation,weight", "FILE")]
 
 
 class Command(TyperCommand):

@@ -55,7 +55,7 @@ Full = Annotated[bool, flag("--full", "all tables, notes and the signature, not 
     "audit report",
     "audit report --db mine.db --answers people --html report.html --pdf report.pdf",
     "audit report --slice gold --slice length --slice negation --html report.html",
-    "audit report --target corpus --delta 0.02 --weights equal",
+    "audit report --target corpus --delta 0.02 --weights weights.csv",
     "audit report --proxy disagreement,low_confidence --json",
 )
 def report(
@@ -84,7 +84,6 @@ def report(
             "--slice",
         ),
     ] = NONE,
-    by: Annotated[str | None, text("as --slice, of gold or a column only", "gold|COLUMN")] = None,
     examples: Annotated[
         int | None, whole_number("false satisfactions with their texts (default: 20 in a file, none in JSON)", "N")
     ] = None,
@@ -98,7 +97,6 @@ def report(
     (docs/reference/report.md). It may be asked for at any time: where nothing is judged yet, the corrected rates are
     `null`.
     """
-    from audit.corpora.slices import column_slice
     from audit.reports.examples import EXAMPLES
     from audit.reports.preference import read_weights
     from audit.reports.study import study_report
@@ -113,7 +111,7 @@ def report(
         delta=delta,
         weights=read_weights(weights) if weights else None,
         proxies=proxy,
-        slices=[*slices, *([column_slice(by)] if by else [])],
+        slices=slices,
         examples=examples if examples is not None else EXAMPLES if html or pdf else 0,
     )
     return reported(document, html, language, pdf, full)
@@ -160,7 +158,7 @@ def write_pdf(report: "ReportDocument", path: Path, language: str = ENGLISH) -> 
     INSPECT,
     "correct and rank totals of a CSV, measured elsewhere",
     "audit rerank totals.csv --html corrected.html",
-    "audit rerank totals.csv --weights user-a",
+    "audit rerank totals.csv --weights weights.csv",
     "audit rerank totals.csv --proxy judge:referee",
 )
 def rerank(

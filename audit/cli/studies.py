@@ -259,7 +259,7 @@ def _what(plan: "Plan") -> list[str]:
         f"{plan.name}: {study['corpus']} ({study['task']}), {sources}, {counted(len(study['relations']), 'relation')}, "
         f"{counted(len(study['systems']), 'system')}; {size} of each list ({sample['design']}), "
         f"{counted(judging['annotators'], 'annotator')} per question "
-        f"({judging['protocol']}, quorum {judging['quorum']}){', gold answers what it can' if judging['gold'] else ''}."
+        f"(quorum {judging['quorum']}){', gold answers what it can' if judging['gold'] else ''}."
     ]
 
 

@@ -92,15 +92,6 @@ def find_slicing(spec: str | SliceFunction) -> Slicing:
     return _slicing(spec, function(argument) if colon else function)
 
 
-def column_slice(by: str) -> str:
-    """The slicing by `gold`, or by a column of this name.
-
-    >>> column_slice("gold"), column_slice("length")
-    ('gold', 'column:length')
-    """
-    return by if by == GOLD else f"{COLUMN}:{by}"
-
-
 def _slicing(name: str, function: Callable[..., Any]) -> Slicing:
     return Slicing(name, function, **getattr(function, "slicing", {}))
 

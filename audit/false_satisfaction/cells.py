@@ -72,7 +72,6 @@ class SampleRow(TypedDict):
     design: str
     seed: int
     annotators: int
-    protocol: str
     domain: str
     quorum: str
 

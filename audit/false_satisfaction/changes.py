@@ -1,10 +1,6 @@
-"""The groups of two versions of a system side by side, matched by content, from one database or from two.
+"""The groups of two versions of a system side by side, matched by content. Nothing is written."""
 
-Answers are about contents, so those of either database count for both. Nothing is written. In two databases the same
-content has other ids: here it has a code instead, 64 bits of its key.
-"""
-
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -12,7 +8,7 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, and_, select
 
-from audit.annotation.answers import ORIGINS, PEOPLE
+from audit.annotation.answers import PEOPLE
 from audit.annotation.questions import Subject
 from audit.false_satisfaction.resolution import (
     Drawn,
@@ -40,7 +36,7 @@ _OTHERS: Subject = ("", -1, None)
 
 
 class RelationKey(NamedTuple):
-    """What makes two databases' relations the same one; `params` is canonical JSON."""
+    """What makes two relations the same one; `params` is canonical JSON."""
 
     task: str
     name: str
@@ -54,12 +50,6 @@ class Side:
 
     connection: Connection
     system: int
-    codes: np.ndarray | None = None
-    """The code of each input by its id, where there are two databases; None: an id is its own code."""
-
-    def code(self, inputs: np.ndarray) -> np.ndarray:
-        """The codes of these inputs (ids)."""
-        return inputs if self.codes is None else np.asarray(self.codes[inputs])
 
 
 @dataclass(frozen=True)
@@ -91,8 +81,6 @@ class Changes:
     only_new: list[RelationKey]
     sources: tuple[int, int, int]
     """Different inputs of sources that the first was checked on, the second, and both."""
-    conflicting: int = 0
-    """Questions that the two databases answer differently: those answers count for neither."""
 
     @property
     def deciding(self) -> np.ndarray:
@@ -102,26 +90,16 @@ class Changes:
         return np.asarray((old | new) & ~(old & new & groups["same"].to_numpy(bool)))
 
 
-def input_codes(connection: Connection) -> np.ndarray:
-    """The code of each input by its id."""
-    table = table_of(tables.Input)
-    rows = connection.execute(select(table.c.id, table.c.key)).all()
-    codes = np.zeros(max((row.id for row in rows), default=0) + 1, np.int64)
-    keys = np.frombuffer(b"".join(bytes(row.key)[:8] for row in rows), ">i8").astype(np.int64)
-    codes[[row.id for row in rows]] = keys
-    return codes
-
-
 def changes(old: Side, new: Side, whose: Whose = "both") -> Changes:
-    """Match the groups of two systems and settle them by the answers of both databases.
+    """Match the groups of two systems and settle them by the answers that there are.
 
     Groups are the same where relation (task, name, version, parameters) and the inputs of all counted members are;
     under a relation whose groups depend on the system, where the source's input is. Without a group in common `groups`
     is empty.
     """
     outputs: dict[Any, int] = {}
-    answers, conflicting = _answers((old, new), whose)
-    answered = np.unique(np.fromiter((code for _, code, _ in answers), np.int64, len(answers)))
+    answers = known_answers(old.connection, whose)
+    answered = np.unique(np.fromiter((input_id for _, input_id, _ in answers), np.int64, len(answers)))
     frames = [_checked(side, outputs, answered) for side in (old, new)]
     sources = [set(frame["source_input"]) for frame in frames]
     overlap = len(sources[0]), len(sources[1]), len(sources[0] & sources[1])
@@ -136,14 +114,14 @@ def changes(old: Side, new: Side, whose: Whose = "both") -> Changes:
     nothing = _matched(frames[0][:0], frames[1][:0], set())[0].assign(relation=0)
     groups = pd.concat(parts or [nothing], ignore_index=True)
     groups = _settled((old, new), groups, relations, answers)
-    return Changes(relations, groups, unmatched, only_old, only_new, overlap, conflicting)
+    return Changes(relations, groups, unmatched, only_old, only_new, overlap)
 
 
 def _checked(side: Side, outputs: dict[Any, int], answered: np.ndarray) -> pd.DataFrame:
-    """A row a check of the system; `outputs` collects codes of what systems said, `answered` are codes of inputs.
+    """A row a check of the system; `outputs` collects codes of what systems said, `answered` are ids of inputs.
 
     Columns: relation (a `RelationKey`), group, source (ids), outcome, own, content and said (codes of all counted
-    members' inputs and outputs), touched (something is answered about one of them), source_input (a code), row,
+    members' inputs and outputs), touched (something is answered about one of them), source_input (an id), row,
     cluster, number and study.
     """
     connection, verdict = side.connection, table_of(tables.Verdict)
@@ -193,10 +171,9 @@ def _contents(
     at = np.minimum(np.searchsorted(inputs, rows[:, 1]), max(len(inputs) - 1, 0))
     value = np.where(inputs[at] == rows[:, 1], output[at], -1) if len(inputs) else np.full(len(rows), -1)
     among = np.searchsorted(group, rows[first, 0])
-    codes = side.code(rows[:, 1])
-    content[among] = np.add.reduceat(_mixed(place, codes), first)
+    content[among] = np.add.reduceat(_mixed(place, rows[:, 1]), first)
     said[among] = np.add.reduceat(_mixed(place, value), first)
-    touched[among] = np.logical_or.reduceat(np.isin(codes, answered), first)
+    touched[among] = np.logical_or.reduceat(np.isin(rows[:, 1], answered), first)
     return content, said, touched
 
 
@@ -224,7 +201,7 @@ def _mixed(place: np.ndarray, value: np.ndarray) -> np.ndarray:
 
 
 def _sources(side: Side, ids: np.ndarray) -> pd.DataFrame:
-    """Columns source, source_input (a code), row, cluster and number of these sources (ids), ascending."""
+    """Columns source, source_input (an id), row, cluster and number of these sources (ids), ascending."""
     connection, source, study = side.connection, table_of(tables.Source), table_of(tables.Study)
     columns = (source.c.id, source.c.study_id, source.c.input_id, source.c.row, source.c.cluster)
     studies = {
@@ -233,7 +210,6 @@ def _sources(side: Side, ids: np.ndarray) -> pd.DataFrame:
     query = select(*columns, study.c.corpus).join(study, study.c.id == source.c.study_id)
     rows = connection.execute(query.where(source.c.study_id.in_(studies)).order_by(source.c.id)).all()
     frame = pd.DataFrame(rows, columns=["source", "study", "source_input", "row", "cluster", "corpus"])
-    frame["source_input"] = side.code(frame["source_input"].to_numpy(np.int64))
     frame = frame[frame["source"].isin(ids)].reset_index(drop=True)
     frame["number"] = np.nan
     for id, seed in order_seeds(connection, studies).items():
@@ -242,8 +218,8 @@ def _sources(side: Side, ids: np.ndarray) -> pd.DataFrame:
         frame.loc[of_study, "number"] = numbers.of(frame.loc[of_study, "source"].to_numpy(np.int64))
     # A document of a corpus is a cluster; a source that names none goes with those of the same content.
     frame["cluster"] = [
-        str(code) if cluster is None else f"{corpus}\0{cluster}"
-        for code, cluster, corpus in zip(frame["source_input"], frame["cluster"], frame["corpus"], strict=True)
+        str(id) if cluster is None else f"{corpus}\0{cluster}"
+        for id, cluster, corpus in zip(frame["source_input"], frame["cluster"], frame["corpus"], strict=True)
     ]
     return frame[["source", "source_input", "row", "cluster", "number", "study"]]
 
@@ -286,37 +262,6 @@ def _matched(old: pd.DataFrame, new: pd.DataFrame, shared: set[int]) -> tuple[pd
     return frame, Unmatched(alone[0], alone[1], int((~applies).sum()))
 
 
-def _answers(sides: Sequence[Side], whose: Whose) -> tuple[dict[Subject, KnownAnswer], int]:
-    """The answers of both databases by subject, in codes; and how many contradict each other, which are left out."""
-    merged: dict[Subject, KnownAnswer] = {}
-    conflicts: set[Subject] = set()
-    for side in sides[: 1 if sides[0].connection is sides[1].connection else 2]:
-        for subject, answer in _coded(side, known_answers(side.connection, whose)):
-            before = merged.get(subject)
-            if before is None or ORIGINS.index(answer.origin) < ORIGINS.index(before.origin):
-                merged[subject] = answer
-                conflicts.discard(subject)
-            elif answer.origin == before.origin and answer.allowed != before.allowed:
-                conflicts.add(subject)
-    return {subject: answer for subject, answer in merged.items() if subject not in conflicts}, len(conflicts)
-
-
-def _coded(side: Side, answers: Mapping[Subject, KnownAnswer]) -> Iterator[tuple[Subject, KnownAnswer]]:
-    for (task, input_id, output), answer in answers.items():
-        yield (task, int(side.code(np.array([input_id]))[0]), output), answer
-
-
-def _process(sides: Sequence[Side]) -> Process:
-    """How answers come about in both databases."""
-    passed: set[Subject] = set()
-    gold: dict[str, frozenset[str]] = {}
-    for side in sides[: 1 if sides[0].connection is sides[1].connection else 2]:
-        process = read_process(side.connection)
-        passed |= {(task, int(side.code(np.array([id]))[0]), output) for task, id, output in process.passed}
-        gold |= {task: labels | gold.get(task, frozenset()) for task, labels in process.gold.items()}
-    return Process(frozenset(passed), gold)
-
-
 @dataclass
 class _Cell:
     """The groups of one relation that one system satisfies: their places among its common groups, in order."""
@@ -351,7 +296,7 @@ def _settled(
     judged = np.zeros((3, len(groups)), bool)
     decides = (satisfied[0] | satisfied[1]) & ~(satisfied[0] & satisfied[1] & groups["same"].to_numpy(bool))
     if answers:
-        process = _process(sides)
+        process = read_process(sides[0].connection)
         for place in range(len(relations)):
             rows = np.flatnonzero(groups["relation"].to_numpy() == place)
             cells = []
@@ -385,9 +330,7 @@ def _of_cell(
             key = (int(str(study)), int(str(relation)))
             ids_of_relation = of_relation.tolist()
             for drawn in satisfied_groups(side.connection, *key, system=side.system, groups=ids_of_relation):
-                members = side.code(np.array([step.input_id for step in drawn.steps], np.int64)).tolist()
-                steps = tuple(replace(step, input_id=code) for step, code in zip(drawn.steps, members, strict=True))
-                settled[place_of[drawn.group_id]] = settle_group(replace(drawn, steps=steps), answers)
+                settled[place_of[drawn.group_id]] = settle_group(drawn, answers)
     return settled
 
 

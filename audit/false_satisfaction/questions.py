@@ -65,11 +65,11 @@ from audit.false_satisfaction.resolution import (
 )
 from audit.relations import COUNTED, Outcome
 from audit.sampling.audits import audits_of
-from audit.sampling.designs import Terms, arms_of, terms_of
+from audit.sampling.designs import Terms, terms_of
 from audit.store import pieces, rows_among, table_of, tables, upsert
 from audit.tasks import get_task
 
-# How drawn groups ask a question: how urgently, how many of them, of how many people, and under which protocol.
+# How drawn groups ask a question: how urgently, how many of them, and of how many people.
 
 Key = TypeVar("Key")
 
@@ -79,20 +79,18 @@ class Ask:
     """How a question is asked by the groups that need it.
 
     `rank` is the best of a group that asks, `waits` the number of drawn (group, system) pairs that ask, `annotators`
-    the most people that a sample wants, `protocol` that of the source of the group with the best rank, `studies` those
-    of the groups that ask, as the column of a question has them.
+    the most people that a sample wants, `studies` those of the groups that ask, as the column of a question has them.
     """
 
     rank: int
     waits: int
     annotators: int
-    protocol: str
     studies: str = ""
 
     def behind(self) -> "Ask":
         """The same, placed behind everything that groups wait for.
 
-        >>> Ask(3, 2, 2, "blind").behind().rank
+        >>> Ask(3, 2, 2).behind().rank
         1000000003
         """
         return replace(self, rank=BEHIND + self.rank)
@@ -103,32 +101,23 @@ class Asking(Generic[Key]):
 
     def __init__(self, terms: Mapping[int, Terms]) -> None:
         self._terms = terms
-        self._best: dict[Key, tuple[int, int, int]] = {}
+        self._best: dict[Key, int] = {}
         self._pairs: dict[Key, set[tuple[int, int]]] = {}
         self._annotators: dict[Key, int] = {}
         self._studies: dict[Key, set[int]] = {}
 
     def note(self, key: Key, sample: int, rank: int, group: int, system: int) -> None:
         """A drawn group of a system asks for this. A pair that two samples have drawn counts once."""
-        asks = (rank, sample, group)
-        self._best[key] = min(asks, self._best.get(key, asks))
+        self._best[key] = min(rank, self._best.get(key, rank))
         self._pairs.setdefault(key, set()).add((group, system))
         self._annotators[key] = max(self._terms[sample].annotators, self._annotators.get(key, 0))
         self._studies.setdefault(key, set()).add(self._terms[sample].study)
 
-    def asks(self, connection: Connection) -> dict[Key, Ask]:
+    def asks(self) -> dict[Key, Ask]:
         """How each question is asked, by its key."""
-        best = {key: (sample, group) for key, (_, sample, group) in self._best.items()}
-        arms = arms_of(connection, self._terms, set(best.values()))
         return {
-            key: Ask(
-                self._best[key][0],
-                len(self._pairs[key]),
-                self._annotators[key],
-                arms[drawn],
-                in_column(self._studies[key]),
-            )
-            for key, drawn in best.items()
+            key: Ask(rank, len(self._pairs[key]), self._annotators[key], in_column(self._studies[key]))
+            for key, rank in self._best.items()
         }
 
 
@@ -221,7 +210,7 @@ def wanted_groups(connection: Connection, samples: Mapping[int, Terms]) -> list[
             place = (group.rank, group.group_id)
             asking.note(content, group.sample_id, *place, group.system_id)
             representative[content] = min(place, representative.get(content, place))
-    asks = asking.asks(connection)
+    asks = asking.asks()
     keys = _input_keys(connection, {input_id for _, members in asks for _, input_id in members})
     relation = table_of(tables.Relation)
     relations = {row["id"]: row for row in connection.execute(select(relation)).mappings()}
@@ -230,7 +219,7 @@ def wanted_groups(connection: Connection, samples: Mapping[int, Terms]) -> list[
         relation_id, members = content
         task, name, version, params = (relations[relation_id][name] for name in ("task", "name", "version", "params"))
         key = group_question_key(task, name, version, params, [(role, keys[input_id]) for role, input_id in members])
-        terms = (ask.rank, ask.waits, ask.annotators, ask.protocol, ask.studies)
+        terms = (ask.rank, ask.waits, ask.annotators, ask.studies)
         wanted.append(WantedGroup(task, key, representative[content][1], source_input(content), *terms))
     return wanted
 
@@ -251,7 +240,7 @@ def ask_of_group_question(connection: Connection, question_id: int, samples: Map
     for group in audited:
         if candidates.get(group.group_id) == content:
             asking.note(content, group.sample_id, group.rank, group.group_id, group.system_id)
-    return asking.asks(connection).get(content)
+    return asking.asks().get(content)
 
 
 def attributed_groups(engine: Engine, by: Literal["relation", "system"]) -> pd.DataFrame:
@@ -730,7 +719,7 @@ def _demand_of(
         if reach.checks(drawn):
             _note(checks, drawn, agreed_answers(drawn, answers))
     source_inputs = {subject: place[-1] for subject, place in sources.items()}
-    return Demand(waiting.asks(connection), audits.asks(connection), checks.asks(connection), source_inputs)
+    return Demand(waiting.asks(), audits.asks(), checks.asks(), source_inputs)
 
 
 def _note(asking: Asking[Subject], drawn: Drawn, keys: Iterable[Subject]) -> None:
@@ -763,7 +752,6 @@ def _open_needed(
             ask.rank,
             ask.waits,
             ask.annotators,
-            ask.protocol,
             output,
             sources.get((task, input_id, output)),
             ask.studies,

@@ -1,21 +1,18 @@
-"""What adjudicators settle: disputes, spot checks, inspections, and what they settled lately and change.
+"""What adjudicators settle: disputes, spot checks, and what they settled lately and change.
 
 An adjudication is append-only, and counts before the people's answer. A spot check asks what people agree on without
-showing what they said. An inspection, under the protocol `shown`, looks over what they agree on, seeing all they said:
-in the study one student identified false satisfactions, three others validated them, and a co-author inspected the
-results at last (Jiang, Chen and Wang 2022, section 6.1.2). An answer counts as soon as people agree; an inspection
-confirms or changes it.
+showing what they said.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, Engine, Select, delete, exists, func, select
+from sqlalchemy import ColumnElement, Connection, Engine, Select, delete, exists, select
 
-from audit.annotation.accounts import ADJUDICATORS, ROLES, reading_as
-from audit.annotation.answers import UNSURE, Vote, counting_votes, is_adjudicated, is_disputed, is_vote, stands
-from audit.annotation.causes import INSPECTION, check_reason, is_check, remark_of, written_as_check
+from audit.annotation.accounts import ADJUDICATORS, reading_as
+from audit.annotation.answers import UNSURE, is_adjudicated, is_disputed, is_vote, stands
+from audit.annotation.causes import check_reason, is_check, remark_of, written_as_check
 from audit.annotation.deferral import FLAG, check_comment, is_flagged, taken_back
 from audit.annotation.guidelines import guideline_in_force
 from audit.annotation.questions import BROKEN, HOLDS
@@ -24,7 +21,6 @@ from audit.errors import Refused
 from audit.judging.unit import Work, check_answer, unit_of_work
 from audit.keys import digest
 from audit.messages import message
-from audit.sampling.designs import SHOWN
 from audit.store import tables
 from audit.store.core import adjudication, answer, aside, count_rows, judgement, question, spot_check
 
@@ -45,14 +41,6 @@ class Adjudicated:
     is_check: bool
     """Whether it was a spot check, in which nobody's votes are shown."""
     decided_at: datetime
-
-
-@dataclass(frozen=True)
-class Inspection:
-    """A question on which people agree, each but the first having seen the answers before, with their votes."""
-
-    shown: Shown
-    votes: list[Vote]
 
 
 def adjudicate(
@@ -192,52 +180,6 @@ def check(engine: Engine, account_id: int, question_id: int, allowed: Sequence[s
         _adjudicate(work, account_id, question_id, allowed, written_as_check(remark))
 
 
-def next_inspection(
-    engine: Engine, account_id: int, later: Sequence[int] = (), first: int | None = None
-) -> Inspection | None:
-    """The inspection that has waited longest for this account; None: there is none.
-
-    Never a question that they ever judged themselves. `first` comes before all others where it waits, and those of
-    `later` come last, in this order. Raises NotAllowed.
-    """
-    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
-        first = _first_of(connection, _to_inspect(account_id), later, first)
-        if first is None:
-            return None
-        votes = [vote for vote in counting_votes(connection, [first]) if vote.role in ROLES]
-        return Inspection(show(connection, first), votes)
-
-
-def inspections_left(engine: Engine, account_id: int) -> int | None:
-    """The number of inspections that wait for this account; None: no question has the protocol `shown`. Raises
-    NotAllowed."""
-    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
-        if not connection.execute(select(question.c.id).where(question.c.protocol == SHOWN).limit(1)).first():
-            return None
-        return count_rows(connection, _to_inspect(account_id).order_by(None).subquery())
-
-
-def inspect(engine: Engine, account_id: int, question_id: int, allowed: Sequence[str], remark: str = "") -> None:
-    """Confirm what people agree on, or change it; `allowed` are the right labels, and a change needs a remark.
-
-    Raises NotAllowed, or Refused where the question does not wait for an inspection, the account judged it, or the
-    labels cannot be taken.
-    """
-    with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
-        work.hold(question_id)  # of two inspectors with it on their screens, the second finds that it is gone
-        if _has_judged(work.connection, account_id, question_id):
-            raise Refused(message("refused.own_inspection"))
-        agreed = _agreed(work.connection, question_id)
-        waits = work.connection.execute(_to_inspect(account_id).where(question.c.id == question_id)).first()
-        if waits is None or agreed is None:
-            raise Refused(message("refused.no_inspection"))
-        remark = remark.strip()
-        if allowed and set(allowed) != set(agreed) and not remark:
-            raise Refused(message("refused.change_needs_reason"))
-        written = f"{INSPECTION}: {remark}" if remark else INSPECTION
-        _adjudicate(work, account_id, question_id, allowed, written)
-
-
 def _adjudicate(
     work: Work, account_id: int, question_id: int, allowed: Sequence[str], reason: str, code: str | None = None
 ) -> int:
@@ -305,23 +247,6 @@ def _to_check(account_id: int) -> Select[int]:
     )
 
 
-def _to_inspect(account_id: int) -> Select[int]:
-    """The questions that wait for this account's inspection, by when they were last answered.
-
-    What is to be spot-checked is left to that check, for which nobody may have seen the votes.
-    """
-    last = select(func.max(judgement.c.id)).where(judgement.c.question_id == question.c.id).scalar_subquery()
-    return (
-        select(question.c.id)
-        .join(answer, (answer.c.question_id == question.c.id) & (answer.c.origin == "people"))
-        .where(question.c.protocol == SHOWN, question.c.filled.is_(True))
-        .where(~is_adjudicated(question.c.id))
-        .where(~exists().where(spot_check.c.question_id == question.c.id))
-        .where(question.c.id.not_in(_judged_by(account_id)))
-        .order_by(last, question.c.id)
-    )
-
-
 def _judged_by(account_id: int) -> Select[int]:
     """Questions that this account ever judged, an answer taken back included."""
     return select(judgement.c.question_id).where(judgement.c.annotator_id == account_id)
@@ -355,8 +280,6 @@ class Opinion:
     """What they wrote to their answer."""
     flags: tuple[str, ...] = ()
     """What they wrote to their flags, oldest first."""
-    saw: bool = False
-    """Whether somebody else's answer was on the screen when they gave theirs."""
 
 
 def open_disputes(connection: Connection) -> list[int]:
@@ -399,6 +322,6 @@ def _people(connection: Connection, question_id: int) -> list[Opinion]:
         people.append(
             Opinion(number, None, flags=written)
             if vote is None
-            else Opinion(number, vote.answer, vote.comment, written, saw=vote.saw is not None)
+            else Opinion(number, vote.answer, vote.comment, written)
         )
     return people

@@ -14,7 +14,6 @@ from audit.annotation.queue import LEASE, lease_question
 from audit.errors import Refused
 from audit.judging.unit import Work, unit_of_work
 from audit.messages import message
-from audit.sampling.designs import SHOWN
 from audit.store import tables
 from audit.store.core import aside, count_rows, judgement, lease, question
 
@@ -159,7 +158,7 @@ def _check_flag(kind: str | None, comment: str | None) -> None:
 
 def _has_place(connection: Connection, question_id: int) -> bool:
     """Whether the question, which is held, wants more answers than others have given it or are about to give."""
-    query = select(question.c.annotators, question.c.protocol, votes_on_question())
-    wanted, protocol, votes = connection.execute(query.where(question.c.id == question_id)).one()
+    query = select(question.c.annotators, votes_on_question())
+    wanted, votes = connection.execute(query.where(question.c.id == question_id)).one()
     others = count_rows(connection, lease, lease.c.question_id == question_id, lease.c.expires_at >= tables.now())
-    return not (protocol == SHOWN and others) and votes + others < wanted
+    return bool(votes + others < wanted)

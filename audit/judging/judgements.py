@@ -15,12 +15,11 @@ from audit.annotation.control_questions import FIRST, needs_training
 from audit.annotation.guidelines import guideline_in_force
 from audit.annotation.own_answers import OwnAnswer, counted_answer
 from audit.annotation.questions import languages_of
-from audit.annotation.queue import LEASE, end_leases_of_others, lease_question, seen, seen_by_somebody
+from audit.annotation.queue import LEASE, lease_question
 from audit.annotation.settings import settings_of
 from audit.errors import Refused
 from audit.judging.unit import check_answer, unit_of_work
 from audit.messages import message
-from audit.sampling.designs import SHOWN
 from audit.store import tables
 from audit.store.core import judgement, lease, question
 
@@ -70,9 +69,6 @@ def judge(
             if last is not None and tuple(last)[1:] == (question_id, answer, comment):
                 return int(last.id)
             raise Refused(message("refused.not_leased"))
-        blind = lease.saw is None and held is not None and held.protocol != SHOWN
-        if lease.round == FIRST and not blind and lease.saw != connection.execute(seen(), params).scalar():
-            raise Refused(message("refused.answers_changed"))
         if connection.execute(_own_answer(), {**params, "round": lease.round}).first():
             raise Refused(message("refused.answered"))
         row = {
@@ -84,7 +80,6 @@ def judge(
             "guideline": guideline_in_force(connection, task, kind).version,
             "shown_at": shown_at,
             "decided_at": tables.now(),
-            "saw": lease.saw,
             "compared": lease.compared,
             "client": client,
         }
@@ -130,8 +125,6 @@ def change(
             "shown_at": shown_at,
             "decided_at": tables.now(),
             "supersedes": before.id,
-            # What others had answered was on the screen when it was first given, and is not shown again.
-            "saw": before.saw,
             "compared": before.compared,
             "client": client,
         }
@@ -145,8 +138,7 @@ def undo(engine: Engine, account_id: int, *, client: str | None = None, only: in
     `only` is the id of the judgement that is meant: any other is refused, and where that one is withdrawn already,
     nothing changes, so that undoing twice undoes once.
     None where there is nothing to undo. The judgement stays in the history, superseded by a row `withdrawn`.
-    Raises Refused when an adjudicator has settled the question since, when somebody has answered it who saw the answer,
-    and after `UNDOS` in a row.
+    Raises Refused when an adjudicator has settled the question since, and after `UNDOS` in a row.
     """
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
@@ -172,10 +164,6 @@ def undo(engine: Engine, account_id: int, *, client: str | None = None, only: in
         # An adjudication settles first answers; refusing another one would tell that it was a hidden question.
         if row["round"] == FIRST and connection.execute(select(is_adjudicated(question_id))).scalar():
             raise Refused(message("refused.settled"))
-        if row["round"] == FIRST:
-            end_leases_of_others(connection, question_id, account_id)
-        if row["round"] == FIRST and seen_by_somebody(connection, question_id, int(row["id"])):
-            raise Refused(message("refused.answer_seen"))
         withdrawn = {
             "question_id": question_id,
             "annotator_id": account_id,
@@ -234,7 +222,7 @@ def _withdrawn_last(connection: Connection, account_id: int) -> list[tuple[int, 
 def _end_lease() -> ReturningDelete[Any]:
     """The lease of this question to this account, taken away."""
     own = (lease.c.question_id == bindparam("question")) & (lease.c.annotator_id == bindparam("account"))
-    return delete(lease).where(own).returning(lease.c.round, lease.c.saw, lease.c.compared)
+    return delete(lease).where(own).returning(lease.c.round, lease.c.compared)
 
 
 @cache

@@ -51,7 +51,7 @@ class Work:
 
     def hold(self, question_id: int) -> Row[Any] | None:
         """Keep others from answering this question, and from what they could ask or spare because of its answer, until
-        the end. Returns its task, kind and protocol; None: there is no such question.
+        the end. Returns its task and kind; None: there is no such question.
 
         One question a unit, and before anything else is locked: locks are taken in one order, inputs, questions, their
         leases and checks, so that no two wait for each other. Raises RuntimeError for a second one.
@@ -148,6 +148,6 @@ def rebuild(engine: Engine) -> int:
 
 @cache
 def _question() -> Select[Any]:
-    """The question's task, kind and protocol, locked."""
-    columns = (question.c.id, question.c.task, question.c.kind, question.c.protocol)
+    """The question's task and kind, locked."""
+    columns = (question.c.id, question.c.task, question.c.kind)
     return select(*columns).where(question.c.id == bindparam("question")).with_for_update(key_share=True)

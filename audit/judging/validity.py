@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, func, select
+from sqlalchemy import Connection, Engine, Row, select
 
-from audit.annotation.accounts import MODEL, ROLES, checked_name, note, reading_as_manager
-from audit.annotation.answers import SCALES, UNSURE, command, is_counted
+from audit.annotation.accounts import MODEL, checked_name, note, reading_as_manager
+from audit.annotation.answers import SCALES, UNSURE, command
 from audit.annotation.guidelines import ELSEWHERE
 from audit.annotation.questions import RATINGS
 from audit.annotation.scales import drawn_members
@@ -27,9 +27,7 @@ from audit.messages import message
 from audit.new_files import write_file
 from audit.sampling.validity import DrawnPairs, ValidityRequest, draw_pairs, end_pairs
 from audit.store import need_study, rows_among, tables
-from audit.store.core import annotator as annotator_table
-from audit.store.core import input_table, judgement, question, validity_study
-from audit.store.core import study as study_table
+from audit.store.core import input_table, question
 from audit.tasks import text_columns
 
 ID = "id"
@@ -66,69 +64,6 @@ def end_validity(engine: Engine, study: int | None = None, *, by: int | None = N
         if ended:
             note(work.connection, by, "validity ended", studies=ended)
         return ended
-
-
-@dataclass(frozen=True)
-class ValidityState:
-    """How far the ratings of a study's drawn pairs are. `ratings` of people, at most as many as are `wanted` of each
-    text and scale; `of_models` those that models gave."""
-
-    study: int
-    corpus: str
-    pairs: int
-    relations: int
-    ratings: int
-    wanted: int
-    of_models: int
-    open: bool
-    first: bool
-    """Whether these questions come before all others."""
-
-
-def validity_states(engine: Engine, *, by: int | None = None) -> list[ValidityState]:
-    """The state of each study of which pairs were drawn. Raises NotAllowed as `write_texts`."""
-    with reading_as_manager(engine, by) as connection:
-        begun = (
-            select(validity_study, study_table.c.corpus)
-            .join(study_table, study_table.c.id == validity_study.c.study_id)
-            .order_by(validity_study.c.study_id)
-        )
-        states = []
-        for row in connection.execute(begun).all():
-            drawn = drawn_members(connection, [row.study_id])
-            texts = sorted({member["input_id"] for member in drawn})
-            people, models = (_given(connection, texts, roles) for roles in (ROLES, (MODEL,)))
-            states.append(
-                ValidityState(
-                    row.study_id,
-                    row.corpus,
-                    pairs=len(drawn) // 2,
-                    relations=len({member["relation_id"] for member in drawn}),
-                    ratings=sum(min(number, row.annotators) for number in people),
-                    wanted=len(texts) * len(SCALES) * row.annotators,
-                    of_models=sum(models),
-                    open=row.ended_at is None,
-                    first=row.first,
-                )
-            )
-    return states
-
-
-def _given(connection: Connection, texts: list[int], roles: tuple[str, ...]) -> list[int]:
-    """How many ratings of these roles each question about these texts has; of those that have one."""
-    query = (
-        select(question.c.id, func.count().label("number"))
-        .join(judgement, judgement.c.question_id == question.c.id)
-        .join(annotator_table, annotator_table.c.id == judgement.c.annotator_id)
-        .where(
-            question.c.kind.in_(SCALES),
-            judgement.c.round == 1,
-            is_counted(judgement),
-            annotator_table.c.role.in_(roles),
-        )
-        .group_by(question.c.id)
-    )
-    return [int(row.number) for row in rows_among(connection, query, question.c.input_id, texts)]
 
 
 def write_texts(engine: Engine, place: str | Path, *, by: int | None = None) -> int:

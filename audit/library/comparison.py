@@ -18,13 +18,10 @@ from audit.user_models import checked_arguments
 
 @checked_arguments
 def compare(
-    old: str | Path,
-    new: str | Path,
+    old: str,
+    new: str,
     store: str | Path | Study | None = None,
     *,
-    system: str | None = None,
-    old_system: str | None = None,
-    new_system: str | None = None,
     answers: Whose = "both",
     target: Target = "population",
     show: int = SHOWN,
@@ -32,9 +29,7 @@ def compare(
     """Compare two versions of a system on the groups that apply to both: what was fixed and what broke.
 
     `old` and `new` are systems (`name`, `name@version`, the beginning of that, or `#id`) of the database `store`, a
-    file, URL or `Study`; or two databases, whose groups are matched by content and whose answers count for both;
-    `system` names the system where these hold several, `old_system` and `new_system` that of each. Raises AuditError
-    for a name that fits none or several, and where they share no source.
+    file, URL or `Study`. Raises AuditError for a name that fits none or several, and where they share no source.
 
     >>> import audit
     >>> def old(text):
@@ -49,9 +44,7 @@ def compare(
     [['A bad film.', 'negative', 'negative'], ['A BAD FILM.', 'negative', 'positive']]
     """
     database = store.engine if isinstance(store, Study) else str(store or "audit.db")
-    request = Comparing(answers, target, show)
-    systems = old_system or system, new_system or system
-    return Comparison(compare_versions(str(old), str(new), database, request, systems))
+    return Comparison(compare_versions(old, new, database, Comparing(answers, target, show)))
 
 
 class Comparison:

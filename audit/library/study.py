@@ -18,7 +18,7 @@ from audit.annotation.questions import BEHIND
 from audit.annotation.words import set_words, words_content
 from audit.corpora.base import Unit
 from audit.corpora.files import Reading
-from audit.corpora.slices import SliceFunction, column_slice
+from audit.corpora.slices import SliceFunction
 from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
 from audit.judging.judges import JudgeRequest, ask_judge, variants_named
@@ -195,7 +195,6 @@ class Study:
         annotators: int | None = None,
         audit_groups: int = 0,
         audit_follow_ups: float = 0.1,
-        protocol: str | None = None,
         domain: str | None = None,
         quorum: str | None = None,
     ) -> "Study":
@@ -212,7 +211,7 @@ class Study:
             raise AuditError(f"per_relation={per_relation!r} and share={share!r}: say one of them")
         audits = Audits(audit_groups, audit_follow_ups)
         size = Size(per_relation, share)
-        draw_all(self.engine, SampleRequest(size, design, seed, annotators, audits, protocol, domain, quorum))
+        draw_all(self.engine, SampleRequest(size, design, seed, annotators, audits, domain, quorum))
         return self
 
     @checked_arguments
@@ -395,7 +394,6 @@ class Study:
         delta: float = 0.0,
         proxy: str | Sequence[str] = (),
         slices: str | SliceFunction | Sequence[str | SliceFunction] = (),
-        by: str | None = None,
         design: str | None = None,
         examples: int = 20,
     ) -> Report:
@@ -403,12 +401,11 @@ class Study:
 
         `answers` are gold's, people's or both; `target` is "population" (texts to come) or "corpus"; differences up to
         `delta` do not count. `proxy` names cheap signals that sharpen estimates. `slices` asks for rates by slice:
-        names such as "length", columns of the corpus, or functions of a row (`audit.corpora.slices`); `by` is one of
-        "gold" or a column. `examples` is how many false satisfactions are in it with their texts. Raises AuditError.
+        names such as "length", columns of the corpus, or functions of a row (`audit.corpora.slices`). `examples` is
+        how many false satisfactions are in it with their texts. Raises AuditError.
         """
         proxies = [proxy] if isinstance(proxy, str) else list(proxy)
         wanted = [slices] if isinstance(slices, str) or callable(slices) else list(slices)
-        wanted += [column_slice(by)] if by else []
         document = study_report(
             self.engine, answers, None, design, target=target, delta=delta, proxies=proxies,
             slices=wanted, examples=examples,

@@ -8,9 +8,11 @@ from typing import cast
 
 import numpy as np
 import pandas as pd
+from sqlalchemy import ColumnElement, Engine, select
 
 import audit
-from audit.annotation.ratings import Rated
+from audit.annotation.answers import SCALES
+from audit.annotation.ratings import Kind, Rated, stored_ratings
 from audit.errors import AuditError
 from audit.messages import message
 from audit.reports.document import plain
@@ -20,9 +22,11 @@ from audit.reports.documents import (
     AgreementPart,
     CoefficientEntry,
     RatingCounts,
+    StoredAgreement,
 )
 from audit.reports.words import UNKNOWN, count, signature_line
-from audit.statistics.agreement import COEFFICIENTS, Ratings, agreement_of_pairs, check_level, suite
+from audit.statistics.agreement import COEFFICIENTS, Ratings, agreement_of_pairs, check_level, label_pairs, suite
+from audit.store import table_of, tables
 
 WIDTH = 100
 _MATRIX = 10
@@ -85,6 +89,40 @@ def agreement_report(
             "confidence": confidence,
         },
     }
+
+
+def stored_agreement(
+    engine: Engine, by: int | None = None, among: ColumnElement[bool] | None = None
+) -> list[StoredAgreement]:
+    """The agreement on each task and kind of question that two people judged, with `task`, `kind` and `confusions`;
+    among the questions that meet a condition, or all.
+
+    `confusions` has a row and a column a label, in the order of `labels`: how often one annotator gave the row's label
+    where another gave the column's.
+
+    For a manager (`by`, an account id; else NotAllowed) or for whoever has the database itself (None).
+    """
+    reports: list[StoredAgreement] = []
+    for task, kind in _question_kinds(engine):
+        try:
+            rated = stored_ratings(engine, task, kind, by=by, among=among)
+            report = agreement_report(rated)
+        except AuditError as problem:
+            if type(problem) is not AuditError:
+                raise
+            continue  # fewer than two people have judged such questions
+        confusions = label_pairs(Ratings.of(rated.frame, rated.labels)).tolist()
+        reports.append({**report, "task": task, "kind": kind, "confusions": confusions})
+    return reports
+
+
+def _question_kinds(engine: Engine) -> Sequence[tuple[str, Kind]]:
+    question = table_of(tables.Question)
+    query = select(question.c.task, question.c.kind).where(question.c.kind.not_in(SCALES)).distinct()
+    with engine.connect() as connection:
+        kinds = [(str(task), kind) for task, kind in connection.execute(query)]
+    # Questions about inputs or outputs first, then those about groups; PostgreSQL takes no such order of distinct rows.
+    return sorted(kinds, key=lambda asked: (asked[0], asked[1] == "group", asked[1]))
 
 
 def _ratings(frame: pd.DataFrame, labels: Sequence[str] | None, order: Sequence[str] | None) -> Ratings:

@@ -702,7 +702,7 @@ def order_in_words(relation: RelationResultEntry, language: str = ENGLISH) -> st
     return say("order.ranks_alt", relation=relation["relation"], ranks=listed(ranks, language))
 
 
-# Violation rates: by relation, family, slice and task; and accuracy by gold.
+# Violation rates: by relation, slice and task; and accuracy by gold.
 
 LINE = 17
 """Height of one bar with its room, in pixels."""
@@ -729,15 +729,12 @@ def _bar(rates: ViolationRate | SliceRate, name: str | None = None) -> dict[str,
     }
 
 
-def relation_groups(table: ViolationTable, by: str = "relation", language: str = ENGLISH) -> Groups:
-    """The bars of a table of `violations`: a group a relation, or a family, with `by`; a bar a system that was run."""
+def relation_groups(table: ViolationTable) -> Groups:
+    """The bars of a table of `violations`: a group a relation, a bar a system that was run."""
     return [
-        (
-            family_name(row["name"], language) if by == "family" else row["name"],
-            [_bar(rates) for rates in row["rates"] if rates["vr_observed"] is not None],
-        )
+        (row["name"], [_bar(rates) for rates in row["rates"] if rates["vr_observed"] is not None])
         for row in table["rows"]
-        if row["by"] == by
+        if row["by"] == "relation"
     ]
 
 

@@ -2,19 +2,17 @@
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, Engine, make_url, select
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy import Connection, Engine, select
 
 import audit
 from audit.errors import AuditError
-from audit.false_satisfaction.changes import Changes, RelationKey, Side, changes, input_codes, order_seeds
+from audit.false_satisfaction.changes import Changes, RelationKey, Side, changes, order_seeds
 from audit.false_satisfaction.resolution import State, Whose
 from audit.judging.samples import draw_changes
 from audit.relations import COUNTED
@@ -36,7 +34,6 @@ from audit.statistics.intervals import Target
 from audit.store import open_store, rows_among, snapshot, table_of, tables
 from audit.store.bulk import LIMIT
 
-_ENDINGS = (".db", ".sqlite", ".sqlite3")
 WIDTH = 100
 SHOWN = 10
 """Groups that got worse which are shown, unless told otherwise."""
@@ -60,87 +57,23 @@ class Comparing:
             raise AuditError(f"draw {self.draw}: must be at least 1 group of each relation", parameter="draw")
 
 
-def is_database(name: str) -> bool:
-    """Whether OLD or NEW names a database, and not a system.
+def compare(old: str, new: str, database: str | Engine, request: Comparing) -> CompareDocument:
+    """Compare two systems of a database: `name`, `name@version`, the beginning of that, or `#id`.
 
-    >>> is_database("runs/old.db"), is_database("sqlite:///old"), is_database("logreg@2")
-    (True, True, False)
+    Nothing is written, unless groups are to be drawn. Raises AuditError for a name that fits no system or several, for
+    systems that share no source or no relation, and what `open_store` raises.
     """
-    return "://" in name or name.endswith(_ENDINGS) or Path(name).is_file()
-
-
-def shown_name(name: str) -> str:
-    """The name of a system or database without a password.
-
-    >>> shown_name("postgresql://ada:secret@server/films"), shown_name("old.db")
-    ('postgresql://ada:***@server/films', 'old.db')
-    """
-    if "://" not in name:
-        return name
-    try:
-        return make_url(name).render_as_string(hide_password=True)
-    except (ArgumentError, ValueError):
-        return name.split("@")[-1]  # what stands before an @ may be a password
-
-
-def compare(
-    old: str,
-    new: str,
-    database: str | Engine,
-    request: Comparing,
-    systems: tuple[str | None, str | None] = (None, None),
-) -> CompareDocument:
-    """Compare two systems of a database (`name`, `name@version`, the beginning of that, or `#id`), or the system of two
-    databases.
-
-    Where OLD and NEW are databases (`is_database`) the other argument `database` is not opened; `systems` names the
-    system of each, which one may leave out that holds one. Answers of both databases count for both. Nothing is
-    written, unless groups are to be drawn, which needs one database. Raises AuditError for a name that fits no system
-    or several, for systems that share no source or no relation, and what `open_store` raises.
-    """
-    with ExitStack() as stack:
-        if is_database(old) != is_database(new):
-            first, second = (shown_name(name) for name in ((old, new) if is_database(old) else (new, old)))
-            raise AuditError(f"{first} is a database and {second} a system; name two databases or two systems of one")
-        if is_database(old):
-            if request.draw is not None:
-                raise AuditError("groups are drawn in one database, and these are two; run both systems in one")
-            engines = [open_store(old), open_store(new)]
-            for engine in engines:
-                stack.callback(engine.dispose)
-            connections = [stack.enter_context(snapshot(engine)) for engine in engines]
-            labels: tuple[str | None, str | None] = (shown_name(old), shown_name(new))
-            names = systems
-        else:
-            if systems != (None, None):
-                raise AuditError(
-                    "system, old_system and new_system are for two databases; here OLD and NEW name the systems",
-                    parameter=("system", "old_system", "new_system"),
-                )
-            engine = open_store(database) if isinstance(database, str) else database
-            if isinstance(database, str):
-                stack.callback(engine.dispose)
-            connections = [stack.enter_context(snapshot(engine))] * 2
-            labels, names = (None, None), (old, new)
-        versions = [
-            _system(connection, name, label, option)
-            for connection, name, label, option in zip(
-                connections, names, labels, ("old_system", "new_system"), strict=True
-            )
-        ]
-        if labels[0] is None and versions[0].id == versions[1].id:
-            raise AuditError(f"{old} and {new} are the same system, {versions[0].label}; name two versions")
-        codes = [None, None] if labels[0] is None else [input_codes(connection) for connection in connections]
-        sides = [
-            Side(connection, version.id, code)
-            for connection, version, code in zip(connections, versions, codes, strict=True)
-        ]
-        found = changes(sides[0], sides[1], request.answers)
-        _need_common(found, versions)
-        document = _document(found, versions, labels, sides, request)
-        groups = _to_draw(found, sides, request.draw) if request.draw is not None else None
-    if groups is not None:
-        with _opened(database) as engine:
+    with _opened(database) as engine:
+        with snapshot(engine) as connection:
+            versions = [_system(connection, name) for name in (old, new)]
+            if versions[0].id == versions[1].id:
+                raise AuditError(f"{old} and {new} are the same system, {versions[0].label}; name two versions")
+            sides = [Side(connection, version.id) for version in versions]
+            found = changes(sides[0], sides[1], request.answers)
+            _need_common(found, versions)
+            document = _document(found, versions, sides, request)
+            groups = _to_draw(found, sides, request.draw) if request.draw is not None else None
+        if groups is not None:
             document["drawn"] = draw_changes(engine, groups, request.annotators)
     return document
 
@@ -169,28 +102,21 @@ class _Version:
         return f"{self.name}@{self.version}"
 
 
-def _system(connection: Connection, name: str | None, database: str | None = None, parameter: str = "") -> _Version:
-    """The system that a name means. Raises AuditError, which lists what is there, where it is none or several, and
-    names the parameter that is for this database."""
+def _system(connection: Connection, name: str) -> _Version:
+    """The system that a name means. Raises AuditError, which lists what is there, where it is none or several."""
     table = table_of(tables.System)
     columns = (table.c.id, table.c.name, table.c.version, table.c.settings)
     every = [_Version(*row) for row in connection.execute(select(*columns).order_by(table.c.id))]
     spelled = [(version.name, version.label, f"#{version.id}", f"{version.label}#{version.id}") for version in every]
-    fitting = [version for version, names in zip(every, spelled, strict=True) if name is None or name in names]
+    fitting = [version for version, names in zip(every, spelled, strict=True) if name in names]
     if not fitting:
-        fitting = [version for version in every if version.label.startswith(str(name))]
+        fitting = [version for version in every if version.label.startswith(name)]
     if len(fitting) == 1:
         return fitting[0]
     there = ", ".join(_spelled(version, every) for version in fitting or every) or "none"
-    where = f" in {database}" if database else ""
-    if name is None:
-        raise AuditError(
-            f"there are {len(every)} systems{where} ({there}); name one with {parameter}", parameter=parameter
-        )
     what = "means several systems" if fitting else "is no system"
-    own = f"; {parameter} names that of this database" if database else ""
     number = f"; a version, or a number as in #{fitting[0].id}, is enough" if fitting else ""
-    raise AuditError(f"{name} {what}{where}; there are {there}{number}{own}", parameter=parameter or ())
+    raise AuditError(f"{name} {what}; there are {there}{number}")
 
 
 def _spelled(version: _Version, every: Sequence[_Version]) -> str:
@@ -232,7 +158,6 @@ def _named(key: RelationKey, others: Sequence[RelationKey] | None) -> str:
 def _document(
     found: Changes,
     versions: Sequence[_Version],
-    labels: Sequence[str | None],
     sides: Sequence[Side],
     request: Comparing,
 ) -> CompareDocument:
@@ -250,8 +175,8 @@ def _document(
         for rate, adjusted in zip(tested, holm([float(rate["p"] or 0.0) for rate in tested]), strict=True):
             rate["p_holm"] = adjusted
     document: CompareDocument = {
-        "old": _version_entry(versions[0], labels[0]),
-        "new": _version_entry(versions[1], labels[1]),
+        "old": _version_entry(versions[0]),
+        "new": _version_entry(versions[1]),
         "sources": dict(zip(("old", "new", "both"), found.sources, strict=True)),
         "relations": entries,
         "all": _entry(groups, None, None, request.target),
@@ -276,8 +201,8 @@ def _document(
     return document
 
 
-def _version_entry(version: _Version, database: str | None) -> VersionEntry:
-    return {"system": version.name, "version": version.version, "settings": version.settings, "database": database}
+def _version_entry(version: _Version) -> VersionEntry:
+    return {"system": version.name, "version": version.version, "settings": version.settings}
 
 
 def _left_out(found: Changes) -> list[LeftOut]:
@@ -311,10 +236,6 @@ def _notes(document: CompareDocument, found: Changes) -> list[str]:
     if every["to_settle"]:
         notes.append(
             f"{every['to_settle']:,} groups that changed are not settled: judging these alone decides the difference."
-        )
-    if found.conflicting:
-        notes.append(
-            f"The two databases answer {found.conflicting:,} questions differently; those answers count for neither."
         )
     old, new, both = found.sources
     if old > both or new > both:

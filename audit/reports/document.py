@@ -78,7 +78,6 @@ class SampleEntry(TypedDict):
     audit_groups: int
     audit_follow_ups: NotRequired[float]
     audit_answers: NotRequired[float]
-    protocol: NotRequired[str]
     domain: NotRequired[str]
     quorum: NotRequired[str]
 
@@ -134,7 +133,6 @@ class Signature(TypedDict, total=False):
     slices: list[str]
     weights: str
     primary: list[dict[str, Any]]
-    protocols: str
     interval: str | None
     confidence: float | None
     target: str
@@ -606,36 +604,6 @@ class DisputesEntry(TypedDict):
     uncoded: int
 
 
-class ProtocolArm(TypedDict):
-    """The groups that were judged under one protocol."""
-
-    protocol: str
-    sources: int
-    groups: int
-    false: int
-    fs_rate: Rate
-    fs_low: Rate
-    fs_high: Rate
-    questions: int
-    agreement: Rate
-    disputed: int
-    validations: int
-    unchanged: int
-    inspected: int
-    inspected_changed: int
-
-
-class ProtocolsEntry(TypedDict):
-    """What seeing an earlier answer moves: R_FS under `shown` minus R_FS under `blind`."""
-
-    randomised: bool
-    arms: list[ProtocolArm]
-    difference: float | None
-    low: float | None
-    high: float | None
-    crossed: int
-
-
 class SliceRate(GenuineRates, Bounds):
     """Rates of a system on the sources of a slice, over all relations (`relation` null) or under one."""
 
@@ -895,16 +863,6 @@ class PlanEntry(TypedDict):
     deviates: list[Deviation]
 
 
-class LaterNaming(TypedDict):
-    """A comparison that was named after the one that counts."""
-
-    system: str
-    other: str
-    relation: str | None
-    named_at: str
-    answers_before: int
-
-
 class PrimaryEntry(TypedDict):
     """The comparison of a study that was named before its first answer, tested by itself."""
 
@@ -928,7 +886,6 @@ class PrimaryEntry(TypedDict):
     reason: str | None
     p_holm: float | None
     apart: bool
-    later: list[LaterNaming]
 
 
 class ToldEntry(TypedDict):
@@ -1074,7 +1031,6 @@ class ReportDocument(TypedDict):
     slice_tests: NotRequired[SliceTestsEntry]
     causes: NotRequired[list[CausesEntry]]
     disputes: NotRequired[DisputesEntry | None]
-    protocols: NotRequired[ProtocolsEntry]
     plan: NotRequired[list[PlanEntry]]
     judges: NotRequired[list[JudgeEntry]]
     validity: NotRequired[list[ValidityEntry]]

@@ -65,17 +65,12 @@ class AgreementDocument(RatingCounts):
     signature: dict[str, Any]
 
 
-class AgreementOverTime(AgreementDocument):
-    """With a part for each stretch of the judging: how often a row's label was given against a column's."""
-
-    confusions: list[list[int]]
-
-
-class StoredAgreement(AgreementOverTime):
-    """The same for one kind of questions of a task."""
+class StoredAgreement(AgreementDocument):
+    """The same for one kind of questions of a task, with how often a row's label was given against a column's."""
 
     task: str
     kind: str
+    confusions: list[list[int]]
 
 
 class JudgesDocument(TypedDict):
@@ -249,56 +244,7 @@ class CompetenceDocument(TypedDict):
     signature: dict[str, Any]
 
 
-# How numbers firmed up while people judged, and how far the judging is.
-
-
-class HistoryPoint(TypedDict):
-    """How much people had given at a point, and the judged groups of all cells."""
-
-    judgements: int
-    adjudications: int
-    until: str | None
-    answers: int
-    judged: int
-
-
-class SystemHistory(TypedDict):
-    """A system under one relation: lists with a number for each point."""
-
-    system: str
-    judged: list[int | None]
-    sr_observed: list[Rate]
-    fs_rate: list[Rate]
-    fs_low: list[Rate]
-    fs_high: list[Rate]
-    sr_genuine: list[Rate]
-    sr_genuine_low: list[Rate]
-    sr_genuine_high: list[Rate]
-    p_best: list[Rate]
-
-
-class Winner(TypedDict):
-    """The system that is likeliest the best at the last point; null where nobody knows."""
-
-    winner: str | None
-    p_winner: Rate
-
-
-class RelationHistory(Winner):
-    """The systems under one relation."""
-
-    task: str
-    study: int | str | None
-    corpus: str | None
-    relation: str
-    systems: list[SystemHistory]
-
-
-class HistoryDocument(TypedDict):
-    """Rates and rankings at points of the history of judging."""
-
-    points: list[HistoryPoint]
-    relations: list[RelationHistory]
+# How far the judging is.
 
 
 class QuestionCounts(TypedDict):
@@ -586,7 +532,6 @@ class VersionEntry(TypedDict):
     system: str
     version: str
     settings: str
-    database: str | None
 
 
 class MeanEntry(TypedDict):

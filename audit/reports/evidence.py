@@ -41,7 +41,6 @@ from audit.false_satisfaction.groups import (
     shared_groups,
 )
 from audit.false_satisfaction.holds import Holds, count_holds
-from audit.false_satisfaction.protocol_arms import Arms, count_arms
 from audit.false_satisfaction.proxies import CellProxies, cell_proxies
 from audit.false_satisfaction.questions import asked_by
 from audit.false_satisfaction.resolution import (
@@ -73,7 +72,7 @@ from audit.reports.sensitivity import Lenient
 from audit.reports.validity_study import ValidityRecord, read_validity
 from audit.runner.studies import cut_inputs, inapplicable_notes
 from audit.sampling.audits import audits_of
-from audit.sampling.designs import ALL, BLIND, INFORMATIVE, MAJORITY
+from audit.sampling.designs import ALL, INFORMATIVE, MAJORITY
 from audit.statistics.intervals import Target
 from audit.store import snapshot, table_of, tables
 from audit.store.brought import absent_plugins
@@ -86,10 +85,8 @@ ESTIMATORS = (
     "longest settled beginning of each cell's draw",
     "comparisons only: longest settled beginning of each relation's informative groups",
 )
-_USUAL = (("protocol", BLIND), ("domain", ALL), ("quorum", MAJORITY))
+_USUAL = (("domain", ALL), ("quorum", MAJORITY))
 """Settings of a sample that its signature leaves out, because they are the usual ones."""
-METHOD = "plain means over judged groups by arm; MOVER over exact intervals at the effective size of sources"
-"""What a signature says of the estimator."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +109,6 @@ class Evidence:
     causes: pd.DataFrame
     disputes: DisputesEntry | None
     plans: Sequence[PlanAdherence]
-    arms: Arms | None
     accuracy: Sequence[RightOutputs]
     sliced: Sliced | None
     proxies: Sequence[CellProxies]
@@ -142,15 +138,13 @@ def evidence(
         counted, drawn = count_drawn(connection, whose, study, design)
         compared = comparisons(connection, counted)
         clusters = source_clusters(connection, _ids(counted))
-        causes, arms = named_falses(connection, counted), count_arms(connection, counted, whose)
+        causes = named_falses(connection, counted)
         lacking = never_gold(connection, counted)
         made_from = signature(connection, counted, whose, lacking)
         if not made_from["answers"].get("gold"):
             lacking = {}
         if number := int(causes["code"].notna().sum()):
             made_from["causes"] = number
-        if arms:
-            made_from["protocols"] = METHOD
         return Evidence(
             counted=counted,
             clusters=clusters,
@@ -163,7 +157,6 @@ def evidence(
             causes=causes,
             disputes=disputes(connection, asked_by(connection, _ids(counted))),
             plans=plan_adherence(connection, counted.studies, counted.samples),
-            arms=arms,
             accuracy=right_outputs(connection, counted, whose),
             sliced=slice_groups(connection, counted, slicings, clusters) if slicings else None,
             proxies=list(cell_proxies(connection, counted, proxies)) if proxies else [],
@@ -384,10 +377,8 @@ def read_named(connection: Connection, keys: pd.DataFrame) -> list[Named]:
         of_study = keys[keys["study_id"] == study]
         first = valid_naming(history)
         current = first or history[-1]
-        after = [] if first is None else history[history.index(first) + 1 :]
-        later = tuple((*_names(of_study, naming), naming) for naming in after)
         task = str(of_study["task"].iloc[0])
-        named.append(Named(int(study), task, *_names(of_study, current), current, first is not None, later))
+        named.append(Named(int(study), task, *_names(of_study, current), current, first is not None))
     return named
 
 

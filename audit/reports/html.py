@@ -26,10 +26,10 @@ COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "rejected
 HTML_LANGUAGES = {"zh": "zh-Hans"}
 """Language of the catalogue -> code for browsers, where they differ."""
 RANKING = ("system", "ranks", "p_best")
-HEADERS = ("relation", "system", "name", "slice", "protocol", "row")
+HEADERS = ("relation", "system", "name", "slice", "row")
 """Columns whose fields are headers of their rows."""
 TEXTS = {
-    **dict.fromkeys(("system", "name", "slice", "protocol", "row", "better", "other"), "name"),
+    **dict.fromkeys(("system", "name", "slice", "row", "better", "other"), "name"),
     **dict.fromkeys(("order_observed", "order_genuine", "order_corrected"), "order"),
     **dict.fromkeys(("by", "study"), ""),
     "relation": "relation",
@@ -182,7 +182,6 @@ class _Page:
         report, language = self.report, self.language
         causes = words.cause_rows(report, language)
         checked = words.checked_rows(report, language)
-        arms = words.protocol_rows(report, language)
         preference = words.preference_lines(report, language)
         return {
             "t": self.say,
@@ -208,8 +207,6 @@ class _Page:
             "causes": causes and self.table(self.say("causes.region"), ("by", "name", "named", "causes"), [causes]),
             "cause_note": words.cause_note(report, language),
             "disputes": words.dispute_line(report, language),
-            "protocols": words.protocol_lines(report, language),
-            "arms": arms and self.table(self.say("protocols.region"), words.ARM_COLUMNS, [arms]),
             "how": words.how_text(report, language) if report["cells"] else "",
             "delta": words.capital(words.delta_text(report["signature"].get("delta") or 0.0, language)),
             "violations": self.violations(),
@@ -428,16 +425,13 @@ class _Page:
                 above = row["by"]
                 rates = (words.rates_text(rates, self.language) for rates in row["rates"])
                 kinds[-1].append((words.row_name(row, self.language), *rates))
-            chart, families = (
-                inline(
-                    charts.bars_chart(charts.relation_groups(entry, by, self.language), language=self.language),
-                    self.say(f"violations.by_{by}", title=title),
-                )
-                for by in ("relation", "family")
+            chart = inline(
+                charts.bars_chart(charts.relation_groups(entry), language=self.language),
+                self.say("violations.by_relation", title=title),
             )
             table = self.table(title, ("row",), kinds, titles=entry["systems"], style="rates")
             if chart:
-                parts.append({"title": title, "chart": chart, "families": families, "table": table})
+                parts.append({"title": title, "chart": chart, "table": table})
         return [part | {"how": words.rates_key(self.report, self.language)} for part in parts]
 
     def slices(self) -> list[dict[str, Any]]:

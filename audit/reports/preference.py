@@ -1,7 +1,7 @@
 """A user's preferences: weights over relations give one ranking, and say how much hangs on the weights."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,10 +10,10 @@ import pandas as pd
 
 from audit.errors import BadFile, UnknownName
 from audit.files import read_table, refuse_bad_rows
-from audit.messages import message, with_commas
+from audit.messages import message
 from audit.relations.registry import name_order
 from audit.reports.certainty import WITHOUT_COUNTS, Certainty
-from audit.reports.document import Move, PreferenceEntry, PreferredSystem, ReportDocument, WeightedRanking
+from audit.reports.document import Move, PreferenceEntry, PreferredSystem, WeightedRanking
 from audit.statistics.comparison import ENOUGH_FOR_P_BEST, Common, weighted_draws
 from audit.statistics.intervals import Target
 from audit.statistics.orders import best_of, normalised, rank_systems, smallest_move
@@ -22,54 +22,35 @@ from audit.statistics.rates import combine
 NO_CHANCES = message("no_order.no_chances")
 UNRELATED = message("no_order.unrelated")
 COMPARED_ONLY = message("no_rate.weighted_compared")
-Profile = Callable[[list[str]], Mapping[str, float]]
-
-PROFILES: dict[str, Profile] = {
-    "equal": lambda relations: dict.fromkeys(relations, 1.0),
-    "user-a": lambda relations: {"MR1.3": 1.0},
-    "user-b": lambda relations: {"MR4.2": 1.0},
-}
-"""Named weights: every relation alike that has a rate; the study's two users (Jiang et al. 2022, section 6.2), who want
-a system that is insensitive to singulars and plurals (A) or to the order of words joined by `and` (B)."""
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights by relation, 0 or more, and the file or profile they came from. Relations that it leaves out weigh 0."""
+    """Weights by relation, 0 or more, and the file they came from. Relations that it leaves out weigh 0."""
 
     source: str
-    of: Mapping[str, float] | Profile
+    of: Mapping[str, float]
 
-    def over(self, relations: list[str], rated: list[str] | None = None) -> dict[str, float]:
+    def over(self, relations: list[str]) -> dict[str, float]:
         """Weights of these relations, summing to 1. Raises UnknownName for a weight of a relation that is not there.
-
-        A profile weighs the `rated` ones, those under which something was satisfied or violated (default: all).
 
         >>> Weights("mine.csv", {"MR1.1": 3, "MR2.1": 1}).over(["MR1.1", "MR1.2", "MR2.1"])
         {'MR1.1': 0.75, 'MR1.2': 0.0, 'MR2.1': 0.25}
         """
-        weights = self.of(relations if rated is None else rated) if callable(self.of) else self.of
-        for relation in weights:
+        for relation in self.of:
             if relation not in relations:
                 raise UnknownName("relation with a weight", relation, relations)
-        shares = normalised([weights.get(relation, 0.0) for relation in relations])
+        shares = normalised([self.of.get(relation, 0.0) for relation in relations])
         return dict(zip(relations, shares.tolist(), strict=True))
 
 
-def read_weights(name: str) -> Weights:
-    """Weights of a profile of `PROFILES`, or of a CSV (UTF-8) with a header and the columns relation and weight.
+def read_weights(file: str) -> Weights:
+    """Weights of a CSV (UTF-8) with a header and the columns relation and weight.
 
     Raises BadFile where the file is missing, empty or lacks a column, or all weights are 0; BadRow, or BadFile for
     several, for a weight that is not a number from 0, an empty relation, or one that is there twice.
-
-    >>> read_weights("equal").over(["MR1.1", "MR1.2"])
-    {'MR1.1': 0.5, 'MR1.2': 0.5}
     """
-    if name in PROFILES:
-        return Weights(name, PROFILES[name])
-    path = Path(name)
-    if not path.exists():
-        raise BadFile(f"{name}: there is no such file, and no such profile; profiles are {with_commas(PROFILES)}")
+    path = Path(file)
     faulty_rows: list[tuple[int, str]] = []
     rows = read_table(path, ("relation", "weight"), may_be_empty=("weight",), bad=faulty_rows)
     number_of_rows = len(rows) + len(faulty_rows)
@@ -106,8 +87,7 @@ def preference(
     """
     entries = entries_of(cells)
     relations = sorted(dict.fromkeys(entries["relation"]), key=name_order)
-    rated = set(cells.loc[cells["sr_observed"].notna(), "relation"])
-    shares = weights.over(relations, [relation for relation in relations if relation in rated])
+    shares = weights.over(relations)
     times = entries["relation"].map(entries["relation"].value_counts())
     weight = (entries["relation"].map(shares) / times).to_numpy(float)
     ranked = weighted_ranking(cells, commons, certainty, weight, delta)
@@ -259,22 +239,6 @@ def _ends(
     if combined is None:
         return None, None
     return score - (combined.rate - combined.low), score + (combined.high - combined.rate)
-
-
-def known_everywhere(report: ReportDocument) -> dict[str, float]:
-    """Weights to begin with: 1 for each relation under which every system has a genuine rate, 0 for the others.
-
-    All 1 where there is no such relation. Systems with nothing satisfied or violated count as lacking the rate.
-
-    >>> cells = [{"relation": "MR1", "sr_genuine": 0.5}, {"relation": "MR2", "sr_genuine": None}]
-    >>> known_everywhere({"cells": cells})
-    {'MR1': 1.0, 'MR2': 0.0}
-    """
-    weights: dict[str, float] = {}
-    for cell in report["cells"]:
-        rated = cell["sr_genuine"] is not None
-        weights[cell["relation"]] = min(weights.get(cell["relation"], 1.0), float(rated))
-    return weights if any(weights.values()) else dict.fromkeys(weights, 1.0)
 
 
 def _move_entry(

@@ -28,8 +28,7 @@ Shared = Mapping[tuple[str, object, str], Common | None]
 class Named:
     """What a study's log says of its primary comparison, by names as the report has them.
 
-    `tested` says whether it was named before the first answer; `later` are (system, other, relation, naming) of what
-    was named after the one that counts.
+    `tested` says whether it was named before the first answer.
     """
 
     study: int
@@ -39,7 +38,6 @@ class Named:
     relation: str | None
     naming: Naming
     tested: bool
-    later: tuple[tuple[str, str, str | None, Naming], ...] = ()
 
 
 def signature_entry(named: Named) -> dict[str, Any]:
@@ -97,16 +95,6 @@ def _entry(
         "reason": difference.reason,
         "p_holm": None,
         "apart": False,
-        "later": [
-            {
-                "system": system,
-                "other": other,
-                "relation": relation,
-                "named_at": _time(naming.at),
-                "answers_before": naming.answers,
-            }
-            for system, other, relation, naming in named.later
-        ],
     }
 
 

@@ -31,7 +31,6 @@ from audit.reports.validity import (
     findings,
     holds_entries,
     powered,
-    protocol_entry,
 )
 from audit.reports.validity_study import low_notes, validity_entries, whose_ratings
 from audit.sampling.designs import INFORMATIVE
@@ -130,8 +129,6 @@ def report_of(
         named.study: Primary(named.system, named.other, named.relation) for named in basis.primary if named.tested
     }
     report["plan"] = plan_entries(basis.plans, planned, tested)
-    if basis.arms is not None:
-        report["protocols"] = protocol_entry(basis.arms)
     if judges := judge_entries(basis.judges, sorted({str(study["task"]) for study in counted.studies})):
         report["judges"] = judges
     if basis.validity is not None and len(basis.validity.ratings):

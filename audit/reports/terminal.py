@@ -122,7 +122,6 @@ class _Text:
         report, language = self.report, self.language
         sections = (
             words.check_lines(report, language),
-            words.protocol_lines(report, language),
             [words.dispute_line(report, language)],
             words.preference_lines(report, language),
             words.plan_lines(report, language),

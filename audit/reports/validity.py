@@ -10,7 +10,6 @@ from audit.annotation.causes import CAUSES
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import ALONE, CELL, Clusters, Counted
 from audit.false_satisfaction.groups import spot_checked_groups
-from audit.false_satisfaction.protocol_arms import Arms
 from audit.false_satisfaction.proxies import CellProxies
 from audit.messages import joined, message
 from audit.relations import name_order
@@ -26,14 +25,11 @@ from audit.reports.document import (
     ChecksEntry,
     HoldsEntry,
     HoldsShare,
-    ProtocolArm,
-    ProtocolsEntry,
     RelationResultEntry,
     unknown,
 )
-from audit.sampling.designs import BLIND, SHOWN
 from audit.statistics.comparison import Sums, difference, difference_of_cells
-from audit.statistics.corrected import between_arms, carry_effect, carry_error, weighted_rate
+from audit.statistics.corrected import carry_effect, carry_error, weighted_rate
 from audit.statistics.intervals import Target, effective_interval, effective_size, mid_p
 from audit.statistics.prediction_powered import PredictionPowered, prediction_powered
 from audit.statistics.rates import ESTIMATES, combine
@@ -306,53 +302,6 @@ def _share(units: pd.DataFrame, confidence: float, target: Target) -> HoldsShare
     rate = weighted_rate(broken, pi, confidence, target, cluster)
     entry: HoldsShare = {**unknown(HoldsShare), "judged": len(units), "broken": int(units["broken"].sum())}
     return entry | {"rate": rate.rate, "low": rate.low, "high": rate.high} if rate else entry
-
-
-# What a report says of two protocols: R_FS by arm, the difference, and how each was answered.
-
-
-def protocol_entry(by_arm: Arms, confidence: float = 0.95) -> ProtocolsEntry:
-    """`protocols` of a report: `arms` (blind, then shown) and the `difference` shown - blind with its ends.
-
-    The rates are plain means over the judged groups of the arm, whatever cell they are of. `crossed` counts the groups
-    of which some answer came under the protocol of the other arm. What is not known is None.
-    """
-    groups = by_arm.groups
-    between = between_arms(
-        groups["source"].to_numpy(int),
-        groups["false"].to_numpy(int),
-        groups["protocol"].eq(SHOWN).to_numpy(bool),
-        confidence,
-    )
-    arms: list[ProtocolArm] = []
-    for protocol, rate in ((BLIND, between.first), (SHOWN, between.second)):
-        answering = by_arm.answering[protocol]
-        arms.append(
-            {
-                "protocol": protocol,
-                "sources": rate.sources,
-                "groups": rate.groups,
-                "false": rate.false,
-                "fs_rate": rate.rate,
-                "fs_low": rate.low,
-                "fs_high": rate.high,
-                "questions": answering.questions,
-                "agreement": answering.agreement,
-                "disputed": answering.disputed,
-                "validations": answering.validations,
-                "unchanged": answering.unchanged,
-                "inspected": answering.inspected,
-                "inspected_changed": answering.inspected_changed,
-            }
-        )
-    return {
-        "randomised": by_arm.randomised,
-        "arms": arms,
-        "difference": between.difference,
-        "low": between.low,
-        "high": between.high,
-        "crossed": int(groups["crossed"].sum()),
-    }
 
 
 # What a report says of the causes of false satisfactions, and of the reasons for which people disagreed.

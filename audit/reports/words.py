@@ -5,7 +5,7 @@ Each function takes what it is about from the report document (`audit.reports.do
 catalogue (`audit.messages`); `language` is a code of its `LANGUAGES`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from statistics import median
@@ -20,7 +20,6 @@ from audit.reports.certainty import COMPARES
 from audit.reports.document import (
     AccuracyEntry,
     CausesEntry,
-    LaterNaming,
     OverallEntry,
     PairEntry,
     Place,
@@ -28,7 +27,6 @@ from audit.reports.document import (
     PreferenceEntry,
     PreferredSystem,
     PrimaryEntry,
-    ProtocolArm,
     RankedEntry,
     RelationResultEntry,
     RepeatsEntry,
@@ -926,79 +924,6 @@ def dispute_line(report: Report, language: str = ENGLISH) -> str:
     return phrase(language, "causes.disputes_settled", count=disputes["settled"], reasons=counted)
 
 
-# What seeing an earlier answer moves.
-
-
-def protocol_lines(report: Report, language: str = ENGLISH) -> list[str]:
-    """R_FS by arm and the difference, in sentences; none where there is one arm only."""
-    protocols = report.get("protocols")
-    if not protocols:
-        return []
-    say = partial(phrase, language)
-    arms = [
-        say(
-            "protocols.arm",
-            protocol=say(f"protocols.{arm['protocol']}"),
-            rate=with_interval(arm, "fs_rate", language),
-            groups=count(arm["groups"]),
-            sources=count(arm["sources"]),
-        )
-        for arm in protocols["arms"]
-    ]
-    lines = [say("protocols.rates", arms=listed(arms, language))]
-    difference, low, high = protocols["difference"], protocols["low"], protocols["high"]
-    if difference is None or low is None or high is None:
-        lines.append(say("protocols.one_empty"))
-    else:
-        kind = "not_random" if not protocols["randomised"] else "no_effect" if low <= 0 <= high else "effect"
-        lines.append(say(f"protocols.{kind}", points=signed(difference), low=signed(low), high=signed(high)))
-    lines += [_answering_text(arm, language) for arm in protocols["arms"] if arm["questions"]]
-    if protocols["crossed"]:
-        lines.append(say("protocols.crossed", count=protocols["crossed"]))
-    return lines
-
-
-ARM_COLUMNS = (
-    "protocol",
-    "sources",
-    "groups",
-    "false",
-    "fs_rate",
-    "questions",
-    "agreement",
-    "disputed",
-    "unchanged",
-    "inspected",
-)
-
-
-def protocol_rows(report: Report, language: str = ENGLISH) -> list[tuple[str, ...]]:
-    """The values of `ARM_COLUMNS` by arm, as text."""
-    protocols = report.get("protocols")
-    return [
-        (
-            phrase(language, f"protocols.{arm['protocol']}"),
-            *(field_text(arm, column, language) for column in ARM_COLUMNS[1:8]),
-            of_text(arm["unchanged"], arm["validations"], language) if arm["validations"] else UNKNOWN,
-            of_text(arm["inspected_changed"], arm["inspected"], language) if arm["inspected"] else UNKNOWN,
-        )
-        for arm in (protocols["arms"] if protocols else [])
-    ]
-
-
-def _answering_text(arm: ProtocolArm, language: str) -> str:
-    say = partial(phrase, language)
-    protocol = say(f"protocols.{arm['protocol']}")
-    parts = [say("protocols.questions", questions=count(arm["questions"]), protocol=protocol, count=arm["disputed"])]
-    if arm["agreement"] is not None:
-        parts.append(say("protocols.votes_agree", share=percent(arm["agreement"])))
-    if arm["validations"]:
-        parts.append(say("protocols.repeated", part=count(arm["unchanged"]), whole=count(arm["validations"])))
-    if arm["inspected"]:
-        parts.append(say("protocols.changed", part=count(arm["inspected_changed"]), whole=count(arm["inspected"])))
-    return listed(parts, language) + say("list.stop")
-
-
 # Plans, and comparisons that were named before the first answer.
 
 
@@ -1051,7 +976,7 @@ def _frozen_text(entry: PlanEntry, language: str) -> str:
 def primary_lines(report: Report, language: str = ENGLISH) -> list[str]:
     """What a report says of the comparisons that were named as primary, in sentences; none where none was named.
 
-    >>> entry = {"study": 1, "system": "a", "other": "b", "relation": None, "tested": True, "later": [], "apart": True}
+    >>> entry = {"study": 1, "system": "a", "other": "b", "relation": None, "tested": True, "apart": True}
     >>> entry |= {"named_at": "2026-03-02T09:41:00", "answers_before": 0, "relations": 8, "compared": 10}
     >>> entry["reason"] = None
     >>> entry |= {"difference": 0.031, "low": 0.004, "high": 0.058, "p": 0.0004, "p_holm": 0.0004}
@@ -1060,7 +985,7 @@ def primary_lines(report: Report, language: str = ENGLISH) -> list[str]:
     ('Primary comparison of study 1, named on 2026-03-0', 'It is tested by itself, at 5 %, and holds')
     """
     entries = report.get("primary") or ()
-    lines = [line for entry in entries for line in _primary_lines(entry, language)]
+    lines = [_primary_line(entry, language) for entry in entries]
     tested = [entry for entry in entries if entry["tested"]]
     if not tested:
         return lines
@@ -1071,12 +996,12 @@ def primary_lines(report: Report, language: str = ENGLISH) -> list[str]:
     return [*lines, phrase(language, f"primary.{gate}")]
 
 
-def _primary_lines(entry: PrimaryEntry, language: str) -> Iterator[str]:
+def _primary_line(entry: PrimaryEntry, language: str) -> str:
     say = partial(phrase, language)
     code = "late"
     if entry["tested"]:
         code = "not_yet" if entry["difference"] is None else "tested" if entry["low"] != entry["high"] else "known"
-    yield say(
+    return say(
         f"primary.{code}",
         **_naming(entry, language),
         study=entry["study"],
@@ -1087,11 +1012,9 @@ def _primary_lines(entry: PrimaryEntry, language: str) -> Iterator[str]:
         reason=said(entry["reason"] or "", language),
         p=p_text(entry["p_holm"]),
     )
-    for naming in entry["later"]:
-        yield say("primary.instead", **_naming(naming, language))
 
 
-def _naming(entry: PrimaryEntry | LaterNaming, language: str) -> dict[str, str]:
+def _naming(entry: PrimaryEntry, language: str) -> dict[str, str]:
     code = "primary.pair_under" if entry["relation"] else "primary.pair"
     pair = phrase(language, code, system=entry["system"], other=entry["other"], relation=entry["relation"])
     return {"pair": pair, "date": entry["named_at"][:10], "answers": count(entry["answers_before"])}

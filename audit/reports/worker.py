@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import redirect_stdout, suppress
 from functools import cache, lru_cache
 from typing import Any, TextIO
@@ -23,14 +23,11 @@ from audit.errors import AuditError
 from audit.false_satisfaction.questions import asked_by
 from audit.false_satisfaction.resolution import Whose
 from audit.messages import from_wire, message, to_wire
+from audit.reports.agreement import stored_agreement
 from audit.reports.document import ReportDocument
 from audit.reports.documents import (
-    BoundsDocument,
     CellAtWork,
-    HistoryDocument,
     JudgesDocument,
-    LevelsDocument,
-    MeansDocument,
     PersonEntry,
     QualityDocument,
     StoredAgreement,
@@ -40,12 +37,9 @@ from audit.reports.evidence import Evidence, evidence, open_of
 from audit.reports.exports.downloads import backup_file, export_archive
 from audit.reports.html import to_html
 from audit.reports.judges import judges_for_manager
-from audit.reports.over_time import cells_at_work, history_report, person, stored_agreement, totals
-from audit.reports.plan import PlanDocument, PlanRequest, plan
-from audit.reports.preference import PROFILES, Weights
+from audit.reports.progress import cells_at_work, person, totals
 from audit.reports.quality import quality_report
 from audit.reports.study import cells_of_report, report_of
-from audit.reports.values import bounds_report, levels_report, means_report
 from audit.statistics.intervals import Target, get_target
 from audit.store import open_store
 
@@ -130,22 +124,16 @@ def _report(
     whose: Whose,
     target: Target,
     delta: float,
-    weights: list[Any] | None,
     study: int | None = None,
 ) -> ReportDocument:
-    """The report of a study, or of all; `weights` are the name of a profile, or a source and weights by relation."""
-    chosen = None if weights is None else Weights(weights[0], weights[1] if len(weights) > 1 else PROFILES[weights[0]])
+    """The report of a study, or of all."""
     basis = _evidence(database, state, whose, target, study)
-    return report_of(basis, target=target, delta=delta, weights=chosen)
+    return report_of(basis, target=target, delta=delta)
 
 
 def _cells(database: str, state: str, *, study: int | None = None) -> list[CellAtWork]:
     basis = _evidence(database, state, "both", get_target(None), study)
     return cells_at_work(basis.counted, cells_of_report(basis))
-
-
-def _history(database: str, _state: str, *, whose: Whose, study: int | None = None) -> HistoryDocument:
-    return history_report(_engine(database), whose, study)
 
 
 def _agreement(database: str, _state: str, *, by: int, study: int | None = None) -> list[StoredAgreement]:
@@ -176,30 +164,6 @@ def _people(database: str, _state: str, *, by: int | None = None, study: int | N
     return [person(at_work) for at_work in people_activity(_engine(database), by, _among(database, study))]
 
 
-def _needs(
-    database: str, _state: str, *, half_width: float, delta: float, study: int | None = None
-) -> dict[str, PlanDocument]:
-    """Three plans by goal: for a half-width, the winner, the order."""
-    engine = _engine(database)
-    return {
-        "half-width": plan(engine, PlanRequest(half_width=half_width, study=study)),
-        "winner": plan(engine, PlanRequest(decide="winner", delta=delta, study=study)),
-        "order": plan(engine, PlanRequest(decide="order", delta=delta, study=study)),
-    }
-
-
-def _bounds(database: str, _state: str, *, at: Sequence[float], study: int | None = None) -> BoundsDocument:
-    return bounds_report(_engine(database), study, at=at)
-
-
-def _means(database: str, _state: str, *, relation: str, study: int, independent: bool) -> MeansDocument:
-    return means_report(_engine(database), relation, study, independent=independent)
-
-
-def _levels(database: str, _state: str, *, study: int) -> LevelsDocument:
-    return levels_report(_engine(database), study)
-
-
 def _html(_database: str, _state: str, *, report: ReportDocument, language: str) -> str:
     return to_html(report, language)
 
@@ -226,22 +190,17 @@ ASKS: dict[str, Callable[..., Any]] = {
     "report": _report,
     "totals": _totals,
     "cells": _cells,
-    "history": _history,
     "agreement": _agreement,
     "quality": _quality,
     "judges": _judges,
     "people": _people,
-    "needs": _needs,
-    "bounds": _bounds,
-    "means": _means,
-    "levels": _levels,
     "html": _html,
     "picture": _picture,
     "export": _export,
     "backup": _backup,
 }
 """What can be asked, by name."""
-LONG = ("history", "needs", "bounds", "means", "levels", "export", "backup")
+LONG = ("export", "backup")
 """Requests that take long even if a report does not: a server sends them to another process."""
 
 

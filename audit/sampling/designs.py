@@ -7,16 +7,15 @@ group per (relation, source, system), each cell's sample is a simple random samp
 goes on down the same list.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from audit.errors import UnknownName
-from audit.keys import uniform, uniforms
-from audit.store import Checked, integers, rows_among, table_of, tables
-from audit.store.bulk import LIMIT
+from audit.keys import uniforms
+from audit.store import Checked, integers, table_of, tables
 from audit.tasks import get_task
 
 SHARED = "shared"
@@ -126,26 +125,14 @@ def has_gold_in_part(connection: Connection, study: int) -> bool:
     return 0 < clear < int(connection.execute(sources.where(source.c.study_id == study)).scalar_one())
 
 
-# Protocols: whether people answer each alone, or see what was answered before; and which sources get which.
-#
-# In the study that named false satisfactions one student identified them, the other three validated what that one had
-# found, and a co-author inspected the results (Jiang, Chen and Wang 2022, section 6.1.2): the protocol `shown`. With
-# `random` half of the sources are judged so and half blind, at random, so that the difference between the two halves is
-# what seeing an earlier answer does.
-
-BLIND, SHOWN, RANDOM = "blind", "shown", "random"
-PROTOCOLS = (BLIND, SHOWN, RANDOM)
-"""What a sample may have; a question has `blind` or `shown`."""
+# How questions are answered: by how many people, and how many of their votes settle one.
 
 
 @dataclass(frozen=True)
 class Terms:
-    """How a sample's questions are answered: by how many people, under which protocol; `seed` is the sample's, `study`
-    the id of its study."""
+    """How many people answer each of a sample's questions, and the id of its study."""
 
     annotators: int = 2
-    protocol: str = BLIND
-    seed: int = 0
     study: int = 0
 
 
@@ -172,43 +159,8 @@ def stored_quorum() -> ColumnElement[str]:
     return func.coalesce(select(sample.c.quorum).limit(1).scalar_subquery(), MAJORITY)
 
 
-def check_protocol(name: str) -> str:
-    """The name, if a sample may have this protocol. Raises UnknownName, which lists all."""
-    if name not in PROTOCOLS:
-        raise UnknownName("protocol", name, list(PROTOCOLS))
-    return name
-
-
-def arm_of(protocol: str, seed: int, row: str) -> str:
-    """`blind` or `shown`: how questions of this source (its row in the corpus) are answered in a sample of this seed.
-
-    With `random` a hash decides, which is no part of the random number that draws the source: the same source is in
-    the same arm for every relation and system, and drawing more moves nobody to the other one.
-
-    >>> arm_of("random", 0, "1"), arm_of("random", 0, "2"), arm_of("shown", 0, "2")
-    ('shown', 'blind', 'shown')
-    """
-    if protocol != RANDOM:
-        return protocol
-    return BLIND if uniform("protocol", seed, row) < 0.5 else SHOWN
-
-
 def terms_of(connection: Connection) -> dict[int, Terms]:
     """The terms of every sample, by its id."""
     table = table_of(tables.Sample)
-    columns = (table.c.annotators, table.c.protocol, table.c.seed, table.c.study_id)
+    columns = (table.c.annotators, table.c.study_id)
     return {id: Terms(*terms) for id, *terms in connection.execute(select(table.c.id, *columns).order_by(table.c.id))}
-
-
-def arms_of(
-    connection: Connection, terms: Mapping[int, Terms], groups: Collection[tuple[int, int]]
-) -> dict[tuple[int, int], str]:
-    """The arm of each (sample, group): that of the group's source."""
-    drawn_at_random = {group // LIMIT**2 for sample, group in groups if terms[sample].protocol == RANDOM}
-    source = table_of(tables.Source)
-    query = select(source.c.id, source.c.row)
-    rows = {row.id: row.row for row in rows_among(connection, query, source.c.id, sorted(drawn_at_random))}
-    return {
-        (sample, group): arm_of(terms[sample].protocol, terms[sample].seed, rows.get(group // LIMIT**2, ""))
-        for sample, group in groups
-    }

@@ -16,14 +16,12 @@ from audit.relations import COUNTED, Outcome
 from audit.sampling.audits import Audits, draw_group_audits, keep_audits
 from audit.sampling.designs import (
     ALL,
-    BLIND,
     CHANGED,
     GOLD,
     INFORMATIVE,
     Numbers,
     check_design,
     check_domain,
-    check_protocol,
     check_quorum,
     has_gold_in_part,
     quorum_of,
@@ -239,12 +237,12 @@ class SampleRequest:
     """What to draw, and how people are asked about it.
 
     `seed` None is the study's own. `audits` says what is asked beyond what settles the groups; of the design
-    `informative`, which only compares systems, there are none. `annotators` answer each question, `protocol` says how,
-    and `domain` which sources are drawn from (`audit.sampling.designs`); None keeps what the sample has, and of a new
-    one means 2, `blind`, and `all`, or `gold` where gold is there `alone` and has labels for some sources only: what it
-    cannot settle would end every cell's counts. `quorum` says how many votes settle a question, in all samples of the
-    database; None keeps it. Raises UnknownName for a design, a protocol, a domain or a quorum, and AuditError for a
-    number of annotators or audits that do not go with the design: wrong names are refused before any reading.
+    `informative`, which only compares systems, there are none. `annotators` answer each question, and `domain` says
+    which sources are drawn from (`audit.sampling.designs`); None keeps what the sample has, and of a new one means 2,
+    and `all`, or `gold` where gold is there `alone` and has labels for some sources only: what it cannot settle would
+    end every cell's counts. `quorum` says how many votes settle a question, in all samples of the database; None keeps
+    it. Raises UnknownName for a design, a domain or a quorum, and AuditError for a number of annotators or audits that
+    do not go with the design: wrong names are refused before any reading.
     """
 
     size: Size
@@ -252,15 +250,12 @@ class SampleRequest:
     seed: int | None = None
     annotators: int | None = 2
     audits: Audits = field(default_factory=Audits)
-    protocol: str | None = None
     domain: str | None = None
     quorum: str | None = None
     alone: bool = False
     """Whether nobody but gold is there to answer."""
 
     def __post_init__(self) -> None:
-        if self.protocol is not None:
-            check_protocol(self.protocol)
         if self.domain is not None:
             check_domain(self.domain)
         if self.quorum is not None:
@@ -300,8 +295,6 @@ class Drawn:
     """Different groups that people are asked about themselves: does the relation hold here?"""
     unfinished: bool
     """Whether the study's run has not reached its end: what it adds later is drawn by the next call."""
-    protocol: str = BLIND
-    """How its questions are answered (`audit.sampling.designs`)."""
     domain: str = ALL
     """Which sources it is drawn from (`audit.sampling.designs`)."""
     not_compared: tuple[str, ...] = ()
@@ -340,9 +333,9 @@ def draw_study(connection: Connection, study_id: int, request: SampleRequest) ->
     that were drawn stay drawn: a cell's sample is then the shortest beginning of its list that holds them all. The
     design `informative` draws the first informative groups of each relation, for every system that satisfies them; a
     drawn group on which all that it applies to agree by now compares nothing any more and is left out. What audits were
-    asked for before stays; questions that somebody has judged keep their protocol; no
-    sample has two domains. A step of `audit.judging.samples`, which asks people about what is drawn. Raises AuditError
-    for a study without satisfied groups and for another domain, and NothingToCompare; writes nothing then.
+    asked for before stays; no sample has two domains. A step of `audit.judging.samples`, which asks people about what
+    is drawn. Raises AuditError for a study without satisfied groups and for another domain, and NothingToCompare;
+    writes nothing then.
     """
     design, seed = request.design, request.seed
     if seed is None:
@@ -360,7 +353,7 @@ def draw_study(connection: Connection, study_id: int, request: SampleRequest) ->
     else:
         code = "draw.nothing_satisfied_in" if domain == ALL else "draw.nothing_with_gold"
         raise AuditError(message(code, study=study_id))
-    sample_id, protocol = _sample(connection, key, request, domain)
+    sample_id = _sample(connection, key, request, domain)
     wanted = keep_audits(connection, sample_id, Audits() if design == INFORMATIVE else request.audits)
     table = table_of(tables.Draw)
     columns = (table.c.relation_id, table.c.system_id, table.c.group_id)
@@ -392,7 +385,6 @@ def draw_study(connection: Connection, study_id: int, request: SampleRequest) ->
         distinct_sources=int(chosen["source"].nunique()),
         audited_groups=audited,
         unfinished=_unfinished(connection, study_id),
-        protocol=protocol,
         domain=domain,
         not_compared=alone,
     )
@@ -406,7 +398,7 @@ def draw_changed(connection: Connection, study_id: int, seed: int, groups: pd.Da
     too; ranks are in the order of the sources' random numbers under `seed`.
     """
     key = {"study_id": study_id, "design": CHANGED, "seed": seed}
-    sample_id, _ = _sample(connection, key, SampleRequest(Size(1), annotators=annotators), ALL)
+    sample_id = _sample(connection, key, SampleRequest(Size(1), annotators=annotators), ALL)
     keep_audits(connection, sample_id, Audits())
     table = table_of(tables.Draw)
     columns = ["relation_id", "system_id", "group_id", "pi"]
@@ -525,19 +517,18 @@ def _domain(connection: Connection, key: Mapping[str, Any], request: SampleReque
     return domain or before or ALL
 
 
-def _sample(connection: Connection, key: Mapping[str, Any], request: SampleRequest, domain: str) -> tuple[int, str]:
-    """The sample's id and its protocol."""
+def _sample(connection: Connection, key: Mapping[str, Any], request: SampleRequest, domain: str) -> int:
+    """The id of the sample, which is made where there is none."""
     table = table_of(tables.Sample)
     quorum = request.quorum or quorum_of(connection)
     connection.execute(table.update().values(quorum=quorum))
-    chosen = {"annotators": request.annotators, "protocol": request.protocol}
-    values = {"drawn_at": tables.now(), "quorum": quorum}
-    values |= {name: value for name, value in chosen.items() if value is not None}
-    insert_new(connection, tables.Sample, [{**key, "annotators": 2, "protocol": BLIND, "domain": domain, **values}])
+    values: dict[str, Any] = {"drawn_at": tables.now(), "quorum": quorum}
+    if request.annotators is not None:
+        values["annotators"] = request.annotators
+    insert_new(connection, tables.Sample, [{**key, "annotators": 2, "domain": domain, **values}])
     where = and_(*(table.c[name] == value for name, value in key.items()))
     connection.execute(table.update().where(where).values(**values))
-    id, protocol = connection.execute(select(table.c.id, table.c.protocol).where(where)).one()
-    return id, protocol
+    return int(connection.execute(select(table.c.id).where(where)).scalar_one())
 
 
 def _beginning(groups: pd.DataFrame, before: pd.DataFrame, size: Size, names: Mapping[int, str]) -> pd.DataFrame:

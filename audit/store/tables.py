@@ -335,9 +335,6 @@ class Sample(SQLModel, table=True):
     """How many people answer each question."""
     domain: str = Field(default="all", sa_column_kwargs={"server_default": "all"})
     """Which sources it is drawn from: `all`, or those with a `gold` label."""
-    protocol: str = Field(default="blind", sa_column_kwargs={"server_default": "blind"})
-    """How people answer: `blind`, each alone; `shown`, each but the first sees what was answered before; `random`, one
-    or the other by source."""
     quorum: str = Field(default="majority", sa_column_kwargs={"server_default": "majority"})
     """How many of a question's votes settle it: a `majority`, or `all`. The same in all samples of a database."""
     drawn_at: datetime = moment()
@@ -432,8 +429,6 @@ class Question(SQLModel, table=True):
     priority: int | None = None
     filled: bool = Field(default=False, sa_column=Column(Boolean, nullable=False, server_default=false()))
     """Whether as many people have judged it as it wants. Derived from the judgements, as `answer` is."""
-    protocol: str = Field(default="blind", sa_column_kwargs={"server_default": "blind"})
-    """`blind` or `shown`; fixed when the question is first judged."""
     waits: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     """How many drawn (group, system) pairs wait for its answer. Derived, as `priority` is."""
     source_input_id: int | None = None
@@ -531,8 +526,6 @@ class Judgement(SQLModel, table=True):
     shown_at: datetime | None = moment(nullable=True)
     decided_at: datetime = moment()
     supersedes: int | None = Field(default=None, foreign_key="judgement.id", unique=True)
-    saw: int | None = Field(default=None, foreign_key="judgement.id")
-    """Judged seeing what counted of others up to this row, the last of theirs then; null: judged blind."""
     compared: int | None = Field(default=None, foreign_key="judgement.id")
     """Judged with what differs from the text of this judgement, an earlier one of theirs, marked; null: nothing was."""
     client: str | None = None
@@ -629,7 +622,5 @@ class Lease(SQLModel, table=True):
     expires_at: datetime = moment()
     round: int = Field(default=1, sa_column_kwargs={"server_default": "1"})
     """The pass that a judgement under this lease belongs to."""
-    saw: int | None = None
-    """What counts of others' first-pass judgements up to this one is shown; null: nothing is."""
     compared: int | None = None
     """What differs from the text of this judgement is marked; null: nothing is."""

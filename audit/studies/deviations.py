@@ -4,28 +4,24 @@ Only what differs in effect counts: a sample that is not drawn yet deviates from
 (a key that came with a later version of `audit`) is not compared.
 """
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 from sqlalchemy import Connection, Engine, and_, func, select
 
 from audit.annotation.accounts import GOLD, note
 from audit.annotation.answers import SCALES
-from audit.annotation.questions import ABOUT_OUTPUTS
 from audit.annotation.settings import settings_of
-from audit.corpora.base import Corpus
 from audit.errors import AuditError, UnknownName
 from audit.messages import message
-from audit.runner.run import fitting
 from audit.sampling.audits import audits_of
 from audit.sampling.designs import INFORMATIVE
 from audit.sampling.draw import Size
-from audit.store import need_study, table_of, tables
+from audit.store import table_of, tables
 from audit.store.copying import in_utc
 
 
@@ -36,16 +32,6 @@ class Deviation:
     key: str
     planned: Any
     found: Any
-
-
-@dataclass(frozen=True)
-class _Described:
-    """What `fitting` needs of a corpus, taken from the plan: the corpus itself may be on another machine."""
-
-    name: str
-    task: str
-    unit: str
-    language: str
 
 
 def deviations(
@@ -60,9 +46,8 @@ def deviations(
         yield from _sample(connection, sample, content["sample"])
         yield from _differs("judging.annotators", content["judging"], "annotators", sample["annotators"])
         table = table_of(tables.Sample)
-        for name in ("protocol", "quorum"):
-            found = connection.execute(select(table.c[name]).where(table.c.id == sample["id"])).scalar_one()
-            yield from _differs(f"judging.{name}", content["judging"], name, found)
+        found = connection.execute(select(table.c.quorum).where(table.c.id == sample["id"])).scalar_one()
+        yield from _differs("judging.quorum", content["judging"], "quorum", found)
     yield from _judging(connection, study, content["judging"])
 
 
@@ -81,11 +66,9 @@ def _differs(key: str, planned: Mapping[str, Any], name: str, actual: Any) -> It
 
 
 def _differing_runs(connection: Connection, study_id: int, planned: Mapping[str, Any]) -> Iterator[Deviation]:
-    """Other relations, parameters or systems than planned. While none was run, nothing deviates."""
+    """Other relations or systems than planned. While none was run, nothing deviates."""
     progress, relation, system = (table_of(model) for model in (tables.Progress, tables.Relation, tables.System))
-    query = select(relation.c.id, relation.c.name, relation.c.params).join(
-        progress, progress.c.relation_id == relation.c.id
-    )
+    query = select(relation.c.id, relation.c.name).join(progress, progress.c.relation_id == relation.c.id)
     relations = connection.execute(
         query.where(progress.c.study_id == study_id).distinct().order_by(relation.c.id)
     ).all()
@@ -99,21 +82,6 @@ def _differing_runs(connection: Connection, study_id: int, planned: Mapping[str,
     missing = [name for name in planned["systems"] if name not in systems and name not in unnamed]
     if systems and (missing or len(set(systems) - set(planned["systems"])) != len(unnamed)):
         yield Deviation("study.systems", planned["systems"], systems)
-    expected = _parameters(planned)
-    for _, name, params in relations:
-        if name in expected and json.loads(params) != expected[name]:
-            yield Deviation(f"study.set.{name}", expected[name], json.loads(params))
-
-
-def _parameters(planned: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Parameters by relation as they are run; empty where this version of `audit` lacks one of the relations."""
-    described = cast(Corpus, _Described(*(planned[key] for key in ("corpus", "task", "unit", "language"))))
-    try:
-        chosen = (planned["relations"], planned["document_share"], planned["set"], planned.get("valid", ()))
-        fit = fitting(described, *chosen)
-    except AuditError:
-        return {}
-    return {relation.name: dict(relation.params) for relation in fit}
 
 
 def _sample(connection: Connection, sample: Mapping[str, Any], planned: Mapping[str, Any]) -> Iterator[Deviation]:
@@ -156,38 +124,19 @@ def _rounded(share: float) -> float:
 def _judging(connection: Connection, study: Mapping[str, Any], planned: Mapping[str, Any]) -> Iterator[Deviation]:
     for name, value in asdict(settings_of(connection)).items():
         yield from _differs(f"judging.{name}", planned, name, value)
-    behind = _judged(connection, study["id"])
-    guidelines = sorted(
-        {guideline for guideline, _, _ in behind if guideline > 0}
-    )  # gold and labels from elsewhere have none
-    if guidelines and guidelines != [planned["guideline"]]:
-        yield Deviation(
-            "judging.guideline", planned["guideline"], guidelines[0] if len(guidelines) == 1 else guidelines
-        )
-    if planned["gold"] is False and any(role == GOLD for _, _, role in behind):
+    if planned["gold"] is False and _gold_answered(connection, study["id"]):
         yield Deviation("judging.gold", False, True)
-    required = set(planned["languages"])
-    spoken = {languages for _, languages, role in behind if role != GOLD and languages}
-    if short := sorted(languages for languages in spoken if not required <= set(languages.split(","))):
-        yield Deviation("judging.languages", planned["languages"], [languages.replace(",", "+") for languages in short])
 
 
-def _judged(connection: Connection, study_id: int) -> list[tuple[int, str, str]]:
-    """The guideline, languages and role behind judgements of the study's questions, each combination once.
-
-    Questions about groups have a guideline of their own, with other versions: they are not looked at.
-    """
-    judgement, annotator, question = (
-        table_of(model) for model in (tables.Judgement, tables.Annotator, tables.Question)
-    )
+def _gold_answered(connection: Connection, study_id: int) -> bool:
+    """Whether gold labels answered questions of the study."""
+    judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
     query = (
-        select(judgement.c.guideline, annotator.c.languages, annotator.c.role)
+        select(judgement.c.id)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
-        .join(question, question.c.id == judgement.c.question_id)
-        .where(question.c.kind.in_(ABOUT_OUTPUTS), judgement.c.question_id.in_(questions_of(study_id)))
-        .distinct()
+        .where(annotator.c.role == GOLD, judgement.c.question_id.in_(questions_of(study_id)))
     )
-    return [(int(row[0]), str(row[1]), str(row[2])) for row in connection.execute(query)]
+    return connection.execute(query.limit(1)).first() is not None
 
 
 def questions_of(study_id: int) -> Any:
@@ -264,47 +213,23 @@ class Naming:
         return self.system, self.other, self.relation
 
 
-def resolve(engine: Engine, primary: Primary, study: int | None = None) -> dict[int, tuple[int, int, int | None]]:
-    """The ids of systems and relation in each study that has them: in this one, or in all. Changes nothing.
+def resolve(engine: Engine, primary: Primary, study: int) -> tuple[int, int, int | None]:
+    """The ids of systems and relation in this study. Changes nothing.
 
-    Raises UnknownName where none has a system or the relation of that name, AuditError where one has several versions
-    of it.
+    Raises UnknownName where it has no system or relation of that name, AuditError where it has several versions of it.
     """
-    table = table_of(tables.Study)
     with engine.connect() as connection:
-        if study is not None:
-            need_study(connection, study)
-        studies = (
-            [study]
-            if study is not None
-            else list(connection.execute(select(table.c.id).order_by(table.c.id)).scalars())
-        )
-        ids_by_name = {
-            study_id: (
-                _ids_by_name(connection, study_id, tables.System),
-                _ids_by_name(connection, study_id, tables.Relation),
-            )
-            for study_id in studies
-        }
-    required = [("system", 0, primary.system), ("system", 0, primary.other)]
-    required += [("relation", 1, primary.relation)] if primary.relation else []
-    for kind, position, name in required:
-        if not any(name in by_name[position] for by_name in ids_by_name.values()):
-            raise UnknownName(
-                kind, name, sorted({candidate for by_name in ids_by_name.values() for candidate in by_name[position]})
-            )
-    resolved = {}
-    for study_id, by_name in ids_by_name.items():
-        ids = [by_name[position].get(name) for _, position, name in required]
-        if all(ids):
-            for (kind, _, name), versions in zip(required, ids, strict=True):
-                if versions and len(versions) > 1:
-                    raise AuditError(message("primary.several_versions", study=study_id, kind=kind, name=name))
-            system, other, *relation = (versions[0] for versions in ids if versions)
-            resolved[study_id] = (system, other, relation[0] if relation else None)
-    if not resolved:
-        raise AuditError(message("primary.no_study", primary=primary), parameter="study")
-    return resolved
+        systems, relations = (_ids_by_name(connection, study, model) for model in (tables.System, tables.Relation))
+
+    def only(kind: str, name: str, by_name: Mapping[str, Sequence[int]]) -> int:
+        if name not in by_name:
+            raise UnknownName(kind, name, sorted(by_name))
+        if len(by_name[name]) > 1:
+            raise AuditError(message("primary.several_versions", study=study, kind=kind, name=name))
+        return by_name[name][0]
+
+    system, other = (only("system", name, systems) for name in (primary.system, primary.other))
+    return system, other, only("relation", primary.relation, relations) if primary.relation else None
 
 
 def name_primary(engine: Engine, study: int, ids: tuple[int, int, int | None], by: int | None = None) -> Naming:

@@ -451,7 +451,7 @@ def carry_out(
     )
     begin("sample")
     primary = primary_named(plan.report["primary"], plan.report["primary_relation"])
-    primaries = resolve(engine, primary, ran.study.id) if primary else {}
+    compared = resolve(engine, primary, ran.study.id) if primary else None
     judging = plan.judging
     request = SampleRequest(
         plan.size(),
@@ -459,13 +459,12 @@ def carry_out(
         sample["seed"],
         judging["annotators"],
         plan.audits(),
-        judging["protocol"],
         sample["domain"],
         judging["quorum"],
     )
     drawn = draw(engine, ran.study.id, request, by=by)
-    for study_id, ids in primaries.items():
-        name_primary(engine, study_id, ids, by)
+    if compared is not None:
+        name_primary(engine, ran.study.id, compared, by)
     gold = None
     if plan.judging["gold"]:
         begin("gold")

@@ -33,7 +33,7 @@ from audit.runner.repeats import MOST as MOST_REPEATS
 from audit.runner.repeats import Repeats
 from audit.runner.run import check_limits_used, fitting, loaded
 from audit.sampling.audits import Audits
-from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, PROTOCOLS, QUORUMS
+from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, QUORUMS
 from audit.sampling.draw import Size
 from audit.statistics.intervals import TARGETS
 from audit.studies.deviations import primary_named
@@ -51,7 +51,6 @@ AUDITED_FOLLOW_UPS = 0.1
 MOST_ANNOTATORS = 1000
 SUFFIX = ".toml"
 """Ends the name of a plan's file, and never the name of a plan."""
-WEIGHTS = ("equal", "user-a", "user-b")
 """Weights that have a name; a test compares them with those of reports."""
 _NAMES_ONLY = re.compile(r"[\w,=. -]*")
 
@@ -165,7 +164,6 @@ class JudgingTable(UserModel):
 
     annotators: Annotated[int, Field(ge=1, le=MOST_ANNOTATORS)] = 2
     quorum: Annotated[str, _one_of(QUORUMS)] = "majority"
-    protocol: Annotated[str, _one_of(PROTOCOLS)] = "blind"
     gold: bool = False
     guideline: Count | None = None
     languages: MaybeNames = Field(default_factory=list)
@@ -357,8 +355,8 @@ def unregistered_keys(
     words = content.get("words") or {}
     if any(isinstance(table, Mapping) and table.get(GUIDELINE_FILE) for table in (words, *words.values())):
         refusals[f"words.{GUIDELINE_FILE}"] = advice
-    if weights is not None and weights not in WEIGHTS:
-        refusals["report.weights"] = f"{short(weights)} is not one of {with_commas(WEIGHTS)}; {advice}"
+    if weights is not None:
+        refusals["report.weights"] = advice
     return refusals
 
 
@@ -501,7 +499,7 @@ def _ask(where: str, work: Callable[[], Any], note: Note) -> Any:
         return None
 
 
-# Plans as TOML: reading a file or an upload, and writing one.
+# Plans as TOML: reading a file, and writing one.
 
 LARGEST = 1_000_000
 """Bytes of a plan's file; a plan has about a thousand."""
@@ -509,25 +507,18 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def read_plan_file(path: str | Path, uploaded: Uploaded = NOTHING_UPLOADED) -> Plan:
-    """The plan in a file; `uploaded` as in `read_plan`. Raises BadFile: absent, unreadable, too large, and what
-    `read_plan_bytes` raises."""
-    return read_plan_bytes(read_bytes(path, LARGEST + 1), str(path), uploaded=uploaded)
+    """The plan in a file; `uploaded` as in `read_plan`.
 
-
-def read_plan_bytes(
-    content: bytes, file: str, registered_only: bool = False, uploaded: Uploaded = NOTHING_UPLOADED
-) -> Plan:
-    """The plan in the bytes of a file; `registered_only` and `uploaded` as in `read_plan`.
-
-    UTF-8 with or without byte order mark. Raises BadFile for what is too large, empty, in another encoding or no TOML
-    (line and column), and for every mistake in it.
+    UTF-8 with or without byte order mark. Raises BadFile for what is absent, unreadable, too large, empty, in another
+    encoding or no TOML (line and column), and for every mistake in it.
     """
+    content, file = read_bytes(path, LARGEST + 1), str(path)
     if len(content) > LARGEST:
         raise BadFile(f"{file}: the file has more than {LARGEST:,} bytes; a plan has about a thousand")
     if b"\0" in content and not content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise BadFile(f"{file}: the file is no text (it has a NUL byte); a plan is TOML, see `audit study example`")
     document = toml_of(file, text_of(file, content), "see `audit study example`")
-    return read_plan(document, file, registered_only, uploaded)
+    return read_plan(document, file, uploaded=uploaded)
 
 
 def to_toml(plan: Plan) -> str:

@@ -1,4 +1,4 @@
-"""The page *Adjudicate*: disputed and flagged questions, inspections, spot checks, causes, and own adjudications."""
+"""The page *Adjudicate*: disputed and flagged questions, spot checks, causes, and own adjudications."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +10,6 @@ from sqlalchemy import Engine
 
 from audit.annotation.accounts import ADJUDICATORS
 from audit.annotation.answers import UNSURE
-from audit.annotation.causes import is_inspection, remark_of_inspection
 from audit.annotation.deferral import COMMENT
 from audit.annotation.queue import Shown, show
 from audit.errors import AuditError, Refused
@@ -31,9 +30,6 @@ from audit.ui.decision import (
     decision_fields,
     guideline_button,
     later_button,
-    missing,
-    on_in,
-    opinions_html,
     parts_of,
     prefill,
     put_last,
@@ -41,7 +37,7 @@ from audit.ui.decision import (
     show_beside_form,
     show_opinions,
 )
-from audit.ui.language import direction, html, label_name, label_names, output_words, plain, single_choice, t
+from audit.ui.language import direction, html, label_names, output_words, single_choice, t
 from audit.ui.question import FIELD, LEAST, heading, ignore_held_keys
 
 # Disputed and flagged questions: what waits for one, what people said of it, and the form that settles it.
@@ -55,7 +51,7 @@ ORDERS = ("consequence", "wanted")
 _REFRESH_AFTER = 25
 """Consequences are computed again after so many new answers; after a new dispute or adjudication at once."""
 _MODE = "adjudicate-mode"
-DISPUTED, FLAGS, CHECKS, CAUSES, MINE, INSPECTIONS = "disputed", "flags", "checks", "causes", "mine", "inspections"
+DISPUTED, FLAGS, CHECKS, CAUSES, MINE = "disputed", "flags", "checks", "causes", "mine"
 
 
 def dispute_card(engine: Engine, account_id: int, ids: list[int]) -> None:
@@ -149,8 +145,6 @@ def _undo(engine: Engine, account_id: int) -> None:
     id = before.shown.id
     if before.is_check:
         mode, form, words = CHECKS, f"check-{id}", before.reason
-    elif is_inspection(before.code, before.reason):
-        mode, form, words = INSPECTIONS, f"inspect-{id}", remark_of_inspection(before.reason)
     else:
         flagged = id in flagged_ids(engine, account_id)
         mode, form, words = FLAGS if flagged else DISPUTED, f"allow-{id}", before.reason
@@ -274,57 +268,6 @@ def _consequences_of(engine: Engine, account_id: int, ids: list[int]) -> list[Co
 @st.cache_data(max_entries=8, show_spinner=False)
 def _consequences(_engine: Engine, _account_id: int, _stakes: Stakes, key: tuple[Any, ...]) -> list[Consequence]:
     return consequences(_engine, _account_id, key[-1], _stakes)
-
-
-# Inspections: an adjudicator sees the answer that people agree on and all votes, and confirms or changes it.
-
-_INSPECTIONS_LATER = "inspect-later"
-"""Questions that this session put off."""
-
-
-def inspection_mode(remaining: int | None) -> dict[str, str]:
-    """The mode of inspections and its name with their number; empty where no question has the protocol `shown`."""
-    return {} if remaining is None else {INSPECTIONS: t("inspect.inspections", count=remaining)}
-
-
-def inspection_card(engine: Engine, account_id: int, remaining: int) -> None:
-    """The inspection that has waited longest and its form: Enter confirms, or stores the labels that are on."""
-    later = put_off_items(_INSPECTIONS_LATER)
-    inspection = adjudications.next_inspection(engine, account_id, later, _wanted(INSPECTIONS))
-    if inspection is None:
-        _nothing(engine, account_id, INSPECTIONS, t("inspect.nothing"))
-        return
-    shown, agreed = inspection.shown, inspection.votes[0].answer
-    form = f"inspect-{shown.id}"
-    _keep_on_screen(INSPECTIONS, shown.id)
-    st.caption(t("inspect.count", count=remaining))
-    with show_beside_form(shown):
-        # In the order in which they were given, with numbers in place of names.
-        votes = enumerate(inspection.votes, start=1)
-        st.html(opinions_html([Opinion(number, vote.answer, vote.comment) for number, vote in votes], shown.task))
-        decision_fields(shown, form, words=t("inspect.why"), heading=t("inspect.other"))
-        confirm = t("inspect.confirm", answer=plain(label_name(agreed, shown.task)))
-        changing = on_in(form)
-        name = f"{'change' if changing else 'confirm'}-{shown.id}"
-        _store_button(t("inspect.change") if changing else confirm, name, _inspect, engine, account_id, shown, agreed)
-        _small_buttons(engine, account_id, shown, _INSPECTIONS_LATER)
-
-
-@session.callback
-def _inspect(engine: Engine, account_id: int, shown: Shown, agreed: str) -> None:
-    """Confirm what people agree on, or store other labels with the reason for the change."""
-    since, form = _require_on_screen(INSPECTIONS, shown.id), f"inspect-{shown.id}"
-    decision: Decision | None = Decision((agreed,))
-    if on_in(form):
-        decision = decided(shown, form)
-        if decision is not None and set(decision.labels) != {agreed} and not decision.words:
-            missing(form, t("inspect.no_reason"))
-            return
-    elif since < LEAST:
-        return
-    if decision is not None:
-        with _storing():
-            adjudications.inspect(engine, account_id, shown.id, decision.labels, decision.words)
 
 
 # The last adjudications of this adjudicator: a list, and the form that changes the reopened one.
@@ -454,15 +397,11 @@ def _card() -> None:
     engine, account = session.enter(*ROLES)
     session.show_last(st.toast)
     ids = adjudications.disputes(engine, account.id)
-    checks, inspections = (
-        adjudications.checks_left(engine, account.id),
-        adjudications.inspections_left(engine, account.id),
-    )
+    checks = adjudications.checks_left(engine, account.id)
     labels = {
         DISPUTED: t("check.disputed", count=len(ids)),
         FLAGS: t("flagged.flags", count=flags_left(engine, account.id)),
         CHECKS: t("check.checks", count=checks),
-        **inspection_mode(inspections),
         CAUSES: t("causes.causes"),
         MINE: t("settled.mine"),
     }
@@ -471,8 +410,6 @@ def _card() -> None:
         cause_card(ROLES)
     elif mode == CHECKS:
         spot_check_card(engine, account.id, checks)
-    elif mode == INSPECTIONS:
-        inspection_card(engine, account.id, inspections or 0)
     elif mode == FLAGS:
         flagged_card(engine, account.id)
     elif mode == MINE:

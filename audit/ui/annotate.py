@@ -5,7 +5,7 @@ Nothing here knows a system, an output or anybody else's answer: `audit.annotati
 
 import hashlib
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ from audit.annotation.control_questions import Attempt
 from audit.annotation.guidelines import guideline_before
 from audit.annotation.invitations import completion_code
 from audit.annotation.order import block_of
-from audit.annotation.queue import Earlier, Shown, elsewhere, last_block, next_question, queue_of, show
+from audit.annotation.queue import Shown, elsewhere, last_block, next_question, queue_of, show
 from audit.errors import AuditError, Refused
 from audit.judging.deferral import flag, flag_taken_back, skip, unflag
 from audit.judging.judgements import UNDOS, judge, undo, undone
@@ -328,27 +328,13 @@ def _small_button(name: str, place: str, key: str, action: Callable[..., None], 
     st.button(t(f"annotate.{name}"), key=f"{name}-{place}", shortcut=key, on_click=action, args=args, type="tertiary")
 
 
-# The work of others on the same questions, as far as an annotator may see it: earlier answers under the protocol
-# `shown`, and why there is no question just now.
-
-
-def show_earlier(earlier: Sequence[Earlier], task: str) -> None:
-    """Under the protocol `shown`: the earlier answers without names, and the question whether the annotator agrees."""
-    if not earlier:
-        return
-    rows = "".join(
-        f"<li>{_earlier_answer_html(answer, number, len(earlier), task)}</li>" for number, answer in enumerate(earlier)
-    )
-    st.html(f'<ul class="audit-votes audit-earlier">{rows}</ul><p class="audit-agree">{html(t("earlier.agree"))}</p>')
+# Why there is no question just now.
 
 
 def why_nothing(engine: Engine, account_id: int) -> None:
     """Why there is no question: all are answered, others are at the remaining ones, or they are in other languages."""
     queue, others = queue_of(engine, account_id), elsewhere(engine, account_id)
-    remaining = others.with_others + others.awaiting_first
-    heading(t("earlier.nothing_now" if remaining else "annotate.nothing"))
-    if others.awaiting_first:
-        st.write(t("earlier.awaiting_first", count=others.awaiting_first))
+    heading(t("earlier.nothing_now" if others.with_others else "annotate.nothing"))
     if others.with_others:
         st.write(t("annotate.nothing_now", count=others.with_others))
     if others.free_at is not None:
@@ -358,19 +344,12 @@ def why_nothing(engine: Engine, account_id: int) -> None:
         st.write(t("annotate.nothing_read", count=queue.in_other_languages))
     if queue.in_other_studies:
         st.write(t("annotate.nothing_assigned", count=queue.in_other_studies))
-    if not remaining:
+    if not others.with_others:
         if queue.left_for_me or not (queue.in_other_languages or queue.in_other_studies):
             # Between the two readings somebody may have let go of a question: then the button below finds it.
             st.write(t("earlier.look" if queue.left_for_me else "annotate.nothing_more"))
         if queue.mine and not queue.left_for_me and (code := completion_code(engine, account_id)):
             st.success(plain(t("invite.finished", completion=code)), icon=":material/check:")
-
-
-def _earlier_answer_html(earlier: Earlier, number: int, total: int, task: str) -> str:
-    """One answer as HTML, with its number where there are several."""
-    annotator = t("earlier.another") if total == 1 else t("dispute.annotator", number=number + 1)
-    comment = f"<br><q>{html(earlier.comment)}</q>" if earlier.comment else ""
-    return f"{html(annotator)} <strong>{html(label_name(earlier.answer, task))}</strong>{comment}"
 
 
 T = TypeVar("T")
@@ -429,7 +408,6 @@ def _card() -> None:
         _nothing_left(engine, account.id)
     else:
         show_question(shown, shown.compared_with)
-        show_earlier(shown.earlier, shown.task)
         _reminders(shown)
         _guideline(engine, account.id, shown)
     with answer_bar() if shown is not None else nullcontext():

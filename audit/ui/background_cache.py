@@ -137,7 +137,7 @@ class AnswerCache:
 
     worker: Worker = field(default_factory=Worker)
     slow_worker: Worker = field(default_factory=Worker)
-    """For what takes long: a report does not wait for a history."""
+    """For what takes long: a report does not wait for an export."""
     answers: "OrderedDict[str, CachedAnswer]" = field(default_factory=OrderedDict)
     running: "dict[str, Future[CachedAnswer]]" = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)

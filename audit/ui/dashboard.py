@@ -5,7 +5,6 @@ Only the open section is computed, and redrawn by itself. Numbers that take long
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -14,25 +13,18 @@ from sqlalchemy import Engine
 
 from audit.annotation.accounts import Account, account_details
 from audit.annotation.answers import ORIGINS
-from audit.false_satisfaction.resolution import Whose
 from audit.reports.dashboard_charts import (
-    agreement_chart,
-    best_chart,
     confusion_chart,
-    firming_chart,
-    needs_chart,
     people_chart,
     progress_chart,
 )
-from audit.reports.words import UNKNOWN, percent
-from audit.store import tables
+from audit.reports.words import percent
 from audit.ui import session
 from audit.ui.background_cache import computed, computed_with_freshness
 from audit.ui.dashboard_parts import RATES as CELL_RATES
 from audit.ui.dashboard_parts import (
     ShownChart,
     chart,
-    chosen_index,
     download_buttons,
     heading,
     minute_of,
@@ -49,19 +41,14 @@ from audit.ui.language import (
     task_name,
     text_or,
     translated,
-    whose_answers,
 )
 from audit.ui.next_step import show_next_step
 from audit.ui.study_choice import choose_study, study_name, study_names
-from audit.ui.validity import validity_section
 
 # How well people agree: coefficients, overall and over time, between each two people, and which labels they confuse.
 
 AGREEMENT_COLUMNS = ("coefficient", "level", "estimate", "low", "high", "items", "note")
-STRETCHES = ("stretch", "coefficient", "estimate", "low", "high", "items")
 PAIRS = ("one", "other_annotator", "items", "percent_agreement", "cohen_kappa", "gwet_ac1")
-OVER_TIME = ("percent_agreement", "krippendorff_alpha")
-"""Coefficients that are shown over time."""
 
 
 def agreement_section(engine: Engine, account: Account, study: int | None) -> None:
@@ -82,7 +69,6 @@ def agreement_section(engine: Engine, account: Account, study: int | None) -> No
     key = (report["task"], report["kind"], study, answer.state)
     st.caption(t("dashboard.agreement_legend", items=f"{report['items']:,}", people=len(report["annotators"])))
     _coefficients(report)
-    _over_time(report, key)
     _confusions(report, key)
     _pairs(report)
     for note in report["notes"]:
@@ -99,34 +85,6 @@ def _coefficients(report: dict[str, Any]) -> None:
     columns = [name for name in AGREEMENT_COLUMNS if name not in ("level", "note") or any(row[name] for row in rows)]
     table("coefficients", rows, columns)
     download_buttons("agreement", rows, columns)
-
-
-def _over_time(report: dict[str, Any], key: tuple[Any, ...]) -> None:
-    rows = [
-        coefficient
-        | {
-            "stretch": int(part["value"]),
-            "coefficient": _coefficient_name(coefficient["name"]),
-            "name": _coefficient_name(coefficient["name"]),
-        }
-        for part in report["groups"]
-        for coefficient in part["coefficients"]
-        if coefficient["name"] in OVER_TIME and coefficient["level"] is None
-    ]
-    rows.sort(key=lambda row: row["stretch"])
-    if not rows:
-        return
-    heading(t("dashboard.agreement_time"))
-    st.caption(t("dashboard.stretch_legend"))
-    titles = (t("column.stretch"), t("column.estimate"))
-    numbers = t("list.semicolon").join(f"{row['stretch']} {row['name']} {_number(row['estimate'])}" for row in rows)
-    picture = chart(
-        "agreement-time",
-        key,
-        lambda palette: agreement_chart(rows, titles, palette),
-        t("dashboard.agreement_alt", numbers=numbers),
-    )
-    download_buttons("agreement-over-time", rows, STRETCHES, [("agreement_time", picture)])
 
 
 def _confusions(report: dict[str, Any], key: tuple[Any, ...]) -> None:
@@ -159,189 +117,6 @@ def _pairs(report: dict[str, Any]) -> None:
 
 def _coefficient_name(name: str) -> str:
     return text_or(f"coefficient.{name}", name)
-
-
-def _number(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{value:.2f}"
-
-
-# Rates and the ranking of a relation as they firm up while people judge.
-
-WHOSE: tuple[Whose, ...] = ("both", "people")
-RATES = ("fs_rate", "sr_genuine")
-FIRMING_COLUMNS = ("judgements", "until", "system", "judged", *CELL_RATES, "p_best")
-
-
-def firming_section(engine: Engine, _account: Account, study: int | None) -> None:
-    """Rates of one relation at a time; all of them are computed together."""
-    whose, rate = _answers_and_rate()
-    answer = computed_with_freshness(engine, "history", {"whose": whose, "study": study}, "firming")
-    points = answer.value["points"]
-    relations = [
-        entry for entry in answer.value["relations"] if any(any(system["judged"]) for system in entry["systems"])
-    ]
-    if len(points) < 2:
-        st.info(t("dashboard.no_history"), icon=":material/info:")
-    if not relations:
-        st.info(t("dashboard.no_rates"), icon=":material/info:")
-        return
-    names = [entry["relation"] + (f" · {study_name(entry)}" if study is None else "") for entry in relations]
-    index = chosen_index(names, "dashboard-relation", most_moved(relations))
-    entry = relations[index]
-    st.markdown(plain(winner_sentence(entry)))
-    dashed_note = f" {t('dashboard.firming_dashed')}" if rate == "sr_genuine" else ""
-    st.caption(t("dashboard.firming_legend") + dashed_note)
-    key = (whose, rate, entry["task"], entry["study"], entry["relation"], answer.state)
-    titles = (t("column.judgements"), t(f"column.{rate}"))
-    rates = chart(
-        "firming",
-        key,
-        lambda palette: firming_chart(points, entry["systems"], rate, titles, palette),
-        _firming_alt(entry, rate),
-    )
-    heading(t("dashboard.best"))
-    st.caption(t("dashboard.best_legend"))
-    best = chart(
-        "best",
-        key,
-        lambda palette: best_chart(points, entry["systems"], (titles[0], t("column.p_best")), palette),
-        _firming_alt(entry, "p_best"),
-    )
-    if best is None:
-        st.info(t("dashboard.no_ranking"), icon=":material/info:")
-    rows = _firming_rows(points, entry)
-    table("firming", rows, FIRMING_COLUMNS, height=320)
-    download_buttons("as-they-firm-up", rows, FIRMING_COLUMNS, [("firming_picture", rates), ("best", best)])
-
-
-def _answers_and_rate() -> tuple[Whose, str]:
-    rates = {name: t(f"dashboard.{name}") for name in RATES}
-    with st.container(horizontal=True):
-        whose = whose_answers(WHOSE, "dashboard-whose")
-        rate = single_choice(t("dashboard.rate"), rates, "dashboard-rate", persist_state="session")
-    return whose, rate
-
-
-def most_moved(relations: Sequence[dict[str, Any]]) -> int:
-    """The index of the relation whose number of judged groups grew most."""
-    growth = [sum(system["judged"][-1] - system["judged"][0] for system in entry["systems"]) for entry in relations]
-    return growth.index(max(growth))
-
-
-def winner_sentence(entry: dict[str, Any]) -> str:
-    """The system that is best now, and how sure that is, in one sentence."""
-    if entry["winner"] is None:
-        return t("dashboard.no_winner")
-    return t("dashboard.winner", system=entry["winner"], chance=percent(entry["p_winner"], 0))
-
-
-def _firming_rows(points: list[dict[str, Any]], entry: dict[str, Any]) -> list[dict[str, Any]]:
-    lists = ("judged", *FIRMING_COLUMNS[4:])
-    return [
-        {"judgements": point["judgements"], "until": minute_of(point["until"]), "system": system["system"]}
-        | {name: system[name][index] for name in lists}
-        for index, point in enumerate(points)
-        for system in entry["systems"]
-    ]
-
-
-def _firming_alt(entry: dict[str, Any], name: str) -> str:
-    numbers = t("list.semicolon").join(
-        f"{system['system']} " + " → ".join(percent(value, 0) for value in system[name]) for system in entry["systems"]
-    )
-    return t("dashboard.firming_alt", relation=entry["relation"], rate=t(f"column.{name}"), numbers=numbers)
-
-
-# How many more questions it takes until the rates of each relation are precise enough, its winner or its order decided.
-
-GOALS = {"half-width": "shared", "winner": "always-valid", "order": "always-valid"}
-"""Goal -> the design for which its questions are counted: the one that stops as soon as it may."""
-NEEDS_COLUMNS = ("relation", "half_width", "winner", "order", "leads")
-TOTALS = ("goal", "questions_to_go", "answers", "hours", "ends")
-HALF_WIDTH = 0.05
-DELTA = 0.02
-
-
-def needs_section(engine: Engine, account: Account, study: int | None) -> None:
-    """Three goals side by side. It reads every group, so a button starts it."""
-    st.markdown(t("dashboard.needs_what", points=f"{100 * HALF_WIDTH:g}", delta=f"{100 * DELTA:g}"))
-    if not st.session_state.get("dashboard-needs") and not st.button(
-        t("dashboard.needs_begin"), key="needs-begin", icon=":material/calculate:"
-    ):
-        return
-    st.session_state["dashboard-needs"] = True
-    answer = computed_with_freshness(
-        engine, "needs", {"half_width": HALF_WIDTH, "delta": DELTA, "study": study}, "needs"
-    )
-    pace = computed(engine, "totals", {"by": account.id, "study": study}).value["pace"]
-    _need_totals(answer.value, pace["per_hour"], pace["per_day"])
-    rows = by_relation(answer.value)
-    if not rows:
-        st.info(t("dashboard.needs_none"), icon=":material/info:")
-        return
-    heading(t("dashboard.needs_relations"))
-    st.caption(t("dashboard.needs_legend"))
-    goals = {goal: t(f"goal.{goal.replace('-', '_')}") for goal in GOALS}
-    bars = [
-        {"name": row["name"], "goal": goals[goal], "to_go": row[goal.replace("-", "_")]}
-        for row in rows
-        for goal in GOALS
-    ]
-    numbers = t("list.semicolon").join(f"{bar['name']} {bar['goal']} {bar['to_go']}" for bar in bars)
-    titles = (t("column.questions_to_go"), t("dashboard.decided"))
-    picture = chart(
-        "needs",
-        (study, answer.state),
-        lambda palette: needs_chart(bars, list(goals.values()), titles, palette),
-        t("dashboard.needs_alt", numbers=numbers),
-    )
-    named_rows = [row | {"relation": row["name"]} for row in rows]
-    table("needs", named_rows, NEEDS_COLUMNS, height=420 if len(rows) > 11 else "auto")
-    download_buttons("how-many-more", named_rows, NEEDS_COLUMNS, [("needs_picture", picture)])
-    for note in dict.fromkeys(note for goal in GOALS for note in answer.value[goal]["notes"]):
-        st.caption(plain(translated(note)))
-
-
-def by_relation(plans: dict[str, Any]) -> list[dict[str, Any]]:
-    """One row per relation: name, half_width, winner, order (questions to go; 0: decided; None: one system), leads."""
-    rows: dict[tuple[int, str], dict[str, Any]] = {}
-    several_studies = len({entry["study"] for entry in plans["half-width"]["relations"]}) > 1
-    corpora = {entry["study"]: entry.get("corpus") for entry in plans["half-width"]["cells"]}
-    for goal, design in GOALS.items():
-        for entry in plans[goal]["relations"]:
-            name = entry["relation"]
-            if several_studies:
-                corpus = corpora.get(entry["study"]) or entry["task"]
-                name += f" · {study_name({'study': entry['study'], 'corpus': corpus})}"
-            row = rows.setdefault(
-                (entry["study"], entry["relation"]),
-                {"name": name, "half_width": None, "winner": None, "order": None, "leads": None},
-            )
-            # A decided relation needs no more questions, however few were judged.
-            row[goal.replace("-", "_")] = 0 if entry.get("decided") else entry["to_go"][design]
-            if goal == "winner":
-                row["leads"] = (entry["order"] or [None])[0]
-    return [row for row in rows.values() if any(row[name] is not None for name in ("half_width", "winner", "order"))]
-
-
-def _need_totals(plans: dict[str, Any], per_hour: float | None, per_day: float | None) -> None:
-    rows = []
-    for goal, design in GOALS.items():
-        total = next(entry for entry in plans[goal]["designs"] if entry["design"] == design)
-        days = total["answers"] / per_day if per_day else None
-        rows.append(
-            {
-                "goal": t(f"goal.{goal.replace('-', '_')}"),
-                "questions_to_go": total["to_go"],
-                "answers": total["answers"],
-                "hours": total["answers"] / per_hour if per_hour else None,
-                "ends": None if days is None or days > 36_500 else f"{tables.now() + timedelta(days=days):%Y-%m-%d}",
-            }
-        )
-    table("needs-totals", rows, TOTALS)
-    if per_hour is None:
-        st.caption(t("dashboard.needs_no_pace"))
-    download_buttons("how-many-more-in-all", rows, TOTALS)
 
 
 # The people who judge: how much, how fast, and how often their answer was the settled one.
@@ -491,10 +266,7 @@ ROLES = ("manager",)
 SECTIONS: dict[str, Callable[[Engine, Account, int | None], None]] = {
     "progress": progress_section,
     "agreement": agreement_section,
-    "firming": firming_section,
-    "needs": needs_section,
     "people": people_section,
-    "validity": validity_section,
 }
 TAB = "dashboard-tab"
 

@@ -18,10 +18,9 @@ from audit.ui.language import html, language, plain, sentence, t, translated
 
 RATES = tuple(GenuineRates.__annotations__)
 CORRECTED = ("sr_corrected", "sr_corrected_low", "sr_corrected_high")
-SCORES = ("score_observed", "score", "score_low", "score_high")
 POINTS = ("points", "points_low", "points_high")
 CAUSES = ("cause_share", "cause_low", "cause_high")
-PER_CENT = {*RATES, *BOUNDS, *CORRECTED, *SCORES, *POINTS, *CAUSES, "weight", "weight_level"} | {
+PER_CENT = {*RATES, *BOUNDS, *CORRECTED, *POINTS, *CAUSES} | {
     "unsure_share",
     "agreed_share",
     "percent_agreement",
@@ -32,13 +31,10 @@ FORMATS = {
     **dict.fromkeys([*PER_CENT, "seconds"], "%.1f"),
     **dict.fromkeys(POINTS, "%+.1f"),
     **dict.fromkeys(
-        ("estimate", "low", "high", "cohen_kappa", "gwet_ac1", "mean", "median", "difference"),
+        ("estimate", "low", "high", "cohen_kappa", "gwet_ac1", "difference"),
         "%.3f",
     ),
     **dict.fromkeys(("p_holm", "mcnemar_p"), "%.2g"),
-    "hours": "%.1f",
-    "se": "%.4f",
-    "f": "%.2f",
 }
 
 FONT = "'Source Sans', 'Noto Sans CJK SC', 'Noto Sans SC', 'PingFang SC', 'Microsoft YaHei', system-ui, sans-serif"

@@ -269,8 +269,7 @@ def opinions_html(opinions: Sequence[Opinion], task: str) -> str:
     rows = []
     for opinion in opinions:
         answer = f" <strong>{html(label_name(opinion.answer, task))}</strong>" if opinion.answer else ""
-        saw = f" · {html(t('dispute.saw'))}" if opinion.saw else ""
         parts = [f"<br><q>{html(opinion.comment)}</q>"] if opinion.comment else []
         parts += [f"<br>{html(t('flagged.says'))} <q>{html(text)}</q>" for text in opinion.flags]
-        rows.append(f"<li>{html(t('dispute.annotator', number=opinion.number))}{answer}{saw}{''.join(parts)}</li>")
+        rows.append(f"<li>{html(t('dispute.annotator', number=opinion.number))}{answer}{''.join(parts)}</li>")
     return f'<ul class="audit-votes">{"".join(rows)}</ul>'

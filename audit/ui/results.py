@@ -1,38 +1,28 @@
-"""The page *Results*: observed and genuine rates, rankings, preferences, values and causes. For managers."""
+"""The page *Results*: observed and genuine rates, rankings and causes. For managers."""
 
-import csv
-import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import streamlit as st
-from sqlalchemy import Engine
 
 from audit.errors import AuditError
 from audit.reports import charts, words
 from audit.reports.build import Report, cells_of
 from audit.reports.certainty import LEVELS
-from audit.reports.dashboard_charts import bounds_chart, levels_chart, means_chart
-from audit.reports.document import PreferenceEntry, PreferredSystem, RankedEntry, RelationResultEntry, RollupEntry
+from audit.reports.document import PreferredSystem, RankedEntry, RelationResultEntry, RollupEntry
 from audit.reports.first_page import decision_lines
-from audit.reports.preference import PROFILES
-from audit.reports.values import FACTORS, PARAMETERS
-from audit.reports.words import number, p_number, percent
 from audit.statistics.rates import BOUNDS
 from audit.ui import results_parts, session
-from audit.ui.background_cache import computed_with_freshness, produce, show_freshness
+from audit.ui.background_cache import produce, show_freshness
 from audit.ui.dashboard_parts import (
     CAUSES,
     CORRECTED,
     POINTS,
     RATES,
-    SCORES,
-    ShownChart,
     chart,
     chosen_index,
-    download_buttons,
     heading,
     table,
     with_reason,
@@ -41,7 +31,6 @@ from audit.ui.dashboard_parts import (
 from audit.ui.language import (
     html,
     language,
-    language_name,
     plain,
     sentence,
     single_choice,
@@ -50,7 +39,7 @@ from audit.ui.language import (
     translated,
     with_commands,
 )
-from audit.ui.results_parts import FILE, OWN, PROFILE, View, keep_own_weights
+from audit.ui.results_parts import View
 from audit.ui.study_choice import study_name
 
 # One relation at a time: rates, orders before and after, certainty of the ranking, and differences of systems.
@@ -190,92 +179,6 @@ def causes_tab(view: View) -> None:
         write_plain(words.dispute_line(view.report, language()))
 
 
-# One ranking by a user's weights over relations, and how far the weights can move before another system wins.
-
-
-def preferences_tab(view: View) -> None:
-    """A profile of weights or the user's own, and the ranking that it gives."""
-    names = {name: t(f"profile.{name}") for name in (*PROFILES, OWN)}
-    profile = single_choice(t("preference.profile"), names, PROFILE, persist_state="session")
-    st.caption(t(f"profile_is.{profile}"))
-    preference = view.report.get("preference")
-    container = st.container()
-    if profile == OWN:
-        left, container = st.columns([2, 3], gap="medium")
-        with left:
-            _editor(view)
-    with container:
-        if view.problem is not None:
-            session.show_refusal(view.problem)
-        if preference is not None:
-            _show_winner(view, preference)
-    if preference is not None:
-        _ranking_table("scores", preference["ranking"], SCORES)
-        _show_weights(preference)
-
-
-def _editor(view: View) -> None:
-    """The weights as an editable table. They count once they are applied, so that never only half of them do."""
-    own_weights = dict(st.session_state["results-own-weights"])
-    relations = list(dict.fromkeys(entry["relation"] for entry in view.report["relations"]))
-    name, value = t("column.relation"), t("column.own_weight")
-    rows: list[dict[str, Any]] = [
-        {name: relation, value: float(own_weights.get(relation, 0.0))} for relation in relations
-    ]
-    # The key changes with the weights and the language, so that edits never reach rows they were not made for.
-    key = f"results-editor-{language()}-{hash(tuple(own_weights.items()))}"
-    with st.form(f"{key}-form", border=False):
-        edited = st.data_editor(
-            rows,
-            hide_index=True,
-            disabled=[name],
-            height=min(420, 38 + 35 * len(rows)),
-            column_config={value: st.column_config.NumberColumn(min_value=0.0, step=0.1, required=True)},
-            key=key,
-        )
-        applied = st.form_submit_button(t("preference.apply"), icon=":material/check:")
-    if applied:
-        keep_own_weights({row[name]: float(row[value] or 0.0) for row in edited})
-        st.rerun()
-    st.download_button(
-        t("preference.download"),
-        _weights_csv(own_weights),
-        FILE,
-        "text/csv",
-        on_click="ignore",
-        icon=":material/download:",
-    )
-
-
-def _weights_csv(weights: Mapping[str, float]) -> str:
-    """The weights as CSV, as `audit report` reads them."""
-    text = io.StringIO()
-    csv.writer(text).writerows([("relation", "weight"), *weights.items()])
-    return text.getvalue()
-
-
-def _show_winner(view: View, preference: PreferenceEntry) -> None:
-    """The winner in sentences, and a chart of all systems."""
-    lines = words.winner_lines(preference, view.options.delta, language()) or [t("preference.unknown")]
-    for line in lines:
-        write_plain(line)
-    st.caption(f"{t('preference.legend')} {_delta(view)}")
-    alt = " ".join(words.preference_lines(view.report, language()))
-    chart("scores", (view.key,), partial(charts.scores_chart, preference["ranking"]), alt)
-
-
-def _show_weights(preference: PreferenceEntry) -> None:
-    """The weights, and beside them the nearest ones under which another system is as good."""
-    level = preference["move"]["weights"] if preference["move"] else {}
-    rows = [
-        {"relation": relation, "weight": share, "weight_level": level.get(relation)}
-        for relation, share in preference["weights"].items()
-        if share or level.get(relation)
-    ]
-    with st.expander(t("preference.weights")):
-        table("weights", rows, ("relation", "weight", *(("weight_level",) if level else ())))
-
-
 # Rollups of cells: by relation, system, family of relations, and over all.
 
 _NAMED = 4
@@ -310,13 +213,6 @@ def together_tab(view: View) -> None:
         heading(t("checks.title"))
         for line in checks:
             write_plain(line)
-    if protocols := words.protocol_lines(report, code):
-        heading(t("protocols.title"))
-        for line in protocols:
-            write_plain(line)
-        arms = (dict(zip(words.ARM_COLUMNS, arm, strict=True)) for arm in words.protocol_rows(report, code))
-        rows_of_arms = [{t(f"column.{column}"): text for column, text in arm.items()} for arm in arms]
-        st.dataframe(rows_of_arms, hide_index=True)
     _repeats(report, code)
 
 
@@ -349,158 +245,6 @@ def _missing_reason(entry: RollupEntry) -> str | None:
     return t(key, names=", ".join(names[:_NAMED]) + dots)
 
 
-# The values that relations compared: satisfaction rates at other bounds, mean values, levels of granularity.
-
-BOUND_VALUES = tuple(round(step / 20, 2) for step in range(31))
-"""Bounds for which rates are computed; some values are quotients, and exceed 1."""
-_REACHED = ("system", "checked", "mean", "median", "bound", "sr_observed")
-_RATES = ("study", "corpus", "relation", "system", "checked", "at", "sr_observed")
-_MEANS = ("factor", "factor_level", "mean", "se", "low", "high", "n", "letters")
-_TESTS = ("effect", "f", "df", "df_error", "p")
-_PAIRS = ("factor", "first", "second", "difference", "se", "low", "high", "p")
-_LEVELS = ("level", "factor_level", "first", "second")
-"""Columns that name a level of a factor."""
-_SHARES = ("system", "relation", "share", "checked")
-
-
-def values_tab(view: View) -> None:
-    """One relation at a time: its rates at other bounds; for translation also the means and the levels."""
-    engine = session.engine()
-    st.caption(plain(t("values.what")))
-    try:
-        answer = computed_with_freshness(engine, "bounds", {"at": BOUND_VALUES, "study": view.options.study}, "bounds")
-    except AuditError as problem:
-        _show_unavailable(problem)
-        return
-    cells = answer.value["cells"]
-    keys = list(dict.fromkeys((cell["study"], cell["corpus"], cell["relation"]) for cell in cells))
-    names = [f"{relation} · {study_name({'study': id, 'corpus': corpus})}" for id, corpus, relation in keys]
-    index = chosen_index(names, "results-values-relation")
-    study, _, relation = keys[index]
-    relation_cells = [cell for cell in cells if (cell["study"], cell["relation"]) == (study, relation)]
-    _bounds(relation_cells, (*keys[index], answer.state))
-    tasks = {(entry["study"], entry["relation"]): entry["task"] for entry in view.report["relations"]}
-    if tasks.get((study, relation)) == "translation":
-        _means(engine, study, relation)
-        _levels(engine, study)
-
-
-def _bounds(cells: Sequence[Mapping[str, Any]], key: tuple[Any, ...]) -> None:
-    bound = f"{cells[0]['bound']:g}"
-    heading(t("values.bounds"))
-    st.caption(plain(t("values.bounds_legend", bound=bound)))
-    titles = (t("column.bound"), t("values.satisfied"))
-    numbers = t("list.semicolon").join(f"{cell['system']} {percent(cell['sr_observed'])}" for cell in cells)
-    picture = chart(
-        "bounds",
-        key,
-        lambda palette: bounds_chart(cells, titles, palette),
-        t("values.bounds_alt", relation=cells[0]["relation"], bound=bound, numbers=numbers),
-    )
-    table("bounds", cells, _REACHED)
-    rates = [{**cell, **rate} for cell in cells for rate in cell["rates"]]
-    download_buttons("bounds", rates, _RATES, [("bounds", picture)])
-
-
-def _means(engine: Engine, study: int, relation: str) -> None:
-    heading(t("values.means"))
-    independent = st.toggle(
-        t("values.independent"), key="results-values-independent", help=t("values.independent_help")
-    )
-    try:
-        values = {"relation": relation, "study": study, "independent": independent}
-        answer = computed_with_freshness(engine, "means", values, "means")
-    except AuditError as problem:
-        _show_unavailable(problem)
-        return
-    report, key = answer.value, (relation, study, independent, answer.state)
-    st.caption(plain(t("values.means_legend", values=f"{report['values']:,}", texts=f"{report['texts']:,}")))
-    letters = {(subset["factor"], subset["level"]): subset["letters"] for subset in report["subsets"]}
-    means = [
-        mean | {"factor_level": mean["level"], "letters": letters.get((mean["factor"], mean["level"]))}
-        for mean in report["means"]
-    ]
-    pictures = []
-    for factor, column in zip(FACTORS, st.columns(len(FACTORS), gap="medium"), strict=True):
-        with column:
-            pictures.append((factor, _factor_chart(factor, [mean for mean in means if mean["factor"] == factor], key)))
-    reason_column = ("reason",) if any(mean["reason"] for mean in means) else ()
-    _number_table("means", [_with_names(mean) for mean in means], (*_MEANS, *reason_column))
-    download_buttons("means", means, (*_MEANS, *reason_column), pictures)
-    st.caption(t("values.tests"))
-    tests = [_with_names(test) for test in report["tests"]]
-    _number_table("tests", tests, (*_TESTS, *(("reason",) if any(test["reason"] for test in tests) else ())))
-    if report["comparisons"]:
-        pairs = [pair | {"first": pair["one"], "second": pair["other"]} for pair in report["comparisons"]]
-        st.caption(t("values.pairs"))
-        _number_table("differences", [_with_names(pair) for pair in pairs], _PAIRS)
-        download_buttons("differences", pairs, _PAIRS)
-    for note in report["notes"]:
-        st.caption(plain(translated(note)))
-
-
-def _factor_chart(factor: str, means: Sequence[Mapping[str, Any]], key: tuple[Any, ...]) -> ShownChart | None:
-    """The chart of one factor; languages are named."""
-    named_means = [_with_names(mean) for mean in means]
-    letters = {mean["level"]: mean["letters"] or "" for mean in named_means}
-    numbers = t("list.semicolon").join(
-        f"{mean['level']} {number(mean['mean'], 3)} {letters[mean['level']]}" for mean in named_means
-    )
-    return chart(
-        f"means-{factor}",
-        (factor, *key),
-        lambda palette: means_chart(named_means, letters, t(f"values.mean_of.{factor}"), palette),
-        t("values.means_alt", numbers=numbers),
-    )
-
-
-def _levels(engine: Engine, study: int) -> None:
-    """The MGMT score, where at least two of its levels were run."""
-    try:
-        answer = computed_with_freshness(engine, "levels", {"study": study}, "levels")
-    except AuditError:
-        return
-    report = answer.value
-    heading(t("values.levels"))
-    st.caption(t("values.levels_legend"))
-    score = t("values.score")
-    numbers = t("list.semicolon").join(f"{cell['system']} {percent(cell['score'])}" for cell in report["cells"])
-    picture = chart(
-        "levels",
-        (study, answer.state),
-        lambda palette: levels_chart(report["cells"], score, palette),
-        t("values.levels_alt", numbers=numbers),
-    )
-    rows = [
-        {"system": cell["system"], "relation": name, "share": share, "checked": cell["checked"].get(name)}
-        for cell in report["cells"]
-        for name, share in [*cell["shares"].items(), ("score", cell["score"])]
-    ]
-    download_buttons("levels", rows, _SHARES, [("levels", picture)])
-
-
-def _number_table(name: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
-    """Rows as a table in which a p-value is never shown as 0."""
-    table(name, [{**row, "p": p_number(row["p"])} if "p" in row else row for row in rows], columns)
-
-
-def _with_names(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row with the names of languages and factors, and the reason, in the session's language."""
-    result = with_reason(row)
-    if row.get("factor") == "language":
-        result |= {name: language_name(row[name]) for name in _LEVELS if name in row}
-    if "effect" in row:
-        result["effect"] = " × ".join(t(f"column.{factor}") for factor in row["effect"].split(" x "))
-    if "factor" in row:
-        result["factor"] = t(f"column.{row['factor']}")
-    return result
-
-
-def _show_unavailable(problem: AuditError) -> None:
-    """Say why there is nothing to show, as information and not as a warning."""
-    st.info(with_commands(sentence(translated(problem.sentence))), icon=":material/info:")
-
-
 ROLES = ("manager",)
 TAB = "results-tab"
 _COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "rejected")
@@ -525,19 +269,13 @@ def page() -> None:
     whose = sentence(t(f"how.{view.options.whose}"))
     st.caption(plain(f"{words.how_text(view.report, language())} {whose}"))
     # Only the open tab is computed and sent.
-    shown = [name for name in TABS if name != "values" or _has_values(view.report)]
-    tabs = st.tabs([t(f"results.{name}") for name in shown], key=TAB, on_change="rerun")
-    for show, tab in zip((TABS[name] for name in shown), tabs, strict=True):
+    tabs = st.tabs([t(f"results.{name}") for name in TABS], key=TAB, on_change="rerun")
+    for show, tab in zip(TABS.values(), tabs, strict=True):
         if tab.open:
             with tab:
                 show(view)
     _downloads(view)
     _notes(view.report)
-
-
-def _has_values(report: Report) -> bool:
-    """Whether a relation compares a value with a bound; without one there is nothing to see at other bounds."""
-    return any(not set(PARAMETERS).isdisjoint(entry["params"]) for entry in report["signature"]["relations"])
 
 
 def cells_tab(view: View) -> None:
@@ -567,7 +305,7 @@ def heat_tab(view: View) -> None:
 
 
 def _downloads(view: View) -> None:
-    """Downloads of the report as it is shown, with the weights: as JSON, and as an HTML page in its language."""
+    """Downloads of the report as it is shown: as JSON, and as an HTML page in its language."""
     code = language()
     with st.container(horizontal=True):
         st.download_button(
@@ -600,10 +338,8 @@ def _notes(report: Report) -> None:
 TABS: dict[str, Callable[[View], None]] = {
     "relations": relation_tab,
     "together": together_tab,
-    "preferences": preferences_tab,
     "heat": heat_tab,
     "cells": cells_tab,
-    "values": values_tab,
     "causes": causes_tab,
 }
 """The tabs by the keys of their titles."""

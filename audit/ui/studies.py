@@ -15,20 +15,18 @@ from audit.messages import message
 from audit.registry import Registry
 from audit.relations import all_relations, relations_named
 from audit.relations.composition import parts_of
-from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, PROTOCOLS, QUORUMS
+from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, QUORUMS
 from audit.statistics.intervals import TARGETS
 from audit.store.core import count_rows, study
 from audit.studies.jobs import Job, begin_job, jobs, stop_job
 from audit.studies.plan import (
     ANSWERS,
-    LARGEST,
     MOST_ANNOTATORS,
     SETTINGS,
     TABLES,
     Plan,
     check_name,
     read_plan,
-    read_plan_bytes,
     to_toml,
     unregistered_keys,
 )
@@ -148,7 +146,7 @@ def value_change(before: Any, after: Any) -> str:
     return from_to(before, after, language())
 
 
-# Making a plan: by a form with the registered corpora, systems and relations, or by a TOML file.
+# Making a plan: by a form with the registered corpora, systems and relations.
 
 _INITIAL = {"per_relation": 60, "share": 0.05}
 """Values of an empty form for settings that have no default."""
@@ -216,20 +214,6 @@ def _refuse_unfilled(content: Mapping[str, Any]) -> None:
         raise AuditError(message("form.systems"))
     if not (content["sample"].get("per_relation") or content["sample"].get("share")):
         raise AuditError(message("form.size"))
-
-
-def upload(engine: Engine, account_id: int) -> None:
-    """The upload of a plan as a TOML file: its preview, or every mistake in it."""
-    st.caption(t("studies.upload_help"))
-    file = st.file_uploader(t("studies.file"), type=["toml"], max_upload_size=1, key="plan-file")
-    if file is None:
-        return
-    with _showing_mistakes():
-        uploaded = uploaded_here(engine)
-        plan = read_plan_bytes(file.getvalue()[: LARGEST + 1], file.name[:80], registered_only=True, uploaded=uploaded)
-        _preview({"name": plan.name, **plan.content()}, uploaded)
-        if st.button(t("studies.store_as", name=plain(plan.name)), type="primary", key="store-file"):
-            _store(engine, account_id, plan)
 
 
 class _Fields:
@@ -430,9 +414,6 @@ def _judging(fields: _Fields) -> dict[str, Any]:
         judging: dict[str, Any] = {"annotators": fields.integer("judging", "annotators", 1, MOST_ANNOTATORS)}
     with middle:
         judging["quorum"] = fields.choice("judging", "quorum", list(QUORUMS), lambda name: t(f"quorum_of.{name}"))
-        judging["protocol"] = fields.choice(
-            "judging", "protocol", list(PROTOCOLS), lambda name: t(f"protocol_of.{name}")
-        )
     with right:
         languages = st.text_input(
             t("field.languages"),
@@ -535,7 +516,7 @@ def _title_of(where: str) -> str:
     return text_or(f"field.{where.partition('.')[2] or where}", where)
 
 
-TABS = ("plans", "new", "upload")
+TABS = ("plans", "new")
 TAB = "studies-tab"
 _DONE = "studies-done"
 """The key of a text and its values: the message about what the last run changed."""
@@ -545,7 +526,7 @@ History = Sequence[Version]
 
 
 def page() -> None:
-    """Three tabs: the stored plans, of which one with its run and versions; the form; and the upload."""
+    """Two tabs: the stored plans, of which one with its run and versions; and the form."""
     engine, account = session.enter(*ROLES)
     with engine.connect() as connection:
         plans = all_versions(connection)
@@ -566,8 +547,6 @@ def page() -> None:
         with tab:
             if name == "new":
                 form(engine, account.id, plans)
-            elif name == "upload":
-                upload(engine, account.id)
             elif plans:
                 _plans(engine, account.id, plans)
             else:

@@ -58,10 +58,6 @@ def test_the_status_is_that_of_the_conditions(stored, capsys, options, status, s
         (["old", "new", "--db", "none.db", "--fail-if", "dorp > 2"], "'dorp > 2' is no condition; write [surely|"),
         (["old", "new", "--show=-1"], "--show -1: must be at least 0"),
         (["old", "nwe"], "nwe is no system; there are old@"),
-        (["old", "audit.db"], "audit.db is a database and old a system"),
-        (["audit.db", "audit.db"], "there are 2 systems in audit.db (old@"),
-        (["audit.db", "audit.db", "--old-system", "old"], "; name one with --new-system"),
-        (["old", "new", "--system", "x"], "--system, --old-system and --new-system are for two databases"),
     ],
 )
 def test_mistakes_are_told_in_one_sentence(stored, capsys, arguments, says):
@@ -70,7 +66,6 @@ def test_mistakes_are_told_in_one_sentence(stored, capsys, arguments, says):
 
 
 def test_the_library_has_the_same(stored):
-    assert audit.compare("audit.db", "audit.db", old_system="old", new_system="new").all["broke"] == 4
     compared = audit.compare("old", "new", show=2)
     frame = compared.to_frame()
     assert frame[["groups", "broke"]].values.tolist() == [[10, 4], [10, 4]]

@@ -69,10 +69,10 @@ def test_a_plan_from_its_file_alone_makes_the_database(file, capsys):
 
 
 def test_mistakes_are_one_answer_and_leave_no_database(file, capsys):
-    Path(file).write_text(PLAN + 'protocol = "open"\n', encoding="utf-8")
+    Path(file).write_text(PLAN + 'quorum = "open"\n', encoding="utf-8")
     for command in (["check", file], ["set", file], ["run", file]):
         message = refused(capsys, *command)
-        assert message == "audit: films.toml, judging.protocol: 'open' must be one of blind, shown, random\n"
+        assert message == "audit: films.toml, judging.quorum: 'open' must be one of majority, all\n"
     assert not Path("audit.db").exists()
     assert "there is no database audit.db" in refused(capsys, "run", "films")
     assert "there is no database audit.db" in refused(capsys, "freeze", "films")

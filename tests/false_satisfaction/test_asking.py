@@ -1,19 +1,17 @@
-"""In which order questions are asked, under which protocol and of how many people; two refreshes at once."""
+"""In which order questions are asked, and of how many people; two refreshes at once."""
 
 import threading
 
-import pytest
 from conftest_rows import row
 from sqlalchemy import event, select
 
 from audit.annotation.accounts import add_account
 from audit.annotation.queue import next_question
-from audit.errors import UnknownName
 from audit.false_satisfaction.questions import Asking
 from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
 from audit.judging.unit import rebuild
-from audit.sampling.designs import RANDOM, Terms, arm_of
+from audit.sampling.designs import Terms
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import table_of, tables
 
@@ -21,9 +19,9 @@ POSITIVE = ["positive", "positive"]
 
 
 def stored(engine):
-    """text -> (priority, waits, protocol, annotators) of every question about an input."""
+    """text -> (priority, waits, annotators) of every question about an input."""
     question, input_table = table_of(tables.Question), table_of(tables.Input)
-    columns = (question.c.priority, question.c.waits, question.c.protocol, question.c.annotators)
+    columns = (question.c.priority, question.c.waits, question.c.annotators)
     with engine.connect() as connection:
         rows = connection.execute(
             select(input_table.c.texts, *columns).join(question, question.c.input_id == input_table.c.id)
@@ -43,7 +41,7 @@ def test_within_a_rank_what_most_pairs_wait_for_comes_first(build):
     ]  # fmt: skip
     engine = build(rows)
     draw_all(engine, SampleRequest(Size(per_relation=5)))
-    assert stored(engine)["S."] == (1, 4, "blind", 2)
+    assert stored(engine)["S."] == (1, 4, 2)
     assert stored(engine)["S, X."][:2] == (1, 2)
     (ann,) = people(engine, "ann")
     assert next_question(engine, ann).texts == ("S.",)
@@ -53,7 +51,7 @@ def test_a_pair_that_two_samples_have_drawn_counts_once(build):
     engine = build([row("S.", "F.", POSITIVE, id="1", relation="X")])
     draw_all(engine, SampleRequest(Size(per_relation=5)))
     draw_all(engine, SampleRequest(Size(per_relation=5), seed=3, annotators=3))
-    assert stored(engine) == {"S.": (1, 1, "blind", 3), "F.": (1, 1, "blind", 3)}  # of two numbers the larger
+    assert stored(engine) == {"S.": (1, 1, 3), "F.": (1, 1, 3)}  # of two numbers the larger
 
 
 def test_waits_and_priority_follow_the_answers(build):
@@ -64,66 +62,19 @@ def test_waits_and_priority_follow_the_answers(build):
     shown = next_question(engine, ann)
     assert shown.texts == ("S.",)
     judge(engine, ann, shown.id, "negative")
-    assert stored(engine) == dict.fromkeys(("S.", "S, X.", "S, Y."), (None, 0, "blind", 1))
+    assert stored(engine) == dict.fromkeys(("S.", "S, X.", "S, Y."), (None, 0, 1))
     everything = stored(engine)
     rebuild(engine)
     assert stored(engine) == everything
 
 
-def test_a_protocol_goes_by_the_source_and_a_shared_text_by_the_best_rank(build):
-    rows = [
-        row(f"S{n}.", f"F{n}.", POSITIVE, id=str(n), relation="X", system=system)
-        for n in range(12)
-        for system in ("a", "b")
-    ]
-    rows += [row(f"S{n}.", "Shared.", POSITIVE, id=str(n), relation="Y") for n in range(12)]
-    engine = build(rows)
-    draw_all(engine, SampleRequest(Size(per_relation=12), protocol="random"))
-    by_text = stored(engine)
-    arms = {n: arm_of("random", 0, str(n)) for n in range(12)}
-    assert set(arms.values()) == {"blind", "shown"}
-    own = {f"{kind}{n}.": arm for n, arm in arms.items() for kind in "SF"}
-    assert {text: entry[2] for text, entry in by_text.items() if text != "Shared."} == own
-    first = min(range(12), key=lambda n: by_text[f"S{n}."][0])
-    assert by_text["Shared."][2] == arms[first]
-
-
-def test_another_protocol_is_taken_while_nobody_has_judged(build):
-    engine = build([row("S.", "F.", POSITIVE, id="1"), row("S2.", "F2.", POSITIVE, id="2")])
-    draw_all(engine, SampleRequest(Size(per_relation=5), protocol="shown"))
-    ann, _ = people(engine, "ann", "bob")
-    judged = next_question(engine, ann)
-    judge(engine, ann, judged.id, "positive")
-    drawn = draw_all(engine, SampleRequest(Size(per_relation=5)))
-    assert drawn[0].protocol == "shown"  # kept where nothing is said
-    draw_all(engine, SampleRequest(Size(per_relation=5), protocol="blind", annotators=3))
-    assert {entry[2:] for text, entry in stored(engine).items() if text != judged.texts[0]} == {("blind", 3)}
-    assert stored(engine)[judged.texts[0]][2:] == ("shown", 3)
-
-
-def test_an_unknown_protocol_changes_nothing(build, content):
-    engine = build([row("S.", "F.", POSITIVE, id="1")])
-    before = content(engine)
-    with pytest.raises(UnknownName, match="unknown protocol 'open'; known are: blind, random, shown"):
-        draw_all(engine, SampleRequest(Size(per_relation=5), protocol="open"))
-    assert content(engine) == before
-
-
-def test_half_of_the_sources_are_in_each_arm():
-    # A hash: 5,000 expected of 10,000, standard deviation 50.
-    shown = sum(arm_of(RANDOM, 3, str(row)) == "shown" for row in range(10_000))
-    assert abs(shown - 5000) < 200
-
-
-def test_asking_takes_best_rank_most_people_and_all_pairs(build):
-    engine = build([row("S.", "F.", POSITIVE, id="1")])
-    asking = Asking[str]({1: Terms(2, "shown", 0), 2: Terms(5, "blind", 0)})
+def test_asking_takes_best_rank_most_people_and_all_pairs():
+    asking = Asking[str]({1: Terms(2), 2: Terms(5)})
     asking.note("q", 1, 7, 100, 1)
     asking.note("q", 2, 9, 100, 1)
     asking.note("q", 2, 9, 100, 2)
-    with engine.connect() as connection:
-        ask = asking.asks(connection)["q"]
-    assert (ask.rank, ask.waits, ask.annotators, ask.protocol) == (7, 2, 5, "shown")
+    ask = asking.asks()["q"]
+    assert (ask.rank, ask.waits, ask.annotators) == (7, 2, 5)
 
 
 def test_the_later_of_two_judgements_sees_both_answers(build):

@@ -20,10 +20,8 @@ from audit.annotation.queue import next_question
 from audit.errors import AuditError
 from audit.false_satisfaction.browse import browse, detail
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.history import replay
 from audit.false_satisfaction.impact import consequences
 from audit.false_satisfaction.opinions import attributed_outputs, opinions
-from audit.false_satisfaction.protocol_arms import count_arms
 from audit.false_satisfaction.questions import queue_length
 from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, Step, carry_of, settle_group
 from audit.judging.adjudications import adjudicate, check, checks_left, next_check
@@ -199,16 +197,6 @@ def test_agreed_answers_about_outputs_are_checked(tmp_path):
     assert (checks.answers, checks.answers_wrong) == (1, 1)
 
 
-def test_arms_are_those_of_the_outputs_that_were_judged(tmp_path):
-    engine = summaries.study(tmp_path, protocol="random")
-    anna, ben, _ = summaries.people(engine)
-    summaries.judge_all(engine, anna, ben, anna)
-    arms = count_arms(engine, count(engine))
-    assert len(arms.groups) == 11
-    assert not arms.groups["crossed"].any()
-    assert sum(answering.questions for answering in arms.answering.values()) == 7
-
-
 def test_what_a_violated_group_got_carries_nothing(study):
     anna, ben, ada = summaries.people(study)
     summaries.judge_all(study, anna, ben)
@@ -230,14 +218,6 @@ def test_a_dispute_says_what_hangs_on_it(study):
     assert (consequence.pairs, consequence.systems) == (2, ("first", "lead"))
     adjudicate(study, ada, shown.id, ["good", "minor_gaps"], "it is short")
     assert count(study).cells.set_index("system")["judged"].to_dict() == {"first": 1, "last": 0, "lead": 1}
-
-
-def test_the_history_ends_with_the_counts_of_today(study):
-    anna, ben, _ = summaries.people(study)
-    summaries.judge_all(study, anna, ben)
-    *_, last = replay(study)
-    assert last.counted.cells.equals(count(study).cells)
-    assert last.answers == 7
 
 
 def test_answers_about_outputs_go_stale(study):

@@ -1,8 +1,7 @@
 """An annotator changes answers of their own: the history keeps both, what follows is written, others lose nothing."""
 
 import pytest
-from drawn_questions import draw_each
-from question_world import add_people, asked, give, rows
+from question_world import asked, give, rows
 
 from audit.annotation.answers import UNSURE, WITHDRAWN
 from audit.annotation.guidelines import guideline_of
@@ -12,10 +11,7 @@ from audit.errors import NotAllowed, Refused
 from audit.judging.adjudications import adjudicate, disputes
 from audit.judging.deferral import flag_answer, flagged_ids, send_back
 from audit.judging.judgements import change, judge, undo, undone
-from audit.reports.doctor import doctor
-from audit.sampling.designs import SHOWN
-from audit.store import open_store, tables
-from audit.tasks import Input
+from audit.store import tables
 
 ROLES = {"ann": "annotator", "bob": "annotator", "cy": "annotator", "ada": "adjudicator", "mia": "manager"}
 
@@ -45,7 +41,7 @@ def test_a_change_supersedes_and_what_follows_is_written(engine, who):
         2,
         "read again",
     )
-    assert (new["round"], new["saw"], new["client"]) == (1, None, "tests")
+    assert (new["round"], new["client"]) == (1, "tests")
     assert new["guideline"] == guideline_of("sentiment", "input").version
     assert new["decided_at"] >= old["decided_at"]
     assert queue_of(engine, who["ann"]).mine == 2
@@ -105,35 +101,3 @@ def test_undo_takes_a_changed_answer_back(engine, who):
     assert next_question(engine, who["ann"]).id == 1
     judge(engine, who["ann"], 1, "neutral")
     assert [entry.answer for entry in own_answers(engine, who["ann"]).answers] == ["neutral", "negative"]
-
-
-@pytest.fixture
-def shown_engine(where):
-    engine = open_store(where, create=True)
-    draw_each(engine, [Input.of("It is good."), Input.of("It is bad.")], 3, protocol=SHOWN)
-    return engine, add_people(engine, ROLES)
-
-
-def test_what_somebody_saw_stays_and_who_saw_it_may_change_theirs(shown_engine):
-    engine, who = shown_engine
-    give(engine, who["ann"], "positive")
-    give(engine, who["bob"], "neutral")
-    with pytest.raises(Refused, match="seeing your answer"):
-        change(engine, who["ann"], 1, "negative")
-    assert own_answer(engine, who["bob"], 1)[1].earlier == ()  # nobody else's answer is shown
-    change(engine, who["bob"], 1, "negative")
-    assert [row["saw"] for row in rows(engine, tables.Judgement)] == [None, 1, 1]
-    assert all(
-        finding.ok for finding in doctor(engine.url.render_as_string(hide_password=False)) if finding.check != "disk"
-    )
-
-
-def test_who_looks_at_an_answer_that_changes_is_told_to_look_again(shown_engine):
-    engine, who = shown_engine
-    give(engine, who["ann"], "positive")
-    assert [earlier.answer for earlier in next_question(engine, who["bob"]).earlier] == ["positive"]
-    change(engine, who["ann"], 1, "negative")
-    with pytest.raises(Refused, match="has changed since it was shown"):
-        judge(engine, who["bob"], 1, "positive")
-    assert [earlier.answer for earlier in next_question(engine, who["bob"]).earlier] == ["negative"]
-    judge(engine, who["bob"], 1, "positive")

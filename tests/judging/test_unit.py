@@ -21,7 +21,7 @@ from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings
 from audit.errors import Refused
 from audit.false_satisfaction.questions import queue_difference, queue_length
-from audit.judging.adjudications import adjudicate, change_adjudication, check, inspect, next_check, take_back
+from audit.judging.adjudications import adjudicate, change_adjudication, check, next_check, take_back
 from audit.judging.deferral import flag, send_back, skip, unflag
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
@@ -149,15 +149,6 @@ def checking(world: World) -> Call:
     return lambda engine, who: check(engine, who["ada"], shown.id, ["negative"])
 
 
-def inspecting(world: World) -> Call:
-    with world.engine.begin() as connection:  # else it would be for the check
-        connection.execute(table_of(tables.Audit).update().values(answers=0.0))
-    draw_all(world.engine, SampleRequest(Size(per_relation=2), protocol="shown"))
-    world.answer("ann", "positive")
-    id = world.answer("bob", "positive")
-    return lambda engine, who: inspect(engine, who["ada"], id, ["negative"], "it shouts")
-
-
 def gold(world: World) -> Call:
     return lambda engine, who: answer_with_gold(engine)
 
@@ -214,7 +205,7 @@ def sending_back(world: World) -> Call:
 
 
 WRITERS = [
-    first_vote, last_vote, last_vote_about_a_group, undoing, adjudicating, taking_back, changing, checking, inspecting,
+    first_vote, last_vote, last_vote_about_a_group, undoing, adjudicating, taking_back, changing, checking,
     gold, labels, stale, drawing_more, training, skipping, flagging, unflagging, sending_back,
 ]  # fmt: skip
 

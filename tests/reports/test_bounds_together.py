@@ -1,18 +1,12 @@
 """Cells taken together of which some have bounds only: worked by hand, against the cells, and in every form."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.messages import phrase
 from audit.reports.build import Groups, build_report
-from audit.reports.charts import rates_in_words, rollup_chart
-from audit.reports.html import to_html
-from audit.reports.terminal import to_terminal
 from audit.reports.violations import VR_BOUNDS
 from audit.statistics.rates import BOUNDS
 
@@ -134,22 +128,3 @@ def test_bounds_hold_what_any_answers_would_have_said(numbers, documents, target
         ]
         rate = by(build_report(pd.DataFrame(answers), {}, target=target), "overall")["fs_rate"]
         assert roll_up["fs_least"] - 1e-9 <= rate <= roll_up["fs_most"] + 1e-9
-
-
-def test_every_form_says_that_they_are_bounds():
-    report = report_of(KNOWN, BOUNDED, cell("MR1.1", 200, 100, 60, 6, system="b"), target="corpus")
-    json.dumps(report, allow_nan=False)
-    page, text = to_html(report), to_terminal(report)
-    # R_FS .2375 to .3625 of system a, as above.
-    for form in (page, text):
-        assert "23.8 to 36.2 [" in form
-        assert phrase("en", "note.bounds_together").split(":")[0] in " ".join(form.split())
-    assert "1 cell has bounds only, so there are bounds of all together" in page
-    assert "thick line: bounds of SR" in page
-    values = rollup_chart(report, "system").to_dict()["data"]["values"]
-    assert [(value["numbers"], value["least"] is None) for value in values] == [
-        ("66.7 → 42.5 to 50.8", False),
-        ("66.7 → 60.0", True),
-    ]
-    words = rates_in_words(report, report["relations"][1])
-    assert "a: 50.0 % observed, 15.0 to 40.0 % genuine" in words

@@ -55,8 +55,7 @@ def several(tmp_path_factory):
 
 def compared(*names, **request):
     conditions = tuple(Condition.read(text) for text in request.pop("conditions", ()))
-    systems = request.pop("systems", (None, None))
-    document = compare(*names, Comparing(conditions=conditions, **request), systems)
+    document = compare(*names, Comparing(conditions=conditions, **request))
     json.dumps(document, allow_nan=False)
     return document
 
@@ -79,32 +78,6 @@ def test_the_document_counts_what_changed(stored):
     assert any("add exactly 0" in line for line in lines(document))
 
 
-def test_two_files_of_the_same_content_differ_by_nothing(stored):
-    rows = versions()
-    old = stored([one for one in rows if one["system"] == "old"], "a.db")
-    again = stored([{**one, "system": "again"} for one in rows if one["system"] == "old"], "b.db")
-    document = compared(old, again, "audit.db", target="corpus")
-    assert document["all"]["same"] == 20
-    assert document["all"]["genuine"]["drop"]["estimate"] == 0
-    assert document["broke"] == []
-    assert status_of({**document, "conditions": []}) == 0
-
-
-def test_each_of_two_databases_may_name_its_version(stored, tmp_path):
-    run = stored(versions())
-    (tmp_path / "alone").mkdir()
-    alone = imported(tmp_path / "alone", [row for row in versions() if row["system"] == "new"])
-    one = compared("old", "new", run)
-    for systems in (("old@", None), ("#1", "new"), ("old", "#1")):
-        document = compared(run, alone, "none.db", systems=systems)
-        assert (document["old"]["system"], document["new"]["system"]) == ("old", "new")
-        assert document["all"]["broke"] == one["all"]["broke"]
-    with pytest.raises(AuditError, match=r"there are 2 systems in .*name one with old_system"):
-        compared(run, alone, "none.db", systems=(None, "new"))
-    with pytest.raises(AuditError, match=r"old is no system in .*; there are new@.*; new_system names that of this"):
-        compared(run, alone, "none.db", systems=("old", "old"))
-
-
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
@@ -113,7 +86,6 @@ def test_each_of_two_databases_may_name_its_version(stored, tmp_path):
         ("old", "o", "o means several systems; there are old@.*#1.*o2@.*; a version, or a number as in #1, is enough"),
         ("old", "elsewhere", "share no source: the first was checked on 20 texts"),
         ("old", "other", "share no relation: the first has X@"),
-        ("old", "b.db", "is a database and old a system"),
     ],
 )
 def test_what_cannot_be_compared_is_told(several, old, new, says):
@@ -141,8 +113,6 @@ def test_groups_that_changed_are_drawn_and_stay_apart_from_reports(stored):
     assert more + drawn == 6 + 2 + 2 * 2
     assert [check.name for check in doctor(database) if not check.ok] == []
     engine.dispose()
-    with pytest.raises(AuditError, match="drawn in one database"):
-        compared(database, database, database, draw=4)
 
 
 def entry(estimate, low, high):
@@ -217,5 +187,3 @@ def test_a_server_says_the_same(stored, tmp_path, postgres_url):
     here, there = compared("old", "new", run), compared("old", "new", postgres_url)
     assert there == here
     assert compared("old", "new", postgres_url, draw=50)["drawn"] == 12
-    both = compared(run, postgres_url, "audit.db", systems=("old", "old"))
-    assert (both["all"]["groups"], both["all"]["same"]) == (20, 20)

@@ -5,7 +5,7 @@ from sqlalchemy import func, select
 
 from audit.annotation.accounts import add_account
 from audit.judging.adjudications import adjudicate
-from audit.reports import evidence, over_time, plan
+from audit.reports import evidence, plan
 from audit.reports.exports.reading import import_export
 from audit.reports.exports.writing import export
 from audit.store import open_store, table_of, tables
@@ -46,20 +46,13 @@ def test_an_answer_between_two_sections_changes_nothing_in_that_report(judged, s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("module", "section", "make"),
-    [
-        (over_time, "comparisons", over_time.history_report),
-        (plan, "known_answers", lambda engine: plan.plan(engine, plan.PlanRequest(half_width=0.1, whose="people"))),
-    ],
-)
-def test_histories_and_plans_are_of_one_state_too(judged, module, section, make, monkeypatch):
-    engine = open_store(judged)
-    before = make(engine)
-    calls = interrupt(monkeypatch, module, section, judged)
-    assert make(engine) == before
+def test_a_plan_is_of_one_state_too(judged, monkeypatch):
+    engine, request = open_store(judged), plan.PlanRequest(half_width=0.1, whose="people")
+    before = plan.plan(engine, request)
+    calls = interrupt(monkeypatch, plan, "known_answers", judged)
+    assert plan.plan(engine, request) == before
     assert calls
-    assert make(engine) != before
+    assert plan.plan(engine, request) != before
 
 
 @pytest.mark.postgres

@@ -1,21 +1,16 @@
 """The first page of a report: which system, how sure, what changes, what to do next; examples; the PDF."""
 
 import re
-import shutil
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 import audit
-from audit.cli import main
 from audit.errors import NotInstalled
 from audit.false_satisfaction.accuracy import RightOutputs, SystemAccuracy
 from audit.messages import phrase
-from audit.reports.build import build_report
 from audit.reports.decision import add_accuracy
 from audit.reports.first_page import certainty_lines, change_lines, example_parts, next_lines, verdict
-from audit.reports.html import _Page, to_html
 from audit.reports.pdf import to_pdf
 from audit.reports.rerank import rerank
 
@@ -122,12 +117,6 @@ def test_users_weights_decide(tmp_path):
     assert (entry["state"], entry["systems"], entry["weights"]) == ("sure", ["a"], "mine.csv")
 
 
-def test_nothing_run_has_no_decision_and_a_page():
-    report = build_report(pd.DataFrame([]), {})
-    assert report["decisions"] == []
-    assert "nothing was checked yet" in to_html(report)
-
-
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     texts = [("good", "positive"), ("not good", "negative"), ("bad", "negative")]
@@ -166,27 +155,6 @@ def test_examples_are_false_and_take_turns(study):
     assert "examples" not in study.report(examples=0).document
 
 
-def test_texts_of_examples_are_escaped():
-    rows = [("<script>alert(1)</script> a bad film.", "negative")]
-    with audit.run(rows, systems=[_always], relations=["MR3.1"]) as made:
-        made.sample(per_relation=1).answer_with_gold()
-        page = to_html(made.report().document)
-    assert "<script" not in page
-    assert "&lt;script&gt;" in page
-
-
-def test_the_evidence_is_folded_unless_opened(study):
-    document = study.report().document
-    folded, opened = to_html(document), to_html(document, opened=True)
-    assert "<details open>" not in folded
-    assert (
-        len(re.findall(r'<details class="part">', folded))
-        == len(re.findall(r'<details class="part" open>', opened))
-        > 4
-    )
-    assert folded.index("<h1>") < folded.index('<details class="part">')
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_pdf_has_pages(study, language):
@@ -196,39 +164,6 @@ def test_the_pdf_has_pages(study, language):
         pytest.skip(str(problem))
     assert pdf.startswith(b"%PDF")
     assert len(re.findall(rb"/Type\s*/Page\b", pdf)) >= 2 or b"/ObjStm" in pdf
-
-
-def test_no_table_of_the_pdf_is_wider_than_its_page():
-    """Names, columns and relations so many and so long that tables lie across, and others come in parts."""
-    weasyprint = pytest.importorskip("weasyprint")
-    systems = ["module:classify@5d9501feae8f#4", "a-system-with-a-long-name", "vader"]
-    rows = [
-        {"task": "sentiment", "relation": f"a-long-relation-{number}", "system": system, "satisfied": 8000 + number,
-         "violated": 1200, "judged": 400, "false": 30 * (1 + at), "inapplicable": 1000, "errors": 12, "rejected": 2345}
-        for number in range(3) for at, system in enumerate(systems)
-    ]  # fmt: skip
-    report = build_report(pd.DataFrame(rows), {})
-    page = to_html(report, opened=True)
-    wide = [(f"column-number-{number}", f"{number}2.5 + 37.5 [11.1–22.2]") for number in range(15)]
-    given = _Page(report, "en", opened=True).table(
-        "", ("slice",), [[("long", *(text for _, text in wide))]], titles=[title for title, _ in wide]
-    )
-    assert len(given["parts"]) > 1
-    assert [column["title"] for part in given["parts"] for column in part["columns"][1:]] == [
-        title for title, _ in wide
-    ]
-    assert [text for part in given["parts"] for text in part["groups"][0][0]["texts"][1:]] == [text for _, text in wide]
-    assert 'class="broad"' in page
-    tables = page[page.index("<style>") : page.index("</style>")] + "</style>"
-    tables += "".join(
-        f'<div class="panel scroll {style}">{body}</div>'
-        for style, body in re.findall(r'<div class="panel scroll([^"]*)"[^>]*>(.*?)</div>', page, re.DOTALL)
-    )
-    pages = weasyprint.HTML(string=tables).render().pages
-    drawn = [(sheet._page_box, box) for sheet in pages for box in _boxes(sheet._page_box) if box.element_tag == "table"]
-    assert len(drawn) >= 4
-    for sheet, box in drawn:
-        assert box.position_x + box.margin_width() <= sheet.content_box_x() + sheet.width + 1, box
 
 
 def _boxes(box):
@@ -250,20 +185,6 @@ def test_a_pdf_without_its_library_says_how_to_get_it(study, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(NotInstalled, match=re.escape("pip install 'audit[pdf]'")):
         to_pdf(study.report().document)
-
-
-def test_a_chinese_pdf_needs_chinese_letters(study, monkeypatch, tmp_path):
-    empty = tmp_path / "fc-list"
-    empty.write_text("#!/bin/sh\n", encoding="utf-8")
-    empty.chmod(0o755)
-    monkeypatch.setattr(shutil, "which", lambda name: str(empty))
-    with pytest.raises(NotInstalled, match="Chinese letters"):
-        to_pdf(study.report().document, "zh")
-
-
-def test_a_negative_number_of_examples_is_refused(judged, capsys):
-    assert main(["report", "--db", judged, "--examples", "-1"]) == 2
-    assert "from 0" in capsys.readouterr().err
 
 
 def test_a_system_of_which_nothing_is_judged_leaves_the_decision_to_the_others(tmp_path):

@@ -12,7 +12,7 @@ from audit.judging.deferral import flag
 from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
 from audit.reports import worker
-from audit.reports.over_time import totals
+from audit.reports.progress import totals
 from audit.reports.study import study_report
 from audit.reports.words import headlines, open_questions
 from audit.runner.executors import InProcess

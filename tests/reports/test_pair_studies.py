@@ -4,28 +4,21 @@ Four texts; `lead` and `first` say the same of all, `last` something else and vi
 are satisfied, and seven outputs of sources are asked about.
 """
 
-import json
 from dataclasses import replace
-from xml.etree import ElementTree
 
 import pytest
 import summaries
 from sqlalchemy import select
 
-from audit.annotation.control_questions import judging_record
 from audit.annotation.ratings import attributed, stored_ratings
 from audit.false_satisfaction.opinions import attributed_outputs
 from audit.false_satisfaction.questions import queue_length
-from audit.judging.labels import import_labels, read_labels
 from audit.judging.samples import draw_all
-from audit.reports.agreement import agreement_report
-from audit.reports.exports.label_studio import to_label_studio
+from audit.reports.agreement import agreement_report, stored_agreement
 from audit.reports.exports.reading import import_export
 from audit.reports.exports.replay import replay
 from audit.reports.exports.writing import export
-from audit.reports.over_time import stored_agreement
-from audit.reports.plan import PlanRequest, plan, question_number, questions
-from audit.reports.quality import quality_lines, quality_report
+from audit.reports.plan import PlanRequest, plan
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.runner.executors import InProcess
@@ -69,16 +62,6 @@ def test_a_plan_counts_outputs_that_systems_share_once(study):
     assert plan(study, PlanRequest(decide="order"))["relations"][0]["decided"]
 
 
-def test_numbers_of_questions_are_those_of_their_content(study):
-    from audit.false_satisfaction.cells import count
-
-    with study.connect() as connection:
-        listed = questions(connection, count(study))
-        rows = connection.execute(select(table_of(tables.Question).c["input_id", "output"])).all()
-    assert set(listed["question"]) == {question_number(input_id, output) for input_id, output in rows}
-    assert len(listed) == 11
-
-
 def test_agreement_on_outputs(judged):
     rated = stored_ratings(judged, "summarization")
     assert rated.origin == {"task": "summarization", "about": "pairs"}
@@ -89,16 +72,6 @@ def test_agreement_on_outputs(judged):
     assert set(attributed(judged, "language")["value"]) == {"zh"}
     (agreement,) = stored_agreement(judged)
     assert (agreement["task"], agreement["kind"]) == ("summarization", "pair")
-
-
-def test_quality_is_about_what_the_task_asks(judged):
-    record = judging_record(judged)
-    report = quality_report(record)
-    assert (report["task"], report["about"], report["signature"]["about"]) == ("summarization", "pairs", "pair")
-    assert report["labels"][0] == "good"
-    assert [annotator["judgements"] for annotator in report["annotators"]] == [7, 7]
-    assert "questions about pairs" in quality_lines(report)[0]
-    assert [annotator["judgements"] for annotator in quality_report(record, kind="input")["annotators"]] == [0, 0]
 
 
 def test_an_export_comes_back_and_replays_the_same(judged, tmp_path):
@@ -113,22 +86,6 @@ def test_an_export_comes_back_and_replays_the_same(judged, tmp_path):
     assert study_report(again)["cells"] == study_report(judged)["cells"]
     history = (tmp_path / "out" / "judgements.csv").read_text(encoding="utf-8")
     assert summaries.said("last", summaries.TEXTS[0]) in history
-
-
-def test_tasks_for_label_studio_show_the_output_and_come_back(study, tmp_path):
-    assert to_label_studio(study, tmp_path / "ls").tasks == 7
-    tasks = json.loads((tmp_path / "ls" / "tasks.json").read_text(encoding="utf-8"))
-    outputs = {bytes(question["key"]).hex(): question["output"] for question in summaries.questions(study)}
-    assert {task["data"]["audit_question"]: task["data"]["output"] for task in tasks} == outputs
-    tree = ElementTree.parse(tmp_path / "ls" / "config.xml").getroot()
-    assert [element.get("value") for element in tree.findall("Text")] == ["$text", "$output"]
-    everything = (tmp_path / "ls" / "tasks.json").read_text(encoding="utf-8")
-    assert not any(name in everything for name in ("lead", "first", "last"))
-    choice = {"type": "choices", "from_name": "answer", "to_name": "text", "value": {"choices": ["good"]}}
-    for task in tasks:
-        task["annotations"] = [{"completed_by": {"email": "eve@example.org"}, "result": [choice]}]
-    (tmp_path / "back.json").write_text(json.dumps(tasks), encoding="utf-8")
-    assert import_labels(study, read_labels(tmp_path / "back.json")).added == 7
 
 
 def test_a_run_of_own_systems_is_asked_about(tmp_path, monkeypatch):

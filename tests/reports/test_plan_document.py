@@ -151,14 +151,6 @@ def test_the_command_of_a_plan_draws_what_it_counts(build, tmp_path, capsys, goa
     assert by_design(json.loads(capsys.readouterr().out))[design]["draw"] == of["draw"]
 
 
-def test_commands_name_seeds_and_studies_where_they_must(build, tmp_path):
-    engine = build([flawed(n, system) for n in range(60) for system in "ab"])
-    draw_all(engine, SampleRequest(Size(per_relation=5), "informative", seed=9))
-    draw = by_design(plan(engine, PlanRequest(decide="winner", database="my db.sqlite")))["always-valid"]["draw"]
-    assert draw.startswith("audit sample --db 'my db.sqlite' --design informative --per-relation ")
-    assert draw.endswith(" --seed 9")
-
-
 @pytest.mark.parametrize("goal", [{"decide": "winner"}, {"half_width": 0.2}])
 def test_a_plan_for_gold_counts_its_sources_and_its_command_draws_from_them(build, capsys, tmp_path, goal):
     rows = [flawed(n, system) for n in range(60) for system in "ab"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from audit.annotation.activity import overview, people_activity
 from audit.cli import main
 from audit.reports.evidence import evidence
-from audit.reports.over_time import CELLS, cells_at_work, progress_document, progress_lines
+from audit.reports.progress import CELLS, cells_at_work, progress_document, progress_lines
 from audit.reports.study import cells_of_report, report_of
 from audit.reports.tables import sheet
 from audit.store import open_store

@@ -9,7 +9,7 @@ from audit.annotation.control_questions import RECORD_COLUMNS, Record, judging_r
 from audit.annotation.settings import JudgingSettings
 from audit.cli import main
 from audit.errors import AuditError
-from audit.reports.dashboard_charts import bias_chart, shares_chart
+from audit.reports.dashboard_charts import shares_chart
 from audit.reports.quality import quality_lines, quality_report
 from audit.store import open_store
 
@@ -83,24 +83,6 @@ def test_unsure_is_no_label_of_the_others():
     report = quality_report(record(rows))
     assert report["alpha"] is None
     assert report["annotators"][0]["unsure"]["value"] == 1.0
-
-
-def test_lines_say_the_numbers(two_annotators):
-    text = "\n".join(quality_lines(quality_report(two_annotators)))
-    assert "50.0 [30–70]" in text
-    assert "signature audit:" in text
-
-
-def test_charts_have_every_known_share(two_annotators):
-    report = quality_report(two_annotators)
-    shares = shares_chart(report, NAMES).to_dict()
-    assert {value["measure"] for value in shares["data"]["values"]} == {"accuracy", "settled", "others"}
-    bias = bias_chart(report, NAMES).to_dict()
-    assert len(bias["data"]["values"]) == 6
-    pytest.importorskip("vl_convert")
-    from audit.reports.charts import to_svg
-
-    assert "bob" in to_svg(shares_chart(report, NAMES))
 
 
 def test_of_a_judged_database(judged, capsys):

@@ -13,9 +13,7 @@ from audit.false_satisfaction.impact import false_satisfactions, give_cause
 from audit.judging.adjudications import adjudicate
 from audit.judging.samples import draw_all
 from audit.reports.evidence import named_falses
-from audit.reports.html import to_html
 from audit.reports.study import study_report
-from audit.reports.terminal import to_terminal
 from audit.reports.validity import cause_entries
 from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import SampleRequest, Size
@@ -137,22 +135,6 @@ def test_only_the_beginning_in_which_each_has_a_cause_counts(engine):
     assert report["signature"]["causes"] == 2
     give_cause(engine, judge, *of_a[2], "follow_up_damaged", "it lost its verb")
     assert of(study_report(engine)["causes"], "system", "a")["named"] == 4
-
-
-def test_every_form_of_a_report_tells_causes_and_reasons(engine):
-    judge = add_account(engine, "ada", "adjudicator", "long enough").id
-    settle(engine, judge)
-    assert study_report(engine)["causes"] == []
-    give_cause(engine, judge, *false_satisfactions(engine, judge).without[0], "label_range")
-    report = study_report(engine)
-    json.dumps(report)
-    for text in (to_terminal(report), to_html(report)):
-        words = " ".join(text.split())
-        assert "Why satisfactions are false" in words
-        assert "the right label is one that the system never gives 100.0" in words
-        assert "1 of 12 false satisfactions, in 1 cell." in words
-        assert "Adjudicators settled 12 questions: a slip 11, no reason from the list 1." in words
-    assert study_report(engine, "gold")["causes"] == []
 
 
 def test_spot_checks_are_no_disputes(engine):

@@ -24,7 +24,6 @@ from audit.reports.words import (
     shown_accuracy,
     slice_lines,
     slice_rows,
-    slices_by_relation,
     worst_rows,
 )
 from audit.runner.imported import import_run, read_run
@@ -248,33 +247,12 @@ def test_a_study_that_lacks_the_property_says_so(whole, tmp_path):
     assert "Not known: no source of this corpus has a slice by genre." in to_html(report)
 
 
-def test_every_form_has_the_numbers(report):
-    text, page = to_terminal(report), to_html(report)
-    (entry,) = report["slices"]
-    rates = rate(entry, "comedy", "careful")
-    shown = f"{100 * rates['vr_observed']:.1f} [{100 * rates['vr_observed_low']:.1f}"
-    for form in (text, page):
-        assert "Rates by genre" in form
-        assert "Accuracy by gold, and by metamorphic testing" in form
-        assert shown in form
-        assert "(the same order)." in form
-        assert "(another order)." in form
-    assert max(map(len, text.splitlines()[:-1])) <= 100
-    assert "<summary>careless, by slice and relation</summary>" in page
-    relations, rows = slices_by_relation(entry, "careless")
-    assert relations == list(RELATIONS)
-    assert [slice for slice, _ in rows] == ["comedy", "drama"]
-    for label in ("Rates by genre and system", "Accuracy by gold, and by metamorphic testing"):
-        assert f'role="img" aria-label="{label}; the numbers are in the table"' in page
-    assert report["signature"]["slices"] == ["genre"]
-
-
 def test_slices_are_asked_for_on_the_command_line(whole, capsys):
     path = whole.url.database
-    assert main(["report", "--db", path, "--by", "gold", "--json"]) == 0
+    assert main(["report", "--db", path, "--slice", "gold", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["slices"][0]["by"] == document["signature"]["slices"][0] == "gold"
-    assert main(["report", "--db", path, "--by", "colour"]) == 2
+    assert main(["report", "--db", path, "--slice", "colour"]) == 2
     assert "unknown slice 'colour'; known are: column:NAME, document, gender, genre, gold" in capsys.readouterr().err
     with pytest.raises(UnknownName):
         study_report(whole, slices=["colour"])

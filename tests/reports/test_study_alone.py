@@ -10,8 +10,8 @@ from audit.judging.judgements import judge
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.reports.evidence import evidence
-from audit.reports.over_time import cells_at_work, history_report
 from audit.reports.plan import PlanRequest, plan
+from audit.reports.progress import cells_at_work
 from audit.reports.study import cells_of_report, study_report
 from audit.runner.executors import InProcess
 from audit.runner.run import run
@@ -34,7 +34,6 @@ def all_of(engine, study):
     return {
         "report": study_report(engine, study=study),
         "cells": cells_at_work(basis.counted, cells_of_report(basis)),
-        "history": history_report(engine, study=study),
         "plan": plan(engine, PlanRequest(study=study, decide="winner", delta=0.02)),
     }
 

@@ -1,7 +1,5 @@
 """`audit values`: other bounds against another run, means, correlations and contributions against other arithmetic."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +9,6 @@ from scipy import stats
 from audit.errors import AuditError, BadFile, BadRow, NotInstalled, UnknownName
 from audit.reports import values
 from audit.reports.values import (
-    References,
     bounds_lines,
     bounds_report,
     contribution,
@@ -32,7 +29,6 @@ from audit.reports.values import (
     verdict_values,
 )
 from audit.store import open_store
-from audit.text.similarity import meteor
 
 NAMES = list(translation_study.RELATIONS)
 
@@ -73,17 +69,6 @@ def test_every_verdict_is_a_row_with_its_text_and_languages(engine):
         verdict_values(engine, relations=["RTTT"])
     with pytest.raises(AuditError, match="no study of task similarity has been run"):
         verdict_values(engine, task="similarity")
-
-
-def test_relations_that_are_not_among_those_asked_for_are_not_read(engine):
-    values = verdict_values(engine)
-    ids = values.groupby("relation")["relation_id"].first()
-    round_trips = verdict_values(engine, among=[ids["RTT"]])
-    pd.testing.assert_frame_equal(round_trips, values[values["relation"] == "RTT"].reset_index(drop=True))
-    none = verdict_values(engine, among=[])
-    assert (len(none), list(none)) == (0, list(values))
-    with pytest.raises(UnknownName, match="unknown relation 'RTTT'"):
-        verdict_values(engine, relations=["RTTT"], among=[])
 
 
 def test_rates_at_another_bound_are_those_of_another_run(engine, folder, monkeypatch):
@@ -277,23 +262,6 @@ def test_without_wordnet_there_is_no_meteor_and_a_note(references, engine, monke
     table = contribution_report(engine, None, NAMES, references)
     assert {row["meteor"] for row in table["groups"]} == {None}
     assert contribution_lines(table)
-
-
-def test_without_synonyms_meteor_asks_for_no_wordnet_and_says_so(references, engine, monkeypatch):
-    def no_wordnet():
-        raise NotInstalled("METEOR of English needs WordNet")
-
-    monkeypatch.setattr("audit.text.similarity.wordnet", no_wordnet)
-    plain = replace(references, synonyms=False)
-    report = correlation_report(engine, plain, relations=["RTT"])
-    assert {row["measure"] for row in report["sentences"]} == {"bleu", "meteor", "wer"}
-    assert values.NO_SYNONYMS in report["notes"]
-    assert report["signature"]["meteor"] == "exact and stem"
-    outputs = pd.DataFrame({"text": ["a"], "target": ["en"], "output": ["Dogs sleep."]})
-    single = References("r.csv", {("a", "en"): ("The dog sleeps.",)}, 0, synonyms=False)
-    scored, notes = reference_scores(outputs, single)
-    assert scored["meteor"][0] == meteor("The dog sleeps.", "Dogs sleep.", "en", synonyms=False) > 0
-    assert notes == [values.NO_SYNONYMS]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """The tables of violation rates: they say what the cells and the roll-ups say, in every form of the report."""
 
 import json
-import re
 
 import numpy as np
 import pandas as pd
@@ -11,12 +10,8 @@ from hypothesis import strategies as st
 
 from audit.reports.build import build_report
 from audit.reports.certainty import Certainty, families_of, roll_ups
-from audit.reports.charts import bars_chart, relation_groups, task_groups, to_svg
-from audit.reports.html import to_html
 from audit.reports.rerank import rerank
-from audit.reports.terminal import to_terminal
 from audit.reports.violations import NOT_RUN, NOTHING, UNCOUNTED, VR_BOUNDS, rates_of, violation_tables
-from audit.reports.words import rates_text
 from audit.statistics.rates import with_rates
 
 FAMILIES = {"MR1": "substitution", "MR2": "substitution", "MR5": "synonyms", "MR7": "reordering"}
@@ -132,58 +127,3 @@ def test_a_file_of_rates_has_no_families_together(tmp_path):
         **dict.fromkeys(VR_BOUNDS),
     }  # fmt: skip
     assert entry(report, "family", "MR1", "a")["reason"] == UNCOUNTED
-
-
-def test_the_terminal_and_the_page_have_the_table():
-    report = report_of(*ROWS)
-    text, page = to_terminal(report), to_html(report)
-    assert "\nViolation rates\n===============\n" in text
-    total_line = next(line for line in text.splitlines() if line.startswith("  all relations"))
-    assert [part.strip() for part in total_line.split("  ") if part][-2:] == [
-        rates_text(entry(report, "all", "all", system)) for system in "ab"
-    ]
-    assert "<h2>Violation rates</h2>" in page
-    for system in "ab":
-        assert f'<td class="n">{rates_text(entry(report, "all", "all", system))}</td>' in page
-    assert page.count('aria-label="Violation rates, by relation and system; the numbers are in the table"') == 1
-
-
-def test_many_systems_stand_below_each_other_in_a_terminal():
-    rows = [row("MR1.1", f"system-{at}-whose-name-is-long", 90, 10, 60, 12) for at in range(7)]
-    lines = to_terminal(report_of(*rows), 70).splitlines()
-    assert max(map(len, lines[:-1])) <= 70
-    assert sum("12.0" in line or "28.0" in line for line in lines if line.startswith("  all relations")) > 2
-
-
-def test_bars_have_names_and_numbers_and_no_more_room_than_they_need():
-    report = report_of(*ROWS)
-    (table,) = report["violations"]
-    drawing = to_svg(bars_chart(relation_groups(table)))
-    for text in ("MR1.1", ">a<", ">b<", "10.0 → 55.0", "33.3 → 40.0", ">100%<"):
-        assert text in drawing
-    small = report_of(row("MR1.1", "a", 99, 1, 99, 1), row("MR1.1", "b", 98, 2, 0, 0))
-    axis = to_svg(bars_chart(relation_groups(small["violations"][0])))
-    assert ">10%<" in axis
-    assert ">25%<" not in axis
-    assert bars_chart(relation_groups(table, "nothing")) is None
-
-
-def test_the_relations_of_several_tasks_are_drawn_together():
-    classes = {"task": "classification/体育,科技", "study": 2, "corpus": "topics"}
-    report = report_of(*ROWS, *(row | classes | {"relation": row["relation"].replace(".1", ".3")} for row in ROWS))
-    groups = task_groups(report)
-    assert [name for name, _ in groups] == ["MR1", "MR2", "MR7"]
-    assert [bar["name"] for bar in groups[0][1]] == [
-        "classification · a", "classification · b", "similarity · a", "similarity · b",
-    ]  # fmt: skip
-    page = to_html(report)
-    assert "<h2>Relations over tasks and systems</h2>" in page
-    assert "classification · b" in page
-    assert task_groups(report_of(*ROWS)) == []
-
-
-def test_names_are_text_wherever_they_come_from():
-    page = to_html(report_of(ROWS[0] | {"system": "<b>&a", "relation": "<i>"}))
-    assert "<b>&a" not in page
-    assert "&lt;b&gt;&amp;a" in page
-    assert re.search(r"<text[^>]*>&lt;i&gt;</text>", page)

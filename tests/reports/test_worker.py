@@ -6,18 +6,15 @@ import subprocess
 import sys
 
 import pytest
-import translation_study
 
 from audit.annotation.accounts import add_account
 from audit.errors import AuditError, BadFile, NotAllowed
 from audit.reports import worker
-from audit.reports.preference import read_weights
 from audit.reports.study import study_report
-from audit.reports.values import bounds_report, means_report
 from audit.reports.worker import answer_line, read_answer, request_line
 from audit.store import open_store
 
-DEFAULTS = {"whose": "both", "target": "population", "delta": 0.0, "weights": None}
+DEFAULTS = {"whose": "both", "target": "population", "delta": 0.0}
 SPEC = {
     "data": {"values": [{"名": "a", "b": 1}]},
     "mark": "bar",
@@ -32,8 +29,6 @@ def ask(database, name, **values):
 def test_the_report_is_the_report(judged):
     engine = open_store(judged)
     assert ask(judged, "report", **DEFAULTS) == study_report(engine)
-    weighted = ask(judged, "report", **DEFAULTS | {"weights": ["equal"]})
-    assert weighted == study_report(engine, weights=read_weights("equal"))
 
 
 def test_people_and_agreement_are_for_managers(judged):
@@ -50,33 +45,16 @@ def test_people_and_agreement_are_for_managers(judged):
 
 def test_what_is_refused_is_one_sentence_of_its_class(tmp_path):
     with pytest.raises(BadFile, match="there is no database"):
-        ask(str(tmp_path / "none.db"), "history", whose="both")
+        ask(str(tmp_path / "none.db"), "cells")
     engine = open_store(str(tmp_path / "empty.db"), create=True)
     engine.dispose()
     with pytest.raises(AuditError, match="there are no studies yet"):
         ask(str(tmp_path / "empty.db"), "cells")
 
 
-def test_values_are_those_of_the_documents(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    translation_study.write_files(tmp_path)
-    engine = open_store("a.db", create=True)
-    translation_study.run_study(engine, tmp_path, systems=("ta", "te"))
-    assert ask("a.db", "bounds", at=[0.5]) == bounds_report(engine, at=[0.5])
-    means = ask("a.db", "means", relation="MCMT", study=1, independent=True)
-    assert means == json.loads(json.dumps(means_report(engine, "MCMT", 1, independent=True)))
-    with pytest.raises(AuditError, match="1 of the relations MGMT-sentence"):
-        ask("a.db", "levels", study=1)
-
-
-def test_an_error_made_of_parts_keeps_its_sentence(judged):
-    with pytest.raises(AuditError, match="unknown relation with a weight 'MR9'"):
-        ask(judged, "report", **DEFAULTS | {"weights": ["weights.csv", {"MR9": 1.0}]})
-
-
 def test_what_goes_wrong_is_told_and_ends_nothing(capsys):
     with pytest.raises(AuditError, match=r"the computation failed \(TypeError\)"):
-        ask("audit.db", "history", nonsense=1)
+        ask("audit.db", "people", nonsense=1)
     assert "nonsense" in capsys.readouterr().err
 
 

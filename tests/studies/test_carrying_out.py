@@ -59,13 +59,12 @@ def test_broken_off_anywhere_it_ends_with_the_same_report(plan, tmp_path):
     assert ended("broken", "sample", "gold") == ended("calm")
 
 
-def test_settings_and_protocol_are_the_plans(engine, plan, people):
-    films = plan(judging__repeat_share=0.1, judging__protocol="shown", judging__gold=False)
+def test_settings_are_the_plans(engine, plan, people):
+    films = plan(judging__repeat_share=0.1, judging__gold=False)
     with InProcess() as executor:
         carry_out(engine, films, executor, by=people["boss"])
     with engine.connect() as connection:
         assert settings_of(connection).repeat_share == 0.1
-        assert connection.execute(table_of(tables.Sample).select()).one().protocol == "shown"
         logged = connection.execute(table_of(tables.Log).select()).mappings().all()
     (entry,) = [row for row in logged if row["action"] == "setting"]
     assert (entry["annotator_id"], entry["detail"]["name"]) == (people["boss"], "repeat_share")

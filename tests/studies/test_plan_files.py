@@ -1,6 +1,8 @@
 """Plans as TOML: what is written reads as the same plan, and every mistake is named with its file and key."""
 
+import tempfile
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -11,18 +13,15 @@ from audit.annotation.settings import JudgingSettings
 from audit.cli.options import AUDITED_FOLLOW_UPS as OF_THE_COMMAND
 from audit.errors import BadFile
 from audit.relations import relations_named
-from audit.reports.preference import PROFILES
 from audit.studies.plan import (
     AUDITED_FOLLOW_UPS,
     LARGEST,
     SETTINGS,
     TABLES,
-    WEIGHTS,
     Plan,
     check_name,
     example,
     read_plan,
-    read_plan_bytes,
     read_plan_file,
     to_toml,
     unregistered_keys,
@@ -64,7 +63,6 @@ documents = st.fixed_dictionaries(
             {},
             optional={
                 "annotators": st.integers(1, 9),
-                "protocol": st.sampled_from(["blind", "shown", "random"]),
                 "gold": st.booleans(),
                 "languages": lists(["en", "zh", "pt-BR"]),
                 "pass_mark": st.floats(0, 1),
@@ -83,18 +81,18 @@ documents = st.fixed_dictionaries(
 def test_a_plan_written_as_toml_reads_as_the_same_plan(document):
     plan = read_plan(document)
     written = to_toml(plan)
-    assert read_plan_bytes(written.encode(), "again.toml") == plan
-    assert to_toml(read_plan_bytes(written.encode(), "again.toml")) == written
+    assert from_text(written) == plan
+    assert to_toml(from_text(written)) == written
 
 
 def test_the_example_is_a_plan_and_explains_every_key():
     text = example()
-    plan = read_plan_bytes(text.encode(), "example.toml")
+    plan = from_text(text)
     assert plan.name == "films"
     for keys in TABLES.values():
         for key in keys:
             assert f"{key} = " in text or f"[study.{key}." in text, key
-    assert read_plan_bytes(to_toml(plan).encode(), "again.toml") == plan
+    assert from_text(to_toml(plan)) == plan
 
 
 def test_what_is_left_out_is_filled_in():
@@ -198,7 +196,6 @@ MISTAKES = [
     (changed("sample", design="best"), "sample.design: 'best' must be one of shared, informative"),
     (changed("sample", design="informative", audit_groups=3), "sample.audit_groups: corrects the rates of cells"),
     (changed("judging", annotators=0), "judging.annotators: 0 must be a whole number from 1 to 1000"),
-    (changed("judging", protocol="open"), "judging.protocol: 'open' must be one of blind, shown, random"),
     (changed("judging", gold="yes"), "judging.gold: 'yes' must be true or false"),
     (changed("judging", guideline=999), "judging.guideline: 999 is a version there is not yet; the present one is"),
     (changed("judging", languages=["English"]), "judging.languages: 'English' is no code such as en, zh or pt-BR"),
@@ -217,17 +214,6 @@ def test_every_mistake_is_named_with_its_file_and_key(document, message):
     assert str(refused.value).startswith("mine.toml")
 
 
-def test_several_mistakes_are_listed_at_once():
-    with pytest.raises(BadFile) as refused:
-        read_plan(changed("study", limit=0, seed="x") | {"judging": {"gold": 1}}, "mine.toml")
-    assert str(refused.value).splitlines() == [
-        "mine.toml: 3 mistakes, so nothing was changed:",
-        "  study.limit: 0 must be a whole number from 1",
-        "  study.seed: 'x' must be a whole number",
-        "  judging.gold: 1 must be true or false",
-    ]
-
-
 FILES = [
     (b"", "the file is empty"),
     (b"\xef\xbb\xbf \n", "the file is empty"),
@@ -238,6 +224,14 @@ FILES = [
     (b"a=" + b"[" * 100_000, "nested too deeply"),
     (b"#" * (LARGEST + 1), "the file has more than 1,000,000 bytes"),
 ]
+
+
+def from_text(text):
+    """The plan in a file with this text."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "plan.toml"
+        path.write_text(text, encoding="utf-8")
+        return read_plan_file(path)
 
 
 @pytest.mark.parametrize(("content", "message"), FILES, ids=[message[:20] for _, message in FILES])
@@ -255,12 +249,6 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path):
         read_plan_file(tmp_path)
     with pytest.raises(BadFile, match="cannot be read"):
         read_plan_file("nul\0.toml")
-
-
-def test_a_file_of_ten_megabytes_is_refused_before_it_is_read_whole(tmp_path):
-    (tmp_path / "large.toml").write_bytes(b"a = 1\n" * 1_700_000)
-    with pytest.raises(BadFile, match="more than 1,000,000 bytes"):
-        read_plan_file(tmp_path / "large.toml")
 
 
 @pytest.mark.parametrize("key", ["corpus", "systems"])
@@ -342,10 +330,6 @@ def test_what_comes_through_the_app_names_no_file_address_or_code(key, value, wh
     assert set(unregistered_keys(content | {table: content[table] | {key: value}})) == {where}
 
 
-def test_weights_with_a_name_are_those_of_reports():
-    assert tuple(PROFILES) == WEIGHTS
-
-
 def test_words_of_a_plan_are_checked_kept_and_read_again(tmp_path):
     guideline = tmp_path / "guideline.md"
     guideline.write_text("**Judge all of it.**\n\n{labels}\n")
@@ -358,7 +342,7 @@ def test_words_of_a_plan_are_checked_kept_and_read_again(tmp_path):
     plan = read_plan({**LEAST, "words": words})
     assert plan.words["guideline"] == "**Judge all of it.**\n\n{labels}", "its file is a part of the plan now"
     assert plan.words["guideline_file"] is None
-    again = read_plan_bytes(to_toml(plan).encode(), "again.toml")
+    again = from_text(to_toml(plan))
     assert again == plan
     assert read_plan({"name": plan.name, **plan.content()}) == plan
     assert changes(read_plan(LEAST).content(), plan.content())[-1].key == "words.zh.question"

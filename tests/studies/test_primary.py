@@ -39,9 +39,8 @@ def study(engine, reviews):
     return engine
 
 
-def named(engine, *names, study=None):
-    for study_id, ids in resolve(engine, Primary(*names), study).items():
-        name_primary(engine, study_id, ids)
+def named(engine, *names):
+    name_primary(engine, 1, resolve(engine, Primary(*names), 1))
 
 
 def lines_in_the_log(engine):
@@ -118,7 +117,7 @@ def test_named_after_an_answer_it_is_one_of_the_others(study):
     assert line.endswith("so it is adjusted like all others.")
 
 
-def test_another_one_before_the_first_answer_counts_and_afterwards_is_only_told(study):
+def test_another_one_before_the_first_answer_counts_and_afterwards_none(study):
     named(study, "vader", "hiv4")
     named(study, "textblob", "hiv4")
     named(study, "textblob", "hiv4")  # the same again notes nothing
@@ -130,10 +129,6 @@ def test_another_one_before_the_first_answer_counts_and_afterwards_is_only_told(
     assert valid_naming(history) is history[1]
     (entry,) = study_report(study)["primary"]
     assert (entry["system"], entry["other"], entry["tested"]) == ("textblob", "hiv4", True)
-    (later,) = entry["later"]
-    assert (later["system"], later["other"], later["relation"]) == ("vader", "textblob", "MR1.4")
-    lines = primary_lines(study_report(study))
-    assert "vader over textblob under MR1.4 was named instead, which changes nothing here." in lines[1]
 
 
 def test_before_it_can_be_tested_nothing_else_is_sure(study):
@@ -159,23 +154,6 @@ def test_wrong_names_are_one_sentence(study, names, kind, says):
     with pytest.raises(kind, match=re.escape(says)):
         named(study, *names)
     assert lines_in_the_log(study) == 0
-
-
-def test_the_command_names_it_with_the_draw_or_not_at_all(study, tmp_path, capsys, content):
-    database = str(tmp_path / "audit.db")
-    ask = ["sample", "--db", database, "--per-relation", "120"]
-    before = content(study)
-    for wrong in (["vader"], ["vader,x"], ["vader,hiv4", "--primary-relation", "MR9"]):
-        assert main([*ask, "--primary", *wrong]) == 2
-        assert capsys.readouterr().err.count("\n") == 1
-    assert main([*ask, "--primary-relation", "MR1.4"]) == 2
-    assert content(study) == before
-    assert main([*ask, "--primary", "vader,hiv4", "--primary-relation", "MR1.4"]) == 0
-    said = capsys.readouterr().out
-    assert "Study 1: vader over hiv4 under MR1.4 is the primary comparison, named before the first answer." in said
-    assert main(["gold", "--db", database]) == 0
-    assert main(["sample", "--db", database, "--per-relation", "120", "--primary", "textblob,hiv4"]) == 0
-    assert re.search(r"named after \d+ answers; see reports\.", capsys.readouterr().out)
 
 
 def test_a_plan_names_it_and_the_domain_and_is_held_to_both(engine, plan):

@@ -56,14 +56,6 @@ def test_columns_and_labels_are_guessed(name, content, task, meant, labels) -> N
     assert header.labels == labels
 
 
-@pytest.mark.parametrize(
-    ("name", "content"), [("a.txt", "text\nx\n"), ("a.csv", ""), ("a.csv", "text\n"), ("a.jsonl", "1")]
-)
-def test_a_file_without_rows_or_of_another_kind_is_refused(name: str, content: str) -> None:
-    with pytest.raises(BadFile):
-        header_of(name, content.encode(), "sentiment")
-
-
 def test_texts_are_stored_once_and_read_as_the_file_is(engine: Engine, boss: int, tmp_path: Path) -> None:
     stored = store_corpus(engine, " hotels ", HOTELS, by=boss)
     (tmp_path / "hotels.csv").write_text(REVIEWS, encoding="utf-8")
@@ -133,14 +125,3 @@ def test_a_plan_in_the_app_names_them_and_is_carried_out(engine: Engine, boss: i
     with engine.connect() as connection:
         assert count_rows(connection, source) == 6
         assert connection.execute(study.select()).mappings().one()["corpus"] == "hotels"
-
-
-def test_a_plan_for_another_task_than_the_texts_is_refused(engine: Engine, boss: int) -> None:
-    store_corpus(engine, "hotels", HOTELS, by=boss)
-    document = {
-        "name": "p",
-        "study": {"task": "similarity", "corpus": "hotels", "systems": ["rapidfuzz"]},
-        "sample": {"per_relation": 3},
-    }
-    with pytest.raises(BadFile, match="were uploaded for sentiment"):
-        read_plan(document, uploaded=uploaded_here(engine))

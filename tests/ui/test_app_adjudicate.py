@@ -8,8 +8,7 @@ from app_driver import PASSWORD, Prepared, blocks, go, in_both, is_on, open_app,
 from audit.annotation.accounts import add_account
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.queue import next_question
-from audit.false_satisfaction.browse import GroupFilter, browse
-from audit.false_satisfaction.impact import cause_of, false_satisfactions, give_cause
+from audit.false_satisfaction.impact import cause_of, false_satisfactions
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge
 from audit.store import tables
@@ -75,33 +74,9 @@ def test_who_settles_what_somebody_else_has_just_settled_is_told(prepared: Prepa
     assert [row["allowed"] for row in rows(prepared, tables.Adjudication)] == [["positive"], ["neutral"]]
 
 
-def test_words_without_a_code_are_another_reason_and_nothing_is_refused(prepared: Prepared) -> None:
-    (id,) = dispute(prepared)
-    app = go(open_app(prepared.judge), "adjudicate")
-    app.button(key=f"allow-{id}-neutral").click().run()
-    app.button(key=f"settle-{id}").click().run()
-    assert text_in("en", "adjudicate.no_reason") in said(app)
-    assert rows(prepared, tables.Adjudication) == []
-    app.text_area(key=f"words-allow-{id}").set_value("a joke among friends")
-    app.button(key=f"settle-{id}").click().run()
-    assert [(row["code"], row["reason"]) for row in rows(prepared, tables.Adjudication)] == [
-        ("other", "a joke among friends")
-    ]
-
-
 def test_the_log_of_an_account_that_is_no_manager_stays_closed(prepared: Prepared) -> None:
     app = go(open_app(prepared.judge), "log")
     assert not any(text_in("en", "log.what") in element.value for element in app.caption)
-
-
-def test_the_other_order_is_that_of_the_queue(prepared: Prepared) -> None:
-    ids = dispute(prepared, 3)
-    app = go(open_app(prepared.judge), "adjudicate")
-    app.selectbox(key="adjudicate-order").set_value("wanted").run()
-    # Those of one rank come by their number.
-    ranks = {row["id"]: row["priority"] for row in rows(prepared, tables.Question)}
-    first = min(ids, key=lambda id: (ranks[id], id))
-    assert app.button(key=f"settle-{first}")
 
 
 @in_both
@@ -167,42 +142,6 @@ def test_causes_are_given_one_after_the_other_and_taken_back(
     app.button(key=f"later-cause-{second}").click().run()
     assert app.button(key=f"judge-cause-{third}-doubtful")
     assert [row["code"] for row in rows(false_ones, tables.Cause)] == ["other", "relation_loose", "taken_back"]
-
-
-def test_a_cause_that_comes_too_soon_or_for_another_group_is_not_taken(false_ones: Prepared) -> None:
-    waiting = false_satisfactions(false_ones.engine, false_ones.judge.id).without
-    app = mode(go(open_app(false_ones.judge), "adjudicate"), "causes")
-    app.session_state["cause-shown"] = ((1, 1), app.session_state["cause-shown"][1])
-    app.button(key="judge-cause-{}-{}-doubtful".format(*waiting[0])).click().run()
-    assert "not the one on your screen" in said(app)
-    assert rows(false_ones, tables.Cause) == []
-
-
-def test_browse_shows_the_cause(false_ones: Prepared) -> None:
-    engine, boss = false_ones.engine, false_ones.boss
-    first = browse(engine, boss.id, GroupFilter(state="false")).lines[0]
-    give_cause(engine, boss.id, first.group_id, first.system_id, "doubtful", "who *knows*")
-    app = go(open_app(boss), "browse")
-    app.selectbox(key="browse-state").set_value("false").run()
-    assert "Label or answer doubtful" in blocks(app)
-    assert "<q>who *knows*</q>" in blocks(app)
-
-
-@in_both
-def test_results_count_causes_and_reasons(false_ones: Prepared, language: str) -> None:
-    engine, boss = false_ones.engine, false_ones.boss
-    for pair in false_satisfactions(engine, boss.id).without[:3]:
-        give_cause(engine, boss.id, *pair, "follow_up_damaged")
-    app = open_app(boss, language)
-    app.session_state["results-tab"] = text_in(language, "results.causes")
-    go(app, "results")
-    assert not app.exception
-    tables_shown = [frame.value for frame in app.dataframe]
-    name, share = text_in(language, "column.cause"), text_in(language, "column.cause_share")
-    causes = next(frame for frame in tables_shown if name in frame)
-    assert set(causes[name]) == {text_in(language, "cause.follow_up_damaged")}
-    assert set(causes[share]) == {100.0}
-    assert text_in(language, "causes.no_reason") in said(app)
 
 
 @in_both

@@ -6,14 +6,12 @@ from datetime import timedelta
 import pytest
 from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app, rows
 from app_driver import said as written
-from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
 from audit.annotation.accounts import end_logins
 from audit.annotation.guidelines import Guideline, guideline_of
 from audit.judging import judgements
-from audit.store import table_of, tables
-from audit.tasks import wording
+from audit.store import tables
 from audit.ui import annotate, question
 from audit.ui.language import text_in
 
@@ -114,39 +112,6 @@ def test_a_flag_is_sent_back_with_a_remark(prepared: Prepared, language: str) ->
     assert [row["answer"] for row in rows(prepared, tables.Judgement)] == ["neutral", "negative"]
 
 
-def test_a_flag_that_somebody_replied_to_meanwhile_is_refused(prepared: Prepared) -> None:
-    app = open_app(prepared.ann)
-    question = shown(app)
-    app.text_input(key=f"comment-{question}").set_value("odd")
-    press(app, "flag")
-    desks = [go(open_app(account), "adjudicate") for account in (prepared.judge, prepared.boss)]
-    for desk in desks:
-        desk.segmented_control(key="adjudicate-mode").set_value("flags").run()
-    for desk in desks:
-        desk.button(key=f"back-{question}").click().run()
-        assert not desk.exception
-    assert "This question is not flagged any more" in said(desks[1])
-    assert [row["kind"] for row in rows(prepared, tables.Aside)] == ["flag", "back"]
-
-
-@in_both
-def test_each_undo_says_what_it_took_back_and_the_eleventh_is_refused(prepared: Prepared, language: str) -> None:
-    app = open_app(prepared.ann, language)
-    answers = ["positive", "neutral", "unsure"] + ["negative"] * 8
-    judged = [press(app, f"judge-{answer}") for answer in answers]
-    for number in range(1, 11):
-        press(app, "undo")
-        assert shown(app) == judged[-number]
-        answer = wording("sentiment", language).labels[answers[-number]]
-        assert text_in(language, "annotate.undone", answer=answer, number=number, most=10) in said(app)
-    press(app, "undo")
-    assert text_in(language, "refused.undone_enough", most=10)[1:] in said(app)
-    assert shown(app) == judged[1]
-    assert sum(row["answer"] == "withdrawn" for row in rows(prepared, tables.Judgement)) == 10
-    press(app, "judge-positive")
-    assert text_in(language, "annotate.progress", today=2, mine=2, left=10) in said(app)
-
-
 @pytest.mark.parametrize("name", ["skip", "flag", "undo"])
 def test_a_login_that_has_ended_puts_nothing_aside(prepared: Prepared, name: str) -> None:
     app = open_app(prepared.ann)
@@ -175,17 +140,6 @@ def test_a_key_that_comes_too_soon_puts_nothing_aside(
     assert [row["answer"] for row in rows(prepared, tables.Judgement)] == ["neutral"]
 
 
-@pytest.mark.parametrize("name", ["skip", "flag"])
-def test_another_question_than_the_one_shown_is_not_put_aside(prepared: Prepared, name: str) -> None:
-    app = open_app(prepared.ann)
-    id, *moments = app.session_state["shown"]
-    app.text_input(key=f"comment-{id}").set_value("odd")
-    app.session_state["shown"] = (id + 1, *moments)
-    app.button(key=f"{name}-{id}").click().run()
-    assert "no longer on the screen" in said(app)
-    assert rows(prepared, tables.Aside) == []
-
-
 @in_both
 def test_the_guideline_opens_and_says_once_that_it_changed(
     prepared: Prepared, monkeypatch: pytest.MonkeyPatch, language: str
@@ -211,28 +165,6 @@ def test_the_guideline_opens_and_says_once_that_it_changed(
     assert changed not in said(app)
     assert text_in(language, "annotate.guideline_version", version=newer.version) in said(app)
     assert [row["guideline"] for row in rows(prepared, tables.Judgement)] == [now.version, newer.version]
-
-
-@in_both
-def test_the_pace_and_a_hint_after_fifty_minutes(prepared: Prepared, language: str) -> None:
-    app = open_app(prepared.ann, language)
-    assert text_in(language, "annotate.pace", seconds=0) not in said(app)
-    for _ in range(12):
-        press(app, "judge-neutral")
-    assert text_in(language, "annotate.pace", seconds=0) in said(app)
-    table, moment = table_of(tables.Judgement), tables.now()
-    # Twelve decisions, eleven times 272 or 273 seconds between them: 49 min 52 s or 50 min 3 s.
-    for step, hinted in ((272, False), (273, True)):
-        with prepared.engine.begin() as connection:
-            ids = connection.execute(select(table.c.id).order_by(table.c.id.desc())).scalars().all()
-            for number, id in enumerate(ids):
-                at = moment - timedelta(seconds=number * step)
-                times = {"shown_at": at - timedelta(seconds=7), "decided_at": at}
-                connection.execute(table.update().where(table.c.id == id).values(times))
-        app.run()
-        assert (text_in(language, "annotate.pause", minutes=50, pause=5) in said(app)) == hinted
-    if moment.hour:  # else some were yesterday
-        assert text_in(language, "annotate.pace", seconds=7) in said(app)
 
 
 def test_an_undone_answer_and_a_flag_that_is_taken_back_bring_their_comments_with_them(prepared: Prepared) -> None:

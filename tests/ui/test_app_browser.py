@@ -150,11 +150,6 @@ def _settle_everything(prepared: Prepared) -> None:
     rebuild(prepared.engine)
 
 
-def _keys(window: Window, selector: str) -> list[str]:
-    code = "return [...document.querySelectorAll(arguments[0])].map(e => e.className)"
-    return list(window.driver.execute_script(code, selector))
-
-
 def _tab(window: Window, name: str) -> None:
     window.click('[role="tab"]', text_in("en", f"results.{name}"))
 
@@ -181,28 +176,6 @@ def test_results_from_ranking_to_weights_of_one_s_own(served: tuple[str, Prepare
     _tab(window, "together")
     window.click("button", text_in("en", "rollup.overall"))
     window.see("Stratified over cells")
-    _tab(window, "preferences")
-    window.see(text_in("en", "profile_is.equal"))
-    window.click("button", text_in("en", "profile.own"))
-    window.see(text_in("en", "preference.apply"))
-    editor = '[class*="st-key-results-editor-en"]'
-    grid = f"{editor} canvas"
-    until(lambda: window.all(grid))
-    before = _keys(window, editor)
-    # The weight of the first relation: right column, first row under the heading.
-    from selenium.webdriver import ActionChains, Keys
-
-    first = window.all(grid)[0]
-    window.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", first)
-    across, down = first.size["width"], first.size["height"]
-    actions = ActionChains(window.driver).move_to_element_with_offset(first, int(across / 4), int(52 - down / 2))
-    actions.click().pause(0.5).send_keys("3").pause(0.5).send_keys(Keys.ENTER).pause(1).perform()
-    window.click("button", text_in("en", "preference.apply"))
-    # Other weights, another editor.
-    until(lambda: _keys(window, editor) not in ([], before))
-    window.see(text_in("en", "preference.legend"))
-    window.see("differences up to 2.0 points count as equal")
-    assert not window.all('[data-testid="stException"], [data-testid="stAlertContentError"]')
     # Another page and back: what was chosen is kept.
     window.resize(1280, 900)
     window.click('[data-testid="stSidebarNavLink"]', text_in("en", "menu.browse"))

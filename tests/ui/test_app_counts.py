@@ -58,15 +58,6 @@ def test_answers_move_the_counts_and_undo_and_skip_count_anew(prepared: Prepared
     assert len(counted) == 3
 
 
-def test_counts_are_made_anew_after_a_while(
-    prepared: Prepared, counted: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(annotate, "COUNTS_MAX_AGE", timedelta(0))
-    app = open_app(prepared.ann)
-    click(app, "judge-")
-    assert len(counted) == 2
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("where", "after"), [(ConfigOption.DEFAULT_DEFINITION, False), ("somebody", True)])
 def test_garbage_is_not_collected_after_every_click_unless_somebody_wants_it(where: str, after: bool) -> None:

@@ -4,26 +4,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_driver import Prepared, blocks, go, in_both, open_app, prepare, said
-from sqlalchemy import select
+from app_driver import Prepared, blocks, go, in_both, open_app, said
 from streamlit.testing.v1 import AppTest
 from test_app_pages import judged_by_all
 
 from audit.annotation.accounts import add_account, disable_account
 from audit.annotation.queue import next_question
-from audit.judging.deferral import flag
 from audit.judging.judgements import judge
 from audit.judging.unit import rebuild
-from audit.reports.over_time import history_report
-from audit.reports.plan import PlanRequest, plan
-from audit.store import open_store, table_of, tables
+from audit.store import open_store
 from audit.ui import background_cache
 from audit.ui.background_cache import CachedAnswer
-from audit.ui.dashboard import SECTIONS, TAB, by_relation
+from audit.ui.dashboard import SECTIONS, TAB
 from audit.ui.language import text_in
-
-NUMBERS = [name for name in SECTIONS if name != "validity"]
-"""Sections that show numbers of what there is; the other one is a form (`test_app_validity.py`)."""
 
 
 def dashboard(prepared: Prepared, section: str, language: str = "en") -> AppTest:
@@ -35,8 +28,6 @@ def dashboard(prepared: Prepared, section: str, language: str = "en") -> AppTest
 def whole(prepared: Prepared, section: str, language: str) -> AppTest:
     """The section with what it computes only when it is asked to, without an error."""
     app = dashboard(prepared, section, language)
-    if section == "needs":
-        app.button(key="needs-begin").click().run()
     assert not app.exception
     assert not app.error
     return app
@@ -62,12 +53,11 @@ def disagreeing(prepared: Prepared) -> Prepared:
 
 
 @in_both
-@pytest.mark.parametrize("section", NUMBERS)
+@pytest.mark.parametrize("section", SECTIONS)
 def test_every_section_in_every_language(disagreeing: Prepared, section: str, language: str) -> None:
     app = whole(disagreeing, section, language)
     assert not app.warning
-    # Too few groups are judged for P(best), so that rates stand alone as they firm up.
-    assert charts(app) == {"progress": 1, "agreement": 1, "firming": 1, "needs": 1, "people": 1}[section]
+    assert charts(app) == 1
     assert app.dataframe
     # A chart never stands without a table and both can be taken along.
     assert text_in(language, "dashboard.csv") in downloads(app)
@@ -75,43 +65,30 @@ def test_every_section_in_every_language(disagreeing: Prepared, section: str, la
 
 
 @in_both
-@pytest.mark.parametrize("section", NUMBERS)
+@pytest.mark.parametrize("section", SECTIONS)
 def test_with_nothing_judged_it_says_so(prepared: Prepared, section: str, language: str) -> None:
     app = whole(prepared, section, language)
     key = {
         "progress": "dashboard.nobody_lately",
         "agreement": "dashboard.no_agreement",
-        "firming": "dashboard.no_rates",
-        "needs": "dashboard.needs_no_pace",
         "people": "dashboard.nobody_judged",
     }[section]
     assert text_in(language, key) in said(app).replace("\\", "")
 
 
 @in_both
-@pytest.mark.parametrize("section", NUMBERS)
+@pytest.mark.parametrize("section", SECTIONS)
 def test_an_empty_database_says_what_comes_next(tmp_path: Path, monkeypatch: Any, section: str, language: str) -> None:
     engine = open_store(str(tmp_path / "audit.db"), create=True)
     boss = add_account(engine, "boss", "manager", "a long password")
     monkeypatch.setenv("AUDIT_DB", str(tmp_path / "audit.db"))
     app = whole(Prepared(engine, tmp_path, boss, boss, boss, boss), section, language)
     messages = said(app).replace("\\", "")
-    if section in ("progress", "firming", "needs"):
+    if section == "progress":
         assert text_in(language, "cells.no_studies").lower() in messages.lower()
     else:
         name = {"agreement": "no_agreement", "people": "nobody_judged"}[section]
         assert text_in(language, f"dashboard.{name}") in messages
-
-
-def test_nothing_drawn_says_how_to_draw(tmp_path: Path, monkeypatch: Any) -> None:
-    prepared = prepare(tmp_path / "audit.db")
-    with prepared.engine.begin() as connection:
-        for model in (tables.Question, tables.AuditDraw, tables.Audit, tables.Draw, tables.Sample):
-            connection.execute(table_of(model).delete())
-    monkeypatch.setenv("AUDIT_DB", str(prepared.path))
-    app = dashboard(prepared, "progress")
-    assert not app.exception
-    assert "audit sample" in said(app)
 
 
 def test_the_totals_and_the_cells_are_those_of_the_database(disagreeing: Prepared) -> None:
@@ -133,44 +110,6 @@ def test_agreement_is_that_of_the_command(disagreeing: Prepared) -> None:
     assert "On 4 of 12 questions" in said(app).replace("\\", "")
 
 
-@pytest.mark.slow
-def test_the_last_point_on_the_page_is_the_last_of_the_history(disagreeing: Prepared) -> None:
-    app = dashboard(disagreeing, "firming")
-    history = history_report(disagreeing.engine)
-    place = app.selectbox(key="dashboard-relation").value
-    table = app.dataframe[0].value
-    relations = [entry for entry in history["relations"] if any(any(system["judged"]) for system in entry["systems"])]
-    for system in relations[place]["systems"]:
-        last = table[table["System"] == system["system"]].iloc[-1]
-        rate = system["fs_rate"][-1]
-        assert last["R_FS %"] == pytest.approx(float("nan") if rate is None else 100 * rate, nan_ok=True)
-    app.segmented_control(key="dashboard-rate").set_value("sr_genuine").run()
-    assert text_in("en", "dashboard.firming_dashed") in said(app)
-    app.segmented_control(key="dashboard-whose").set_value("people").run()
-    assert not app.exception
-
-
-def test_how_many_more_is_the_plan_s(prepared: Prepared) -> None:
-    app = dashboard(prepared, "needs")
-    assert not app.dataframe
-    app.button(key="needs-begin").click().run()
-    totals = app.dataframe[0].value
-    expected = plan(prepared.engine, PlanRequest(half_width=0.05))
-    shared = next(design for design in expected["designs"] if design["design"] == "shared")
-    assert totals["Questions to go"].tolist()[0] == shared["to_go"]
-    relations = app.dataframe[1].value.set_index("Relation")
-    for entry in expected["relations"]:
-        assert relations.loc[entry["relation"], "For ±5 points"] == entry["to_go"]["shared"]
-
-
-def test_what_is_decided_needs_nothing_more() -> None:
-    place = {"study": 1, "task": "sentiment", "relation": "MR1", "order": ["a", "b"], "decided": True}
-    width = {"relations": [place | {"to_go": {"shared": 7}, "decided": None}], "cells": []}
-    contest = {"relations": [place | {"to_go": {"always-valid": 40}}], "cells": []}
-    (row,) = by_relation({"half-width": width, "winner": contest, "order": {"relations": [], "cells": []}})
-    assert (row["half_width"], row["winner"], row["order"], row["leads"]) == (7, 0, None, "a")
-
-
 def test_numbers_that_took_long_say_when_they_were_computed(prepared: Prepared) -> None:
     app = dashboard(prepared, "progress")
     cache = background_cache._cache()
@@ -187,28 +126,6 @@ def test_numbers_that_took_long_say_when_they_were_computed(prepared: Prepared) 
     assert "answers have come since" not in said(app)
 
 
-def test_a_flag_is_counted_at_once(prepared: Prepared) -> None:
-    app = dashboard(prepared, "progress")
-    flagged = f"<dt>{text_in('en', 'dashboard.flagged')}</dt><dd>"
-    assert f"{flagged}0</dd>" in blocks(app)
-    shown = next_question(prepared.engine, prepared.ann.id)
-    assert shown is not None
-    flag(prepared.engine, prepared.ann.id, shown.id, "Is this a film?")
-    assert f"{flagged}1</dd>" in blocks(app.run())
-
-
-def test_nothing_is_computed_again_in_another_language(disagreeing: Prepared, monkeypatch: Any) -> None:
-    app = dashboard(disagreeing, "agreement")
-
-    def never(*_: Any) -> None:
-        raise AssertionError("computed again")
-
-    monkeypatch.setattr(background_cache.Worker, "_answer", never)
-    app.segmented_control(key="language-switch").set_value("zh").run()
-    assert not app.exception
-    assert not app.warning
-
-
 def test_who_is_no_manager_any_more_is_kept_out(disagreeing: Prepared) -> None:
     app = dashboard(disagreeing, "people")
     add_account(disagreeing.engine, "other", "manager", "a long password")
@@ -216,14 +133,3 @@ def test_who_is_no_manager_any_more_is_kept_out(disagreeing: Prepared) -> None:
     app.run()
     assert not app.dataframe
     assert text_in("en", "welcome.what") in said(app)
-
-
-def test_names_that_are_formulas_or_marks_are_shown_as_they_are(disagreeing: Prepared) -> None:
-    system = table_of(tables.System)
-    with disagreeing.engine.begin() as connection:
-        first = connection.execute(select(system.c.id).order_by(system.c.id)).scalars().first()
-        connection.execute(system.update().where(system.c.id == first).values(name="=<b>1+1</b>"))
-    app = dashboard(disagreeing, "firming")
-    assert not app.exception
-    assert "=<b>1+1</b>" in set(app.dataframe[0].value["System"])
-    assert "<b>1" not in blocks(app)

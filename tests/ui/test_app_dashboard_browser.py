@@ -56,9 +56,8 @@ def test_sections_open_and_a_table_and_a_picture_are_taken_along(
     rows = list(csv.reader(io.StringIO(downloaded(folder, ".csv").read_text(encoding="utf-8-sig"), newline="")))
     assert rows[0][1:3] == [text_in(language, "column.relation"), text_in(language, "column.system")]
     assert {row[1] for row in rows[1:]} == {"MR1.4", "MR3.1"}
-    window.click('[role="tab"]', text_in(language, "dashboard.firming"))
-    until(lambda: window.all('[class*="st-key-png-as-they-firm-up"] button'), PATIENCE)
-    assert text_in(language, "dashboard.best") in window.text()
-    window.driver.execute_script("""document.querySelector('[class*="st-key-png-as-they-firm-up"] button').click()""")
+    window.click('[role="tab"]', text_in(language, "dashboard.agreement"))
+    until(lambda: window.all('[class*="st-key-png-confusions"] button'), PATIENCE)
+    window.driver.execute_script("""document.querySelector('[class*="st-key-png-confusions"] button').click()""")
     assert downloaded(folder, ".png").read_bytes().startswith(b"\x89PNG\r\n")
     assert "Traceback" not in window.text()

@@ -8,7 +8,6 @@ from app_driver import Prepared, prepare, rows
 from app_server import app_server
 from browser_driver import Window, until
 
-from audit.annotation.deferral import FLAG, add_row
 from audit.annotation.queue import next_question
 from audit.judging.adjudications import checks_left, disputes
 from audit.judging.deferral import flag, flagged_ids
@@ -47,9 +46,8 @@ def served(tmp_path: Path) -> Iterator[tuple[str, Prepared]]:
     question(prepared, "neutral", "negative")
     for _ in range(2):
         question(prepared, "positive", "")
-    agreed = [question(prepared, "negative", "negative") for _ in range(3)]
-    with prepared.engine.begin() as connection:
-        add_row(connection, prepared.boss.id, agreed[0], FLAG, "It contradicts the answer about its source.")
+    for _ in range(3):
+        question(prepared, "negative", "negative")
     with app_server(str(prepared.path), tmp_path / "app.log") as address:
         yield address, prepared
 

@@ -3,13 +3,13 @@
 import re
 
 import pytest
-from app_driver import HOSTILE, Prepared, blocks, closed, go, in_both, open_app, opened_copy, said
+from app_driver import HOSTILE, Prepared, blocks, closed, in_both, open_app, opened_copy, said
 from group_driver import names, prepare_groups, to_group
 from sqlalchemy import select
 
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.questions import reveals_outputs
-from audit.annotation.queue import Shown, ShownGroup, ShownMember, _on_another_way, next_question, show
+from audit.annotation.queue import Shown, ShownGroup, ShownMember, show
 from audit.judging.judgements import judge, undo
 from audit.relations.asking import group_question
 from audit.store import table_of, tables
@@ -76,40 +76,6 @@ def test_neither_systems_nor_relations_nor_verdicts_reach_the_annotator(groups: 
         assert word not in sent
 
 
-def test_undo_shows_the_group_again(groups: Prepared) -> None:
-    shown = to_group(groups, groups.ann.id)
-    app = open_app(groups.ann)
-    app.button(key=f"judge-{shown.id}-holds").click().run()
-    next(button for button in app.button if str(button.key).startswith("undo-")).click().run()
-    assert app.button(key=f"judge-{shown.id}-holds")
-
-
-@in_both
-def test_a_disputed_group_is_adjudicated_with_one_answer(groups: Prepared, language: str) -> None:
-    for account, said_of in ((groups.ann.id, "holds"), (groups.ben.id, "broken")):
-        while (shown := next_question(groups.engine, account)).kind != "group":
-            judge(groups.engine, account, shown.id, "neutral")
-        judge(groups.engine, account, shown.id, said_of)
-    app = go(open_app(groups.judge, language), "adjudicate")
-    page = body(app)
-    assert html(asked(shown, language)) in page
-    assert text_in(language, "label.broken") in page
-    assert not app.checkbox
-    app.button(key=f"allow-{shown.id}-broken").click().run()
-    app.text_area(key=f"words-allow-{shown.id}").set_value("The word means something else here.")
-    app.button(key=f"settle-{shown.id}").click().run()
-    assert not app.exception
-    answers = [(row["question_id"], row["origin"], row["allowed"]) for row in stored(groups, tables.Answer)]
-    assert (shown.id, "adjudicated", ["broken"]) in answers
-    assert next(row for row in stored(groups, tables.Question) if row["id"] == shown.id)["priority"] is None
-
-
-def test_browse_says_that_people_are_asked(groups: Prepared) -> None:
-    app = go(open_app(groups.boss), "browse")
-    app.selectbox(key="browse-state").set_value("violated").run()
-    assert text_in("en", "browse.holds_waiting") in body(app)
-
-
 def test_members_are_escaped_marked_and_numbered() -> None:
     source, other = Input.of("It is good."), Input.of(f"It is good. {HOSTILE}")
     pair = _group_html(ShownGroup("X", "", (ShownMember("source", source), ShownMember("follow_up", other))))
@@ -128,16 +94,6 @@ def test_members_are_escaped_marked_and_numbered() -> None:
     assert "audit-beside" in _group_html(ShownGroup("X", "", (ShownMember("source", document),)))
 
 
-def test_an_unregistered_relation_shows_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    from audit.ui import question
-
-    sent: list[str] = []
-    monkeypatch.setattr(question.st, "html", sent.append)
-    group = ShownGroup("own <b>rule</b>", "", (ShownMember("source", Input.of("S.")),))
-    question.show_question(Shown(1, "sentiment", ("S.",), ("en",), "?", ("holds", "broken"), "group", group))
-    assert "own &lt;b&gt;rule&lt;/b&gt;" in sent[0]
-
-
 @in_both
 def test_a_group_of_one_system_says_what_it_reveals(groups: Prepared, language: str) -> None:
     shown = to_group(groups, groups.ann.id)
@@ -151,13 +107,6 @@ def test_a_group_of_one_system_says_what_it_reveals(groups: Prepared, language: 
         kinds = set(connection.execute(select(question.c.kind).where(reveals_outputs(question))).scalars())
     assert kinds == {"group"}
     assert html(text_in(language, "group.reveals")) in body(open_app(groups.ann, language))
-
-
-def test_a_text_on_its_way_to_two_languages_is_shown_once() -> None:
-    source = Input.of("It rains.", target="es")
-    assert _on_another_way(Input.of("It rains.", target="fr"), source)
-    assert not _on_another_way(source, source), "what came back word for word is shown"
-    assert not _on_another_way(Input.of("Il pleut.", language="fr", target="es"), source)
 
 
 @in_both

@@ -1,7 +1,6 @@
 """Logging in, judging, undoing and adjudicating, through the app itself."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from app_driver import (
@@ -120,21 +119,6 @@ def test_disagreement_goes_to_the_adjudicator(prepared: Prepared) -> None:
     assert "No question is disputed" in blocks(judge_app)
 
 
-def test_putting_a_dispute_off_shows_the_next_one(prepared: Prepared) -> None:
-    for name, answer in (("ann", "positive"), ("ben", "negative")):
-        app = open_app(getattr(prepared, name))
-        disputed = [press_answer(app, answer), press_answer(app, answer)]
-    app = open_app(prepared.judge)
-    go(app, "adjudicate")
-    # The order is that of what hangs on them: either may come first.
-    first = next(id for id in disputed if any(button.key == f"settle-{id}" for button in app.button))
-    other = next(id for id in disputed if id != first)
-    app.button(key=f"later-{first}").click().run()
-    assert app.button(key=f"settle-{other}")
-    app.button(key=f"later-{other}").click().run()
-    assert app.button(key=f"settle-{first}")
-
-
 def test_undo_shows_that_question_again_and_keeps_the_history(prepared: Prepared) -> None:
     app = open_app(prepared.ann)
     first = press_answer(app, "positive")
@@ -143,12 +127,6 @@ def test_undo_shows_that_question_again_and_keeps_the_history(prepared: Prepared
     answers = [row["answer"] for row in rows(prepared, tables.Judgement)]
     assert answers == ["positive", "withdrawn", "negative"]
     assert "1 today · 1 in all" in said(app)
-
-
-def test_nothing_to_undo_is_said(prepared: Prepared) -> None:
-    app = open_app(prepared.ann)
-    app.button(key=next(str(button.key) for button in app.button if str(button.key).startswith("undo"))).click().run()
-    assert "no answer of yours to undo" in said(app)
 
 
 def test_an_answer_that_comes_too_soon_is_not_taken(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,25 +180,6 @@ def test_nothing_left_is_said_and_the_last_can_be_undone(prepared: Prepared) -> 
     assert press_answer(app, "positive") == last
 
 
-def test_why_nothing_is_left_is_said(prepared: Prepared) -> None:
-    annotator, question = table_of(tables.Annotator), table_of(tables.Question)
-
-    def change(statement: Any) -> None:
-        with prepared.engine.begin() as connection:
-            connection.execute(statement)
-
-    me = annotator.c.id == prepared.ann.id
-    change(question.update().where(question.c.id > 2).values(priority=None))
-    change(question.update().where(question.c.id <= 2).values(priority=1, annotators=1))
-    for account in (prepared.ben, prepared.boss):
-        assert next_question(prepared.engine, account.id) is not None
-    assert "2 questions are with other annotators just now" in said(open_app(prepared.ann))
-    change(annotator.update().where(me).values(languages="zh"))
-    assert "2 questions are left, but your account does not read all of their languages" in said(open_app(prepared.ann))
-    change(question.update().values(priority=None))
-    assert text_in("en", "annotate.nothing_more") in said(open_app(prepared.ann))
-
-
 def test_nothing_of_a_system_reaches_an_annotator(prepared: Prepared) -> None:
     app = open_app(prepared.ann)
     press_answer(app, "positive")
@@ -248,12 +207,6 @@ def test_the_guideline_comes_before_the_first_answer_of_a_kind(prepared: Prepare
     press_answer(app, "positive")
     app = open_app(prepared.ann, language, read=False)
     assert answers(app), "who has judged such a question before is not kept"
-
-
-def test_each_kind_of_question_has_its_own_gate(prepared: Prepared) -> None:
-    app = open_app(prepared.ann, read=False)
-    app.button(key="gate-begin").click().run()
-    assert app.session_state["guidelines-read"] == {("sentiment", "input")}
 
 
 @in_both

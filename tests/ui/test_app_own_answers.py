@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app, press_answer, rows, said
+from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app, rows, said
 from streamlit.testing.v1 import AppTest
 
 from audit.annotation.accounts import Account
@@ -72,32 +72,6 @@ def test_an_answer_is_found_changed_and_restored(prepared: Prepared, language: s
     assert not [button for button in app.button if str(button.key).startswith("own-undo-")]
 
 
-def test_filters_and_what_matches_nothing(prepared: Prepared) -> None:
-    app = page_of(prepared.ann)
-    assert text_in("en", "own.nothing") in said(app)
-    judged(prepared, prepared.ann, "positive", "neutral", "negative")
-    app = page_of(prepared.ann)
-    app.selectbox(key="own-answer").set_value("neutral").run()
-    assert len(openers(app)) == 1
-    app.button_group(key="own-with").set_value(["flagged"]).run()
-    assert openers(app) == []
-    assert text_in("en", "own.nothing_found") in said(app)
-    app.button_group(key="own-with").set_value(["changeable"]).run()
-    assert len(openers(app)) == 1
-
-
-def test_pages(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_answers, "SIZE", 4)
-    judged(prepared, prepared.ann, *["positive"] * 5)
-    app = page_of(prepared.ann)
-    assert len(openers(app)) == 4
-    newest = [button.key for button in openers(app)]
-    app.button(key="own-older").click().run()
-    assert len(openers(app)) == 1
-    app.button(key="own-newer").click().run()
-    assert [button.key for button in openers(app)] == newest
-
-
 def test_what_is_closed_says_why_and_is_flagged_with_a_comment(prepared: Prepared) -> None:
     id = judged(prepared, prepared.ann, "positive")[0]
     adjudicate(prepared.engine, prepared.judge.id, id, ["negative"], "", "slip")
@@ -114,16 +88,6 @@ def test_what_is_closed_says_why_and_is_flagged_with_a_comment(prepared: Prepare
     assert text_in("en", "own.now_flagged") in said(app)
     assert flagged_ids(prepared.engine, prepared.judge.id) == [id]
     assert text_in("en", "own.is_flagged") in blocks(app)
-
-
-def test_what_was_decided_while_it_was_open_is_refused(prepared: Prepared) -> None:
-    id = judged(prepared, prepared.ann, "positive")[0]
-    app = page_of(prepared.ann)
-    openers(app)[0].click().run()
-    adjudicate(prepared.engine, prepared.judge.id, id, ["neutral"], "", "slip")
-    press(app, "negative")
-    assert "adjudicator has decided" in said(app)
-    assert [row["answer"] for row in rows(prepared, tables.Judgement)] == ["positive"]
 
 
 def test_an_answer_so_soon_is_not_taken(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,16 +118,3 @@ def test_texts_are_shown_as_they_are_and_nothing_of_systems_and_others(prepared:
         next(button for button in app.button if str(button.key).startswith("back-own-")).click().run()
     for hidden in ("vader", "textblob", "MR1.4", "MR3.1", "of ben", ">ben<"):
         assert hidden not in everything
-
-
-def test_the_list_follows_what_is_judged_elsewhere(prepared: Prepared) -> None:
-    app = open_app(prepared.ann)
-    press_answer(app, "positive")
-    go(app, "answers")
-    assert len(openers(app)) == 1
-    openers(app)[0].click().run()
-    go(app, "annotate")
-    next(button for button in app.button if str(button.key).startswith("undo-")).click().run()
-    go(app, "answers")
-    assert not app.exception
-    assert openers(app) == []  # it is on the screen of *Judge* again

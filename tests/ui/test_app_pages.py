@@ -116,45 +116,12 @@ def test_browse_says_why_a_satisfaction_is_false(prepared: Prepared) -> None:
     assert set(app.dataframe[0].value["System"]) == {"vader"}
 
 
-def test_browse_pages_forth_and_back(prepared: Prepared) -> None:
-    app = go(open_app(prepared.boss), "browse")
-    first = app.dataframe[0].value
-    app.button(key="browse-next").click().run()
-    second = app.dataframe[0].value
-    assert not first.equals(second)
-    app.button(key="browse-back").click().run()
-    assert app.dataframe[0].value.equals(first)
-
-
-@in_both
-def test_an_adjudicator_browses_what_is_decided(prepared: Prepared, language: str) -> None:
-    app = go(open_app(prepared.judge, language), "browse")
-    assert text_in(language, "browse.blind") in said(app)
-    assert text_in(language, "state.waiting") not in app.selectbox(key="browse-state").options
-    app = go(open_app(prepared.boss, language), "browse")
-    assert text_in(language, "browse.blind") not in said(app)
-    assert text_in(language, "state.waiting") in app.selectbox(key="browse-state").options
-
-
-def test_results_show_the_report_and_follow_new_answers(prepared: Prepared) -> None:
-    app = go(open_app(prepared.boss), "results")
-    assert "questions wait for an answer" in blocks(app)
-    assert "of the reported satisfaction is false" not in blocks(app)
-    judged_by_all(prepared)
-    app.run()
-    assert "of the reported satisfaction is false" in blocks(app)
-    app.segmented_control(key="whose").set_value("gold").run()
-    assert not app.exception
-    assert "of the reported satisfaction is false" not in blocks(app)
-
-
 def test_the_signature_on_the_page_is_the_report_s(prepared: Prepared) -> None:
-    from audit.reports.preference import read_weights
     from audit.reports.study import study_report
     from audit.reports.words import signature_line
 
     app = go(open_app(prepared.boss), "results")
-    report = study_report(prepared.engine, weights=read_weights("equal"))
+    report = study_report(prepared.engine)
     assert app.code[0].value == signature_line(report["signature"])
     json.dumps(report)
 

@@ -3,16 +3,13 @@
 import re
 
 import pytest
-from app_driver import HOSTILE, Prepared, blocks, closed, go, in_both, open_app, opened_copy, rows, said
-from pair_driver import LONG, PAIR, TOPICS, prepare_pairs, to_task
+from app_driver import Prepared, blocks, closed, go, in_both, open_app, opened_copy, rows, said
+from pair_driver import PAIR, TOPICS, prepare_pairs, to_task
 
 from audit.annotation.guidelines import guideline_of
-from audit.annotation.queue import next_question
-from audit.judging.judgements import judge
 from audit.store import tables
 from audit.tasks import get_task, wording
-from audit.ui.language import html, plain, text_in
-from audit.ui.question import shortcut
+from audit.ui.language import plain, text_in
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 
@@ -61,19 +58,6 @@ def test_no_system_is_named_where_its_output_is_judged(pairs: Prepared) -> None:
         assert not re.search(rf"\b{name}\b", sent), name
 
 
-def test_hostile_texts_and_summaries_are_shown_as_they_are(pairs: Prepared) -> None:
-    shown = to_task(pairs, pairs.ann.id, "summarization", HOSTILE)
-    page = body(open_app(pairs.ann))
-    assert shown.output == HOSTILE
-    assert page.count(html(HOSTILE)) == 2
-    assert "<script" not in page
-
-
-def test_a_long_text_stands_beside_its_summary(pairs: Prepared) -> None:
-    to_task(pairs, pairs.ann.id, "summarization", LONG[:40])
-    assert "audit-beside" in body(open_app(pairs.ann))
-
-
 @in_both
 def test_two_texts_are_shown_with_their_names(pairs: Prepared, language: str) -> None:
     shown = to_task(pairs, pairs.ann.id, "similarity", PAIR[0])
@@ -100,31 +84,6 @@ def test_a_schemes_labels_are_shown_in_its_own_words(pairs: Prepared, language: 
     app.button(key=f"judge-{shown.id}-{TOPICS[-1]}").click().run()
     assert not app.exception
     assert rows(pairs, tables.Judgement)[-1]["answer"] == TOPICS[-1]
-
-
-def test_only_nine_answers_have_a_number_for_a_key() -> None:
-    assert [shortcut(label, number) for number, label in enumerate([*TOPICS, "unsure"], 1)] == [
-        *"123456789", None, None, "u",
-    ]  # fmt: skip
-
-
-@in_both
-def test_a_disputed_summary_is_settled_by_an_adjudicator(pairs: Prepared, language: str) -> None:
-    shown = to_task(pairs, pairs.ann.id, "summarization", "甲赢了第")
-    judge(pairs.engine, pairs.ann.id, shown.id, "good")
-    while (other := next_question(pairs.engine, pairs.ben.id)).id != shown.id:
-        judge(pairs.engine, pairs.ben.id, other.id, other.labels[0])
-    judge(pairs.engine, pairs.ben.id, shown.id, "unfaithful")
-    app = go(open_app(pairs.judge, language), "adjudicate")
-    page = body(app)
-    assert html(shown.output) in page
-    assert text_in(language, "label.summarization.unfaithful") in page
-    app.button(key=f"allow-{shown.id}-unfaithful").click().run()
-    app.text_area(key=f"words-allow-{shown.id}").set_value("It says another score.")
-    app.button(key=f"settle-{shown.id}").click().run()
-    assert not app.exception
-    settled = {(row["question_id"], row["origin"]): row["allowed"] for row in rows(pairs, tables.Answer)}
-    assert settled[shown.id, "adjudicated"] == ["unfaithful"]
 
 
 @in_both

@@ -1,24 +1,17 @@
-"""The results page: what is chosen is kept and said, and rankings, roll-ups, pairs and preferences are there."""
+"""The results page: what is chosen is kept and said, and rankings, roll-ups and pairs are there."""
 
 from html import unescape
-from pathlib import Path
-from typing import Any
 
 import pytest
-from app_driver import Prepared, blocks, go, in_both, log_in, open_app, said
-from sqlalchemy import select
+from app_driver import Prepared, go, in_both, open_app, said
 from streamlit.testing.v1 import AppTest
 from test_app_pages import judged_by_all
 
-from audit.reports import worker
-from audit.reports.preference import read_weights
 from audit.reports.study import study_report
 from audit.reports.words import primary_lines
-from audit.store import insert_new, table_of, tables, writing
 from audit.studies.deviations import Primary, name_primary, resolve
-from audit.ui import results_parts
-from audit.ui.language import text_in, texts
-from audit.ui.results import TAB, TABS, _weights_csv
+from audit.ui.language import text_in
+from audit.ui.results import TAB, TABS
 
 
 @pytest.fixture
@@ -45,7 +38,7 @@ def test_every_tab_in_every_language(judged: Prepared, tab: str, language: str) 
     assert not app.exception
     assert not app.error
     assert not app.warning
-    assert charts(app) == {"relations": 3, "together": 1, "preferences": 1, "heat": 1}.get(tab, 0)
+    assert charts(app) == {"relations": 3, "together": 1, "heat": 1}.get(tab, 0)
 
 
 def test_what_is_chosen_is_said_beside_the_numbers_and_kept_on_other_pages(judged: Prepared) -> None:
@@ -68,18 +61,9 @@ def test_what_is_chosen_is_said_beside_the_numbers_and_kept_on_other_pages(judge
     assert "interval:midp|confidence:0.95|target:population|delta:0.025" in app.code[0].value
 
 
-def test_another_account_begins_with_the_defaults(judged: Prepared) -> None:
-    app = results(judged)
-    app.number_input(key="results-delta").set_value(2.5).run()
-    log_in(app, "judge")
-    log_in(app, "boss")
-    go(app, "results")
-    assert app.number_input(key="results-delta").value == 0.0
-
-
 def test_the_ranking_of_a_relation_is_the_report_s(judged: Prepared) -> None:
     app = results(judged)
-    report = study_report(judged.engine, weights=read_weights("equal"))
+    report = study_report(judged.engine)
     entry = report["relations"][app.selectbox(key="results-relation").value]
     table = app.dataframe[0].value.set_index("System")
     for ranked in entry["ranking"]:
@@ -89,17 +73,6 @@ def test_the_ranking_of_a_relation_is_the_report_s(judged: Prepared) -> None:
     # Every satisfied group was judged; for texts to come that is a sample.
     assert "the differences are exact for this corpus" not in said(app)
     assert set(app.dataframe[1].value["Apart"]) <= {"yes", "no"}
-
-
-def test_what_is_not_known_says_why(prepared: Prepared) -> None:
-    app = results(prepared)
-    assert "No group that tells the systems apart is settled for all." in set(app.dataframe[0].value["Why not"])
-    assert "No group that tells the systems apart is settled for all." in said(app).replace("\\", "")
-    app = results(prepared, "together")
-    assert set(app.dataframe[0].value["Why not"]) == {"no estimate: MR1.4, MR3.1"}
-    app = results(prepared, "preferences", "zh")
-    assert text_in("zh", "preference.unknown") in said(app)
-    assert "尚无估计：MR1.4、MR3.1。" in set(app.dataframe[0].value[text_in("zh", "column.reason")])
 
 
 def test_roll_ups_of_every_level(judged: Prepared) -> None:
@@ -118,8 +91,7 @@ def test_roll_ups_of_every_level(judged: Prepared) -> None:
 def test_a_primary_comparison_is_said_above_the_numbers(prepared: Prepared, language: str) -> None:
     report = study_report(prepared.engine)
     leader, second = (entry["system"] for entry in report["relations"][0]["ranking"][:2])
-    for study, ids in resolve(prepared.engine, Primary(leader, second)).items():
-        name_primary(prepared.engine, study, ids)
+    name_primary(prepared.engine, 1, resolve(prepared.engine, Primary(leader, second), 1))
     assert text_in(language, "primary.waits") in headlines_of(results(prepared, language=language))
     judged_by_all(prepared)
     shown = headlines_of(results(prepared, language=language))
@@ -128,83 +100,3 @@ def test_a_primary_comparison_is_said_above_the_numbers(prepared: Prepared, lang
 
 def headlines_of(app: AppTest) -> str:
     return unescape(" ".join(element.proto.body for element in app.get("html")))
-
-
-def test_weights_of_one_s_own_are_ranked_and_can_be_used_by_the_command(judged: Prepared, tmp_path: Path) -> None:
-    app = results(judged, "preferences")
-    app.segmented_control(key=results_parts.PROFILE).set_value("own").run()
-    assert not app.exception
-    # They begin with what is known for all systems: everything.
-    assert dict(app.session_state["results-own-weights"]) == {"MR1.4": 1.0, "MR3.1": 1.0}
-    app.session_state["results-own-weights"] = (("MR1.4", 3.0), ("MR3.1", 1.0))
-    app.run()
-    assert "weights:weights.csv" in app.code[0].value
-    path = tmp_path / results_parts.FILE
-    path.write_text(_weights_csv({"MR1.4": 3.0, "MR3.1": 1.0}), encoding="utf-8")
-    expected = study_report(judged.engine, weights=read_weights(str(path)))
-    table = app.dataframe[-2].value.set_index("System")
-    for entry in expected["preference"]["ranking"]:
-        assert table.loc[entry["system"], "After %"] == pytest.approx(100 * entry["score"])
-    options = results_parts.Options(profile="own", own=(("MR1.4", 3.0), ("MR3.1", 1.0)))
-    assert results_parts.compute_view(judged.engine, options).report == expected
-
-
-def test_weights_that_do_not_fit_leave_the_rest_as_it_is(judged: Prepared) -> None:
-    app = results(judged, "preferences", "zh")
-    app.segmented_control(key=results_parts.PROFILE).set_value("user-a").run()
-    assert not app.exception
-    assert (
-        app.warning[0].value.replace("\\", "")
-        == "没有这个带权重的蜕变关系：“MR1.3”；可用的有：MR1.4、MR3.1；是否指“MR1.4”？"
-    )
-    assert "weights" not in app.code[0].value
-    assert texts("zh")["headline.false"].partition("{")[0] in blocks(app)
-    app.segmented_control(key=results_parts.PROFILE).set_value("own").run()
-    app.session_state["results-own-weights"] = (("MR1.4", 0.0), ("MR3.1", 0.0))
-    app.run()
-    assert not app.exception
-    assert text_in("zh", "weights.all_zero") in app.warning[0].value
-
-
-def test_keys_that_only_some_reports_have(judged: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Corrected rates and methods are columns where a cell has them; a cell without a rate may still be ranked."""
-    original = worker.report_of
-
-    def changed(*args: Any, **more: Any) -> Any:
-        report = original(*args, **more)
-        report["cells"][0] |= {
-            "sr_corrected": 0.5,
-            "sr_corrected_low": 0.4,
-            "sr_corrected_high": 0.6,
-            "method": "mid-p binomial",
-        }
-        for cell in report["cells"]:
-            cell |= dict.fromkeys(("fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low", "sr_genuine_high"))
-        for entry in report["relations"]:
-            entry |= {"order_genuine": [], "best_genuine": []}
-        return report
-
-    monkeypatch.setattr(worker, "report_of", changed)
-    app = results(judged)
-    assert not app.exception
-    assert "P(best) %" in app.dataframe[0].value.columns
-    app = results(judged, "cells")
-    assert app.dataframe[0].value["SR_c %"].tolist()[0] == pytest.approx(50.0)
-    assert app.dataframe[0].value["Method"].tolist()[0] == "mid-p binomial"
-
-
-@in_both
-def test_contradictions_on_the_same_input_stand_below_the_roll_ups(prepared: Prepared, language: str) -> None:
-    assert text_in(language, "repeats.title") not in said(results(prepared, "together", language))
-    output = table_of(tables.Output)
-    with writing(prepared.engine) as connection:
-        columns = ("input_id", "system_id", "label", "score", "text", "error")
-        rows = [dict(row) for row in connection.execute(select(*(output.c[name] for name in columns))).mappings()]
-        insert_new(connection, tables.Repeat, [row | {"number": number} for number in (1, 2) for row in rows])
-    app = results(prepared, "together", language)
-    assert not app.exception
-    assert text_in(language, "repeats.title") in said(app)
-    shares = [frame.value for frame in app.dataframe]
-    differ = text_in(language, "column.contradicted")
-    assert any(differ in frame and set(frame[differ].str[:2]) == {"0 "} for frame in shares)
-    assert any(text_in(language, "column.always_violated") in frame for frame in shares)

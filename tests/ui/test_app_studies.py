@@ -3,17 +3,16 @@
 import time
 
 import pytest
-from app_driver import HOSTILE, Prepared, go, in_both, open_app, said
+from app_driver import Prepared, go, in_both, open_app, said
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
 from audit.reports.study import study_report
 from audit.store import table_of, tables
 from audit.studies.jobs import jobs
-from audit.studies.plan import SETTINGS, read_plan, to_toml
+from audit.studies.plan import read_plan, to_toml
 from audit.studies.versions import set_plan, versions
-from audit.ui import studies
-from audit.ui.language import text_in, texts
+from audit.ui.language import text_in
 
 PLAN = {
     "name": "films",
@@ -110,48 +109,6 @@ def test_freezing_asks_first_and_is_seen(prepared: Prepared, language: str) -> N
     assert to_toml(versions(prepared.engine, "films")[-1].plan()).strip() == app.code[0].value.strip()
 
 
-class Given:
-    """What a file uploader returns."""
-
-    def __init__(self, content: bytes, name: str = "mine.toml"):
-        self.name, self._content = name, content
-
-    def getvalue(self) -> bytes:
-        return self._content
-
-
-UPLOADS = [
-    (b"name = \xe4", "not UTF-8"),
-    (b"\x89PNG\0\0", "NUL byte"),
-    (b"#" * 1_000_001, "more than 1,000,000 bytes"),
-    (b"name = [", "not TOML"),
-    (b'name = "p"\n[study]\ncorpus = "/etc/passwd.csv"\nsystems = ["vader"]\n[sample]\nshare = 0.1', "is not one of"),
-    (b'name = "p"\n[study]\ncorpus = "imdb"\nsystems = ["os:system"]\n[sample]\nshare = 0.1', "is not one of"),
-]
-
-
-@pytest.mark.parametrize(("content", "message"), UPLOADS, ids=[message for _, message in UPLOADS])
-def test_an_upload_that_is_no_plan_is_refused(prepared: Prepared, monkeypatch, content: bytes, message: str) -> None:
-    monkeypatch.setattr(studies.st, "file_uploader", lambda *names, **how: Given(content, HOSTILE))
-    app = page(prepared, "upload")
-    assert not app.exception
-    shown = said(app)
-    assert message in shown.replace("\\", "")
-    assert "<script>" not in shown
-    assert not [button for button in app.button if button.key == "store-file"]
-    assert plans(prepared) == []
-
-
-def test_an_uploaded_plan_is_stored(prepared: Prepared, monkeypatch) -> None:
-    written = to_toml(read_plan(PLAN)).encode()
-    monkeypatch.setattr(studies.st, "file_uploader", lambda *names, **how: Given(written))
-    app = page(prepared, "upload")
-    assert "20 sources, 2 relations and 2 systems" in app.info[0].value
-    app.button(key="store-file").click().run()
-    assert not app.exception
-    assert plans(prepared) == [("films", 1, False)]
-
-
 @pytest.mark.slow
 def test_a_run_from_the_page_goes_on_without_it(prepared: Prepared) -> None:
     set_plan(prepared.engine, read_plan(PLAN))
@@ -200,8 +157,3 @@ def test_a_failed_and_a_lost_run_say_so_and_can_be_gone_on_with(prepared: Prepar
     assert not app.warning
     button(app, "stop-").click().run()
     assert jobs(prepared.engine)[0].state == "stopping"
-
-
-@in_both
-def test_every_setting_of_judging_has_its_texts_in_the_form(language: str) -> None:
-    assert {f"{kind}.{name}" for kind in ("field", "help") for name in SETTINGS} <= set(texts(language))

@@ -1,7 +1,5 @@
 """The choice of a study: the same on every page, remembered, by the plan's name; pages show that study's numbers."""
 
-from pathlib import Path
-
 import pytest
 from app_driver import Prepared, go, open_app, said
 from small_corpus import SmallCorpus
@@ -13,7 +11,6 @@ from audit.reports.words import open_questions
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.draw import SampleRequest, Size
-from audit.studies.listing import first_choice, studies_of
 from audit.ui.study_choice import ALL, CHOICE
 
 PAGES = ("dashboard", "results", "quality", "browse")
@@ -27,13 +24,6 @@ def two_studies(prepared: Prepared) -> Prepared:
         ran = run(prepared.engine, SmallCorpus("meals", texts), ["vader", "textblob"], relations, executor)
     draw(prepared.engine, ran.study.id, SampleRequest(Size(per_relation=20)))
     return prepared
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_one_study_needs_no_choice(prepared: Prepared, page: str) -> None:
-    app = go(open_app(prepared.boss), page)
-    assert not app.exception
-    assert CHOICE not in [box.key for box in app.selectbox]
 
 
 def test_the_choice_holds_on_every_page(two_studies: Prepared) -> None:
@@ -69,16 +59,3 @@ def test_studies_without_a_plan_are_listed(two_studies: Prepared) -> None:
     assert list(table["Study"]) == ["meals (study 2)", "sentences (study 1)"]
     assert list(table["Plan"]) == ["without a plan"] * 2
     assert list(table["Texts"]) == [4, 12]
-
-
-def test_the_newest_study_with_answers_is_shown_first(two_studies: Prepared, tmp_path: Path) -> None:
-    with two_studies.engine.connect() as connection:
-        studies = studies_of(connection)
-    assert [(study.id, study.corpus, study.plan, study.answered) for study in studies] == [
-        (1, "sentences", None, False),
-        (2, "meals", None, False),
-    ]
-    first = first_choice(studies)
-    assert first is not None
-    assert first.id == 2
-    assert first_choice([]) is None

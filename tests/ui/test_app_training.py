@@ -1,7 +1,6 @@
 """The training round and hidden questions through the app, in both languages."""
 
 import re
-from datetime import timedelta
 
 import pytest
 from app_driver import Prepared, blocks, in_both, open_app, rows, said
@@ -14,7 +13,6 @@ from audit.annotation.settings import change_settings
 from audit.keys import uniform
 from audit.store import tables
 from audit.tasks import Input, wording
-from audit.ui import annotate
 from audit.ui.language import text_in
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
@@ -97,26 +95,6 @@ def test_adjudicators_are_not_trained_and_judging_goes_on_without_a_mark(prepare
     assert "questions whose answers are known" in said(open_app(prepared.ben))
 
 
-def test_who_is_judging_when_a_mark_is_set_comes_to_training(prepared: Prepared) -> None:
-    app = open_app(prepared.ann)
-    train_by(prepared, 1.0)
-    button(app, "judge-", "neutral")  # what was on the screen is theirs to answer
-    assert [row["round"] for row in rows(prepared, tables.Judgement)] == [1]
-    assert text_in("en", "training.what", questions=2, mark="100") in said(app)
-
-
-def test_an_answer_that_comes_too_soon_is_not_taken_in_training(
-    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(annotate, "LEAST", timedelta(minutes=1))
-    train_by(prepared, 1.0)
-    app = open_app(prepared.ann)
-    button(app, "training-begin")
-    button(app, "judge-training", "positive")
-    assert not rows(prepared, tables.Judgement)
-    assert text_in("en", "training.progress", number=1, of=2, right=0) in said(app)
-
-
 def test_hidden_questions_cannot_be_told_by_what_the_browser_gets(
     prepared: Prepared, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,12 +129,3 @@ def seen(app: AppTest) -> dict[str, object]:
     assert all("NAME" in key for key in keys)
     html = re.sub(r'(<div class="audit-text[^>]*>).*?</div>', r"\1", blocks(app), flags=re.DOTALL)
     return {"keys": keys, "labels": [button.label for button in app.button], "html": html, "said": said(app)}
-
-
-def test_names_of_questions_are_their_numbers_where_nothing_is_hidden(prepared: Prepared) -> None:
-    app = open_app(prepared.ann)
-    id = app.session_state["shown"][0]
-    assert app.button(key=f"judge-{id}-neutral")
-    change_settings(prepared.engine, prepared.boss.id, {"repeat_share": 0.1})
-    app = open_app(prepared.ann)
-    assert not [button for button in app.button if f"-{id}-" in f"{button.key}-"]

@@ -5,14 +5,14 @@ from collections.abc import Callable
 
 import pytest
 from app_driver import Prepared, blocks, go, in_both, is_on, open_app, rows, said
-from words_driver import ASKED, MANY, OWN, PREMISE, prepare_words
+from words_driver import MANY, PREMISE, prepare_words
 
 from audit.annotation.queue import next_question
-from audit.annotation.words import set_words, stored_words
+from audit.annotation.words import stored_words
 from audit.judging.judgements import judge
 from audit.store import tables
 from audit.tasks import wording
-from audit.ui.language import html, plain, text_in
+from audit.ui.language import plain, text_in
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 
@@ -44,28 +44,6 @@ def test_inference_names_its_texts_and_its_neutral(prepared, language: str) -> N
     assert wording("inference", language).question in page
     assert page.index(f"<h3>{premise}</h3>") < page.index(PREMISE) < page.index(f"<h3>{hypothesis}</h3>")
     assert buttons(app) == labels
-
-
-SAYS = {"en": "says that the text does not answer the question", "zh": "表示文本没有回答这个问题"}
-
-
-@in_both
-def test_an_answer_that_there_is_none_reads_as_a_sentence(prepared, language: str) -> None:
-    database = prepared("question-answering")
-    while next_question(database.engine, database.ann.id).output != "unanswerable":
-        judge(database.engine, database.ann.id, next_question(database.engine, database.ann.id).id, "right")
-    page = blocks(open_app(database.ann, language))
-    for words in (*wording("question-answering", language).texts, wording("question-answering", language).output):
-        assert f"<h3>{words}</h3>" in page
-    assert SAYS[language] in page
-    assert "unanswerable" not in page
-    assert html(ASKED) in page
-
-
-@in_both
-def test_labels_of_a_users_scheme_are_shown_as_they_were_written(prepared, language: str) -> None:
-    app = open_app(prepared(OWN).ann, language)
-    assert buttons(app) == ["strong", "weak", "zero", text_in(language, "label.unsure")]
 
 
 def test_labels_are_switched_on_and_stored_together(prepared) -> None:
@@ -156,10 +134,3 @@ def test_a_manager_sets_words_that_annotators_read(prepared, language: str) -> N
 def test_annotators_do_not_set_words(prepared) -> None:
     app = go(open_app(prepared("inference").ann), "words")
     assert not [field for field in app.text_input if str(field.key).startswith("words-")]
-
-
-def test_words_for_one_language_are_for_its_readers(prepared) -> None:
-    database = prepared(MANY)
-    set_words(database.engine, MANY, {"labels": {"late": "Too late"}, "zh": {"labels": {"late": "太晚"}}})
-    assert "Too late" in buttons(open_app(database.ann), "switch-")
-    assert "太晚" in buttons(open_app(database.ben, "zh"), "switch-")

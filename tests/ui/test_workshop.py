@@ -2,7 +2,6 @@
 
 import threading
 import time
-from concurrent.futures import Future
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from audit.judging.judgements import judge
 from audit.judging.samples import draw
 from audit.reports.worker import request_line
 from audit.sampling.draw import SampleRequest, Size
-from audit.store import open_store
 from audit.ui import background_cache
 from audit.ui.background_cache import QUICK, AnswerCache, CachedAnswer, Worker, computed, produce, state_of
 
@@ -74,14 +72,6 @@ def test_what_was_computed_before_a_draw_is_never_shown_after_it(prepared: Prepa
     assert after.state != before.state
 
 
-def test_a_refusal_is_not_kept(prepared: Prepared, cache: AnswerCache) -> None:
-    for _ in range(2):
-        with pytest.raises(AuditError, match="role annotator"):
-            computed(prepared.engine, "people", {"by": prepared.ann.id})
-    assert not cache.running
-    assert not cache.answers
-
-
 def test_two_sessions_that_ask_the_same_wait_for_one_computation(prepared: Prepared, monkeypatch: Any) -> None:
     lines = []
 
@@ -104,13 +94,6 @@ def test_every_kind_of_change_changes_the_state(prepared: Prepared) -> None:
     assert state_of(prepared.engine) == before
     one_judgement(prepared)
     assert state_of(prepared.engine) != before
-
-
-def test_the_state_is_asked_for_without_reading_tables(prepared: Prepared) -> None:
-    """Every query is a look into an index or counts a small table: it is asked on each run of a page."""
-    with prepared.engine.connect() as connection:
-        plan = connection.exec_driver_sql("EXPLAIN QUERY PLAN SELECT max(group_id) FROM verdict").fetchall()
-    assert "SEARCH" in plan[0][3]
 
 
 @pytest.mark.slow
@@ -162,37 +145,3 @@ def test_a_worker_that_dies_at_work_is_said_so(prepared: Prepared, monkeypatch: 
     with pytest.raises(AuditError, match="has ended, perhaps for want of memory"):
         worker.ask("{}").result()
     assert gone.ended
-
-
-def test_a_page_that_waits_says_for_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-
-    class Place:
-        def caption(self, text: str) -> None:
-            said.append(text)
-
-        def empty(self) -> None:
-            said.append("")
-
-    monkeypatch.setattr(background_cache.st, "empty", Place)
-    monkeypatch.setattr(background_cache, "_POLL_INTERVAL", 0.01)
-    future: Future[Any] = Future()
-    ticks = iter([0.0, 0.5, 3.0])
-
-    def clock() -> float:
-        at = next(ticks)
-        if at == 3.0:
-            future.set_result(7)
-        return at
-
-    assert background_cache._wait(future, clock) == 7
-    assert said == ["Computing for 3 s …", ""]
-
-
-def test_databases_are_told_apart(prepared: Prepared, tmp_path: Any, monkeypatch: Any) -> None:
-    first = computed(prepared.engine, "people", {"by": prepared.boss.id})
-    other = open_store(str(tmp_path / "other.db"), create=True)
-    monkeypatch.setenv("AUDIT_DB", str(tmp_path / "other.db"))
-    with pytest.raises(AuditError):
-        computed(other, "people", {"by": prepared.boss.id})
-    assert first.value

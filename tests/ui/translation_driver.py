@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-import translation_study
 import translations
 from app_driver import PASSWORD, Prepared
 from sqlalchemy import Engine
@@ -11,22 +9,11 @@ from sqlalchemy import Engine
 from audit.annotation.accounts import add_account
 from audit.annotation.queue import Shown, next_question
 from audit.judging.judgements import judge
-from audit.store import open_store
 
 
 def prepare_translations(folder: Path, **audits: float) -> Prepared:
     """The accounts of `app_driver.prepare`; annotators read English and Spanish, the others everything."""
     return _prepared(translations.study(folder, **audits), folder / "translations.db")
-
-
-def prepare_values(folder: Path) -> Prepared:
-    """Five toy systems, two target languages, three relations with values; the same accounts."""
-    engine = open_store(str(folder / "values.db"), create=True)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        translation_study.write_files(folder)
-        translation_study.run_study(engine, folder)
-    return _prepared(engine, folder / "values.db")
 
 
 def _prepared(engine: Engine, path: Path) -> Prepared:

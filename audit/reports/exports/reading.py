@@ -24,7 +24,7 @@ from audit.keys import digest, uniform
 from audit.relations import Outcome
 from audit.relations.base import Role
 from audit.reports.exports.writing import DOCUMENTS, FORMAT, MANIFEST
-from audit.sampling.designs import BLIND, CHANGED, DESIGNS, DOMAINS, INFORMATIVE, PROTOCOLS, QUORUMS, SHOWN
+from audit.sampling.designs import CHANGED, DESIGNS, DOMAINS, INFORMATIVE, QUORUMS
 from audit.store import group_id, open_store, table_of, tables
 from audit.store.copying import filled
 from audit.store.dump import FOLDER, check, load_tables, seal
@@ -56,8 +56,8 @@ _WORDS: dict[str, dict[str, Collection[Any]]] = {
     "member": {"role": get_args(Role)},
     "verdict": {"outcome": [int(outcome) for outcome in Outcome]},
     "audit_draw": {"outcome": [int(outcome) for outcome in Outcome]},
-    "sample": {"design": (*DESIGNS, INFORMATIVE, CHANGED), "protocol": PROTOCOLS, "domain": DOMAINS, "quorum": QUORUMS},
-    "question": {"kind": (*ABOUT_OUTPUTS, "group", *SCALES), "protocol": (BLIND, SHOWN)},
+    "sample": {"design": (*DESIGNS, INFORMATIVE, CHANGED), "domain": DOMAINS, "quorum": QUORUMS},
+    "question": {"kind": (*ABOUT_OUTPUTS, "group", *SCALES)},
     "judgement": {"round": range(4)},
     "adjudication": {"code": (*REASONS, None)},
     "answer": {"origin": _ORIGINS},

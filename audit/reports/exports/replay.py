@@ -8,7 +8,6 @@ from typing import Any, get_args
 
 from sqlalchemy import Engine
 
-from audit.corpora.slices import column_slice
 from audit.errors import BadFile
 from audit.false_satisfaction.resolution import Whose
 from audit.files import read_json
@@ -149,7 +148,7 @@ def _recomputed(path: Path, report: dict[str, Any], engine: Engine) -> ReportDoc
         delta=delta,
         weights=read_weights(signature["weights"]) if "weights" in signature else None,
         # Before there were slices, a signature had the one column by which rates were asked for.
-        slices=signature.get("slices") or [column_slice(by) for by in [signature.get("by")] if by],
+        slices=signature.get("slices") or [],
         examples=len(report.get("examples", ())),
     )
 

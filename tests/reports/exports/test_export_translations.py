@@ -2,21 +2,15 @@
 
 import csv
 import json
-from xml.etree import ElementTree
 
 import pytest
 import translations
 
 from audit.annotation.accounts import add_account
-from audit.annotation.control_questions import add_settled_questions, known_questions
 from audit.annotation.queue import next_question
-from audit.annotation.ratings import attributed, stored_ratings
-from audit.errors import AuditError
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge
-from audit.judging.labels import import_labels, read_labels
 from audit.judging.unit import rebuild
-from audit.reports.exports.label_studio import to_label_studio
 from audit.reports.exports.reading import import_export
 from audit.reports.exports.replay import replay
 from audit.reports.exports.writing import export
@@ -80,42 +74,3 @@ def test_an_export_is_the_same_study_again_and_replays(judged, tmp_path):
     assert study_report(again) == study_report(judged)
     assert translations.questions(again) == translations.questions(judged)
     assert replay(tmp_path / "out").equal
-
-
-def test_label_studio_has_both_languages_and_answers_come_back(judged, tmp_path):
-    to_label_studio(judged, tmp_path / "ls")
-    tasks = json.loads((tmp_path / "ls/tasks.json").read_text(encoding="utf-8"))
-    assert {(task["data"]["language"], task["data"]["target_language"]) for task in tasks} == PAIRS
-    assert list(tasks[0]["data"]) == ["text", "language", "target_language", "audit_question", "output"]
-    tree = ElementTree.fromstring((tmp_path / "ls/config.xml").read_text(encoding="utf-8"))
-    # The question; then each text under its language, as every `$name` is a name of the data.
-    shown = [element.get("value") for element in tree if element.tag != "Choices"]
-    assert shown[1:] == ["$language", "$text", "Translation", "$target_language", "$output"]
-    assert {task[1:] for task in shown if task.startswith("$")} <= set(tasks[0]["data"])
-    result = {"id": "new", "from_name": "answer", "to_name": "text", "type": "choices"}
-    result |= {"value": {"choices": ["accurate"]}}
-    for task in tasks:
-        task["annotations"] = [{"completed_by": {"email": "eve"}, "result": [result]}]
-    (tmp_path / "back.json").write_text(json.dumps(tasks), encoding="utf-8")
-    imported = import_labels(judged, read_labels(tmp_path / "back.json"))
-    assert (imported.added, imported.unmatched) == (len(tasks), {})
-    (tmp_path / "loose.csv").write_text("text,label,annotator\nIt rained all night.,accurate,eve\n", encoding="utf-8")
-    with pytest.raises(AuditError, match="task translation asks about each output"):
-        import_labels(judged, read_labels(tmp_path / "loose.csv"))
-
-
-def test_agreement_by_language_tells_directions_apart(judged):
-    assert set(attributed(judged, "language")["value"]) == {",".join(pair) for pair in PAIRS}
-    assert len(stored_ratings(judged).frame)
-
-
-def test_known_translations_are_listed_with_their_languages(judged, tmp_path, capsys):
-    settled = [
-        question
-        for question in translations.questions(judged)
-        if question["filled"] and question["languages"] == "en,es"
-    ]
-    ids = [question["id"] for question in settled][:2]
-    add_settled_questions(judged, "training", ids, "As in the guideline.")
-    (question, _) = known_questions(judged)
-    assert (question.kind, len(question.texts), question.languages) == ("pair", 1, ("en", "es"))

@@ -49,55 +49,6 @@ def test_a_file_that_was_cut_short_or_is_missing(exported, tmp_path):
     assert "verdict.jsonl: the file is missing" in refused(exported, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["judgements.csv", "report.json", "tables/audit.jsonl"])
-def test_every_file_is_sealed(exported, tmp_path, name):
-    edit(exported / name, lambda text: text + "x")
-    assert name in refused(exported, tmp_path)
-
-
-def test_a_manifest_that_was_changed(exported, tmp_path):
-    edit(exported / MANIFEST, lambda text: text.replace('"pseudonymised": false', '"pseudonymised": true'))
-    assert "manifest.json: changed since the export was made" in refused(exported, tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"format": 2}, "not a manifest of format 1"),
-        ({"schema": 99}, "the export has tables of version 99, this audit reads version"),
-        ({"schema": "2"}, "'schema' is missing or not what it should be"),
-        ({"files": []}, "'files' is missing or not what it should be"),
-        ({"files": {}}, "is not among the files"),
-        (
-            {"tables": {}, "documents": [], "files": {"../judged.db": {}}},
-            "'../judged.db' is not in the export's folder",
-        ),
-        ({"tables": {}, "documents": [], "files": {"report.json": {}}}, "lacks the sum of this file"),
-        ({"documents": ["../judged.db"]}, "the document '../judged.db' is unknown"),
-        ({"tables": {"study": {}}}, "the manifest has other tables than this audit"),
-    ],
-)
-def test_a_manifest_that_cannot_be(exported, tmp_path, changes, message):
-    resealed(exported, **changes)
-    assert message in refused(exported, tmp_path)
-
-
-def test_a_manifest_that_is_none(exported, tmp_path):
-    path = exported / MANIFEST
-    content = path.read_bytes()
-    for wrong, message in (
-        (b"{", "not JSON"),
-        (b"[]", "not a manifest"),
-        (b"", "is empty"),
-        (b"\xff" + content, "is not UTF-8"),
-    ):
-        path.write_bytes(wrong)
-        assert message in refused(exported, tmp_path)
-    path.unlink()
-    assert "this is no export" in refused(exported, tmp_path)
-    assert "there is no such folder" in refused(tmp_path / "absent", tmp_path)
-
-
 def test_rows_that_the_database_refuses_although_they_are_sealed(exported, tmp_path):
     path = exported / "tables/answer.jsonl"
     edit(path, lambda text: text.replace('"question_id":1,', '"question_id":999,', 1))

@@ -3,17 +3,15 @@
 import json
 from xml.etree import ElementTree
 
-import pytest
 from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
 from audit.annotation.queue import next_question
 from audit.annotation.words import set_words
-from audit.errors import AuditError, NotAllowed
 from audit.judging.judgements import judge
 from audit.judging.labels import import_labels, read_labels
 from audit.judging.samples import draw_all
-from audit.reports.exports.label_studio import config_of, to_label_studio
+from audit.reports.exports.label_studio import to_label_studio
 from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
@@ -46,14 +44,6 @@ def test_tasks_have_texts_and_annotations_and_no_outputs(judged, tmp_path):
         assert system not in everything
 
 
-def test_the_config_is_xml_whatever_the_labels_are():
-    tree = ElementTree.fromstring(config_of('Is it "<b>" & so?', {label: label for label in ("a & b", '"c"', "<d>")}))
-    assert tree.find("Header").get("value") == 'Is it "<b>" & so?'
-    choices = tree.find("Choices")
-    assert [choice.get("value") for choice in choices] == ["a & b", '"c"', "<d>"]
-    assert (choices.get("toName"), tree.find("Text").get("value")) == ("text", "$text")
-
-
 def test_what_comes_back_is_taken_once(judged, tmp_path, content):
     engine = open_store(judged)
     to_label_studio(engine, tmp_path / "ls")
@@ -76,19 +66,6 @@ def test_what_comes_back_is_taken_once(judged, tmp_path, content):
     imported = import_labels(engine, read_labels(tmp_path / "back.json"))
     assert (imported.added, imported.annotators, imported.unmatched) == (3, ["eve@example.org"], {})
     assert len(content(engine)["judgement"]) == len(before["judgement"]) + 3
-
-
-def test_pseudonyms_and_roles(judged, tmp_path):
-    engine = open_store(judged)
-    to_label_studio(engine, tmp_path / "ls", salt=b"salt")
-    everything = (tmp_path / "ls/tasks.json").read_text(encoding="utf-8")
-    assert "anna" not in everything
-    assert "person-" in everything
-    with pytest.raises(NotAllowed):
-        to_label_studio(engine, tmp_path / "two", by=2)
-    with pytest.raises(AuditError, match="there are no questions yet"):
-        to_label_studio(open_store(str(tmp_path / "a.db"), create=True), tmp_path / "two")
-    assert not (tmp_path / "two").exists()
 
 
 def test_several_labels_of_a_text_are_several_choices_and_come_back(tmp_path):

@@ -1,0 +1,151 @@
+"""How far the judging is, as one JSON document: totals, pace, cells and people; and as text for a terminal."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import cast
+
+from audit.annotation.activity import Overview, PersonActivity, Unread
+from audit.false_satisfaction.cells import CELL, Counted
+from audit.false_satisfaction.resolution import State
+from audit.reports.certainty import KEY
+from audit.reports.document import CellEntry
+from audit.reports.documents import (
+    CellAtWork,
+    PersonEntry,
+    ProgressDocument,
+    SpeedNumbers,
+    TotalsDocument,
+    UnreadEntry,
+)
+from audit.reports.words import UNKNOWN, count, percent, with_interval
+
+CELLS = (
+    "study", "corpus", "task", "relation", "system", "drawn", "settled", "judged", "waiting", "fs_rate", "fs_low",
+    "fs_high",
+)  # fmt: skip
+"""Keys of each cell."""
+
+
+def progress_document(
+    overview: Overview, people: Sequence[PersonActivity], cells: Sequence[CellAtWork]
+) -> ProgressDocument:
+    """The document of the command `audit progress`; `cells` as from `cells_at_work`. Times are in UTC, by ISO 8601."""
+    return {**totals(overview), "cells": list(cells), "people": [person(at_work) for at_work in people]}
+
+
+def totals(overview: Overview) -> TotalsDocument:
+    """The document's counts over the whole database: `questions`, `judgements`, `pace` and `unread`."""
+    progress = overview.progress
+    return {
+        "questions": {
+            "open": progress.questions.open,
+            "open_groups": progress.questions.groups,
+            "audits": progress.questions.audits,
+            "checks": progress.checks,
+            "people": progress.answers["people"],
+            "adjudicated": progress.answers["adjudicated"],
+            "gold": progress.answers["gold"],
+            "filled": overview.filled,
+            "split": overview.split,
+            "disputed": overview.disputed,
+            "flagged": overview.flagged,
+        },
+        "judgements": {"today": overview.today, "week": overview.week, "left": overview.left},
+        "pace": {
+            **cast(SpeedNumbers, asdict(overview.speed)),
+            "ends": overview.ends.isoformat() if overview.ends else None,
+        },
+        "unread": [cast(UnreadEntry, _unread_entry(item)) for item in overview.unread],
+    }
+
+
+def _unread_entry(item: Unread) -> dict[str, object]:
+    return asdict(item) | {"languages": list(item.languages), "studies": list(item.studies)}
+
+
+def person(at_work: PersonActivity) -> PersonEntry:
+    """One person at work, with shares: None where there is nothing to divide by."""
+    seen_at = at_work.seen_at.isoformat() if at_work.seen_at else None
+    shares = {
+        "unsure_share": at_work.unsure / at_work.judgements if at_work.judgements else None,
+        "agreed_share": at_work.agreed / at_work.settled if at_work.settled else None,
+    }
+    return cast(PersonEntry, asdict(at_work) | {"languages": list(at_work.languages), "seen_at": seen_at} | shares)
+
+
+def cells_at_work(counted: Counted, cells: Sequence[CellEntry]) -> list[CellAtWork]:
+    """Those of a report's cells that were drawn from, with the keys of `CELLS`; in the report's order.
+
+    `drawn` groups were drawn, `settled` of them are, anywhere in the draw; the first `judged` are all settled, and only
+    they count. `waiting` are the questions that the others wait for.
+    """
+    settled = counted.drawn.assign(settled=counted.drawn["state"] != int(State.WAITING)).groupby(CELL)["settled"].sum()
+    named = counted.keys.join(settled, on=CELL).fillna({"settled": 0}).set_index(KEY)["settled"]
+    entries = [
+        dict(cell) | {"settled": int(named[cell["study"], cell["task"], cell["relation"], cell["system"]])}
+        for cell in cells
+        if cell["drawn"]
+    ]
+    return [cast(CellAtWork, {name: entry[name] for name in CELLS}) for entry in entries]
+
+
+def unread_line(item: UnreadEntry) -> str:
+    """What an item of `unread` says, and what to do.
+
+    >>> entry = {"languages": ["en", "es"], "questions": 9, "wanted": 2, "readers": 0, "others": 0, "studies": []}
+    >>> unread_line(entry)[:58]
+    '9 questions in en, es wait, and no annotator reads all of '
+    """
+    codes, number = item["languages"], item["questions"]
+    if item["studies"]:
+        able = item["readers"] + item["others"]
+        which = f"stud{'y' if len(item['studies']) == 1 else 'ies'} {', '.join(map(str, item['studies']))}"
+        return (
+            f"{count(number)} question{'' if number == 1 else 's'} of {which} want{'s' if number == 1 else ''} "
+            f"{item['wanted']} people, and {able if item['readers'] else 'no annotator'} may answer; assign more."
+        )
+    questions = f"{count(number)} question{'' if number == 1 else 's'} in {', '.join(codes)}"
+    ends = "s" if number == 1 else ""
+    add = "add accounts with these languages"
+    if not item["readers"]:
+        return f"{questions} wait{ends}, and no annotator reads all of these languages; {add}."
+    able = item["readers"] + item["others"]
+    return f"{questions} want{ends} {item['wanted']} people, and only {able} can read all of these languages; {add}."
+
+
+def progress_lines(document: ProgressDocument) -> list[str]:
+    """The document as lines of text."""
+    questions, judgements, pace = document["questions"], document["judgements"], document["pace"]
+    lines = [
+        f"{count(questions['open'])} questions wait for people, {count(questions['audits'])} only audit what relations "
+        f"carry, {count(questions['checks'])} answers wait for a spot check.",
+        f"Answered: {count(questions['people'])} by people, {count(questions['adjudicated'])} by adjudicators, "
+        f"{count(questions['gold'])} by gold. Disputed: {count(questions['disputed'])}; flagged: "
+        f"{count(questions['flagged'])}.",
+        f"Judgements: {count(judgements['today'])} today, {count(judgements['week'])} in seven days, "
+        f"{count(judgements['left'])} to go.",
+    ]
+    if pace["per_hour"] is not None:
+        ends = f"; at this pace the last one comes on {pace['ends'][:10]}" if pace["ends"] else ""
+        lines.append(f"Pace: {pace['per_hour']:,.0f} an hour of work, {pace['per_day']:,.0f} a day{ends}.")
+    lines += [unread_line(item) for item in document["unread"]]
+    if document["cells"]:
+        lines += ["", f"  {'relation':<10}{'system':<22}{'drawn':>7}{'settled':>9}{'judged':>8}{'waits':>7}  R_FS"]
+        lines += [
+            f"  {cell['relation'][:9]:<10}{cell['system'][:21]:<22}{cell['drawn']:>7,}{cell['settled']:>9,}"
+            f"{cell['judged']:>8,}{cell['waiting']:>7,}  {with_interval(cell, 'fs_rate')}"
+            for cell in document["cells"]
+        ]
+    judged = [row for row in document["people"] if row["judgements"]]
+    if judged:
+        lines += [
+            "",
+            f"  {'person':<22}{'judgements':>11}{'today':>7}{'seconds':>9}{'unsure %':>10}{'settled on %':>14}",
+        ]
+        lines += [
+            f"  {row['name'][:21]:<22}{row['judgements']:>11,}{row['today']:>7,}"
+            f"{UNKNOWN if row['seconds'] is None else format(row['seconds'], '.1f'):>9}"
+            f"{percent(row['unsure_share']):>10}{percent(row['agreed_share']):>14}"
+            for row in judged
+        ]
+    return lines
