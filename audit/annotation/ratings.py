@@ -61,7 +61,9 @@ def read_ratings(
     table = read_table(path, [*RATING, *also], columns=columns, may_be_empty=[LABEL])
     missing = table[LABEL].isin(MISSING)
     written = sorted(filter(None, table.loc[missing, LABEL].unique())) or ["empty"]
-    notes = [f"{int(missing.sum()):,} of {len(table):,} ratings have no label ({written}) and are left out."]
+    notes = [
+        f"{int(missing.sum()):,} of {len(table):,} ratings have no label ({with_commas(written)}) and are left out."
+    ]
     frame = table[~missing].rename_axis("line").reset_index()[[*RATING, *also, "line"]]
     if frame.empty:
         raise BadFile(message("file.no_rows", file=path))

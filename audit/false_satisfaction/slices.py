@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy import Connection, Engine, select
 
 from audit.corpora.base import Row
-from audit.corpora.slices import DOCUMENT, GOLD, SLICES, Slicing, divide
+from audit.corpora.slices import ARGUMENTS, DOCUMENT, GOLD, SLICES, Slicing, divide
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import ALONE, Clusters, Counted, StudyRow
 from audit.messages import message
@@ -106,7 +106,11 @@ def slice_groups(
         if slicing.name == GOLD:
             raise AuditError(message("slices.no_gold"), parameter="slices")
         if slicing.column is not None and slicing.column not in columns:
-            raise UnknownName("slice", slicing.name, list({*columns, *SLICES}))
+            raise UnknownName(
+                "slice",
+                slicing.name,
+                [*{*columns, *SLICES} - {*ARGUMENTS}, *(f"{name}:{what}" for name, what in ARGUMENTS.items())],
+            )
     return Sliced(
         groups, by, tuple(slicing.name for slicing in slicings if not slicing.column and slicing.name in columns)
     )

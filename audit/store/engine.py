@@ -26,6 +26,7 @@ from sqlmodel import SQLModel
 
 from audit.errors import AuditError, BadFile, NotInstalled
 from audit.files import refuse_no_file
+from audit.messages import message
 from audit.store import tables
 from audit.store.brought import expect_brought
 from audit.store.bulk import writing
@@ -63,10 +64,7 @@ def damaged(name: object, reason: object) -> str:
     >>> damaged("a.db", "file is not a database")
     'the database a.db is damaged (file is not a database); look with `audit doctor` and bring a backup back with `audit restore`'
     """  # noqa: E501
-    return (
-        f"the database {name} is damaged ({one_line(reason)}); look with `audit doctor` and bring a backup back "
-        "with `audit restore`"
-    )
+    return message("database.damaged", name=name, reason=one_line(reason))
 
 
 def unreadable(name: object, problem: BaseException) -> str:
@@ -100,7 +98,7 @@ def explain(engine: Engine, name: str) -> None:
         problem, orig = context.sqlalchemy_exception, context.original_exception
         if not isinstance(problem, DatabaseError) or isinstance(problem, _OTHERWISE):
             return None
-        refusal = f"the database refused: {one_line(orig)}; what was stored before is kept"
+        refusal = message("database.refused", reason=one_line(orig))
         sentence = damaged(name, orig) if is_damage(orig) else refusal
         return DatabaseProblem(sentence, context.statement, orig, bool(context.is_disconnect))
 

@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 from api_world import make_database
 
-from audit.annotation.accounts import ROLES, list_accounts
+from audit.annotation.accounts import list_accounts
 from audit.annotation.tokens import make_token
-from audit.api.application import least_role, routes
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ui"))
 from app_server import app_server
@@ -26,20 +25,6 @@ PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "api.md"
 
 def blocks(language: str) -> list[str]:
     return re.findall(rf"(?ms)^```{language}\n(.*?)^```", PAGE.read_text(encoding="utf-8"))
-
-
-def test_the_table_has_every_route_by_its_role() -> None:
-    lines = []
-    for role in ROLES:
-        names = [
-            f"`{method} {route.path_format}`"
-            for route in routes()
-            if least_role(route) == role
-            for method in route.methods
-        ]
-        lines.append(f"| {role} | {', '.join(names)} |\n")
-    table = "".join(lines)
-    assert PAGE.read_text(encoding="utf-8").endswith(table), f"the page ends with:\n{table}"
 
 
 @pytest.mark.slow

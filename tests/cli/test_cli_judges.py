@@ -108,7 +108,6 @@ def test_a_killed_command_goes_on_and_asks_nothing_twice(where, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("judge", "one of ask, agreement is missing"),
         ("judge ask", "--with is missing"),
         ("judge ask --with referees", "'referees' does not name a judge; write module:name"),
         ("judge ask --with referees:absent", "has no 'absent'"),

@@ -99,7 +99,8 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
     (tmp_path / "chains.csv").write_text(chains, encoding="utf-8")
     (tmp_path / "labels.csv").write_text("text,label\nIt is good.,positive\nElsewhere.,positive", encoding="utf-8")
     (tmp_path / "known.csv").write_text("text,answer\nIt is fine.,positive", encoding="utf-8")
-    assert main(f"run --db picked.db --corpus reviews.csv --systems {own.specs('calm')[0]} --workers 0".split()) == 0
+    two = ",".join(own.specs("calm", "nervous"))
+    assert main(f"run --db picked.db --corpus reviews.csv --systems {two} --workers 0".split()) == 0
     capsys.readouterr()
     (tmp_path / "past.csv").write_text(
         "system,source_language,target_language,source,translation\n" + "a,en,es,It rains.,Llueve.\n" * 2,
@@ -122,7 +123,7 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
         "study list": "",
         "study show": "films",
         "study run": "films --workers 0",
-        "compare": "picked.db audit.db",
+        "compare": "#1 #2 --db picked.db",
         "pivots": "chains.csv",
         "agreement": "--ratings ratings.csv --by pair",
         "annotators": "--ratings ratings.csv",

@@ -377,7 +377,7 @@ def test_bounds_of_slices_are_those_of_their_groups(divided):
     drawn.loc[half, ["false", "open"]] = [0, 1]
     frames = Frames(basis.judged.iloc[:0], basis.checked, drawn)
     report = report_of(basis)
-    (entry,) = slice_entries(report["violations"], basis.sliced, frames, [], How(mid_p, "population"))
+    (entry,) = slice_entries(report["violations"], basis.sliced, frames, [], How("population"))
     for rates in entry["rates"]:
         assert rates["fs_rate"] is rates["vr_genuine"] is None
         assert rates["vr_observed"] <= rates["vr_least"] < rates["vr_most"] <= 1
