@@ -530,7 +530,7 @@ def relations(
     summary in brackets can be changed with `audit run --set`. A terminal that is too narrow shows some columns alone.
 
     `keeps` and `may_break` of a perturbation, in the JSON and behind a NAME, say what stays of a text that it changes,
-    and what may break though nobody meant it (docs/reference/may-break.md).
+    and what may break though nobody meant it.
     """
     from audit.relations import all_relations
     from audit.relations.registry import find_relation, get_relation

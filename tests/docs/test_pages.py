@@ -112,11 +112,6 @@ def test_the_page_of_the_api_is_what_the_docstrings_say():
     assert maker.PAGE.read_text(encoding="utf-8") == maker.page(), "run `python docs/make_api.py`"
 
 
-def test_the_page_of_what_may_break_is_what_the_docstrings_say():
-    maker = script("make_may_break.py")
-    assert maker.PAGE.read_text(encoding="utf-8") == maker.page(), "run `python docs/make_may_break.py`"
-
-
 def test_the_pictures_of_the_concepts_are_what_their_script_draws():
     maker = script("concepts/make_pictures.py")
     for name, draw in maker.PICTURES.items():
