@@ -8,6 +8,7 @@ from conftest_rows import row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from audit.errors import AuditError
 from audit.reports.compare import Comparing, compare, lines
 from audit.reports.conditions import Condition
 from audit.reports.doctor import doctor
@@ -45,6 +46,13 @@ def stored(tmp_path):
     return partial(imported, tmp_path)
 
 
+@pytest.fixture(scope="module")
+def several(tmp_path_factory):
+    """The path of a database in which others were checked on other films, and under another relation."""
+    rows = [*versions(), *versions(first=50, names=("elsewhere", "elsewhere2")), *versions("Y", names=("other", "o2"))]
+    return imported(tmp_path_factory.mktemp("several"), rows)
+
+
 def compared(*names, **request):
     conditions = tuple(Condition.read(text) for text in request.pop("conditions", ()))
     document = compare(*names, Comparing(conditions=conditions, **request))
@@ -68,6 +76,21 @@ def test_the_document_counts_what_changed(stored):
     assert [(group["old"], group["new"]) for group in document["fixed"]] == [("violated", "satisfied")] * 2
     assert all(len(line) <= 100 for line in lines(document))
     assert any("add exactly 0" in line for line in lines(document))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("old", "old", "are the same system"),
+        ("old", "nwe", "nwe is no system; there are old@"),
+        ("old", "o", "o means several systems; there are old@.*#1.*o2@.*; a version, or a number as in #1, is enough"),
+        ("old", "elsewhere", "share no source: the first was checked on 20 texts"),
+        ("old", "other", "share no relation: the first has X@"),
+    ],
+)
+def test_what_cannot_be_compared_is_told(several, old, new, says):
+    with pytest.raises(AuditError, match=says):
+        compared(old, new, several)
 
 
 def test_groups_that_changed_are_drawn_and_stay_apart_from_reports(stored):

@@ -160,3 +160,28 @@ def test_a_plan_for_gold_counts_its_sources_and_its_command_draws_from_them(buil
     # Goes on with the sample that is there, and with its seed.
     again = by_design(plan(engine, PlanRequest(**goal, domain="gold", database=str(tmp_path / "audit.db"))))["shared"]
     assert again["draw"] == draw
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("--half-width 0", "half-width of 0 "),
+        ("--half-width 0.6", "half-width of 0.6"),
+        ("--half-width 0.05 --confidence 1", "confidence 1"),
+        ("--half-width 0.05 --guess 1.5", "guessed rate of 1.5"),
+        ("--half-width 0.05 --price 20", "needs a pace"),
+        ("--half-width 0.05 --pace -1", "pace of -1"),
+        ("--half-width 0.05 --annotators 0", "at least 1"),
+        ("--decide winner --delta 0", "delta of 0"),
+        ("--decide winner --delta 2", "delta of 2"),
+        ("--half-width 0.05 --study 9", "no study 9"),
+        ("--half-width 0.05 --domain silver", "unknown domain 'silver'"),
+        ("--half-width 0.05 --domain gold --study 1", "no satisfied group has a source of the domain gold"),
+    ],
+)
+def test_mistakes_are_one_sentence(build, tmp_path, capsys, arguments, says):
+    build([row(n, system, "positive", gold=None) for n in range(3) for system in "ab"])
+    assert main(["plan", "--db", str(tmp_path / "audit.db"), *arguments.split()]) == 2
+    error = capsys.readouterr().err
+    assert says in error
+    assert error.count("\n") == 1
