@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from app_driver import Prepared, blocks, in_both, open_app, press_answer, rows, said
-from translation_driver import to_translation
+from app_driver import Prepared, blocks, closed, in_both, open_app, press_answer, rows, said
+from translation_driver import prepare_translations, to_translation
 from translations import SPANISH, TEXTS
 
 from audit.annotation.guidelines import guideline_of
@@ -16,6 +16,11 @@ from audit.ui.question import counterpart
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 NAMES = {"en": ("English", "Spanish", "French"), "zh": ("英语", "西班牙语", "法语")}
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    return closed(prepare_translations(tmp_path_factory.mktemp("translations"), groups=20))
 
 
 def body(app) -> str:
