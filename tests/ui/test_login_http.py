@@ -10,7 +10,6 @@ from app_server import app_server
 from http_driver import PASSWORD, Browser, Served, fields_of, people_of
 
 from audit.annotation.accounts import (
-    add_account,
     cookie_key,
     form_token,
     log_in,
@@ -27,7 +26,6 @@ NEW = "another horse, staple"
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("http")
     engine, people = people_of(folder / "audit.db")
-    people["eve"] = add_account(engine, "eve", "annotator", None).id
     with app_server(str(folder / "audit.db"), folder / "log.txt") as address:
         yield Served(address, engine, folder / "log.txt", people)
 
