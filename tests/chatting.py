@@ -24,11 +24,6 @@ def reply(content: str | None, finish_reason: str = "stop", logprobs: Any = None
 ANSWER = reply('{"label": "positive"}')
 
 
-def conversation(said: str) -> list[dict[str, str]]:
-    """A user who says this."""
-    return [{"role": "user", "content": said}]
-
-
 def chat_file(server: Server, folder: Any, more: str = "", name: str = "chat.toml") -> str:
     """The spec of a file that describes a model on this server."""
     path = folder / name

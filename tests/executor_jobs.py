@@ -43,18 +43,6 @@ class Hold:
 
 
 @dataclass(frozen=True)
-class Raise:
-    """Raises what it is given, by the name of a class of audit.errors or of Python, with these arguments."""
-
-    problem: type[BaseException]
-    arguments: tuple = ()
-    limit: float | None = None
-
-    def work(self) -> Any:
-        raise self.problem(*self.arguments)
-
-
-@dataclass(frozen=True)
 class Where:
     """Its process, the worker's process, and the folder."""
 

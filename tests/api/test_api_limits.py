@@ -52,11 +52,6 @@ def test_a_request_that_is_too_long_is_not_read(world: World, content, path: str
     assert content(world.engine) == before
 
 
-def test_texts_that_are_too_long_for_an_upload_are_refused_as_such(world: World) -> None:
-    answer = world.send("mia", "PUT", "/corpora/mine", json={"rows": [{"text": "x" * 5_500_000}]})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "api.too_large")
-
-
 BAD: list[tuple[bytes, str]] = [
     (b"", "body"),
     (b"{", "body"),
@@ -95,17 +90,6 @@ def test_what_is_no_number_of_a_question_is_refused(world: World, path: str, sta
     assert world.send("ann", "POST", path, json={"answer": "positive"}).status_code == status
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"limit": 0}, {"limit": 501}, {"after": -1}, {"after": 1 << 40}, {"which": "some"}, {"study": "x"},
-        {"origin": "nobody"},
-    ],
-)  # fmt: skip
-def test_what_is_no_choice_is_refused(world: World, query) -> None:
-    assert world.send("mia", "GET", "/questions", params=query).status_code == 400
-
-
 def test_an_address_that_is_none_and_another_method_are_said_so(world: World) -> None:
     for who, method, path, status in (
         ("mia", "GET", "/nothing", 404), (None, "GET", "/", 404), ("mia", "DELETE", "/me", 405),
@@ -115,96 +99,12 @@ def test_an_address_that_is_none_and_another_method_are_said_so(world: World) ->
         assert (answer.status_code, answer.json()["error"]["code"]) == (status, "api.no_route"), path
 
 
-def test_addresses_say_by_which_methods_they_are_asked(world: World) -> None:
-    assert world.send("mia", "DELETE", "/plans/first").headers["Allow"] == "GET, PUT"
-    assert world.send("mia", "POST", "/progress").headers["Allow"] == "GET"
-    options = world.send(
-        None, "OPTIONS", "/me", headers={"Origin": "http://evil", "Access-Control-Request-Method": "GET"}
-    )
-    assert options.status_code == 405
-    assert not [name for name in options.headers if name.startswith("access-control")]
-
-
-def test_a_head_is_answered_as_a_get_without_its_body(world: World, content) -> None:
-    before = content(world.engine)
-    get, head = (world.send("mia", method, "/progress") for method in ("GET", "HEAD"))
-    assert (head.status_code, head.content) == (200, b"")
-    assert head.headers["Content-Type"] == get.headers["Content-Type"] == "application/json"
-    assert world.send(None, "HEAD", "/me").status_code == 401
-    assert world.send("ann", "HEAD", "/questions/next").status_code == 405
-    assert content(world.engine) == before
-
-
-@pytest.mark.parametrize(
-    ("path", "query", "reason"),
-    [
-        ("/report", {"stduy": 1}, "stduy: there is no such key; allowed are study, answers, target, delta"),
-        ("/me", {"token": "x"}, "token: there is no such key; allowed are none"),
-        ("/questions", {"limit": 0}, "limit: '0' must be a whole number from 1 to 500"),
-        ("/questions", {"which": "some"}, "which: 'some' must be one of all, answered, open"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_with_a_query_is_said(world: World, path: str, query: dict[str, Any], reason: str) -> None:
-    answer = world.send("mia", "GET", path, params=query)
-    assert answer.status_code == 400
-    assert answer.json()["error"]["sentence"] == f"the request is not right: {reason}"
-
-
 def test_a_body_is_json_and_is_said_to_be(world: World) -> None:
     text = world.send("ann", "POST", "/questions/1/judgement", content=b'{"answer": "positive"}')
     assert (text.status_code, text.json()["error"]["code"]) == (415, "api.not_json")
     patch = {"Content-Type": "application/merge-patch+json; charset=utf-8"}
     assert world.send("ann", "POST", "/undo", content=b"{}", headers=patch).status_code == 200
     assert world.send("ann", "POST", "/undo").status_code == 200  # whose body may be left out
-
-
-@pytest.mark.parametrize(
-    ("rows", "reason"),
-    [
-        (["a"], "rows: ['a'] must be a list of JSON objects, a row each, with one at least"),
-        ([], "rows: [] must be a list of JSON objects, a row each, with one at least"),
-    ],
-)
-def test_what_rows_are_is_said(world: World, rows: list[Any], reason: str) -> None:
-    answer = world.send("mia", "PUT", "/corpora/mine", json={"rows": rows})
-    assert answer.json()["error"]["sentence"] == f"the request is not right: {reason}"
-
-
-@pytest.mark.parametrize(
-    ("shown_at", "reason"),
-    [
-        ("2026-01-01T00:00:00", "must be a time with its zone, such as 2026-01-31T12:00:00Z"),
-        ("9000-01-01T00:00:00Z", "must be within the last day, and not later than now"),
-        ("0001-01-01T00:00:00+14:00", "must be within the last day, and not later than now"),
-    ],
-)
-def test_when_a_question_was_shown_is_a_moment_of_today(world: World, shown_at: str, reason: str) -> None:
-    id = world.ask("ann", "POST", "/questions/next")["question"]["id"]
-    body = {"answer": "positive", "shown_at": shown_at}
-    answer = world.send("ann", "POST", f"/questions/{id}/judgement", json=body)
-    assert answer.status_code == 400
-    assert reason in answer.json()["error"]["sentence"]
-
-
-def test_the_code_of_several_sentences_is_that_of_the_first(world: World) -> None:
-    answer = world.send("mia", "PUT", "/corpora/mine", json={"rows": [{"text": "A film."}], "task": "sentimnt"})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "name.unknown")
-    assert "did you mean 'sentiment'?" in answer.json()["error"]["sentence"]
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "body", "status", "code"),
-    [
-        ("POST", "/questions/99999/judgement", {"answer": "positive"}, 404, "refused.no_question"),
-        ("POST", "/questions/1/judgement", {"answer": "Positive"}, 400, "wrong.answer"),
-        ("POST", "/questions/1/flag", {"comment": " "}, 400, "refused.flag_needs_comment"),
-        ("PUT", "/corpora/imdb", {"rows": [{"text": "A film."}]}, 409, "upload.name_of_audit"),
-        ("GET", "/plans/none", None, 404, "name.unknown"),
-    ],
-)
-def test_a_status_says_what_to_do(world: World, method: str, path: str, body: Any, status: int, code: str) -> None:
-    answer = world.send("mia", method, path, json=body)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code), answer.text
 
 
 def test_sentences_are_in_the_language_of_the_request_and_codes_are_not(world: World) -> None:

@@ -2,18 +2,14 @@
 
 import time
 from datetime import UTC, datetime, timedelta, timezone
-from functools import partial
 
 import pytest
 from api_world import World, judge_all, make_database, world_of
 from sqlalchemy import select
 
-from audit.annotation.control_questions import KnownText, add_known
-from audit.annotation.settings import change_settings
 from audit.store import open_store
 from audit.store.copying import in_utc
 from audit.store.core import judgement
-from audit.tasks import Input
 
 
 def judge_and_decide(world: World) -> None:
@@ -81,38 +77,6 @@ def test_the_same_on_postgresql(postgres_url: str) -> None:
     left = world.ask("ann", "GET", "/queue")["left"]
     judge_and_decide(world)
     fetch(world, left)
-
-
-def test_own_answers_are_listed_searched_and_changed(world: World) -> None:
-    ask = partial(world.ask, "ann")
-    first = ask("POST", "/questions/next")["question"]
-    ask("POST", f"/questions/{first['id']}/judgement", json={"answer": "positive", "comment": "100% sure"})
-    judge_all(world, "ben", lambda question: "negative")
-    second = ask("POST", "/questions/next")["question"]
-    ask("POST", f"/questions/{second['id']}/judgement", json={"answer": "neutral"})
-    page = ask("GET", "/answers", params={"limit": 1})
-    assert [entry["question_id"] for entry in page["answers"]] == [second["id"]]
-    page = ask("GET", "/answers", params={"limit": 1, "before": page["next"]})
-    assert ([entry["question_id"] for entry in page["answers"]], page["next"]) == ([first["id"]], None)
-    found = ask("GET", "/answers", params={"search": "0% SURE", "answer": "positive", "changeable": True})
-    assert (found["answers"], found["answers"][0]["closed"]) == (page["answers"], None)
-    assert ask("GET", "/answers", params={"search": first["texts"][0][:9], "flagged": True})["answers"] == []
-    assert world.send("ann", "GET", "/answers", params={"limit": 101}).status_code == 400
-    changed = ask("PUT", f"/questions/{first['id']}/judgement", json={"answer": "negative"})
-    assert changed == {"answer": "positive", "comment": "100% sure"}
-    assert ask("GET", "/answers")["answers"][0] == page["answers"][0] | {
-        "answer": "negative",
-        "comment": "",
-        "decided_at": ask("GET", "/answers")["answers"][0]["decided_at"],
-    }
-    ask("POST", f"/answers/{first['id']}/flag", json={"comment": "see the title"})
-    assert world.ask("ada", "GET", "/flagged") == {"questions": [first["id"]]}
-    world.ask("ada", "POST", f"/questions/{first['id']}/adjudication", json={"allowed": ["neutral"], "code": "other",
-              "reason": "The title says so."})  # fmt: skip
-    refused = world.send("ann", "PUT", f"/questions/{first['id']}/judgement", json={"answer": "positive"})
-    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "refused.closed_settled")
-    others = world.send("ann", "PUT", f"/questions/{second['id'] + 1}/judgement", json={"answer": "positive"})
-    assert (others.status_code, others.json()["error"]["code"]) == (409, "refused.no_own_answer")
 
 
 def test_the_report_of_a_study_is_its_own(world: World) -> None:
@@ -198,23 +162,3 @@ def test_a_run_goes_on_without_the_caller_and_is_watched(world: World) -> None:
     assert world.send("mia", "POST", f"/runs/{run['id']}/stop").status_code == 409
     assert {row["corpus"] for row in world.ask("mia", "GET", "/studies")} == {"sentences", "letters"}
     assert world.ask("mia", "GET", "/report", params={"study": 2})["cells"]
-
-
-def test_training_comes_first_where_it_is_asked_for(world: World) -> None:
-    items = [
-        KnownText(Input.of("Known good."), ("positive",), "It says so."),
-        KnownText(Input.of("Bad."), ("negative",)),
-    ]
-    add_known(world.engine, "training", items)
-    change_settings(world.engine, world.accounts["mia"].id, {"pass_mark": 1.0})
-    assert world.ask("ann", "POST", "/questions/next") == {"question": None, "training": True}
-    right = {"Known good.": "positive", "Bad.": "negative"}
-    finished = []
-    while (state := world.ask("ann", "GET", "/training"))["question"] is not None:
-        question = state["question"]
-        body = {"answer": right[question["texts"][0]]}
-        feedback = world.ask("ann", "POST", f"/training/{question['id']}", json=body)
-        assert feedback["right"]
-        finished.append(feedback["finished"])
-    assert finished == [False, True]
-    assert world.ask("ann", "POST", "/questions/next")["question"] is not None

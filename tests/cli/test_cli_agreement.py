@@ -1,7 +1,6 @@
 """`audit agreement` and `audit annotators` end to end through `main`."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -71,37 +70,6 @@ def test_the_json_is_that_of_the_issue(answered):
     assert kappa["low"] < kappa["estimate"] < kappa["high"]
 
 
-def test_items_with_one_judgement_are_left_out_and_counted(answered):
-    report = answered("agreement", "--ratings", shared("krippendorff_2011"), "--by", "pair")
-    assert (report["items"], report["left_out"], report["ratings"]) == (11, 1, 41)
-    assert report["notes"][0].startswith("1 of 12 items has one judgement only")
-    assert [part["value"] for part in report["groups"]] == ["a, b", "a, c", "a, d", "b, c", "b, d", "c, d"]
-    alone = {part["value"]: part["coefficients"][1] for part in report["groups"]}
-    for pair in report["pairs"]:
-        same = alone[f"{pair['one']}, {pair['other']}"]
-        assert (same["name"], same["items"]) == ("cohen_kappa", pair["items"])
-        assert same["estimate"] == pytest.approx(pair["cohen_kappa"])
-
-
-def test_no_variation_is_null_with_the_percent(answered, written):
-    report = answered("agreement", "--ratings", written(["1,a,x", "1,b,x", "2,a,x", "2,b,x"]))
-    for one in report["coefficients"][1:]:
-        assert (one["estimate"], one["low"], one["high"]) == (None, None, None)
-        assert one["note"] == "undefined: no variation; percent agreement 100.0 %"
-    assert report["coefficients"][0]["estimate"] == 1
-    assert report["pairs"][0]["note"] == "undefined: no variation; percent agreement 100.0 %"
-
-
-def test_an_order_allows_the_levels_of_an_order(answered, written):
-    path = written(["1,a,bad", "1,b,so", "2,a,so", "2,b,so", "3,a,good", "3,b,good"])
-    report = answered("agreement", "--ratings", path, "--order", "bad,so,good", "--level", "ordinal")
-    assert report["labels"] == ["bad", "so", "good"]
-    last = report["coefficients"][-1]
-    assert (last["name"], last["level"]) == ("krippendorff_alpha", "ordinal")
-    # 6 values: 1 bad, 3 so, 2 good. Distances: bad-so 2 ** 2, so-good 2.5 ** 2, bad-good 4.5 ** 2.
-    assert last["estimate"] == pytest.approx(1 - (2 * 4 / 6) / (2 * (3 * 4 + 6 * 6.25 + 2 * 20.25) / 30))
-
-
 def test_parts_by_a_column_of_the_file(answered, written):
     rows = ["1,a,x,MR1.10", "1,b,x,MR1.10", "2,a,y,MR1.2", "2,b,x,MR1.2", "3,a,y,MR1.2", "3,b,y,MR1.2"]
     path = written(rows, "item,annotator,label,relation")
@@ -124,108 +92,6 @@ def test_dawid_skene_takes_repeats_as_they_are(answered):
     assert len(report["items"]) == 45
     assert report["items"][0] == {"item": "1", "label": "1", "probability": pytest.approx(1, abs=1e-3)}
     assert report["converged"] is True
-
-
-def test_two_ratings_an_item_are_too_few_to_be_sure(answered, written):
-    path = written([f"{item},{name},{label}" for item, label in enumerate("xxyy") for name in "ab"])
-    report = answered("annotators", "--ratings", path, "--draws", "0")
-    assert report["notes"][0].startswith("No item has three ratings.")
-    assert report["marginals_low"] is report["annotators"][0]["accuracy_low"] is None
-
-
-@pytest.mark.parametrize("command", ["agreement", "annotators"])
-def test_the_text_is_readable(command, capsys):
-    name = "kappa_paradox" if command == "agreement" else "dawid_skene_1979"
-    assert main([command, "--ratings", str(shared(name))]) == 0
-    shown = capsys.readouterr().out
-    lines = shown.splitlines()
-    assert lines[-1].startswith("signature audit:")
-    assert max(map(len, lines[:-1])) <= 100
-    assert not re.search(r"\bnan\b", shown)
-    assert shown.count("kappa paradox") == (command == "agreement")
-
-
-def test_many_annotators_are_listed_not_drawn(written, capsys):
-    path = written(
-        [f"{item},p{person:02},{'xy'[(item + person // 11) % 2]}" for item in range(4) for person in range(12)]
-    )
-    assert main(["agreement", "--ratings", path, "--by", "pair"]) == 0
-    assert "Cohen's kappa of the 10 pairs that agree least" in capsys.readouterr().out
-
-
-GOOD = ["1,a,x", "1,b,y"]
-
-
-@pytest.mark.parametrize(
-    ("rows", "options", "says"),
-    [
-        (
-            ["1,a,x", "2,a,y"],
-            [],
-            "ratings.csv, lines 2 to 3: column annotator has only 'a'; two annotators or more are needed",
-        ),
-        (
-            ["1,a,x", "2,b,y"],
-            [],
-            "lines 2 to 3: no value of column item was judged by two annotators (item '1' by 'a' alone)",
-        ),
-        (
-            ["1,a,1", "1,b,good"],
-            ["--level", "ordinal"],
-            "ratings.csv, line 3: column label is 'good', which is not a number",
-        ),
-        (GOOD, ["--level", "cubic"], "--level: 'cubic' is not one of 'nominal', 'ordinal'"),
-        (GOOD, ["--order", "x,z"], "label 'y' is not in the order x, z; name every label once"),
-        (GOOD, ["--order", "x,y,x"], "the order x, y, x has a label twice"),
-        (
-            GOOD,
-            ["--order", "x,y", "--level", "ratio"],
-            "an order of labels without numbers cannot have the level ratio",
-        ),
-        (GOOD, ["--by", "system"], "column(s) system missing; needed are item, annotator, label, system"),
-        (GOOD, ["--by", "moon"], "--by: 'moon' is not one of 'relation', 'system'"),
-        (GOOD, ["--about", "false"], "--about false needs the drawn groups of a database"),
-        (GOOD, ["--task", "sentiment"], "--task is for a database"),
-        (GOOD, ["--db", "a.db"], "--db and --ratings exclude each other; give one of them"),
-        (["1,a,x", "1,a,y", "1,b,x"], [], "line 3: column annotator: a rates item 1 again, first on line 2"),
-        (
-            ["1,a,x", "1,a,y", "1,b,x"],
-            ["--repeats", "best"],
-            "--repeats: 'best' is not one of 'first', 'last', 'majority'",
-        ),
-        ([], [], "the file has no rows"),
-    ],
-)
-def test_mistakes_of_agreement(rows, options, says, written, mistake):
-    assert says in mistake("agreement", "--ratings", written(rows), *options)
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ([], "there is no database audit.db"),
-        (["--repeats", "first"], "--repeats is for --ratings"),
-        (["--ratings", "absent.csv"], "there is no such file"),
-    ],
-)
-def test_mistakes_about_where_ratings_are(options, says, written, mistake):
-    written(GOOD)
-    assert says in mistake("agreement", *options)
-
-
-@pytest.mark.parametrize(
-    ("rows", "options", "says"),
-    [
-        (["1,a,x", "1,a,y"], [], "column annotator has only 'a'"),
-        (["1,a,x", "2,b,y"], [], "no value of column item was judged by two annotators"),
-        (GOOD, ["--draws", "-1"], "--draws -1: must be from 0"),
-        (GOOD, ["--draws", "many"], "'many' is not a whole number"),
-        (GOOD, ["--seed", "-1"], "--seed -1: must be at least 0"),
-        (GOOD, ["--task", "sentiment"], "--task is for a database"),
-    ],
-)
-def test_mistakes_of_annotators(rows, options, says, written, mistake):
-    assert says in mistake("annotators", "--ratings", written(rows), *options)
 
 
 def test_a_database_without_judgements_says_what_comes_first(tmp_path, monkeypatch, mistake):

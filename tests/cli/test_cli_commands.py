@@ -12,8 +12,6 @@ import audit
 from audit.cli import main
 from audit.runner.underway import its_environment
 
-FIGURES = Path(__file__).parents[2].parent / "shared" / "data" / "paper" / "false_satisfaction_2022.csv"
-
 # The keys of issue 2, section "The commands and their JSON", letter for letter: other tools read them.
 RELATION = ["relation", "task", "family", "unit", "languages", "default", "preserves_truth", "carries", "summary"]
 RELATION += ["keeps", "may_break"]
@@ -89,15 +87,6 @@ def test_relations_lists_all_of_both_studies(answered):
     assert answered("relations", "--task", "sentiment") == [row for row in rows if row["task"] == "sentiment"]
 
 
-def test_relations_of_one_language_and_family(answered, capsys):
-    rows = answered("relations", "--task", "sentiment", "--language", "zh")
-    assert {row["languages"][0] for row in rows} == {"zh"}
-    families = answered("relations", "--family", "Noise in letters", "--task", "sentiment")
-    assert {row["family"] for row in families} == {"noise in letters"}
-    assert main(["relations", "--family", "noise in leters"]) == 2
-    assert "unknown family 'noise in leters'; did you mean 'noise in letters'?" in capsys.readouterr().err
-
-
 def test_one_relation_with_what_it_keeps_and_may_break(answered, capsys):
     (row,) = answered("relations", "title-case", "--task", "sentiment")
     assert (row["keeps"], row["may_break"]) == ("what is said", "labels of style, and which words are names")
@@ -112,16 +101,6 @@ def test_one_relation_with_what_it_keeps_and_may_break(answered, capsys):
     assert "may_break: labels of style, and which words are names\n" in capsys.readouterr().out
     assert main(["relations", "titel-case"]) == 2
     assert "unknown relation 'titel-case'; did you mean 'title-case'?" in capsys.readouterr().err
-
-
-def test_relations_fit_a_terminal(monkeypatch, capsys):
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    monkeypatch.setenv("COLUMNS", "80")
-    assert main(["relations", "--task", "sentiment", "--language", "en"]) == 0
-    *lines, note = capsys.readouterr().out.splitlines()
-    assert max(map(len, lines)) <= 80
-    assert any("(strict=true)" in line for line in lines)
-    assert note.startswith("Left out here, and in --json: preserves_truth, unit, task, languages")
 
 
 def test_systems_and_corpora_list_what_there_is(answered):
@@ -200,30 +179,6 @@ def test_the_way_from_run_to_report(answered, run_of, capsys):
     assert {cell["judged"] for cell in people["cells"]} == {0}
 
 
-def test_without_json_people_get_lines_and_the_next_command(run_of, capsys):
-    run_of()
-    for arguments, says in (
-        (["sample", "--share", "1"], "Next: audit gold --db a.db"),
-        (["gold"], "Next: audit report --db a.db"),
-        (["report"], "signature"),
-        (["relations"], "MR7.2"),
-        (["systems"], "tfidf-logreg"),
-        (["corpora"], "rotten-tomatoes"),
-    ):
-        database = [] if arguments[0] in ("relations", "systems", "corpora") else ["--db", "a.db"]
-        assert main([*arguments, *database]) == 0
-        shown = capsys.readouterr()
-        assert says in shown.out
-        assert not shown.out.lstrip().startswith("{")
-
-
-def test_a_database_may_be_named_by_url(answered, run_of):
-    ran = run_of("--db", "sqlite:///by url.db")
-    assert Path("by url.db").exists()
-    assert ran["groups"] == 48
-    assert answered("report", "--db", "sqlite:///by url.db")["cells"]
-
-
 def test_what_a_system_prints_does_not_reach_stdout(tmp_path, reviews):
     """In processes of its own, as nothing else shows what reaches the real stdout."""
     (tmp_path / "loud.py").write_text(
@@ -251,23 +206,6 @@ def test_import_run_says_what_it_made(answered, tmp_path, monkeypatch):
     answered("gold", "--db", "i.db")
     (cell,) = answered("report", "--db", "i.db")["cells"]
     assert (cell["judged"], cell["false"], cell["sr_genuine"]) == (1, 0, 1.0)
-
-
-@pytest.mark.skipif(not FIGURES.exists(), reason="the paper's figures are not beside this checkout")
-def test_rerank_shows_the_numbers_of_the_study(answered):
-    report = answered("rerank", FIGURES)
-    assert list(report) == REPORT
-    assert all(set(CELL) <= set(cell) for cell in report["cells"])
-    assert all(set(ORDER) <= set(row) for row in report["relations"])
-    genuine = {(cell["relation"], cell["system"]): cell["sr_genuine"] for cell in report["cells"]}
-    systems = ("amazon", "microsoft", "heroku", "stanford")
-    for relation, expected in (
-        ("MR1.3", (0.8124, 0.6589, 0.6615, 0.4989)),
-        ("MR4.2", (0.8323, 0.7125, 0.5784, 0.8293)),
-    ):
-        assert [genuine[relation, system] for system in systems] == pytest.approx(expected, abs=1e-4)
-    assert sum(row["best_changes"] for row in report["relations"]) == 10
-    assert sum(row["order_changes"] for row in report["relations"]) == 15
 
 
 def test_accounts_are_made(run_of, monkeypatch, capsys):
@@ -319,11 +257,3 @@ def test_the_version_in_a_folder_with_a_file_named_as_one_of_pythons(name, tmp_p
     command = [sys.executable, "-m", "audit", "--version"]
     done = subprocess.run(command, cwd=tmp_path, env=its_environment(), capture_output=True, text=True, check=True)
     assert done.stdout == f"audit {audit.__version__}\n"
-
-
-def test_relations_show_the_parameters_that_can_be_set(capsys):
-    assert main(["relations", "--task", "sentiment"]) == 0
-    lines = {line.split()[0]: line.rstrip() for line in capsys.readouterr().out.splitlines()}
-    assert lines["MR1.4"].endswith("grows stronger. (strict=true)")
-    assert lines["MR6.1"].endswith("(sentences=3)")
-    assert lines["MR3.1"].endswith("the sentiment stays.")

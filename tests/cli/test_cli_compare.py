@@ -52,19 +52,6 @@ def test_the_status_is_that_of_the_conditions(stored, capsys, options, status, s
     assert " ".join(says.split()) in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["old", "new", "--db", "none.db", "--fail-if", "dorp > 2"], "'dorp > 2' is no condition; write [surely|"),
-        (["old", "new", "--show=-1"], "--show -1: must be at least 0"),
-        (["old", "nwe"], "nwe is no system; there are old@"),
-    ],
-)
-def test_mistakes_are_told_in_one_sentence(stored, capsys, arguments, says):
-    assert main(["compare", *arguments]) == 2
-    assert says in capsys.readouterr().err
-
-
 def test_the_library_has_the_same(stored):
     compared = audit.compare("old", "new", show=2)
     frame = compared.to_frame()

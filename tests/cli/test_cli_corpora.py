@@ -5,8 +5,6 @@ import json
 import pytest
 
 from audit.cli import main
-from audit.corpora import get_corpus
-from audit.runner.run import fitting_all
 
 
 @pytest.fixture
@@ -44,28 +42,4 @@ def test_a_corpus_that_none_of_the_relations_fits_is_told(files, tmp_path, capsy
     options = ["run", "--db", str(tmp_path / "a.db"), "--corpus", sentences, "--corpus", documents]
     assert main([*options, "--systems", "vader", "--relations", "MR1.4"]) == 2
     assert "none of MR1.4 is a relation on documents, which documents.csv has" in capsys.readouterr().err
-    assert not (tmp_path / "a.db").exists()
-
-
-def test_relations_of_any_unit_run_on_each():
-    """Those of the Chinese study are about sentences and documents alike."""
-    corpora = [get_corpus(name, "classification") for name in ("inews", "inews-sentences")]
-    assert [one.unit for one in corpora] == ["document", "sentence"]
-    found = fitting_all(corpora, ["MR2.3", "MR7.3"])
-    assert [[one.name for one in relations] for relations in found] == [["MR2.3", "MR7.3"]] * 2
-
-
-def test_in_this_process_or_in_others_the_same_is_found(files, tmp_path, capsys):
-    found = [
-        ran(capsys, "--db", str(tmp_path / f"{workers}.db"), "--corpus", files[0], workers=workers)
-        for workers in ("0", "1")
-    ]
-    assert found[0] == found[1]
-
-
-@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf"])
-def test_a_time_limit_is_a_time(files, tmp_path, capsys, seconds):
-    options = ["run", "--db", str(tmp_path / "a.db"), "--corpus", files[0], "--systems", "vader"]
-    assert main([*options, f"--time-limit={seconds}"]) == 2
-    assert "is not a number" in (said := capsys.readouterr().err) or "must be a number of seconds above 0" in said
     assert not (tmp_path / "a.db").exists()

@@ -40,49 +40,6 @@ def test_there_and_back(call, judged, tmp_path):
     assert "cells[0].judged: was" in text
 
 
-def test_a_tampered_export_is_refused_with_its_file(call, judged, tmp_path):
-    call("export", "--db", judged, "--out", tmp_path / "one")
-    path = tmp_path / "one/tables/judgement.jsonl"
-    path.write_text(path.read_text(encoding="utf-8").replace("positive", "negative", 1), encoding="utf-8")
-    for command in (("import", tmp_path / "one", "--db", tmp_path / "b.db"), ("replay", tmp_path / "one")):
-        status, _, said = call(*command)
-        assert status == 2
-        assert "judgement.jsonl: changed since the export was made" in said
-    assert not (tmp_path / "b.db").exists()
-
-
-def test_pseudonyms(call, judged, tmp_path):
-    salt = tmp_path / "salt"
-    for name in ("one", "two"):
-        call("export", "--db", judged, "--out", tmp_path / name, "--pseudonymise", "--salt-file", salt)
-    call("export", "--db", judged, "--out", tmp_path / "three", "--pseudonymise")
-    people = [(tmp_path / name / "tables/annotator.jsonl").read_text() for name in ("one", "two", "three")]
-    assert people[0] == people[1] != people[2]
-    for option in (["--salt-file", salt], ["--with-comments"]):
-        status, _, said = call("export", "--db", judged, "--out", tmp_path / "four", *option)
-        assert (status, "is for --pseudonymise" in said) == (2, True)
-    status, _, said = call("export", "--db", judged, "--out", tmp_path / "four", "--task", "sentiment")
-    assert (status, "--format label-studio" in said) == (2, True)
-
-
-def test_label_studio_there_and_labels_back(call, judged, tmp_path, capsys):
-    status, made, _ = call("export", "--db", judged, "--out", tmp_path / "ls", "--format", "label-studio")
-    assert (status, list(made)) == (0, ["out", "tasks", "annotations"])
-    labels = tmp_path / "labels.csv"
-    labels.write_text("text,label\nFilm 1 was fine.,good\nNowhere.,good\n", encoding="utf-8")
-    arguments = ("import-labels", labels, "--db", judged, "--annotator", "crowd", "--map", "good=positive,bad=negative")
-    status, made, _ = call(*arguments)
-    assert (status, made["added"], made["unmatched"]) == (0, 1, {"text not in the database": 1})
-    status, text, _ = call(*arguments, as_json=False)
-    assert "0 new, 0 changed, 1 known before" in text
-    assert "1 not used: text not in the database (first: line 3)." in text
-    assert main(["user", "add", "crowd", "--db", str(judged)]) == 2
-    assert "which cannot log in, as those of imported labels; choose another name, or" in capsys.readouterr().err
-    labels.write_text("text,label\nFilm 1 was fine.,great\n", encoding="utf-8")
-    status, _, said = call(*arguments)
-    assert (status, "line 2: label 'great' is not one of positive" in said) == (2, True)
-
-
 @pytest.mark.slow
 def test_labels_that_a_full_disk_does_not_take(call, judged, tmp_path, small_disk, content):
     """All of them or none, in one sentence; the same command works when there is room."""
@@ -121,10 +78,3 @@ def test_backup_restore_and_doctor(call, judged, tmp_path):
     assert call("doctor", "--db", tmp_path / "c.db", "--rebuild")[0] == 0
     status, found, _ = call("doctor", "--db", tmp_path / "absent.db")
     assert (status, found["checks"][0]["check"]) == (1, "opens")
-
-
-def test_a_person_is_deleted(call, judged):
-    status, text, _ = call("user", "delete", "anna", "--db", judged, as_json=False)
-    assert status == 0
-    assert text.startswith("anna is now deleted-")
-    assert call("user", "delete", "anna", "--db", judged, as_json=False)[0] == 2

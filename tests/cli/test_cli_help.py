@@ -1,18 +1,9 @@
 """Help, suggestions and plug-ins of the command line: one sentence for a mistyped word, and pages without work."""
 
-import ast
-import re
-from pathlib import Path
-
 import pytest
 
-import audit
 from audit import registry
 from audit.cli import main
-from audit.cli.options import shell_wording
-from audit.errors import AuditError
-
-PACKAGE = Path(audit.__file__).parent
 
 
 @pytest.mark.parametrize(
@@ -55,32 +46,3 @@ def test_plugins_are_loaded_wherever_they_are_named(capsys, monkeypatch):
     assert main(["relations", "--plugin", "third", "--task", "sentiment", "--plugin=fourth"]) == 0
     assert loaded == ["first", "second", "third", "fourth"]
     assert "MR1.1" in capsys.readouterr().out
-
-
-def test_errors_of_the_rooms_name_no_option():
-    """They name parameters, and the command line spells these as its options."""
-    named = []
-    for path in sorted(PACKAGE.rglob("*.py")):
-        if path.is_relative_to(PACKAGE / "cli"):
-            continue
-        for statement in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(statement, ast.Raise):
-                said = [one.value for one in ast.walk(statement) if isinstance(one, ast.Constant)]
-                named += [
-                    (path.name, text) for text in said if re.search(r"--[a-z]", re.sub(r"`[^`]*(`|$)", "", str(text)))
-                ]
-    assert named == []
-
-
-@pytest.mark.parametrize(
-    ("sentence", "parameters", "shown"),
-    [
-        ("limit 0: must be at least 1", "limit", "--limit 0: must be at least 1"),
-        ("either per_relation=N or share=0.01", ("per_relation", "share"), "either --per-relation N or --share 0.01"),
-        ("3 workers were lost; try workers=1", "workers", "3 workers were lost; try --workers 1"),
-        ("params MR1.1: not among those that are run", "params", "--set MR1.1: not among those that are run"),
-        ("by/by.csv: label 'by'; say by", "by", "by/by.csv: label 'by'; say --by"),
-    ],
-)
-def test_parameters_are_spelled_as_options(sentence, parameters, shown):
-    assert shell_wording(AuditError(sentence, parameter=parameters)) == shown

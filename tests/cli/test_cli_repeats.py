@@ -6,13 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import audit
 from audit.cli import main
-from audit.errors import AuditError
-from audit.relations import registry
-from audit.reports.study import study_report
-from audit.store import open_store
-from audit.studies.plan import read_plan, to_toml
 
 SWAYING = '''
 ASKED = {}
@@ -69,43 +63,3 @@ def test_what_cannot_be_is_refused_in_one_sentence_and_makes_nothing(swaying, ca
     assert sentence in said.err
     assert len(said.err.strip().splitlines()) == 1
     assert not Path("films.db").exists()
-
-
-def test_a_plan_says_how_often_systems_are_asked(swaying, capsys):
-    study = {"corpus": "films.csv", "systems": [swaying], "relations": ["MR1.4"], "repeats": 3, "take": "majority"}
-    plan = read_plan({"name": "films", "study": study, "sample": {"per_relation": 3}})
-    assert (plan.repeats().number, plan.repeats().take) == (3, "majority")
-    Path("films.toml").write_text(to_toml(plan), encoding="utf-8")
-    assert main(["study", "run", "films.toml", "--db", "films.db", "--workers", "0"]) == 0
-    (entry,) = study_report(open_store("films.db"))["repeats"]
-    assert [(system["take"], system["share"]) for system in entry["systems"]] == [("majority", 1)]
-    del study["repeats"]
-    with pytest.raises(AuditError, match="take majority needs several calls"):
-        read_plan({"name": "films", "study": study, "sample": {"per_relation": 3}})
-    del study["take"]
-    plain = read_plan({"name": "films", "study": study, "sample": {"per_relation": 3}})
-    assert (plain.repeats().number, plain.study["repeats"]) == (1, None)
-
-
-def test_the_library_asks_again():
-    asked = {}
-
-    def swaying(text):
-        asked[text] = asked.get(text, 0) + 1
-        return "negative" if asked[text] == 2 else "positive"
-
-    with registry.RELATIONS.restored():
-
-        @audit.relation("SHOUT", check=audit.equivalent, preserves="label")
-        def upper(text):
-            """Capital letters change nothing."""
-            return text.upper()
-
-        study = audit.run(["A film.", "A play."], [swaying], ["SHOUT"], repeats=3, progress=False)
-        assert set(asked.values()) == {3}
-        (entry,) = study.report().document["repeats"]
-    assert entry["systems"][0]["disagreement"] == pytest.approx(2 / 3)
-    with pytest.raises(AuditError, match="repeats"):
-        audit.run(["A film."], [swaying], repeats=0)
-    with pytest.raises(AuditError, match="take"):
-        audit.run(["A film."], [swaying], repeats=3, take="best", progress=False)

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from audit.cli import main
-from audit.store import open_store
 
 PLAN = """name = "films"
 [study]
@@ -66,26 +65,3 @@ def test_from_the_example_to_a_frozen_plan_that_is_carried_out(file, capsys):
 def test_a_plan_from_its_file_alone_makes_the_database(file, capsys):
     said(capsys, "run", file, "--db", "new.db", "--workers", "0")
     assert Path("new.db").exists()
-
-
-def test_mistakes_are_one_answer_and_leave_no_database(file, capsys):
-    Path(file).write_text(PLAN + 'quorum = "open"\n', encoding="utf-8")
-    for command in (["check", file], ["set", file], ["run", file]):
-        message = refused(capsys, *command)
-        assert message == "audit: films.toml, judging.quorum: 'open' must be one of majority, all\n"
-    assert not Path("audit.db").exists()
-    assert "there is no database audit.db" in refused(capsys, "run", "films")
-    assert "there is no database audit.db" in refused(capsys, "freeze", "films")
-    assert "there is no such file" in refused(capsys, "run", "none.toml")
-
-
-def test_what_else_is_refused(file, capsys, content, monkeypatch):
-    said(capsys, "set", file)
-    engine = open_store("audit.db")
-    before = content(engine)
-    assert "--toml and --json are two forms" in refused(capsys, "show", "films", "--toml", "--json")
-    assert "unknown plan 'none'; known are: films" in refused(capsys, "run", "none")
-    assert "--workers: 999 must be from 0" in refused(capsys, "run", "films", "--workers", "999")
-    monkeypatch.delenv("AUDIT_DB", raising=False)
-    assert "the variable AUDIT_DB, which is not set" in refused(capsys, "run", "films", "--job", "1")
-    assert content(engine) == before

@@ -36,24 +36,3 @@ def test_the_json_has_the_keys_that_are_documented(action, folder, capsys, monke
     assert main(["values", action, *ACTIONS[action].split(), "--json"]) == 0
     deep = ("cells", "pairs", "groups", "means", "tests", "comparisons", "subsets", "sentences", "systems", "gains")
     assert shape(json.loads(capsys.readouterr().out), deep) == shape(example(f"values {action}"), deep)
-
-
-@pytest.mark.parametrize("action", ACTIONS)
-def test_the_text_fits_a_terminal(action, folder, capsys, monkeypatch):
-    monkeypatch.chdir(folder)
-    assert main(["values", action, *ACTIONS[action].split()]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) > 5
-    assert max(len(line) for line in lines if not line.startswith(("Note", "signature"))) <= 100
-
-
-def test_mistakes_are_one_sentence(folder, capsys, monkeypatch):
-    monkeypatch.chdir(folder)
-    for command, message in (
-        ("bounds --at high", "'high' is not a number"),
-        ("correlate --reference none.csv", "none.csv: there is no such file"),
-        ("levels", "run two of them, or choose others with --relations A,B"),
-        ("means --relation X", "unknown relation 'X'"),
-    ):
-        assert main(["values", *command.split()]) == 2
-        assert message in capsys.readouterr().err

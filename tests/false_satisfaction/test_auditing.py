@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
-from audit.annotation.activity import progress
 from audit.annotation.causes import SPOT_CHECK
 from audit.annotation.questions import BEHIND
 from audit.annotation.queue import next_question
-from audit.errors import NotAllowed, Refused
+from audit.errors import Refused
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.questions import (
     Reach,
@@ -21,13 +20,11 @@ from audit.false_satisfaction.questions import (
     audited_follow_ups,
     audited_size,
     checks_of_cell,
-    queue_length,
     rests_on_carried,
 )
 from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, Step, settle_group
-from audit.judging.adjudications import adjudicate, check, checks_left, next_check
+from audit.judging.adjudications import check, checks_left, next_check
 from audit.judging.judgements import judge, undo
-from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.judging.unit import rebuild
 from audit.sampling.audits import Audits
@@ -171,42 +168,6 @@ def test_a_direct_answer_that_nobody_checked_is_not_replaced_by_a_carried_one():
     assert counted.checked == ((1, False, True),)
 
 
-def test_carried_follow_ups_are_asked_about_behind_the_queue_and_settle_nothing(build):
-    engine = build(CARRYING)
-    draw_all(engine, SampleRequest(Size(per_relation=10), audits=Audits(follow_ups=0.5)))
-    # Nothing is known of a source, so nothing is carried and no audit is asked in vain.
-    assert queue_length(engine).waiting == 4
-    assert queue_length(engine).audits == 0
-    who = people(engine)
-    first = answer_all(engine, who["ann"])
-    assert len(first) == 4
-    assert all(text.startswith("text") for text in first)
-    answer_all(engine, who["bob"])
-    # Bob's answers settle the sources; the follow-ups of the first 2 of 4 groups come after all of these.
-    cells = count(engine).cells
-    assert cells["judged"].to_list() == [4, 4]
-    assert cells["waiting"].to_list() == [0, 0]
-    again = answer_all(engine, who["ann"], lambda text: "negative")
-    assert len(again) == 2
-    assert all(text.startswith("TEXT") for text in again)
-    # Disputed (Bob said positive): the groups stay settled as they were.
-    counted = count(engine)
-    assert counted.cells["judged"].to_list() == [4, 4]
-    assert counted.cells["false"].to_list() == [0, 0]
-    assert (counted.waiting, counted.audited.waiting) == (0, 2)
-    managed = progress(engine, who["mia"])
-    assert (managed.questions.open, managed.questions.audits, managed.checks) == (0, 2, 0)
-    assert counted.audited.follow_ups.empty
-    for dispute in disputed(engine, who["ada"]):
-        adjudicate(engine, who["ada"], dispute.shown.id, ["negative"], "it shouts")
-    counted = count(engine)
-    assert counted.cells["judged"].to_list() == [4, 4]
-    assert counted.cells["false"].to_list() == [2, 2]  # their own answer beats the carried one
-    assert counted.audited.follow_ups.groupby("system_id")["wrong"].sum().to_list() == [2, 2]
-    assert (counted.audited.waiting, queue_length(engine).audits) == (0, 0)
-    assert counted.audited.cells["rests_true"].to_list() == [2, 2]
-
-
 def test_an_answer_opens_and_closes_audits_as_a_rebuild_does(build):
     engine = build(CARRYING)
     draw_all(engine, SampleRequest(Size(per_relation=10), audits=Audits(follow_ups=1.0, answers=1.0)))
@@ -231,16 +192,6 @@ def test_an_answer_opens_and_closes_audits_as_a_rebuild_does(build):
     undo(engine, who["ann"])
     assert len(state()[1]) == 7
     assert next(iter(queue(engine).values())) > BEHIND
-
-
-def test_gold_opens_audits_too(build):
-    engine = build([row | {"gold": "positive"} for row in CARRYING])
-    draw_all(engine, SampleRequest(Size(per_relation=10), audits=Audits(follow_ups=0.1)))
-    answer_with_gold(engine)
-    assert queue_length(engine).waiting == 0
-    assert queue_length(engine).audits == 1
-    assert count(engine).cells["judged"].to_list() == [4, 4]
-    assert count(engine, "people").audited.waiting == 0
 
 
 @pytest.fixture
@@ -278,26 +229,6 @@ def test_a_check_corrects_an_answer_and_the_protocol_s_is_kept(agreed):
     assert checks_left(engine, who["ada"]) == 0
 
 
-def test_checks_are_refused_to_those_who_may_not_make_them(agreed):
-    engine, who = agreed
-    with pytest.raises(NotAllowed):
-        next_check(engine, who["ann"])
-    with pytest.raises(NotAllowed):
-        checks_left(engine, who["bob"])
-    shown = next_check(engine, who["ada"])
-    with pytest.raises(NotAllowed):
-        check(engine, who["ann"], shown.id, ["positive"])
-    with pytest.raises(Refused, match="at least one label"):
-        check(engine, who["ada"], shown.id, [])
-    with pytest.raises(Refused, match="must be a label"):
-        check(engine, who["ada"], shown.id, ["unsure"])
-    # What was refused changed nothing.
-    assert checks_left(engine, who["ada"]) == 4
-    check(engine, who["ada"], shown.id, ["positive"])
-    with pytest.raises(Refused, match="does not wait for a check"):
-        check(engine, who["mia"], shown.id, ["negative"])
-
-
 def test_what_an_annotator_has_just_taken_back_is_not_checked(agreed):
     engine, who = agreed
     question = undo(engine, who["ann"])
@@ -317,27 +248,3 @@ def test_nobody_checks_what_they_judged(build):
     with pytest.raises(Refused, match="judged this question yourself"):
         check(engine, who["ada"], shown.id, ["positive"])
     assert checks_left(engine, who["mia"]) == 4
-
-
-def test_what_is_put_off_comes_last(agreed):
-    engine, who = agreed
-    first = next_check(engine, who["ada"])
-    second = next_check(engine, who["ada"], [first.id])
-    assert second.id != first.id
-    everything = [first.id]
-    while (shown := next_check(engine, who["ada"], everything)).id not in everything:
-        everything.append(shown.id)
-    assert (len(everything), shown.id) == (4, first.id)
-
-
-def test_without_audits_nothing_is_audited(build):
-    engine = build(CARRYING)
-    draw_all(engine, SampleRequest(Size(per_relation=10)))
-    who = people(engine)
-    for name in ("ann", "bob"):
-        answer_all(engine, who[name])
-    counted = count(engine)
-    assert counted.audited.follow_ups.empty
-    assert counted.audited.checks.empty
-    assert (counted.audited.waiting, counted.audited.checks_waiting, counted.audited.answers) == (0, 0, 0)
-    assert next_check(engine, who["ada"]) is None

@@ -10,9 +10,8 @@ from audit.annotation.accounts import Account, add_account
 from audit.annotation.activity import progress
 from audit.annotation.deferral import FLAG, add_row
 from audit.annotation.queue import next_question
-from audit.errors import AuditError, NotAllowed, Refused
-from audit.false_satisfaction.browse import MOST_FOUND, STATES, GroupFilter, Page, browse, choices, detail, find_inputs
-from audit.judging.adjudications import adjudicate
+from audit.errors import NotAllowed, Refused
+from audit.false_satisfaction.browse import STATES, GroupFilter, Page, browse, choices, detail, find_inputs
 from audit.judging.deferral import send_back
 from audit.judging.judgements import judge
 from audit.judging.samples import draw
@@ -120,21 +119,6 @@ def test_states_are_those_of_the_report(judged_study: Made) -> None:
     assert int(cells["false"].sum()) <= len(everything(judged_study, GroupFilter(state="false"), 9))
 
 
-def test_filters_narrow_and_names_are_those_of_the_database(judged_study: Made) -> None:
-    engine, people = judged_study
-    offered = choices(engine, people["boss"].id)
-    assert [name for _, name in offered.relations] == ["MR1.4", "MR3.1"]
-    assert [name for _, name in offered.systems] == ["textblob", "vader"]
-    assert [name for _, name in offered.studies] == ["ten"]
-    for id, name in offered.systems:
-        page = browse(engine, people["boss"].id, GroupFilter(system=id), size=50)
-        assert {line.system for line in page.lines} == {name}
-    for id, name in offered.relations:
-        page = browse(engine, people["boss"].id, GroupFilter(relation=id), size=50)
-        assert {line.relation for line in page.lines} == {name}
-    assert not browse(engine, people["boss"].id, GroupFilter(study=99)).lines
-
-
 def test_a_false_satisfaction_says_which_outputs_are_wrong(judged_study: Made) -> None:
     engine, people = judged_study
     for group, system in everything(judged_study, GroupFilter(state="false"), 50):
@@ -192,48 +176,6 @@ def test_a_dispute_a_flag_and_a_spot_check_keep_their_groups_from_the_adjudicato
         connection.execute(table_of(tables.SpotCheck).delete())
 
 
-def test_what_nobody_answered_is_neither_right_nor_wrong(judged_study: Made) -> None:
-    engine, people = judged_study
-    group, system = everything(judged_study, GroupFilter(state="waiting"), 50)[0]
-    parts = detail(engine, people["boss"].id, group, system).parts
-    assert any(part.wrong is None and part.allowed == () and part.origin == "" for part in parts)
-
-
-def test_an_adjudication_changes_what_is_shown(judged_study: Made) -> None:
-    engine, people = judged_study
-    group, system = everything(judged_study, GroupFilter(state="false"), 50)[0]
-    question, member = table_of(tables.Question), table_of(tables.Member)
-    with engine.connect() as connection:
-        query = (
-            select(question.c.id)
-            .join(member, member.c.input_id == question.c.input_id)
-            .where(member.c.group_id == group, member.c.role == "source")
-        )
-        id = connection.execute(query).scalar_one()
-    adjudicate(engine, people["judge"].id, id, ["positive", "neutral", "negative"], "It can be read any way.")
-    group_detail = detail(engine, people["judge"].id, group, system)
-    assert group_detail.state == "true"
-    assert group_detail.parts[0].origin == "adjudicated"
-    assert group_detail.parts[1].origin == "carried adjudicated"
-
-
-def test_an_unknown_state_and_group_are_said(judged_study: Made) -> None:
-    engine, people = judged_study
-    with pytest.raises(AuditError, match="one of false, true"):
-        browse(engine, people["boss"].id, GroupFilter(state="wrong"))
-    with pytest.raises(AuditError, match="no group 1 of system 1"):
-        detail(engine, people["boss"].id, 1, 1)
-
-
-def test_progress_counts_people_and_answers(judged_study: Made) -> None:
-    engine, people = judged_study
-    counts = progress(engine, people["boss"].id)
-    assert counts.judgements == {"ann": 4, "ben": 4, "boss": 0, "judge": 0}
-    assert counts.answers["people"] == 4
-    assert counts.answers["gold"] == 0
-    assert counts.questions.open > 0
-
-
 @pytest.mark.parametrize(
     ("search", "texts"),
     [
@@ -265,11 +207,3 @@ def test_a_question_is_found_by_the_number_that_the_group_shows(judged_study: Ma
     assert len(found.ids) == 1
     assert (group_id, system_id) in everything(judged_study, GroupFilter(inputs=found.ids), 50)
     assert find_inputs(engine, account, "#999999").ids == ()
-
-
-def test_a_search_that_finds_too_much_says_so(judged_study: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine, people = judged_study
-    monkeypatch.setattr("audit.false_satisfaction.browse.MOST_FOUND", 3)
-    found = find_inputs(engine, people["boss"].id, "i")
-    assert len(found.ids) == 3 < MOST_FOUND
-    assert found.more

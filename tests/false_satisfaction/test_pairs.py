@@ -18,25 +18,17 @@ from hypothesis import strategies as st
 from audit.annotation.control_questions import KnownText, add_known, add_settled_questions, known_questions, pick_known
 from audit.annotation.queue import next_question
 from audit.errors import AuditError
-from audit.false_satisfaction.browse import browse, detail
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.impact import consequences
 from audit.false_satisfaction.opinions import attributed_outputs, opinions
 from audit.false_satisfaction.questions import queue_length
-from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, Step, carry_of, settle_group
-from audit.judging.adjudications import adjudicate, check, checks_left, next_check
+from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, Step, settle_group
 from audit.judging.judgements import judge
 from audit.judging.labels import NO_OUTPUT, Label, Labels, answer_with_gold, import_labels, read_labels
-from audit.judging.staleness import Choice, mark_stale
 from audit.judging.unit import rebuild
-from audit.relations.base import nothing, unchanged
-from audit.relations.registry import register
 from audit.reports.study import study_report
 from audit.runner.imported import import_run, read_run
 from audit.store import table_of, tables
 from audit.tasks import Input, Output
-
-registered = pytest.fixture(autouse=True)(summaries.registered)
 
 
 @pytest.fixture
@@ -149,13 +141,6 @@ def test_the_queue_after_each_answer_is_what_a_refresh_makes(study, content):
         assert summaries.questions(study) == before
 
 
-def test_a_relation_carries_from_when_it_is_registered():
-    """In one process studies with and without it may be looked at: nothing of an unknown relation is remembered."""
-    assert carry_of("summarization", "later") is nothing
-    register(summaries.relation("later"))
-    assert carry_of("summarization", "later") is unchanged
-
-
 def test_relations_of_two_tasks_may_have_one_name(study, tmp_path):
     """Each is named within its task; a version is added only where one task has two."""
     path = tmp_path / "sentiment.jsonl"
@@ -185,50 +170,6 @@ def test_audited_follow_ups_are_asked_about_with_their_own_output(tmp_path):
     assert counted.audited.follow_ups["wrong"].sum() == 0
 
 
-def test_agreed_answers_about_outputs_are_checked(tmp_path):
-    engine = summaries.study(tmp_path, answers=1.0)
-    anna, ben, ada = summaries.people(engine)
-    summaries.judge_all(engine, anna, ben)
-    assert checks_left(engine, ada) == 7
-    shown = next_check(engine, ada)
-    assert shown.output is not None
-    check(engine, ada, shown.id, ["unfaithful"], "the score is another one")
-    checks = count(engine).audited
-    assert (checks.answers, checks.answers_wrong) == (1, 1)
-
-
-def test_what_a_violated_group_got_carries_nothing(study):
-    anna, ben, ada = summaries.people(study)
-    summaries.judge_all(study, anna, ben)
-    violated = next(line for line in browse(study, ada).lines if line.state == "violated")
-    parts = detail(study, ada, violated.group_id, violated.system_id).parts
-    assert [part.allowed for part in parts] == [(), ()]
-    held = next(line for line in browse(study, ada).lines if line.state == "false")
-    parts = detail(study, ada, held.group_id, held.system_id).parts
-    assert [part.origin for part in parts] == ["people", "carried people"]
-    assert [part.wrong for part in parts] == [True, True]
-
-
-def test_a_dispute_says_what_hangs_on_it(study):
-    anna, ben, ada = summaries.people(study)
-    shown = next_question(study, anna)
-    judge(study, anna, shown.id, "good")
-    judge(study, ben, next_question(study, ben).id, "unfaithful")
-    (consequence,) = consequences(study, ada, [shown.id])
-    assert (consequence.pairs, consequence.systems) == (2, ("first", "lead"))
-    adjudicate(study, ada, shown.id, ["good", "minor_gaps"], "it is short")
-    assert count(study).cells.set_index("system")["judged"].to_dict() == {"first": 1, "last": 0, "lead": 1}
-
-
-def test_answers_about_outputs_go_stale(study):
-    anna, ben, _ = summaries.people(study)
-    summaries.judge_all(study, anna, ben)
-    choice = Choice(kind="pair", labels=("misses_point",))
-    manager = summaries.add_account(study, "mia", "manager", "long enough").id
-    assert mark_stale(study, manager, choice, "the guideline changed").questions == 3
-    assert queue_length(study).waiting == 3
-
-
 def test_each_annotators_own_opinion_of_the_groups(study):
     anna, ben, _ = summaries.people(study)
     summaries.judge_all(study, anna)
@@ -252,15 +193,6 @@ def test_settled_questions_about_outputs_can_be_made_known(study):
         add_known(study, "gold", [KnownText(Input.of("x", language="zh"), ("good",))], task="summarization")
     with pytest.raises(AuditError, match="no question to pick"):
         pick_known(study, "gold", 3)
-
-
-def test_labels_from_elsewhere_name_the_question(study):
-    question = summaries.questions(study)[0]
-    text = Label("line 2", "good", "eve", texts=tuple(question["texts"]))
-    with pytest.raises(AuditError, match="asks about each output"):
-        import_labels(study, Labels("own.csv", (text,), {}), language="zh")
-    named = Label("line 2", "good", "eve", question=bytes(question["key"]))
-    assert import_labels(study, Labels("own.csv", (named,), {})).added == 1
 
 
 def test_labels_from_elsewhere_name_text_and_output(study, tmp_path):

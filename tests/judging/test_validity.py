@@ -26,9 +26,6 @@ from audit.judging.validity import (
     write_texts,
 )
 from audit.reports.doctor import doctor
-from audit.reports.document import check_document
-from audit.reports.html import to_html
-from audit.reports.study import study_report
 from audit.reports.validity_study import validity_lines, validity_report
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store
@@ -248,17 +245,6 @@ def test_a_relation_that_makes_nonsense_is_warned_of_in_both_languages(engine, t
         assert said in "\n".join(validity_lines(document, language))
 
 
-@pytest.mark.slow
-def test_the_report_warns_of_it_and_has_the_tables(engine, tmp_path):
-    draw_validity(engine, ValidityRequest(per_relation=10))
-    rated(engine, tmp_path / "t.csv", lambda text: ("2", "5") if "for X1" in text else ("5", "4"))
-    report = study_report(engine)
-    check_document(json.loads(json.dumps(report)))
-    assert any("0 of 10 follow-ups of X1 are valid" in note for note in report["signature"]["notes"])
-    assert "0 of 10" in to_html(report)
-    assert "10 个衍生输入中有 0 个有效" in to_html(report, "zh")
-
-
 def test_agreement_is_ordinal(engine, tmp_path):
     draw_validity(engine, ValidityRequest(per_relation=10))
     rated(engine, tmp_path / "t.csv", lambda text: (str(1 + len(text) % 2), "5"), "one")
@@ -269,16 +255,6 @@ def test_agreement_is_ordinal(engine, tmp_path):
         (None, "percent_agreement"): 1, ("ordinal", "krippendorff_alpha"): 1, ("quadratic", "cohen_kappa"): 1,
     }  # fmt: skip
     assert {one["estimate"] for one in parts["grammaticality"]} == {None, 1}
-
-
-@pytest.mark.slow
-def test_an_export_brings_the_study_back(engine, tmp_path):
-    draw_validity(engine, FIRST)
-    rated(engine, tmp_path / "t.csv", annotator="reader", model=True)
-    database, copy = str(engine.url.database), str(tmp_path / "copy.db")
-    assert main(["export", "--db", database, "--out", str(tmp_path / "out"), "--pseudonymise"]) == 0
-    assert main(["import", str(tmp_path / "out"), "--db", copy]) == 0
-    assert validity_report(open_store(copy))["relations"] == validity_report(engine)["relations"]
 
 
 def test_the_commands(engine, tmp_path, capsys):

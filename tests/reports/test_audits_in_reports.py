@@ -10,7 +10,6 @@ from audit.judging.adjudications import check, next_check
 from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
 from audit.reports.html import to_html
-from audit.reports.rerank import rerank
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.reports.words import carry_text, check_lines, checked_rows, notes_of
@@ -19,7 +18,7 @@ from audit.sampling.audits import Audits
 from audit.sampling.draw import SampleRequest, Size
 from audit.statistics.comparison import difference
 from audit.statistics.corrected import most_wrong
-from audit.statistics.intervals import effective_interval, mid_p
+from audit.statistics.intervals import effective_interval
 from audit.store import open_store
 
 GROUPS = 20
@@ -123,26 +122,6 @@ def test_what_was_not_measured_is_said(engine):
     assert json.loads(json.dumps(report, allow_nan=False)) == report
 
 
-def test_audits_that_wait_are_counted_apart(engine):
-    draw_all(engine, SampleRequest(Size(share=1.0), annotators=1, audits=Audits(follow_ups=0.1)))
-    ann = add_account(engine, "ann", "annotator", "long enough").id
-    for _ in range(GROUPS):
-        shown = next_question(engine, ann)
-        judge(engine, ann, shown.id, "positive")
-    report = study_report(engine)
-    assert [cell["waiting"] for cell in report["cells"]] == [0, 0]
-    assert (report["overall"]["waiting"], report["overall"]["audits_waiting"]) == (0, 2)
-    notes = [note for note in notes_of(report) if ("audit" in note or "arry" in note) and "assumed" not in note]
-    assert len(notes) == 1
-    assert notes[0].startswith("Carry error is not measured yet: 2 of the follow-ups")
-    shown = next_question(engine, ann)
-    judge(engine, ann, shown.id, "positive")
-    notes = [
-        note for note in notes_of(study_report(engine)) if ("audit" in note or "arry" in note) and "assumed" not in note
-    ]
-    assert notes == ["Questions that only audit what relations carry and wait for people: 1."]
-
-
 def test_spot_checks_of_all_answers_give_the_checked_rate(engine):
     report = study_report(checked(sampled(engine, answers=1.0)), target="corpus")
     cell = report["cells"][0]
@@ -181,48 +160,3 @@ def test_spot_checks_of_a_part_correct_the_whole(engine):
     assert report["overall"]["checks_waiting"] == 0
     assert report["signature"]["samples"][0]["audit_answers"] == 0.5
     assert list(report["signature"]["audits"]) == ["checks"]
-
-
-def test_few_checks_give_no_rate_to_a_cell_but_to_all(engine):
-    report = study_report(checked(sampled(engine, answers=1.0), number=5))
-    cell = report["cells"][0]
-    assert (cell["checked"], cell["fs_checked"]) == (5, None)
-    assert report["overall"]["checks"]["groups"] == 10
-    assert report["overall"]["checks"]["fs_checked"] is not None
-    assert report["overall"]["checks_waiting"] == 15
-    assert any("spot check: 15." in note for note in notes_of(report))
-
-
-def test_the_target_population_has_no_finite_correction(engine):
-    report = study_report(checked(sampled(engine, answers=1.0)), target="population")
-    cell, plain = report["cells"][0], mid_p(0, 20, None)
-    assert (cell["fs_checked"], cell["fs_checked_high"]) == pytest.approx((0, plain.high))
-
-
-def test_totals_of_a_file_have_no_audits(tmp_path):
-    path = tmp_path / "totals.csv"
-    path.write_text("relation,system,groups,satisfied,judged,false\nMR1,a,100,80,20,5\n", encoding="utf-8")
-    report = rerank(path)
-    assert report["relations"][0]["carry"] is None
-    assert report["overall"]["checks"] is None
-    assert report["cells"][0]["checked"] is None
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("target", ["population", "corpus"])
-def test_documents_widen_what_audits_say_of_texts_to_come(tmp_path, target):
-    reports = []
-    for number, document in enumerate((None, 5)):
-        (tmp_path / str(number)).mkdir()
-        engine = checked(sampled(imported(tmp_path / str(number), document), answers=1.0, follow_ups=1.0))
-        reports.append(study_report(engine, target=target))
-    alone, together = reports
-    for part, low, high in (
-        (lambda report: report["overall"]["checks"], "error_low", "error_high"),
-        (lambda report: report["overall"]["checks"], "fs_checked_low", "fs_checked_high"),
-        (lambda report: report["relations"][0]["carry"], "low", "high"),
-    ):
-        width, other_width = (part(report)[high] - part(report)[low] for report in reports)
-        # Texts and their follow-ups were checked: even without documents the answers about a source go together.
-        assert other_width > width if target == "population" else other_width == width
-    assert together["overall"]["checks"]["error"] == alone["overall"]["checks"]["error"]

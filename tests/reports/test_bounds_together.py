@@ -70,19 +70,6 @@ def test_one_cell_together_is_the_cell(target, documents):
         assert {name: roll_up[name] for name in BOUNDS} == pytest.approx({name: alone[name] for name in BOUNDS})
 
 
-def test_cells_with_rates_only_have_no_bounds():
-    roll_up = by(report_of(KNOWN), "overall")
-    assert roll_up["fs_rate"] == 0.25
-    assert {roll_up[name] for name in BOUNDS} == {None}
-
-
-def test_what_nobody_answered_has_no_bounds_together():
-    roll_up = by(report_of(cell("MR1.1", 300, 100, 60, 0, 60), cell("MR1.2", 100, 100, 60, 0, 60)), "overall")
-    assert (roll_up["reason"], roll_up["fs_least"]) == ("2 cells have no estimate yet", None)
-    roll_up = by(report_of(BOUNDED, cell("MR1.3", 100, 100, 0, 0)), "overall")  # of the other nothing is drawn
-    assert (roll_up["reason"], roll_up["fs_least"]) == ("2 cells have no estimate yet", None)
-
-
 def test_documents_and_shared_sources_widen_the_interval():
     cells = [cell(f"MR1.{at}", 300, 100, 60, 12, 24) for at in (1, 2, 3)]
     alone = build_report(pd.DataFrame(cells), {})  # as if cells shared nothing

@@ -7,9 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audit.errors import AuditError
 from audit.reports.build import build_report
-from audit.statistics.intervals import mid_p
 
 CELL_KEYS = [
     "task", "relation", "system", "groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false",
@@ -76,36 +74,6 @@ def test_order_does_not_depend_on_the_rows_order():
     random.Random(5).shuffle(rows)
     assert json.dumps(build(*rows)) == json.dumps(report)
     assert [entry["study"] for entry in report["relations"]] == ["s"] * 3 + ["t"] * 3
-
-
-def test_studies_and_tasks_are_ranked_apart():
-    report = build(row(study="one"), row(study="two", satisfied=70, violated=30), row(task="topic", study="one"))
-    assert len(report["relations"]) == 3
-    assert all(entry["order_observed"] == ["a"] for entry in report["relations"])
-
-
-def test_a_cell_twice_is_refused():
-    with pytest.raises(AuditError, match=r"MR1\.1 and system a is there twice"):
-        build(row(), row())
-
-
-def test_missing_columns_are_named():
-    with pytest.raises(AuditError, match="relation, system"):
-        build_report(pd.DataFrame({"task": ["sentiment"]}), {})
-
-
-def test_no_cells():
-    report = build_report(pd.DataFrame([]), {"seed": 1})
-    assert report["cells"] == report["relations"] == []
-    assert report["overall"]["cells"] == 0
-    json.dumps(report, allow_nan=False)
-
-
-def test_interval_method_and_waiting_are_passed_on():
-    report = build(row(), confidence=0.9, waiting=7, target="corpus")
-    low, high = mid_p(15, 60, 80, confidence=0.9).rounded(9)
-    assert (report["cells"][0]["fs_low"], report["cells"][0]["fs_high"]) == pytest.approx((low, high))
-    assert report["overall"]["waiting"] == 7
 
 
 def test_an_interval_contains_its_estimate_in_every_cell():

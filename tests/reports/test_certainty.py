@@ -1,19 +1,15 @@
 """Roll-ups, rankings and preferences in the report, and how they are asked for."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from audit.cli import main
-from audit.errors import BadFile, BadRow, UnknownName
 from audit.reports.build import Groups, build_report
 from audit.reports.preference import UNRELATED, Weights, read_weights
 from audit.reports.rerank import rerank
 from audit.reports.terminal import to_terminal
-from audit.statistics.intervals import mid_p
 
 PAPER = Path(__file__).parents[2].parent / "shared" / "data" / "paper" / "false_satisfaction_2022.csv"
 COUNTS = "relation,system,groups,satisfied,judged,false\n"
@@ -43,27 +39,6 @@ def test_a_roll_up_worked_by_hand(tmp_path):
     assert roll_up["fs_low"] < roll_up["fs_rate"] < roll_up["fs_high"]
     assert by(report, "overall")["cells"] == by(report, "family", "MR1")["cells"] == 4
     assert by(report, "system", "a")["cells"] == 2
-
-
-def test_a_roll_up_of_one_cell_is_the_cell(tmp_path):
-    report = rerank(totals(tmp_path, "X,a,100,80,60,15"))
-    cell = report["cells"][0]
-    for roll_up in report["rollups"]:
-        assert {name: roll_up[name] for name in ("fs_low", "fs_high")} == pytest.approx(
-            {name: cell[name] for name in ("fs_low", "fs_high")}
-        )
-        assert roll_up["sr_genuine_low"] == pytest.approx(cell["sr_genuine_low"])
-    assert {roll_up["by"] for roll_up in report["rollups"]} == {"relation", "system", "overall"}  # X has no family
-
-
-def test_a_missing_estimate_is_named(tmp_path):
-    report = rerank(totals(tmp_path, *SURE[:3], "MR1.2,b,10,8,0,0", "MR1.3,a,10,0,0,0"))
-    roll_up = by(report, "system", "b")
-    assert roll_up["fs_rate"] is roll_up["sr_genuine"] is roll_up["method"] is None
-    assert roll_up["missing"] == [{"study": None, "relation": "MR1.2", "system": "b"}]
-    assert roll_up["reason"] == "1 cell has no estimate yet"
-    assert by(report, "system", "a")["fs_rate"] is not None  # nothing satisfied needs no estimate
-    json.dumps(report, allow_nan=False)
 
 
 def test_sources_in_common_widen_a_roll_up():
@@ -116,16 +91,6 @@ def test_a_ranking_is_null_while_somebody_is_unknown(tmp_path):
     assert by(rates, "overall")["reason"].startswith("the totals have rates without counts")
 
 
-def test_the_population_has_wider_intervals(tmp_path):
-    path = totals(tmp_path, "MR1,a,526,263,263,81", "MR1,b,40,0,0,0")
-    corpus, population = (rerank(path, target=target)["cells"] for target in ("corpus", "population"))
-    assert corpus[0]["fs_low"] == corpus[0]["fs_high"]
-    assert population[0]["fs_low"] == mid_p(81, 263).low == pytest.approx(0.2544, abs=5e-5)
-    assert population[0]["sr_genuine_low"] < 0.5 * (1 - population[0]["fs_high"])  # SR_o is not sure either
-    assert population[1]["sr_genuine"] == 0
-    assert population[1]["sr_genuine_high"] == mid_p(0, 40).high
-
-
 def test_the_populations_genuine_rate_is_covered():
     # SR_o = .7 and R_FS = .3 in the population; corpora of 500 groups of which 60 satisfied ones are judged.
     from audit.statistics.rates import with_rates
@@ -167,50 +132,6 @@ def test_the_studys_users_should_take_amazon(relation):
     assert preference["ranking"][0]["p_best"] is None
 
 
-def test_systems_without_a_rate_are_not_ranked(tmp_path):
-    path = totals(tmp_path, *SURE, "MR1.1,c,100,80,60,0")
-    preference = rerank(path, weights=Weights("w", {"MR1.2": 1}))["preference"]
-    assert preference["ranking"][2]["reason"] == "no rate for MR1.2"
-    assert preference["ranking"][2]["score"] is None
-    assert preference["winner"] == ["a"]
-    unsettled = rerank(totals(tmp_path, *SURE[:3], "MR1.2,b,1000,400,0,0"), weights=Weights("w", {"MR1.2": 1}))[
-        "preference"
-    ]
-    assert (unsettled["winner"], unsettled["ranking"][0]["p_best"]) == ([], None)
-    assert unsettled["ranking"][1]["reason"] == "no estimate for MR1.2"
-
-
-@pytest.mark.parametrize(
-    ("content", "error", "says"),
-    [
-        ("relation,weight\nMR1.1,many\n", BadRow, "line 2: column weight is 'many'; allowed are numbers from 0"),
-        ("relation,weight\nMR1.1,-1\n", BadRow, "column weight is '-1'"),
-        ("relation,weight\nMR1.1,nan\n", BadRow, "column weight is 'nan'"),
-        ("relation,weight\nMR1.1,1\nMR1.1,2\n", BadRow, "line 3: relation MR1.1 is there twice"),
-        ("relation,weight\n,1\n", BadRow, "column relation is empty"),
-        ("relation,weight\nMR1.1\n", BadRow, "1 field where the header has 2"),
-        ("relation,weight\nMR1.1,0\n", BadFile, "no relation has a weight above 0"),
-        ("relation,share\nMR1.1,1\n", BadFile, "column(s) weight missing"),
-        ("", BadFile, "the file is empty"),
-    ],
-)
-def test_bad_weights(tmp_path, content, error, says):
-    path = tmp_path / "weights.csv"
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(error) as caught:
-        read_weights(str(path))
-    assert says in str(caught.value)
-    assert "weights.csv" in str(caught.value)
-
-
-def test_unknown_weights_and_names(tmp_path, capsys):
-    path = totals(tmp_path, *SURE)
-    with pytest.raises(UnknownName, match="relation with a weight 'MR9'"):
-        rerank(path, weights=Weights("w", {"MR9": 1}))
-    assert main(["rerank", str(path), "--target", "world"]) == 2
-    assert "corpus, population" in capsys.readouterr().err
-
-
 def rows_of(relations, false):
     return pd.DataFrame(
         [
@@ -220,15 +141,6 @@ def rows_of(relations, false):
             for at, (system, value) in enumerate(zip("ab", false, strict=True))
         ]
     )
-
-
-def test_p_values_follow_from_the_whole_report():
-    """Of 20 null relations one was told apart in 53 of 100 reports."""
-    alone, many = (build_report(rows_of(relations, (22, 11)), {})["relations"] for relations in (1, 20))
-    assert (alone[0]["pairs"][0]["apart"], many[0]["pairs"][0]["apart"]) == (True, False)
-    assert many[0]["pairs"][0]["p_holm"] == pytest.approx(20 * alone[0]["pairs"][0]["p"], rel=1e-6)
-    # One-sided: a rival of the reported best.
-    assert alone[0]["overtaking"][0]["p"] == pytest.approx(alone[0]["pairs"][0]["p"] / 2)
 
 
 def test_the_headline_tells_sure_changes_from_open_ones():

@@ -4,16 +4,11 @@ import json
 
 import pytest
 
-from audit.cli import main
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw, draw_all
 from audit.reports.certainty import COMPARES
-from audit.reports.html import to_html
 from audit.reports.plan import PlanRequest, lines, plan
-from audit.reports.preference import Weights
 from audit.reports.study import study_report
-from audit.reports.terminal import to_terminal
-from audit.reports.words import notes_of, order_text, preference_lines
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.draw import SampleRequest, Size
@@ -79,39 +74,6 @@ def test_a_part_of_the_groups_leaves_doubt_and_more_judging_takes_it(engine):
     assert study_report(engine)["relations"][0] == part
 
 
-def test_every_form_says_that_it_only_compares(engine):
-    report = study_report(engine)
-    (note,) = [note for note in notes_of(report) if "comparisons" in note]
-    assert "have no genuine rate of their own" in note
-    assert not any("no genuine rate yet" in note for note in notes_of(report))
-    assert note not in notes_of(report, "zh")
-    text, page = to_terminal(report), to_html(report)
-    assert "comparisons of systems only" in " ".join(text.split())
-    assert "comparisons of systems only" in page
-    assert "comparisons only" in text.splitlines()[-1]  # the signature's estimator
-    relation = report["relations"][0]
-    assert all(system.split(":")[-1] in order_text(relation, "genuine") for system in relation["order_genuine"])
-
-
-def test_ties_in_the_order_come_from_the_differences(engine):
-    report = study_report(engine)
-    relation = report["relations"][0]
-    first, second, _ = relation["order_genuine"]
-    tied = relation | {"pairs": [{"system": second, "other": first, "difference": 0.0}]}
-    assert order_text(tied, "genuine").startswith(f"{first} = {second} ")
-
-
-def test_weights_rank_without_scores(engine):
-    report = study_report(engine, weights=Weights("mine", {"T1": 1}))
-    preference = report["preference"]
-    assert [entry["score"] for entry in preference["ranking"]] == [None] * 3
-    assert {entry["reason"] for entry in preference["ranking"]} == {
-        "cells with a weight were drawn to compare systems only"
-    }
-    assert preference["winner"] == report["relations"][0]["best_genuine"]
-    assert any("has no score: cells with a weight" in line for line in preference_lines(report))
-
-
 def test_plans_go_on_from_what_was_compared_and_name_the_design(engine):
     decided = plan(engine, PlanRequest(decide="order"))
     assert decided["relations"][0]["judged"] == decided["relations"][0]["informative"] > 0
@@ -124,17 +86,3 @@ def test_plans_go_on_from_what_was_compared_and_name_the_design(engine):
     assert [design["draw"].partition(" --per-relation")[0] for design in width["designs"]] == [
         "audit sample --design shared"
     ]
-
-
-def test_one_system_alone_is_said(own, toy_corpus, toy_relations, tmp_path, capsys):
-    path = str(tmp_path / "audit.db")
-    engine = open_store(path, create=True)
-    run(engine, toy_corpus(), own.specs("calm"), toy_relations[:1], InProcess())
-    command = ["sample", "--db", path, "--per-relation", "5", "--design", "informative"]
-    assert main(command) == 2
-    assert "no relation under which two systems were checked, so there is nothing to compare" in capsys.readouterr().err
-    run(engine, toy_corpus(), own.specs("calm", "nervous"), toy_relations[1:2], InProcess())
-    assert main(command) == 0
-    assert "Nothing to compare in study 1 under T1: one system alone was checked." in capsys.readouterr().out
-    assert main([*command, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["studies"][0]["not_compared"] == ["T1"]

@@ -6,10 +6,9 @@ import shlex
 import pytest
 
 from audit.cli import main
-from audit.errors import AuditError
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
-from audit.reports.plan import PlanRequest, lines, plan
+from audit.reports.plan import PlanRequest, plan
 from audit.reports.study import study_report
 from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import SampleRequest, Size
@@ -64,18 +63,6 @@ def test_what_each_relation_needs_on_its_own(build):
     after = {relation["relation"]: relation["to_go"] for relation in document["relations"]}
     assert set(after["MR1.1"].values()) == {0}
     assert set(after["X"].values()) == {6}
-
-
-def test_hours_and_price_are_of_what_is_left(build):
-    engine = build([row(n, "a", "positive") for n in range(10)])
-    draw_all(engine, SampleRequest(Size(per_relation=4)))
-    answer_with_gold(engine)
-    document = plan(engine, PlanRequest(half_width=0.01, pace=36, price_per_hour=50, annotators=3))
-    shared = by_design(document)["shared"]
-    assert (shared["questions"], shared["answered"], shared["to_go"], shared["answers"]) == (10, 4, 6, 18)
-    assert (shared["hours"], shared["price"]) == (pytest.approx(0.18), pytest.approx(9.0))
-    assert document["cells"][0] | {"needed": 10} == document["cells"][0]
-    assert "6 questions to go (4 of 10" in lines(document)[1]
 
 
 def test_a_contest_counts_only_informative_groups(build):
@@ -175,23 +162,6 @@ def test_a_plan_for_gold_counts_its_sources_and_its_command_draws_from_them(buil
     assert again["draw"] == draw
 
 
-def test_differences_are_possible_ones(build):
-    rows = [flawed(n, system) for n in range(60) for system in "ab"]
-    engine = build(rows)
-    draw_all(engine, SampleRequest(Size(per_relation=2), "informative"))
-    answer_with_gold(engine)
-    (difference,) = plan(engine, PlanRequest(decide="winner"))["relations"][0]["differences"]
-    # 20 groups inform, of which 2 are judged and both speak for a; the others may all speak against it.
-    assert difference["system"] == "a"
-    assert (difference["low"], difference["high"]) == pytest.approx(((2 - 18) / 60, 20 / 60))
-
-
-def test_one_system_has_nothing_to_decide(build):
-    document = plan(build([row(1, "a", "positive")]), PlanRequest(decide="winner"))
-    assert document["relations"] == []
-    assert {design["questions"] for design in document["designs"]} == {0}
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -215,8 +185,3 @@ def test_mistakes_are_one_sentence(build, tmp_path, capsys, arguments, says):
     error = capsys.readouterr().err
     assert says in error
     assert error.count("\n") == 1
-
-
-def test_a_plan_needs_a_goal():
-    with pytest.raises(AuditError, match="needs a goal"):
-        PlanRequest()

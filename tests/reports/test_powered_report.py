@@ -1,16 +1,13 @@
 """`audit report --proxy`: on a small real run whose groups gold answers."""
 
 import json
-import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from sqlalchemy import select
 
-from audit.cli import main
 from audit.corpora import get_corpus
-from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.groups import judged_groups
 from audit.false_satisfaction.proxies import cell_proxies
@@ -19,7 +16,6 @@ from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.relations import Outcome, get_relation
 from audit.reports.study import study_report
-from audit.reports.terminal import to_terminal
 from audit.reports.validity import powered
 from audit.runner.executors import InProcess
 from audit.runner.run import run
@@ -168,31 +164,3 @@ def test_what_varies_together_is_what_proxies_leave(real):
         slope = used.weights[0] if used.weights else 0.0
         assert left.loc[of_cell, "value"].to_numpy() == pytest.approx(truth - slope * sample[:, 0])
         assert (left.loc[of_cell, "false"] == truth).all()
-
-
-def test_before_judging_there_is_no_estimate_and_the_reason_says_so(real):
-    _, engine = real
-    report = study_report(engine, "people", proxies=["disagreement"])
-    for cell in report["cells"]:
-        assert [cell[name] for name in ("fs_rate", "fs_low", *NEW)] == [
-            None,
-            None,
-            None,
-            None,
-            "no random sample of the cell is judged",
-        ]
-    assert "R_FS by" not in to_terminal(report)
-
-
-def test_what_cannot_be_is_refused_in_a_sentence(real, capsys):
-    path, engine = real
-    with pytest.raises(AuditError, match="take the target corpus"):
-        study_report(engine, proxies=["disagreement"], target="population")
-    with pytest.raises(UnknownName, match="unknown proxy 'size'; known are: by, disagreement, length, low_confidence"):
-        study_report(engine, proxies=["size"])
-    assert main(["report", "--db", path, "--proxy", "disagreement,by"]) == 2
-    said = r"audit: the proxy 'by' is 'ann' in row '\d+' of films\.csv \(study 1\); a proxy needs a finite number"
-    assert re.match(said, capsys.readouterr().err)
-    assert main(["report", "--db", path, "--answers", "gold", "--proxy", "length,length", "--json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
-    assert shown["signature"]["proxy"]["names"] == ["length"]

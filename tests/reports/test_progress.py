@@ -2,14 +2,12 @@
 
 import csv
 import io
-import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.annotation.activity import overview, people_activity
-from audit.cli import main
 from audit.reports.evidence import evidence
 from audit.reports.progress import CELLS, cells_at_work, progress_document, progress_lines
 from audit.reports.study import cells_of_report, report_of
@@ -37,20 +35,6 @@ def test_the_document_has_the_cells_of_the_report(judged):
     assert "fs_high" not in text
     assert "by adjudicators" in text
     assert "anna" in text
-
-
-def test_the_command_prints_the_same_numbers(judged, capsys):
-    assert main(["progress", "--db", judged, "--answers", "people", "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    assert document["judgements"]["week"] == sum(person["judgements"] for person in document["people"])
-    assert main(["progress", "--db", judged]) == 0
-    assert "questions wait for people" in capsys.readouterr().out
-
-
-def test_where_nothing_was_run_it_says_what_to_do(tmp_path, capsys):
-    open_store(str(tmp_path / "audit.db"), create=True).dispose()
-    assert main(["progress", "--db", str(tmp_path / "audit.db")]) == 2
-    assert capsys.readouterr().err == "audit: there are no studies yet; run `audit run` first\n"
 
 
 def read(data):

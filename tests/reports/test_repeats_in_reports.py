@@ -5,12 +5,10 @@ import json
 import re
 
 import pytest
-from sqlalchemy import delete, select
 
-from audit.messages import LANGUAGES
 from audit.relations import registry
 from audit.relations.base import unchanged
-from audit.relations.expect import different, equivalent
+from audit.relations.expect import different
 from audit.reports.document import check_document
 from audit.reports.html import to_html
 from audit.reports.study import study_report
@@ -18,7 +16,7 @@ from audit.reports.terminal import to_terminal
 from audit.runner.executors import InProcess
 from audit.runner.repeats import Repeats
 from audit.runner.run import run
-from audit.store import open_store, table_of, tables
+from audit.store import open_store
 
 SYSTEMS = '''
 import hashlib
@@ -77,15 +75,6 @@ def made(corpus, specs, relations, repeats):
 
 def cells(entry):
     return {(cell["relation"], cell["system"].rpartition(":")[2]): cell for cell in entry["cells"]}
-
-
-def test_nothing_is_said_where_nothing_was_asked_again(toy_corpus, specs, relations):
-    report = study_report(made(toy_corpus(), specs("steady"), relations[:1], Repeats()))
-    assert "repeats" not in report
-    for language in LANGUAGES:
-        for page in (to_html(report, language), to_terminal(report)):
-            assert "VR_m" not in page
-            assert "Contradictions" not in page
 
 
 def test_contradictions_are_told_apart_from_violations(toy_corpus, specs, relations):
@@ -158,35 +147,3 @@ def test_a_majority_is_reported_by_the_calls_it_was_made_of(toy_corpus, specs, r
     assert [first[name] for name in same] == [majority[name] for name in same]
     assert first["contradicted"] > 0
     assert {cell["violated"] for cell in entry["cells"]} == {0}
-
-
-def test_calls_that_failed_are_counted_and_left_out(toy_corpus, specs, relations):
-    engine = made(toy_corpus(), specs("shaken"), relations[:1], Repeats(3))
-    table = table_of(tables.Repeat)
-    with engine.begin() as connection:
-        inputs = connection.execute(select(table.c.input_id).distinct().order_by(table.c.input_id)).scalars().all()
-        lost = (table.c.input_id == inputs[0]) & (table.c.number == 3)
-        connection.execute(table.update().where(lost).values(label=None, score=None, error="busy"))
-        connection.execute(delete(table).where(table.c.input_id == inputs[1], table.c.number > 1))
-    (entry,) = study_report(engine)["repeats"]
-    (system,) = entry["systems"]
-    assert (system["failed"], system["inputs"]) == (1, len(inputs) - 1)
-    assert (system["least_calls"], system["most_calls"]) == (2, 3)
-    assert cells(entry)["T1", "shaken"]["groups"] < 30
-    assert "1 further call failed" in to_terminal(study_report(engine))
-
-
-def test_a_check_of_another_version_is_not_asked(toy_corpus, specs, relations):
-    engine = made(toy_corpus(), specs("shaken"), relations[:1], Repeats(2))
-    with registry.RELATIONS.restored():
-        options = {"task": "sentiment", "family": "toys", "unit": "sentence", "carry": unchanged, "check": equivalent}
-
-        def whisper(text, choices):
-            """Everything in lower case."""
-            return text.text.lower()
-
-        registry.replace_relation(registry.Plain(name="T1", version="2", summary="x", perturb=whisper, **options))
-        (entry,) = study_report(engine)["repeats"]
-    (cell,) = entry["cells"]
-    assert cell["reason"] is not None
-    assert cell["groups"] is None

@@ -12,7 +12,6 @@ from audit.annotation.causes import CAUSES
 from audit.false_satisfaction.impact import false_satisfactions, give_cause
 from audit.judging.adjudications import adjudicate
 from audit.judging.samples import draw_all
-from audit.reports.evidence import named_falses
 from audit.reports.study import study_report
 from audit.reports.validity import cause_entries
 from audit.runner.imported import import_run, read_run
@@ -62,20 +61,6 @@ def test_cells_weigh_as_many_false_satisfactions_as_they_have():
     assert share(of(entries, "relation", "X"), "other")["share"] == pytest.approx(5 / 60)
     assert of(entries, "relation", "X")["study"] == 1
     assert [entry["by"] for entry in entries] == ["relation", "system", "system", "overall"]
-
-
-def test_where_everything_is_known_there_is_nothing_to_estimate():
-    entries = cause_entries(falses(("a", 4, 4, ["doubtful", "other"])))
-    doubtful = share(of(entries, "overall", "all"), "doubtful")
-    assert (doubtful["share"], doubtful["low"], doubtful["high"]) == (0.5, 0.5, 0.5)
-
-
-def test_a_cell_without_causes_says_nothing():
-    entries = cause_entries(falses(("a", 100, 20, ["doubtful"]), ("b", 100, 20, [None] * 9)))
-    assert [entry["name"] for entry in entries] == ["X", "a", "all"]
-    assert (of(entries, "relation", "X")["false"], of(entries, "relation", "X")["named"]) == (10, 1)
-    assert cause_entries(falses(("a", 100, 20, [None]))) == []
-    assert cause_entries(falses()) == []
 
 
 codes = st.lists(st.sampled_from([*CAUSES, None]), min_size=1, max_size=8)
@@ -147,10 +132,3 @@ def test_spot_checks_are_no_disputes(engine):
     disputes = study_report(engine)["disputes"]
     assert (disputes["settled"], disputes["uncoded"]) == (1, 0)
     assert [reason["reason"] for reason in disputes["reasons"] if reason["count"]] == ["language"]
-
-
-def test_there_are_no_causes_where_nothing_is_drawn(engine, tmp_path):
-    from audit.false_satisfaction.cells import count
-
-    with engine.connect() as connection:
-        assert len(named_falses(connection, count(connection))) == 0

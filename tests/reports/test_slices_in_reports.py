@@ -5,23 +5,15 @@ import random
 
 import pytest
 
-from audit.cli import main
 from audit.corpora.slices import find_slicing
-from audit.errors import AuditError, UnknownName
-from audit.false_satisfaction.accuracy import NO_GOLD, RightOutputs, SystemAccuracy
+from audit.errors import AuditError
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
-from audit.reports.accuracy import accuracy_entries
 from audit.reports.document import check_document
 from audit.reports.evidence import evidence
-from audit.reports.html import to_html
 from audit.reports.slices import Frames, How, slice_entries
 from audit.reports.study import report_of, study_report
-from audit.reports.terminal import to_terminal
 from audit.reports.words import (
-    accuracy_lines,
-    accuracy_order,
-    shown_accuracy,
     slice_lines,
     slice_rows,
     worst_rows,
@@ -156,26 +148,6 @@ def test_a_sample_s_groups_of_a_slice_estimate_the_slice(sampled):
         assert rates["vr_observed"] <= rates["vr_genuine"] + 1e-12
 
 
-def test_a_slice_without_a_judged_group_is_not_known(tmp_path):
-    engine = database(tmp_path, per_relation=1)
-    report = study_report(engine, slices=["genre"])
-    unknown = [rates for rates in report["slices"][0]["rates"] if rates["vr_genuine"] is None]
-    assert {rates["reason"] for rates in unknown if rates["relation"]} == {"it has no judged group"}
-    assert {rates["reason"] for rates in unknown if rates["relation"] is None} <= {
-        "1 of 2 relations has no judged group", "2 of 2 relations have no judged group",
-    }  # fmt: skip
-    assert len(unknown) > 4
-    assert " –\n" in to_terminal(report)
-    json.dumps(report, allow_nan=False)
-
-
-def test_for_the_population_the_ends_are_wider(sampled):
-    corpus, population = (study_report(sampled, slices=["genre"], target=target) for target in ("corpus", "population"))
-    for rates, other in zip(corpus["slices"][0]["rates"], population["slices"][0]["rates"], strict=True):
-        assert rates["vr_genuine"] == pytest.approx(other["vr_genuine"])
-        assert other["vr_genuine_high"] - other["vr_genuine_low"] > rates["vr_genuine_high"] - rates["vr_genuine_low"]
-
-
 def test_accuracy_stands_beside_both_rates(report, whole):
     (entry,) = report["accuracy"]
     assert (entry["sources"], entry["over"], entry["reason"]) == (FILMS, "all", None)
@@ -209,53 +181,6 @@ def table(*systems):
     ]
     rows = [{"by": "all", "name": "all", "rates": rates}]
     return {"task": "t", "study": 1, "corpus": "c", "systems": [system[0] for system in systems], "rows": rows}
-
-
-def test_ties_and_what_is_unknown():
-    tables = [table(("a", 0.2, 0.5), ("b", 0.2, None))]
-    counts = [RightOutputs(1, 10, (SystemAccuracy("a", 10, 9), SystemAccuracy("b", 10, 5)))]
-    (entry,) = accuracy_entries(tables, counts)
-    assert entry["order_genuine"] is None
-    assert accuracy_order(entry, "observed") == "a = b"
-    assert "Order by 1 - VR_g: not known." in accuracy_lines(entry)
-    assert "Order by 1 - VR_o: a = b (another order)." in accuracy_lines(entry)
-    (none,) = accuracy_entries(tables, [RightOutputs(1, 10, (SystemAccuracy("a", 0, 0), SystemAccuracy("b", 10, 5)))])
-    assert (none["systems"][0]["accuracy"], none["order_accuracy"]) == (None, None)
-
-
-def test_without_gold_the_document_says_why_and_no_reader_is_bothered(tmp_path):
-    engine = database(tmp_path, gold=False)
-    report = study_report(engine, slices=["genre"])
-    assert report["accuracy"][0]["reason"] == NO_GOLD
-    assert report["accuracy"][0]["systems"] == []
-    assert report["accuracy"][0]["order_accuracy"] is None
-    assert shown_accuracy(report) == []
-    assert "Accuracy" not in to_terminal(report)
-    assert accuracy_lines(report["accuracy"][0]) == ["No accuracy: the corpus has no gold labels."]
-
-
-def test_a_study_that_lacks_the_property_says_so(whole, tmp_path):
-    database(tmp_path)
-    more = tmp_path / "more.jsonl"
-    bare = [{name: value for name, value in row.items() if name != "attributes"} for row in list(lines())[:40]]
-    more.write_text("\n".join(map(json.dumps, bare)), encoding="utf-8")
-    engine = open_store(str(tmp_path / "audit.db"))
-    import_run(engine, read_run(more))
-    report = study_report(engine, slices=["genre"])
-    assert [entry["reason"] for entry in report["slices"]] == [None, "no source of this corpus has a slice by genre"]
-    assert "Not known: no source of this corpus has a slice by genre." in to_terminal(report)
-    assert "Not known: no source of this corpus has a slice by genre." in to_html(report)
-
-
-def test_slices_are_asked_for_on_the_command_line(whole, capsys):
-    path = whole.url.database
-    assert main(["report", "--db", path, "--slice", "gold", "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    assert document["slices"][0]["by"] == document["signature"]["slices"][0] == "gold"
-    assert main(["report", "--db", path, "--slice", "colour"]) == 2
-    assert "unknown slice 'colour'; known are: column:NAME, document, gender, genre, gold" in capsys.readouterr().err
-    with pytest.raises(UnknownName):
-        study_report(whole, slices=["colour"])
 
 
 # Slices of several kinds, who is best in each, and the worst of them.
@@ -334,31 +259,6 @@ def test_another_system_is_best_where_texts_deny(many):
     lines = " ".join(slice_lines(entry))
     assert "In yes steady is best by genuine rates, not quick" in lines
     assert "By genuine rates quick is best, as over all sources, in: no." in lines
-
-
-def test_what_is_empty_or_in_no_slice_is_told(many):
-    by = {entry["by"]: entry for entry in many["slices"]}
-    assert (by["phrase:zebra"]["slices"], by["phrase:zebra"]["empty"]) == (["no"], ["yes"])
-    assert (by["shouts"]["slices"], by["shouts"]["empty"]) == (["no"], ["yes"])
-    assert (by["genre"]["slices"], by["genre"]["unsliced"]) == (["comedy", "drama", None], OTHERS // 10)
-    text = " ".join(to_terminal(many).split())
-    assert "so that nothing is said of them: yes." in text
-    assert "30 sources are in no slice." in text
-    assert "Slices in which relations are broken most" in text
-    assert many["signature"]["slices"] == ["negation", "length", "genre", "phrase:zebra", "shouts"]
-
-
-def test_few_sources_are_not_tested(divided):
-    document = study_report(divided, slices=["phrase:Film 1."])  # eleven texts, Film 1 and 10 to 19
-    assert document["slice_tests"]["tests"] == []
-    assert {one["slice"] for one in document["slice_tests"]["untested"]} == {"yes", "no"}
-    assert "Not tested by VR_o" in to_terminal(document)
-
-
-def test_of_a_corpus_nothing_is_tested(divided):
-    document = study_report(divided, slices=["negation"], target="corpus")
-    assert (document["slice_tests"]["tests"], document["slice_tests"]["untested"]) == ([], [])
-    assert "No slice is tested" in to_terminal(document)
 
 
 def test_a_failing_function_changes_nothing_and_is_told(divided):

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from audit.reports.build import build_report
 from audit.reports.certainty import Certainty, families_of, roll_ups
-from audit.reports.rerank import rerank
-from audit.reports.violations import NOT_RUN, NOTHING, UNCOUNTED, VR_BOUNDS, rates_of, violation_tables
+from audit.reports.violations import NOT_RUN, rates_of, violation_tables
 from audit.statistics.rates import with_rates
 
 FAMILIES = {"MR1": "substitution", "MR2": "substitution", "MR5": "synonyms", "MR7": "reordering"}
@@ -73,21 +72,6 @@ def test_worked_by_hand():
     json.dumps(report, allow_nan=False)
 
 
-def test_rows_that_are_not_known_say_why():
-    report = report_of(*ROWS[:3], row("MR2.1", "b", 270, 30, 0, 0), row("MR7.1", "b", 0, 0, 0, 0))
-    assert entry(report, "relation", "MR7.1", "b")["reason"] == NOTHING
-    assert entry(report, "all", "all", "b")["reason"] == "1 cell has no estimate yet"
-    assert entry(report, "all", "all", "b")["vr_observed"] == pytest.approx(50 / 400)
-    # The relations of which every system has an estimate, and those that apply to nothing.
-    over = entry(report, "estimated", "2 of 3 relations", "a")
-    assert (over["groups"], over["vr_observed"], over["vr_genuine"]) == (100, 0.1, pytest.approx(0.55))
-
-
-def test_a_relation_that_is_known_is_not_named_where_nothing_is():
-    report = report_of(*(row | {"judged": 0, "false": 0, "drawn": 0} for row in ROWS))
-    assert [row["by"] for row in report["violations"][0]["rows"]][-1] == "all"
-
-
 @settings(max_examples=25)
 @given(st.lists(CELL, min_size=1, max_size=12, unique_by=lambda cell: cell[:2]))
 def test_a_table_says_what_cells_and_roll_ups_say(cells):
@@ -115,15 +99,3 @@ def test_a_table_says_what_cells_and_roll_ups_say(cells):
         ):
             assert (entry[name] is None) == (rollup[rest] is None)
             assert entry[name] is None or entry[name] == pytest.approx(1 - rollup[rest])
-
-
-def test_a_file_of_rates_has_no_families_together(tmp_path):
-    path = tmp_path / "totals.csv"
-    path.write_text("relation,system,sr_observed,fs_rate\nMR1.1,a,.8,.25\nMR1.2,a,.5,.2\n", encoding="utf-8")
-    report = rerank(path)
-    assert entry(report, "relation", "MR1.1", "a") == {
-        "name": "MR1.1", "system": "a", "groups": None, "vr_observed": pytest.approx(0.2),
-        "vr_genuine": pytest.approx(0.4), "vr_genuine_low": None, "vr_genuine_high": None, "reason": None,
-        **dict.fromkeys(VR_BOUNDS),
-    }  # fmt: skip
-    assert entry(report, "family", "MR1", "a")["reason"] == UNCOUNTED

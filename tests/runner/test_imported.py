@@ -200,24 +200,12 @@ def test_a_bad_row_is_told_with_file_line_and_reason(kind, file):
     assert str(caught.value).startswith(f"{path}, line 3: ")
 
 
-def test_an_id_names_one_text(file):
-    with pytest.raises(BadRow, match=r"the source with the id .1. has another text or language in line 1"):
-        read_run(file(GROUP | {"id": "1"}, GROUP | {"id": "1", "source": "Another.", "relation": "MR1.3"}))
-
-
 def test_an_import_that_fails_half_way_leaves_nothing(file, engine, content, monkeypatch):
     before = content(engine)
     many = [GROUP | {"system": f"s{n}"} for n in range(1100)]
     with pytest.raises(AuditError, match="at most 1023 relations and systems"):
         take(engine, file(*[row | {"follow_ups": [f"Follow-up {n}."]} for n, row in enumerate(many)]))
     assert content(engine) == before
-
-
-def test_attributes_are_kept_with_the_source(engine, file):
-    take(engine, file(GROUP | {"attributes": {"length": 12, "by": "ann", "none": None}}))
-    source = table_of(tables.Source)
-    with engine.connect() as connection:
-        assert connection.execute(select(source.c.attributes)).scalar_one() == {"length": "12", "by": "ann"}
 
 
 PAIR = GROUP | {

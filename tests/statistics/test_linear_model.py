@@ -122,14 +122,6 @@ def test_clusters_as_statsmodels():
     assert translator.f == pytest.approx(float(wald.fvalue) * (groups - 2) / (groups - 1))
 
 
-def test_too_few_clusters_test_nothing():
-    data = unbalanced(languages=5, most=4).assign(sentence=lambda rows: rows.index % 3)
-    language, translator, _ = type_three(fit_two_way(data, interaction=True, clusters="sentence"))
-    assert (language.f, language.p) == (None, None)
-    assert "few" in language.reason
-    assert translator.df_error == 1
-
-
 def test_tukey_as_statsmodels_where_there_is_one_factor():
     multiple = pytest.importorskip("statsmodels.stats.multicomp", reason="statsmodels is a package of the tests")
     data = unbalanced().assign(translator="only")
@@ -144,24 +136,12 @@ def test_tukey_as_statsmodels_where_there_is_one_factor():
     assert [pair.high for pair in comparisons] == pytest.approx(-theirs.confint[:, 0], abs=1e-4)
 
 
-def test_one_level_has_no_effect():
-    tests = type_three(fit_two_way(unbalanced().assign(translator="only")))
-    assert [test.effect for test in tests] == ["language", "translator", "language x translator"]
-    assert tests[0].df == 3
-    assert [(test.f, test.p, test.df) for test in tests[1:]] == [(None, None, 0)] * 2
-    assert all(test.reason for test in tests[1:])
-
-
 def test_adjusted_p_of_the_study():
     # MCMT: t(5608) = 3.71, 3.80 and 0.12 of three translators; adjusted p = 0.0006, 0.0004 and 0.9920.
     assert round(adjusted_p(3.71, 3, 5608), 4) == 0.0006
     assert round(adjusted_p(3.80, 3, 5608), 4) == 0.0004
     assert adjusted_p(0.12, 3, 5608) == pytest.approx(0.992, abs=5e-4)
     assert adjusted_p(5.0, 1, 10) == 1
-
-
-def test_two_means_need_no_adjusting():
-    assert adjusted_p(2.1, 2, 30) == pytest.approx(2 * stats.t.sf(2.1, 30), abs=1e-9)
 
 
 def test_subsets_of_the_study():
@@ -172,75 +152,6 @@ def test_subsets_of_the_study():
     assert homogeneous_subsets(means, pairs) == (("bing", "a"), ("google", "a"), ("youdao", "b"))
     with pytest.raises(AuditError, match="bing and google were not compared"):
         homogeneous_subsets(means, pairs[1:])
-
-
-EMPTY = {cell: values for cell, values in MOORE.items() if cell != ("medium", "high")}
-
-
-def test_with_the_interaction_a_level_with_an_empty_cell_has_no_mean():
-    fit = fit_two_way(frame(EMPTY))
-    means = {mean.level: mean for mean in least_squares_means(fit, "language")}
-    assert (means["medium"].mean, means["medium"].se, means["medium"].low) == (None, None, None)
-    assert means["medium"].missing == ("high",)
-    assert "high" in means["medium"].reason
-    assert means["low"].mean == pytest.approx((8.9 + 17.4) / 2)
-    assert [mean.mean is None for mean in least_squares_means(fit, "translator")] == [True, False]
-    assert [(pair.one, pair.other) for pair in compare_means(fit, "language")] == [("high", "low")]
-    assert compare_means(fit, "translator") == ()
-    language, translator, both = type_three(fit)
-    assert (language.df, language.left_out) == (1, ("medium",))
-    assert (translator.f, translator.left_out) == (None, ("high",))
-    assert both.df == 1  # five cells, and four differences among rows and columns that an additive model explains
-
-
-def test_without_the_interaction_an_empty_cell_is_filled_by_the_others():
-    fit = fit_two_way(frame(EMPTY), interaction=False)
-    means = {mean.level: mean for mean in least_squares_means(fit, "language")}
-    assert means["medium"].mean is not None
-    assert means["medium"].missing == ("high",)
-    assert [mean.mean is None for mean in least_squares_means(fit, "translator")] == [False, False]
-
-
-def test_levels_that_nothing_connects_have_no_means():
-    # Two languages with one translator each: whether languages or translators differ cannot be told.
-    cells = {("fr", "a"): [1, 2, 3], ("zh", "b"): [4, 5, 7]}
-    fit = fit_two_way(frame(cells), interaction=False)
-    assert [mean.mean for mean in least_squares_means(fit, "language")] == [None, None]
-    assert [test.f for test in type_three(fit)] == [None, None]
-    assert compare_means(fit, "language") == ()
-
-
-def test_the_interaction_of_an_additive_table_is_nothing():
-    cells = {(a, b): [i + j - 1, i + j + 1] for i, a in enumerate(("x", "y", "z")) for j, b in enumerate(("p", "q"))}
-    *_, both = type_three(fit_two_way(frame(cells)))
-    assert both.f == pytest.approx(0, abs=1e-9)
-    assert both.p == pytest.approx(1)
-
-
-def test_scores_that_do_not_vary_within_cells():
-    cells = {("x", "p"): [0.1, 0.1], ("x", "q"): [0.3, 0.3], ("y", "p"): [0.2, 0.2], ("y", "q"): [0.7, 0.7]}
-    fit = fit_two_way(frame(cells))
-    assert fit.mse == 0
-    assert [test.reason for test in type_three(fit)] == ["scores do not vary within cells"] * 3
-    assert [mean.se for mean in least_squares_means(fit, "language")] == [0, 0]
-    with pytest.raises(AuditError, match="do not vary"):
-        compare_means(fit, "language")
-
-
-def test_what_cannot_be_fitted_is_refused():
-    data = frame(MOORE)
-    with pytest.raises(AuditError, match="two different factors"):
-        fit_two_way(data, "language", "language")
-    with pytest.raises(AuditError, match="two different factors"):
-        fit_two_way(data.head(0))
-    with pytest.raises(AuditError, match=r"1 of 45 scores are no finite numbers"):
-        fit_two_way(data.assign(score=data["score"].where(data.index > 0)))
-    with pytest.raises(AuditError, match="no degree of freedom"):
-        fit_two_way(data.drop_duplicates(["language", "translator"]))
-    with pytest.raises(AuditError, match="one cluster"):
-        fit_two_way(data.assign(all="same"), clusters="all")
-    with pytest.raises(AuditError, match="no factor 'score'"):
-        least_squares_means(fit_two_way(data), "score")
 
 
 SCORES = st.floats(-5, 5, allow_nan=False).map(lambda value: round(value, 3))

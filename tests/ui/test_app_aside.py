@@ -41,27 +41,6 @@ def press(app: AppTest, name: str) -> int:
 
 
 @in_both
-def test_skip_goes_on_and_the_question_comes_back_at_the_end(prepared: Prepared, language: str) -> None:
-    app = open_app(prepared.ann, language)
-    skipped = press(app, "skip")
-    assert shown(app) != skipped
-    assert text_in(language, "annotate.skipped") in said(app)
-    assert [(row["kind"], row["question_id"]) for row in rows(prepared, tables.Aside)] == [("skip", skipped)]
-    # It survives a reload.
-    app = open_app(prepared.ann, language)
-    seen = []
-    while shown(app) != skipped:
-        seen.append(press(app, "judge-neutral"))
-    assert len(seen) == 11
-    assert text_in(language, "annotate.skipped_before") in said(app)
-    press(app, "skip")
-    assert shown(app) == skipped  # nothing else is left
-    press(app, "judge-neutral")
-    assert text_in(language, "annotate.nothing") in blocks(app)
-    assert len(rows(prepared, tables.Judgement)) == 12
-
-
-@in_both
 def test_a_flag_needs_a_comment_and_goes_to_the_adjudicator_who_settles_it(prepared: Prepared, language: str) -> None:
     app = open_app(prepared.ann, language)
     question = press(app, "flag")
@@ -90,28 +69,6 @@ def test_a_flag_needs_a_comment_and_goes_to_the_adjudicator_who_settles_it(prepa
     assert [(row["origin"], row["allowed"]) for row in rows(prepared, tables.Answer)] == [("adjudicated", ["negative"])]
 
 
-@in_both
-def test_a_flag_is_sent_back_with_a_remark(prepared: Prepared, language: str) -> None:
-    app = open_app(prepared.ann, language)
-    question = shown(app)
-    app.text_input(key=f"comment-{question}").set_value("what film?")
-    press(app, "flag")
-    desk = go(open_app(prepared.judge, language), "adjudicate")
-    desk.segmented_control(key="adjudicate-mode").set_value("flags").run()
-    desk.text_area(key=f"note-{question}").set_value("any *film*")
-    desk.button(key=f"back-{question}").click().run()
-    assert not desk.exception
-    assert text_in(language, "flagged.nothing") in blocks(desk)
-    assert [row["kind"] for row in rows(prepared, tables.Aside)] == ["flag", "back"]
-    assert rows(prepared, tables.Adjudication) == []
-    press(app, "judge-neutral")  # what was on the screen
-    assert shown(app) == question
-    assert text_in(language, "annotate.sent_back_saying", remark="any *film*") in said(app)
-    assert "any \\*film\\*" in written(app)
-    press(app, "judge-negative")
-    assert [row["answer"] for row in rows(prepared, tables.Judgement)] == ["neutral", "negative"]
-
-
 @pytest.mark.parametrize("name", ["skip", "flag", "undo"])
 def test_a_login_that_has_ended_puts_nothing_aside(prepared: Prepared, name: str) -> None:
     app = open_app(prepared.ann)
@@ -121,21 +78,6 @@ def test_a_login_that_has_ended_puts_nothing_aside(prepared: Prepared, name: str
         end_logins(connection, prepared.ann.id)
     press(app, name)
     assert text_in("en", "app.logged_out") in said(app)
-    assert rows(prepared, tables.Aside) == []
-    assert [row["answer"] for row in rows(prepared, tables.Judgement)] == ["neutral"]
-
-
-@pytest.mark.parametrize("name", ["skip", "flag", "undo"])
-def test_a_key_that_comes_too_soon_puts_nothing_aside(
-    prepared: Prepared, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    first = open_app(prepared.ann)
-    press(first, "judge-neutral")
-    monkeypatch.setattr(annotate, "LEAST", timedelta(minutes=1))
-    app = open_app(prepared.ann)
-    app.text_input(key=f"comment-{shown(app)}").set_value("odd")
-    press(app, name)
-    assert text_in("en", "annotate.too_soon") in said(app)
     assert rows(prepared, tables.Aside) == []
     assert [row["answer"] for row in rows(prepared, tables.Judgement)] == ["neutral"]
 
@@ -165,22 +107,3 @@ def test_the_guideline_opens_and_says_once_that_it_changed(
     assert changed not in said(app)
     assert text_in(language, "annotate.guideline_version", version=newer.version) in said(app)
     assert [row["guideline"] for row in rows(prepared, tables.Judgement)] == [now.version, newer.version]
-
-
-def test_an_undone_answer_and_a_flag_that_is_taken_back_bring_their_comments_with_them(prepared: Prepared) -> None:
-    app = open_app(prepared.ann)
-    judged = shown(app)
-    app.text_input(key=f"comment-{judged}").set_value(HOSTILE)
-    press(app, "judge-neutral")
-    press(app, "undo")
-    assert app.text_input(key=f"comment-{judged}").value == HOSTILE
-    press(app, "judge-positive")
-    assert [row["comment"] for row in rows(prepared, tables.Judgement)] == [HOSTILE, None, HOSTILE]
-    flagged = shown(app)
-    app.text_input(key=f"comment-{flagged}").set_value("cut off")
-    press(app, "flag")
-    press(app, "undo")
-    assert shown(app) == flagged
-    assert app.text_input(key=f"comment-{flagged}").value == "cut off"
-    press(app, "judge-positive")
-    assert app.text_input(key=f"comment-{shown(app)}").value == ""

@@ -81,30 +81,3 @@ def test_an_adjudicator_checks_without_seeing_the_votes(agreed: Prepared, langua
     app.button(key=f"store-{second}").click().run()
     assert waiting(agreed) == []
     assert adjudications(agreed)[-2:] == [(second, [], ""), (second, ["neutral", "positive"], "spot check")]
-
-
-def test_who_judged_a_question_is_not_given_it_to_check(agreed: Prepared) -> None:
-    judgement = table_of(tables.Judgement)
-    with agreed.engine.begin() as connection:
-        of_ben = select(judgement.c.id).where(judgement.c.annotator_id == agreed.ben.id)
-        connection.execute(judgement.update().where(judgement.c.id.in_(of_ben)).values(annotator_id=agreed.judge.id))
-    assert text_in("en", "check.nothing") in blocks(checks(agreed))
-
-
-def test_a_check_that_somebody_else_made_meanwhile_is_refused(agreed: Prepared) -> None:
-    from audit.judging.adjudications import check
-
-    first = waiting(agreed)[0]
-    app = checks(agreed)
-    check(agreed.engine, agreed.boss.id, first, ["neutral"])
-    app.button(key=f"check-{first}-positive").click().run()
-    assert not app.exception
-    assert text_in("en", "adjudicate.gone") in said(app)
-    assert not any(button.key == f"store-{first}" for button in app.button)
-    assert [row[1] for row in adjudications(agreed)] == [["neutral"]]
-
-
-def test_disputes_are_what_the_page_begins_with(agreed: Prepared) -> None:
-    app = go(open_app(agreed.judge), "adjudicate")
-    assert text_in("en", "adjudicate.nothing") in blocks(app)
-    assert app.segmented_control(key="adjudicate-mode").value == "disputed"

@@ -6,15 +6,12 @@ from typing import Any
 import pytest
 from app_driver import Prepared, blocks, go, in_both, open_app, said
 from streamlit.testing.v1 import AppTest
-from test_app_pages import judged_by_all
 
 from audit.annotation.accounts import add_account, disable_account
 from audit.annotation.queue import next_question
 from audit.judging.judgements import judge
 from audit.judging.unit import rebuild
 from audit.store import open_store
-from audit.ui import background_cache
-from audit.ui.background_cache import CachedAnswer
 from audit.ui.dashboard import SECTIONS, TAB
 from audit.ui.language import text_in
 
@@ -66,18 +63,6 @@ def test_every_section_in_every_language(disagreeing: Prepared, section: str, la
 
 @in_both
 @pytest.mark.parametrize("section", SECTIONS)
-def test_with_nothing_judged_it_says_so(prepared: Prepared, section: str, language: str) -> None:
-    app = whole(prepared, section, language)
-    key = {
-        "progress": "dashboard.nobody_lately",
-        "agreement": "dashboard.no_agreement",
-        "people": "dashboard.nobody_judged",
-    }[section]
-    assert text_in(language, key) in said(app).replace("\\", "")
-
-
-@in_both
-@pytest.mark.parametrize("section", SECTIONS)
 def test_an_empty_database_says_what_comes_next(tmp_path: Path, monkeypatch: Any, section: str, language: str) -> None:
     engine = open_store(str(tmp_path / "audit.db"), create=True)
     boss = add_account(engine, "boss", "manager", "a long password")
@@ -100,30 +85,6 @@ def test_the_totals_and_the_cells_are_those_of_the_database(disagreeing: Prepare
     table = app.dataframe[0].value
     assert (table["Judged"] <= table["Settled"]).all()
     assert set(table["Relation"]) == {"MR1.4", "MR3.1"}
-
-
-def test_agreement_is_that_of_the_command(disagreeing: Prepared) -> None:
-    app = dashboard(disagreeing, "agreement")
-    table = app.dataframe[0].value.set_index("Coefficient")
-    # ben says negative to 4 of 12 texts of which ann calls all positive.
-    assert table.loc["percent agreement", "Estimate"] == pytest.approx(8 / 12)
-    assert "On 4 of 12 questions" in said(app).replace("\\", "")
-
-
-def test_numbers_that_took_long_say_when_they_were_computed(prepared: Prepared) -> None:
-    app = dashboard(prepared, "progress")
-    cache = background_cache._cache()
-    for key, answer in list(cache.answers.items()):
-        if str(prepared.path) in key and "'cells'" in key:
-            cache.answers[key] = CachedAnswer(answer.value, answer.state, answer.at, background_cache.QUICK + 5)
-    judged_by_all(prepared)
-    app.run()
-    assert "answers have come since" in said(app)
-    before = app.dataframe[0].value["Judged"].sum()
-    app.button(key="again-progress").click().run()
-    assert not app.exception
-    assert app.dataframe[0].value["Judged"].sum() > before
-    assert "answers have come since" not in said(app)
 
 
 def test_who_is_no_manager_any_more_is_kept_out(disagreeing: Prepared) -> None:

@@ -3,19 +3,16 @@
 import re
 
 import pytest
-from app_driver import HOSTILE, Prepared, blocks, closed, in_both, open_app, opened_copy, said
+from app_driver import Prepared, blocks, closed, in_both, open_app, opened_copy, said
 from group_driver import names, prepare_groups, to_group
 from sqlalchemy import select
 
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.questions import reveals_outputs
-from audit.annotation.queue import Shown, ShownGroup, ShownMember, show
-from audit.judging.judgements import judge, undo
+from audit.annotation.queue import Shown, show
 from audit.relations.asking import group_question
 from audit.store import table_of, tables
-from audit.tasks import Input, wording
 from audit.ui.language import html, text_in, texts
-from audit.ui.question import _group_html
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 
@@ -76,24 +73,6 @@ def test_neither_systems_nor_relations_nor_verdicts_reach_the_annotator(groups: 
         assert word not in sent
 
 
-def test_members_are_escaped_marked_and_numbered() -> None:
-    source, other = Input.of("It is good."), Input.of(f"It is good. {HOSTILE}")
-    pair = _group_html(ShownGroup("X", "", (ShownMember("source", source), ShownMember("follow_up", other))))
-    assert "<script" not in pair
-    assert "&lt;script&gt;" in re.sub("</?(ins|del)>", "", pair)
-    assert "audit-beside" not in pair
-    lost = _group_html(ShownGroup("X", "", (ShownMember("source", other), ShownMember("follow_up", source))))
-    assert "<del>" in lost.partition("</section>")[0]  # what was left out is marked in the source
-    members = (ShownMember("source", source), ShownMember("follow_up", other), ShownMember("follow_up", other))
-    several = _group_html(ShownGroup("X", "", members))
-    assert all(f"<h3>Text {letter}</h3>" in several for letter in "ABC")
-    assert "<ins>" not in several.partition("</section>")[0].partition("audit-members")[2]
-    losing = (ShownMember("source", other), ShownMember("follow_up", source), ShownMember("follow_up", source))
-    assert _group_html(ShownGroup("X", "", losing)).count("<del>") == 3  # in each follow-up, and in the legend
-    document = Input.of("A long review. " * 40)
-    assert "audit-beside" in _group_html(ShownGroup("X", "", (ShownMember("source", document),)))
-
-
 @in_both
 def test_a_group_of_one_system_says_what_it_reveals(groups: Prepared, language: str) -> None:
     shown = to_group(groups, groups.ann.id)
@@ -107,40 +86,3 @@ def test_a_group_of_one_system_says_what_it_reveals(groups: Prepared, language: 
         kinds = set(connection.execute(select(question.c.kind).where(reveals_outputs(question))).scalars())
     assert kinds == {"group"}
     assert html(text_in(language, "group.reveals")) in body(open_app(groups.ann, language))
-
-
-@in_both
-def test_a_change_of_kind_is_said_before_a_key_counts_and_undo_goes_back_over_it(
-    groups: Prepared, language: str
-) -> None:
-    def answers(app) -> list[str]:
-        return [str(button.key) for button in app.button if str(button.key).startswith("judge-")]
-
-    def pressed(app, beginning: str):
-        next(button for button in app.button if str(button.key).startswith(beginning)).click().run()
-        assert not app.exception
-        return app
-
-    shown = to_group(groups, groups.ann.id)
-    judge(groups.engine, groups.ann.id, shown.id, "holds")
-    undo(groups.engine, groups.ann.id)  # she has judged a group before, so no guideline stands in her way
-    text = undo(groups.engine, groups.ann.id)
-    app = open_app(groups.ann, language, read=False)
-    pressed(app, f"judge-{text}-neutral")
-    title = html(text_in(language, "gate.switch_title", task=wording("sentiment", language).name))
-    assert title in blocks(app)
-    assert not answers(app)
-    assert "guideline" not in "".join(str(button.key) for button in app.button)
-    pressed(app, "undo-gate")
-    assert f"judge-{text}-positive" in answers(app), "undo goes back over a change of kind"
-    pressed(app, f"judge-{text}-positive")
-    assert title in blocks(app)
-    pressed(app, "gate-begin")
-    assert f"judge-{shown.id}-holds" in answers(app)
-    pressed(app, f"judge-{shown.id}-holds")
-    assert title not in blocks(app), "the next one is of the same kind"
-    # Whoever opens the page anew is told where the kind of the next question is another one than that answered last.
-    judgement = table_of(tables.Judgement)
-    with groups.engine.connect() as connection:
-        assert connection.execute(select(judgement.c.answer).order_by(judgement.c.id.desc())).scalar() == "holds"
-    assert title not in blocks(open_app(groups.ann, language, read=False))

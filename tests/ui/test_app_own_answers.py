@@ -1,18 +1,13 @@
 """The page *My answers*, through the app itself."""
 
-from datetime import timedelta
-
 import pytest
 from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app, rows, said
 from streamlit.testing.v1 import AppTest
 
 from audit.annotation.accounts import Account
 from audit.annotation.queue import next_question
-from audit.judging.adjudications import adjudicate
-from audit.judging.deferral import flagged_ids
 from audit.judging.judgements import judge
 from audit.store import tables
-from audit.ui import own_answers
 from audit.ui.language import text_in
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
@@ -70,34 +65,6 @@ def test_an_answer_is_found_changed_and_restored(prepared: Prepared, language: s
     assert words("own.undone", answer=names[0]) in said(app)
     assert (rows(prepared, tables.Judgement)[-1]["answer"], len(openers(app))) == ("neutral", 1)
     assert not [button for button in app.button if str(button.key).startswith("own-undo-")]
-
-
-def test_what_is_closed_says_why_and_is_flagged_with_a_comment(prepared: Prepared) -> None:
-    id = judged(prepared, prepared.ann, "positive")[0]
-    adjudicate(prepared.engine, prepared.judge.id, id, ["negative"], "", "slip")
-    app = page_of(prepared.ann)
-    assert [button.label for button in openers(app)] == [text_in("en", "own.open")]
-    openers(app)[0].click().run()
-    assert text_in("en", "own.closed_settled") in said(app)
-    assert not [button for button in app.button if str(button.key).startswith("judge-")]
-    flag = next(button for button in app.button if str(button.key).startswith("flag-own-"))
-    flag.click().run()
-    assert "say in the comment" in said(app).lower()
-    next(field for field in app.text_input if str(field.key).startswith("comment-own-")).set_value("misread").run()
-    next(button for button in app.button if str(button.key).startswith("flag-own-")).click().run()
-    assert text_in("en", "own.now_flagged") in said(app)
-    assert flagged_ids(prepared.engine, prepared.judge.id) == [id]
-    assert text_in("en", "own.is_flagged") in blocks(app)
-
-
-def test_an_answer_so_soon_is_not_taken(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
-    judged(prepared, prepared.ann, "positive")
-    app = page_of(prepared.ann)
-    openers(app)[0].click().run()
-    monkeypatch.setattr(own_answers, "LEAST", timedelta(hours=1))
-    press(app, "negative")
-    assert text_in("en", "annotate.too_soon").rstrip(".").lower() in said(app).lower()
-    assert len(rows(prepared, tables.Judgement)) == 1
 
 
 def test_texts_are_shown_as_they_are_and_nothing_of_systems_and_others(prepared: Prepared) -> None:

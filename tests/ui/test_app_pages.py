@@ -1,6 +1,5 @@
 """Who sees which page, in both languages, and what browse, results and accounts show."""
 
-import json
 from typing import Any
 
 import pytest
@@ -61,24 +60,6 @@ def test_a_page_refuses_somebody_who_is_not_logged_in(prepared: Prepared, name: 
     assert not app.button
 
 
-def test_the_address_of_a_page_does_not_open_it_for_an_annotator(prepared: Prepared) -> None:
-    app = go(open_app(prepared.ann), "results")
-    assert not app.exception
-    assert not app.tabs
-    assert any(str(button.key).startswith("judge-") for button in app.button)
-
-
-@in_both
-@pytest.mark.parametrize("name", NAMES)
-def test_every_page_in_every_language(prepared: Prepared, name: str, language: str) -> None:
-    judge(prepared.engine, prepared.ann.id, next_question(prepared.engine, prepared.ann.id).id, "positive")  # type: ignore[union-attr]
-    judge(prepared.engine, prepared.ben.id, next_question(prepared.engine, prepared.ben.id).id, "negative")  # type: ignore[union-attr]
-    app = go(open_app(prepared.boss, language), name)
-    assert not app.exception
-    assert not app.error
-    assert text_in(language, "app.log_out") in blocks(app)
-
-
 @pytest.mark.parametrize(("name", "home"), [("ann", "annotate"), ("judge", "adjudicate"), ("boss", "dashboard")])
 def test_everybody_begins_on_a_page_of_theirs(prepared: Prepared, name: str, home: str) -> None:
     assert next(page for page in PAGES if page.name == home).home == getattr(prepared, name).role
@@ -102,30 +83,6 @@ def test_the_language_is_switched_and_stays(prepared: Prepared) -> None:
     assert text_in("zh", "welcome.what") in said(app)
 
 
-def test_browse_says_why_a_satisfaction_is_false(prepared: Prepared) -> None:
-    judged_by_all(prepared)
-    app = go(open_app(prepared.judge), "browse")
-    app.selectbox(key="browse-state").set_value("false").run()
-    assert not app.exception
-    page = blocks(app)
-    assert "the output is wrong for" in page
-    assert "✗ wrong" in page
-    table = app.dataframe[0].value
-    assert set(table["State"]) == {text_in("en", "state.false")}
-    app.selectbox(key="browse-system").set_value(1).run()
-    assert set(app.dataframe[0].value["System"]) == {"vader"}
-
-
-def test_the_signature_on_the_page_is_the_report_s(prepared: Prepared) -> None:
-    from audit.reports.study import study_report
-    from audit.reports.words import signature_line
-
-    app = go(open_app(prepared.boss), "results")
-    report = study_report(prepared.engine)
-    assert app.code[0].value == signature_line(report["signature"])
-    json.dumps(report)
-
-
 def button_named(app: AppTest, code: str) -> Any:
     return next(button for button in app.button if button.label == text_in("en", code))
 
@@ -145,29 +102,6 @@ def test_a_manager_adds_an_account(prepared: Prepared) -> None:
     with prepared.engine.connect() as connection:
         stored = connection.execute(select(table_of(tables.Annotator).c.password)).scalars().all()
     assert all(str(row).startswith("$argon2id$") for row in stored)
-
-
-def test_a_manager_disables_enables_and_gives_a_password(prepared: Prepared) -> None:
-    ann = open_app(prepared.ann)
-    app = go(open_app(prepared.boss), "accounts")
-    app.selectbox(key="change-who").set_value(prepared.ann.id).run()
-    assert app.button(key=f"disable-{prepared.ann.id}").disabled  # until it is confirmed
-    app.checkbox(key=f"sure-{prepared.ann.id}").set_value(True).run()
-    app.button(key=f"disable-{prepared.ann.id}").click().run()
-    assert text_in("en", "accounts.was_disabled") in said(app)
-    assert text_in("en", "welcome.what") in said(ann.run())
-    app.button(key=f"enable-{prepared.ann.id}").click().run()
-    next(field for field in app.text_input if field.label == text_in("en", "accounts.new_password")).set_value(
-        "another password"
-    )
-    button_named(app, "accounts.set_password").click().run()
-    assert text_in("en", "accounts.password_set") in said(app)
-    assert log_in(prepared.engine, "ann", "another password") == prepared.ann
-    app.selectbox(key="change-who").set_value(prepared.boss.id).run()
-    app.checkbox(key=f"sure-{prepared.boss.id}").set_value(True).run()
-    app.button(key=f"disable-{prepared.boss.id}").click().run()
-    assert "is the last manager" in said(app).replace("\\", "")
-    assert not app.exception
 
 
 @in_both

@@ -3,13 +3,13 @@
 import re
 
 import pytest
-from app_driver import Prepared, blocks, closed, go, in_both, open_app, opened_copy, rows, said
-from pair_driver import PAIR, TOPICS, prepare_pairs, to_task
+from app_driver import Prepared, blocks, closed, in_both, open_app, opened_copy, rows, said
+from pair_driver import prepare_pairs, to_task
 
 from audit.annotation.guidelines import guideline_of
 from audit.store import tables
-from audit.tasks import get_task, wording
-from audit.ui.language import plain, text_in
+from audit.tasks import wording
+from audit.ui.language import text_in
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 
@@ -56,41 +56,3 @@ def test_no_system_is_named_where_its_output_is_judged(pairs: Prepared) -> None:
     sent = body(app) + said(app) + str(app.session_state)
     for name in ("lead", "first", "last", "satisfied", "carried"):
         assert not re.search(rf"\b{name}\b", sent), name
-
-
-@in_both
-def test_two_texts_are_shown_with_their_names(pairs: Prepared, language: str) -> None:
-    shown = to_task(pairs, pairs.ann.id, "similarity", PAIR[0])
-    app = open_app(pairs.ann, language)
-    page = body(app)
-    places = [page.index(text) for text in (text_in(language, "asked.text_1"), shown.texts[0],
-                                          text_in(language, "asked.text_2"), shown.texts[1])]  # fmt: skip
-    assert places == sorted(places)
-    assert not re.search("<ins>|<del>|<mark", page)  # what differs is for the annotator to see
-    assert answers(app) == [
-        wording("similarity", language).labels[label] for label in (*get_task("similarity").labels, "unsure")
-    ]
-
-
-@in_both
-def test_a_schemes_labels_are_shown_in_its_own_words(pairs: Prepared, language: str) -> None:
-    shown = to_task(pairs, pairs.ann.id, "classification")
-    app = open_app(pairs.ann, language)
-    assert answers(app) == [*map(plain, TOPICS), text_in(language, "label.unsure")]
-    app.button(key=f"guideline-{shown.id}").click().run()
-    drawer = said(app)
-    assert "{labels}" not in drawer
-    assert all(f"- **{plain(label)}**" in drawer for label in TOPICS)
-    app.button(key=f"judge-{shown.id}-{TOPICS[-1]}").click().run()
-    assert not app.exception
-    assert rows(pairs, tables.Judgement)[-1]["answer"] == TOPICS[-1]
-
-
-@in_both
-@pytest.mark.parametrize("page", ["browse", "dashboard", "quality", "stale", "results", "studies"])
-def test_pages_of_a_database_with_several_tasks(pairs: Prepared, page: str, language: str) -> None:
-    to_task(pairs, pairs.ann.id, "classification")
-    app = go(open_app(pairs.boss, language), page)
-    assert not app.exception
-    if page == "browse":
-        assert "audit-output" in body(app) or "audit-part" in body(app)

@@ -11,7 +11,7 @@ from audit.reports.study import study_report
 from audit.reports.words import primary_lines
 from audit.studies.deviations import Primary, name_primary, resolve
 from audit.ui.language import text_in
-from audit.ui.results import TAB, TABS
+from audit.ui.results import TAB
 
 
 @pytest.fixture
@@ -25,20 +25,6 @@ def results(prepared: Prepared, tab: str = "relations", language: str = "en") ->
     app = open_app(prepared.boss, language)
     app.session_state[TAB] = text_in(language, f"results.{tab}")
     return go(app, "results")
-
-
-def charts(app: AppTest) -> int:
-    return len(app.get("vega_lite_chart")) + len(app.get("arrow_vega_lite_chart"))
-
-
-@in_both
-@pytest.mark.parametrize("tab", [tab for tab in TABS if tab != "values"])
-def test_every_tab_in_every_language(judged: Prepared, tab: str, language: str) -> None:
-    app = results(judged, tab, language)
-    assert not app.exception
-    assert not app.error
-    assert not app.warning
-    assert charts(app) == {"relations": 3, "together": 1, "heat": 1}.get(tab, 0)
 
 
 def test_what_is_chosen_is_said_beside_the_numbers_and_kept_on_other_pages(judged: Prepared) -> None:
@@ -59,32 +45,6 @@ def test_what_is_chosen_is_said_beside_the_numbers_and_kept_on_other_pages(judge
     assert expected in said(app).replace("\\", "")
     assert app.number_input(key="results-delta").value == 2.5
     assert "interval:midp|confidence:0.95|target:population|delta:0.025" in app.code[0].value
-
-
-def test_the_ranking_of_a_relation_is_the_report_s(judged: Prepared) -> None:
-    app = results(judged)
-    report = study_report(judged.engine)
-    entry = report["relations"][app.selectbox(key="results-relation").value]
-    table = app.dataframe[0].value.set_index("System")
-    for ranked in entry["ranking"]:
-        row = table.loc[ranked["system"]]
-        assert row["P(best) %"] == pytest.approx(100 * ranked["p_best"])
-    assert "groups that apply to all systems" in said(app)
-    # Every satisfied group was judged; for texts to come that is a sample.
-    assert "the differences are exact for this corpus" not in said(app)
-    assert set(app.dataframe[1].value["Apart"]) <= {"yes", "no"}
-
-
-def test_roll_ups_of_every_level(judged: Prepared) -> None:
-    app = results(judged, "together")
-    report = study_report(judged.engine)
-    for level in ("relation", "family", "overall", "system"):
-        app.segmented_control(key="results-level").set_value(level).run()
-        assert not app.exception
-        rollups = [rollup for rollup in report["rollups"] if rollup["by"] == level]
-        table = app.dataframe[0].value
-        assert table["Name"].tolist() == [rollup["name"] for rollup in rollups]
-        assert table["SR_g %"].tolist() == pytest.approx([100 * rollup["sr_genuine"] for rollup in rollups])
 
 
 @in_both

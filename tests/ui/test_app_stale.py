@@ -58,22 +58,3 @@ def test_choose_look_confirm_and_answer_again(judged: Prepared, language: str) -
     version = guideline_of("sentiment", "input").version
     assert plain(text_in(language, "stale.again", version=version, reason=REASON)) in said(page)
     assert "<b>" not in blocks(page)
-
-
-def test_a_preview_that_is_overtaken_is_shown_anew(judged: Prepared) -> None:
-    app = go(open_app(judged.boss, "en"), "stale")
-    app.multiselect[0].set_value(["positive"])
-    button(app, text_in("en", "stale.preview")).click().run()
-    judge(judged.engine, judged.ann.id, next_question(judged.engine, judged.ann.id).id, "positive")  # type: ignore[union-attr]
-    app.text_area[0].set_value("why")
-    app.checkbox[-1].set_value(True)
-    button(app, text_in("en", "stale.go")).click().run()
-    assert text_in("en", "stale.changed") in said(app)
-    assert number(judged) == 9
-
-
-def test_a_choice_of_nothing_is_refused(judged: Prepared) -> None:
-    app = go(open_app(judged.boss, "zh"), "stale")
-    button(app, text_in("zh", "stale.preview")).click().run()
-    assert text_in("zh", "stale.which_needed") in said(app)
-    assert not app.exception

@@ -69,29 +69,6 @@ def test_a_plan_by_the_form(prepared: Prepared) -> None:
     assert plans(prepared) == [("films", 1, False)]
 
 
-def test_mistakes_of_the_form_are_listed_and_change_nothing(prepared: Prepared) -> None:
-    app = page(prepared, "new")
-    app.text_input(key="plan-name-").set_value("-x").run()
-    app.button(key="store-plan").click().run()
-    assert not app.exception
-    shown = said(app).replace("\\", "")
-    assert "is no name of a plan" in shown
-    app.text_input(key="plan-name-").set_value("").run()
-    app.button(key="store-plan").click().run()
-    assert "Give the plan a name" in said(app)
-    app.text_input(key="plan-name-").set_value("films").run()
-    app.button(key="store-plan").click().run()
-    assert "Choose at least one system" in said(app)
-    app.checkbox(key="plan-study-systems-vader-").set_value(True).run()
-    languages = next(field for field in app.text_input if str(field.key).startswith("plan-languages"))
-    languages.set_value("english!").run()
-    app.button(key="store-plan").click().run()
-    shown = said(app).replace("\\", "")
-    assert f"{text_in('en', 'field.languages')}: " in shown
-    assert "judging" not in shown
-    assert plans(prepared) == []
-
-
 @in_both
 def test_freezing_asks_first_and_is_seen(prepared: Prepared, language: str) -> None:
     set_plan(prepared.engine, read_plan(PLAN))
@@ -129,31 +106,3 @@ def test_a_run_from_the_page_goes_on_without_it(prepared: Prepared) -> None:
     app = go(open_app(prepared.boss, "zh"), "results")
     assert not app.exception
     assert "方案 films" in said(app)
-
-
-def test_a_failed_and_a_lost_run_say_so_and_can_be_gone_on_with(prepared: Prepared) -> None:
-    set_plan(prepared.engine, read_plan(PLAN))
-    moment = tables.now()
-    row = {"plan": "films", "host": "elsewhere", "step": "run", "done": 3, "total": 9, "started_at": moment}
-    with prepared.engine.begin() as connection:
-        connection.execute(
-            table_of(tables.Job).insert(),
-            row | {"state": "failed", "message": "**the** corpus went away", "log": "last words", "seen_at": moment},
-        )
-    app = page(prepared)
-    assert "\\*\\*the\\*\\* corpus went away" in app.warning[0].value.lower()
-    assert button(app, "run-").label == text_in("en", "studies.go_on")
-    assert "last words" in [element.value for element in app.code]
-    with prepared.engine.begin() as connection:
-        connection.execute(
-            table_of(tables.Job).insert(), row | {"state": "running", "seen_at": moment.replace(year=2020)}
-        )
-    app = page(prepared, language="zh")
-    assert "其进程无声地结束了" in app.warning[0].value
-    with prepared.engine.begin() as connection:
-        connection.execute(table_of(tables.Job).insert(), row | {"state": "running", "seen_at": tables.now()})
-    app = page(prepared)
-    assert not app.exception
-    assert not app.warning
-    button(app, "stop-").click().run()
-    assert jobs(prepared.engine)[0].state == "stopping"

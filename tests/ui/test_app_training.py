@@ -79,22 +79,6 @@ def test_training_from_failing_to_judging(prepared: Prepared, language: str) -> 
     assert [row["round"] for row in rows(prepared, tables.Judgement)] == [0, 0, 0, 0, 1]
 
 
-def test_an_attempt_goes_on_after_a_reload(prepared: Prepared) -> None:
-    train_by(prepared, 1.0)
-    app = open_app(prepared.ann)
-    button(app, "training-begin")
-    button(app, "judge-training", "unsure")
-    app = open_app(prepared.ann)
-    assert text_in("en", "training.progress", number=2, of=2, right=0) in said(app)
-
-
-def test_adjudicators_are_not_trained_and_judging_goes_on_without_a_mark(prepared: Prepared) -> None:
-    train_by(prepared, 0.0)
-    assert "12 left for you" in said(open_app(prepared.ann))
-    change_settings(prepared.engine, prepared.boss.id, {"pass_mark": 1.0})
-    assert "questions whose answers are known" in said(open_app(prepared.ben))
-
-
 def test_hidden_questions_cannot_be_told_by_what_the_browser_gets(
     prepared: Prepared, monkeypatch: pytest.MonkeyPatch
 ) -> None:

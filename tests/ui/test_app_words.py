@@ -4,15 +4,13 @@ may have several labels."""
 from collections.abc import Callable
 
 import pytest
-from app_driver import Prepared, blocks, go, in_both, is_on, open_app, rows, said
+from app_driver import Prepared, blocks, in_both, open_app, rows, said
 from words_driver import MANY, PREMISE, prepare_words
 
 from audit.annotation.queue import next_question
-from audit.annotation.words import stored_words
-from audit.judging.judgements import judge
 from audit.store import tables
 from audit.tasks import wording
-from audit.ui.language import plain, text_in
+from audit.ui.language import plain
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 
@@ -71,66 +69,3 @@ def test_labels_are_switched_on_and_stored_together(prepared) -> None:
     undo.click().run()
     assert "None of these" in said(app)
     assert app.button(key=f"judge-{following.id}-together").disabled
-
-
-@in_both
-def test_adjudicators_choose_several_labels_as_one_answer(prepared, language: str) -> None:
-    database = prepared(MANY)
-    ids = set()
-    for person, answer in ((database.ann, "late"), (database.ben, "late+rude")):
-        while (shown := next_question(database.engine, person.id)) is not None:
-            ids.add(shown.id)
-            judge(database.engine, person.id, shown.id, answer)
-    app = open_app(database.judge, language)
-    assert "late + rude" in blocks(app)
-    id = next(int(str(box.key).split("-")[1]) for box in app.button if str(box.key).startswith("allow-"))
-    app.button(key=f"allow-{id}-late").click().run()
-    app.button(key=f"allow-{id}-none").click().run()
-    assert [is_on(app, f"allow-{id}-{label}") for label in ("late", "none")] == [False, True]
-    app.button(key=f"allow-{id}-late").click().run()
-    app.button(key=f"allow-{id}-refund").click().run()
-    assert [is_on(app, f"allow-{id}-{label}") for label in ("refund", "late", "none")] == [True, True, False]
-    app.text_area(key=f"words-allow-{id}").set_value("both")
-    app.button(key=f"settle-{id}").click().run()
-    assert not app.exception
-    assert rows(database, tables.Adjudication)[-1]["allowed"] == ["refund+late"]
-
-
-@in_both
-def test_a_manager_sets_words_that_annotators_read(prepared, language: str) -> None:
-    database = prepared("inference")
-    app = go(open_app(database.boss, language), "words")
-    assert text_in(language, "words.shipped", guideline=1) in said(app)
-    place = "inference--0"
-    app.text_input(key=f"words-question-{place}").set_value("Must it be so?")
-    app.text_input(key=f"words-label-{place}-neutral").set_value("It may be")
-    app.text_area(key=f"words-guideline-{place}").set_value("**Read twice.**\n\n{labels}")
-    next(button for button in app.button if button.label == text_in(language, "words.store")).click().run()
-    assert not app.exception
-    assert text_in(language, "words.stored", guideline=2) in said(app)
-    with database.engine.connect() as connection:
-        assert stored_words(connection, "inference").version == 1
-    judging = open_app(database.ann, language)
-    assert "Must it be so?" in blocks(judging)
-    assert "It may be" in buttons(judging)
-    shown = next_question(database.engine, database.ann.id)
-    judging.button(key=f"guideline-{shown.id}").click().run()
-    assert "**It may be**" in said(judging)
-    assert "Read twice" in said(judging)
-    judging.button(key=f"judge-{shown.id}-neutral").click().run()
-    assert rows(database, tables.Judgement)[-1]["guideline"] == 2
-    app = go(open_app(database.boss, language), "words")
-    app.text_input(key="words-question-inference--1").set_value("Something else?")
-    next(button for button in app.button if button.label == text_in(language, "words.store")).click().run()
-    with database.engine.connect() as connection:
-        assert stored_words(connection, "inference").version == 1, "an answer was given under them"
-    app.checkbox(key="words-change-inference--1").check()
-    next(button for button in app.button if button.label == text_in(language, "words.store")).click().run()
-    with database.engine.connect() as connection:
-        assert stored_words(connection, "inference").version == 2
-    assert [row["action"] for row in rows(database, tables.Log)].count("words") == 2
-
-
-def test_annotators_do_not_set_words(prepared) -> None:
-    app = go(open_app(prepared("inference").ann), "words")
-    assert not [field for field in app.text_input if str(field.key).startswith("words-")]

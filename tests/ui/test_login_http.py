@@ -7,20 +7,16 @@ from pathlib import Path
 import pytest
 import requests
 from app_server import app_server
-from http_driver import PAGE, PASSWORD, Browser, Served, fields_of, people_of
+from http_driver import PASSWORD, Browser, Served, fields_of, people_of
 
 from audit.annotation.accounts import (
-    add_account,
     cookie_key,
-    disable_account,
-    enable_account,
     form_token,
     log_in,
     new_token,
     open_login,
     set_password,
 )
-from audit.store import table_of, tables
 from audit.ui.language import text_in
 
 NEW = "another horse, staple"
@@ -30,7 +26,6 @@ NEW = "another horse, staple"
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("http")
     engine, people = people_of(folder / "audit.db")
-    people["eve"] = add_account(engine, "eve", "annotator", None).id
     with app_server(str(folder / "audit.db"), folder / "log.txt") as address:
         yield Served(address, engine, folder / "log.txt", people)
 
@@ -47,14 +42,6 @@ def test_pages_send_strangers_to_log_in_and_back(served: Served, browser: Browse
     assert browser.enter("boss", next="results").headers["Location"] == "/results"
     assert browser.look("/results").status_code == 200
     assert browser.look("/login?next=accounts").headers["Location"] == "/accounts"
-
-
-def test_the_page_that_somebody_begins_on_is_found_by_its_name_too(browser: Browser) -> None:
-    for who, home, other in (("boss", "dashboard", "results"), ("ann", "annotate", "account")):
-        browser.be(who)
-        sent = browser.look(f"/{home}?lang=zh")
-        assert (sent.status_code, sent.headers["Location"]) == (303, "/?lang=zh")
-        assert browser.look(f"/{other}").status_code == browser.look("/").status_code == 200
 
 
 def test_the_cookie_is_out_of_reach_and_its_token_is_not_in_the_database(served: Served, browser: Browser) -> None:
@@ -76,12 +63,6 @@ def test_the_cookie_is_out_of_reach_and_its_token_is_not_in_the_database(served:
     assert PASSWORD not in served.log.read_text(encoding="utf-8")
 
 
-def test_behind_a_tls_proxy_cookies_are_for_https_only(served: Served, browser: Browser) -> None:
-    browser.headers["X-Forwarded-Proto"] = "https"
-    answer = browser.look("/login")
-    assert "Secure" in answer.headers["Set-Cookie"]
-
-
 @pytest.mark.parametrize(
     "next",
     ["https://evil.example", "//evil.example", "/\\evil.example", "javascript:1", "results/../..", "%0d%0a", "a b"],
@@ -90,11 +71,6 @@ def test_there_is_no_open_redirect(browser: Browser, next: str) -> None:
     assert browser.form("/login?next=" + next)["next"] == ""
     browser.be("ben")
     assert browser.look("/login?next=" + next).headers["Location"] == "/"
-
-
-def test_a_form_with_another_next_leads_to_the_first_page(browser: Browser) -> None:
-    form = browser.form() | {"next": "//evil.example", "name": "ben", "password": PASSWORD}
-    assert browser.submit("/login", form).headers["Location"] == "/"
 
 
 def test_a_wrong_password_and_an_unknown_name_are_told_alike(browser: Browser) -> None:
@@ -149,25 +125,6 @@ def test_a_form_of_another_site_is_refused(browser: Browser, headers: dict[str, 
     assert browser.token is None
 
 
-def test_a_replayed_form_logs_nobody_in_after_logging_out(served: Served, browser: Browser) -> None:
-    form = browser.form() | {"name": "ann", "password": PASSWORD}
-    assert browser.submit("/login", form).status_code == 303
-    first = browser.token
-    assert (
-        browser.submit("/logout", {"form": form_token(str(first)), "lang": "zh"}).headers["Location"]
-        == "/login?lang=zh"
-    )
-    assert browser.token is None
-    assert browser.submit("/login", form).status_code == 403
-    # Nor with the cookie that the form came with, kept by somebody.
-    kept = {"Cookie": f"audit_form_{served.port}={form['form']}"}
-    before = len(served.rows())
-    assert requests.post(f"{served.address}/login", data=form, headers=kept).status_code == 403
-    assert len(served.rows()) == before
-    browser.show(str(first))
-    assert browser.look("/").headers["Location"] == "/login"
-
-
 def test_logging_out_needs_the_form_of_the_same_login(served: Served, browser: Browser) -> None:
     browser.be("ann")
     other = Browser(served)
@@ -194,44 +151,6 @@ def test_logging_in_anew_ends_the_login_before(served: Served, browser: Browser)
     thief = Browser(served)
     thief.show(first)
     assert thief.look("/").headers["Location"] == "/login"
-
-
-@pytest.mark.parametrize("token", ["", "x", "x" * 4_000, "ünïcode", "../../etc", "' OR 1=1 --"])
-def test_a_made_up_cookie_is_nobody(served: Served, token: str) -> None:
-    cookie = f"audit_login_{served.port}={token}".encode()
-    answer = requests.get(f"{served.address}/", headers={**PAGE, "Cookie": cookie}, allow_redirects=False)
-    assert answer.headers["Location"] == "/login"
-
-
-def test_an_expired_login_is_nobody(served: Served, browser: Browser) -> None:
-    table = table_of(tables.Login)
-    for column, age in (
-        ("seen_at", timedelta(hours=13)),
-        ("expires_at", timedelta(seconds=1)),
-        ("created_at", timedelta(days=8)),
-    ):
-        browser.be("ann")
-        assert browser.look("/").status_code == 200
-        with served.engine.begin() as connection:
-            logins = table.c.key == cookie_key(str(browser.token))
-            connection.execute(table.update().where(logins).values({column: tables.now() - age}))
-        assert browser.look("/").headers["Location"] == "/login", column
-
-
-def test_a_disabled_account_and_another_password_end_every_login(served: Served) -> None:
-    for change in (
-        lambda: disable_account(served.engine, "ben"),
-        lambda: set_password(served.engine, "ben", PASSWORD + "!"),
-    ):
-        tabs = [Browser(served), Browser(served)]
-        for tab in tabs:
-            tab.be("ben")
-            assert tab.look("/").status_code == 200
-        change()
-        assert [tab.look("/").status_code for tab in tabs] == [303, 303]
-        assert tabs[0].enter("ben").status_code == 403
-        enable_account(served.engine, "ben")
-    set_password(served.engine, "ben", PASSWORD)
 
 
 def test_a_megabyte_is_refused_before_it_is_hashed(browser: Browser) -> None:
@@ -263,36 +182,6 @@ def test_what_is_no_form_is_refused(browser: Browser) -> None:
         assert browser.submit("/login", body, **kind).status_code == 400
 
 
-def test_html_in_the_name_stays_a_text(browser: Browser) -> None:
-    answer = browser.enter('"><script>alert(1)</script>', "wrong password")
-    assert "<script" not in answer.text
-    assert "&lt;script&gt;alert(1)" in answer.text
-    assert "'none'" in answer.headers["Content-Security-Policy"]
-    assert browser.look("/login?next=%22%3E%3Cscript%3E&lang=%3Cscript%3E").text.count("<script") == 0
-
-
-def test_the_page_speaks_chinese_when_asked(browser: Browser) -> None:
-    assert f"<h1>{text_in('en', 'welcome.title')}</h1>" in browser.look("/login").text
-    page = browser.look("/login?lang=zh&next=browse")
-    assert '<html lang="zh">' in page.text
-    assert fields_of(page.text)["next"] == "browse"
-    assert f"<h1>{text_in('zh', 'welcome.title')}</h1>" in browser.look("/login").text  # and stays so
-    assert "用户名或密码错误" in browser.enter("nobody", "wrong password").text
-    browser.cookies.clear()
-    browser.headers["Accept-Language"] = "zh-CN,zh;q=0.9"
-    assert '<html lang="zh">' in browser.look("/login").text
-
-
-def test_files_are_not_for_annotators_nor_for_strangers(served: Served, browser: Browser) -> None:
-    path = "/media/0123456789abcdef.json"
-    assert browser.look(path).status_code == 403
-    browser.be("ann")
-    assert browser.look(path).status_code == 403
-    for name in ("judge", "boss"):
-        browser.be(name)
-        assert browser.look(path).status_code == 404  # there is no such file
-
-
 def password_form(
     browser: Browser, present: str = PASSWORD, new: str = NEW, again: str | None = None
 ) -> dict[str, str]:
@@ -320,35 +209,6 @@ def test_the_password_is_changed_and_the_other_browsers_are_out(served: Served, 
     set_password(served.engine, "ann", PASSWORD)
 
 
-def test_strangers_log_in_first(browser: Browser) -> None:
-    assert browser.look("/password").headers["Location"] == "/login?next=account"
-    assert browser.submit("/password", {"present": PASSWORD, "new": NEW, "again": NEW}).status_code == 303
-
-
-@pytest.mark.parametrize(
-    ("present", "new", "again", "status", "key"),
-    [
-        (PASSWORD, NEW, NEW + "!", 400, "account.differ"),
-        (PASSWORD, "short", "short", 400, None),
-        (PASSWORD, PASSWORD, PASSWORD, 400, "account.same_password"),
-        ("a guess", NEW, NEW, 403, "account.present_password_wrong"),
-    ],
-)
-def test_what_is_refused_says_why_and_changes_nothing(
-    served: Served, browser: Browser, content, present: str, new: str, again: str, status: int, key: str | None
-) -> None:  # type: ignore[no-untyped-def]
-    browser.be("ben")
-    form = password_form(browser, present, new, again)
-    before = content(served.engine)
-    answer = browser.submit("/password", form)
-    assert answer.status_code == status
-    assert 'role="alert"' in answer.text
-    if key:
-        assert text_in("en", key).rstrip(".").lower() in answer.text.lower()
-    assert content(served.engine) == before
-    assert still(served, "ben")
-
-
 @pytest.mark.parametrize("attack", ["no form", "forged", "token", "another's", "login form", "origin", "site"])
 def test_a_forged_form_changes_no_password(served: Served, browser: Browser, content, attack: str) -> None:  # type: ignore[no-untyped-def]
     browser.be("ben")
@@ -372,61 +232,6 @@ def test_a_forged_form_changes_no_password(served: Served, browser: Browser, con
     assert answer.status_code == 403
     assert text_in("en", "welcome.old_form") in answer.text
     assert content(served.engine) == before
-
-
-def test_a_form_that_is_sent_again_finds_another_password(served: Served, browser: Browser) -> None:
-    token = new_token()
-    open_login(served.engine, served.people["dee"], cookie_key(token))
-    browser.show(token)
-    form = password_form(browser)
-    assert browser.submit("/password", form).status_code == 200
-    assert browser.submit("/password", form).status_code == 403
-    assert still(served, "dee", NEW)
-    set_password(served.engine, "dee", PASSWORD)
-    # The login has ended with the manager's change: the form leads to logging in.
-    assert browser.submit("/password", form).headers["Location"] == "/login?next=account"
-
-
-def test_an_account_of_a_provider_has_none(served: Served, browser: Browser, content) -> None:  # type: ignore[no-untyped-def]
-    browser.be("eve")
-    shown = browser.look("/password")
-    assert shown.status_code == 403
-    assert text_in("en", "account.no_password") in shown.text
-    assert "<form" not in shown.text
-    before = content(served.engine)
-    form = {"form": form_token(str(browser.token)), "present": "", "new": NEW, "again": NEW}
-    assert browser.submit("/password", form).status_code == 400
-    assert content(served.engine) == before
-
-
-def test_guesses_wait_and_share_their_count_with_logging_in(served: Served, browser: Browser) -> None:
-    browser.be("fay")
-    for _ in range(5):
-        assert browser.submit("/password", password_form(browser, "a guess")).status_code == 403
-    late = browser.submit("/password", password_form(browser))
-    assert late.status_code == 429
-    assert late.headers["Retry-After"]
-    assert Browser(served).enter("fay").status_code == 429
-    assert still(served, "fay")
-
-
-def test_a_megabyte_and_what_is_no_form_change_nothing(served: Served, browser: Browser) -> None:
-    browser.be("boss")
-    assert browser.submit("/password", password_form(browser, new="x" * 1_000_000)).status_code == 413
-    assert browser.submit("/password", b"{}", **{"Content-Type": "application/json"}).status_code == 415
-    assert (
-        browser.submit("/password", b"\xff\xfe", **{"Content-Type": "application/x-www-form-urlencoded"}).status_code
-        == 400
-    )
-    assert still(served, "boss")
-
-
-def test_the_page_of_the_password_speaks_chinese(browser: Browser) -> None:
-    browser.be("boss")
-    page = browser.look("/password?lang=zh").text
-    assert '<html lang="zh">' in page
-    assert text_in("zh", "account.present") in page
-    assert 'href="/password?lang=en"' in page
 
 
 def test_secrets_are_in_no_log(served: Served) -> None:

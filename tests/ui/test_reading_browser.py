@@ -17,7 +17,6 @@ from browser_driver import PATIENCE, Window, judgements, until
 from selenium.webdriver.common.keys import Keys
 from small_corpus import SmallCorpus
 from sqlalchemy import String, cast
-from walk_driver import settle
 
 from audit.judging.samples import draw
 from audit.relations import get_relation
@@ -211,30 +210,3 @@ def test_tab_goes_round_without_a_trap(long: tuple[Server, Prepared], tmp_path: 
             assert word in texts, (word, texts)
         assert any(tag == "INPUT" for _, tag, _, _ in seen), "the comment"
         assert not [focus for focus in seen if focus[3]], "the focus is never on what cannot be seen"
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_server_that_is_killed_is_waited_for(tmp_path: Path, language: str) -> None:
-    prepared = prepare(tmp_path / "audit.db")
-    with serving(prepared) as server, Window(server.address, tmp_path / "profile", language) as window:
-        window.log_in("ann")
-        until(window.question)
-        window.judge("1")
-        on_screen = window.question()
-        server.kill()
-        window.see(text_in(language, "page.gone"))
-        page = window.text()
-        assert "streamlit" not in page.lower()
-        assert "Connection error" not in page
-        assert window.question() == on_screen, "the text can still be read"
-        window.picture(f"gone-{language}")
-        assert judgements(prepared, prepared.ann.id) == ["positive"]
-        server.start()
-        back = time.monotonic()
-        until(lambda: text_in(language, "page.gone") not in window.text())
-        print(f"goes on {time.monotonic() - back:.0f} s after the server is back")
-        settle(window)
-        assert until(window.question) == on_screen, "the question that was on the screen"
-        time.sleep(1)
-        window.judge("3")
-        assert judgements(prepared, prepared.ann.id) == ["positive", "negative"]

@@ -33,11 +33,3 @@ def to_translation(prepared: Prepared, account: int, text: str = "", into: str =
         if shown.kind == kind and shown.languages[-1] == into and text in shown.texts[0]:
             return shown
         judge(prepared.engine, account, shown.id, shown.labels[0])
-
-
-def both_say(prepared: Prepared, question: str, ann: str, ben: str) -> int:
-    """Ann and ben answer the question from English into Spanish with this in its text, so; its id."""
-    for account, answer in ((prepared.ann.id, ann), (prepared.ben.id, ben)):
-        shown = to_translation(prepared, account, question)
-        judge(prepared.engine, account, shown.id, answer)
-    return shown.id

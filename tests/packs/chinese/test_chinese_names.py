@@ -3,7 +3,7 @@
 import pytest
 from chinese_texts import all_follow_ups, follow_up_of
 
-from audit.packs.chinese.countries import countries, stand_ins
+from audit.packs.chinese.countries import countries
 from audit.packs.chinese.people import COMMON, GIVEN, NICKNAMES, occupations
 
 
@@ -50,21 +50,6 @@ def test_new_names_agree_with_what_tells_the_gender(text, gender):
         assert new[1:] in GIVEN[gender]
 
 
-def test_a_person_who_is_also_called_by_the_family_name_keeps_it():
-    for (follow_up,), words in all_follow_ups(1, "市民王建国说，车丢了。老王很生气，王先生报了警。"):
-        assert dict(words)["王建国"].startswith("王")
-        assert follow_up.endswith("老王很生气，王先生报了警。")
-
-
-def test_pronouns_change_together():
-    assert follow_up_of(1, "他的房子很大，他们都喜欢。") == (
-        ("她的房子很大，她们都喜欢。",),
-        (("他", "她"), ("他们", "她们")),
-    )
-    assert follow_up_of(1, "她们走了。") == (("他们走了。",), (("她们", "他们"),))
-    assert follow_up_of(1, "她走了，其实不远。") == (("他走了，其实不远。",), (("她", "他"),))
-
-
 def test_both_texts_of_a_pair_have_the_same_new_name():
     (first, second), words = _only("记者练束梅报道。", "报道的人是记者练束梅。")
     assert first == f"记者{words['练束梅']}报道。"
@@ -76,29 +61,6 @@ def test_a_country_is_replaced_everywhere_by_one_of_its_continent():
         assert old == "法国"
         assert countries()[new].continent == "Europe"
         assert (first, second) == (f"他去年去了{new}。", f"{new}很大，他喜欢{new}。")
-
-
-def test_the_new_country_is_not_in_the_texts_and_has_the_office_and_region():
-    for _, ((_, new),) in all_follow_ups(2, "美国总统今天访问了巴西。", seeds=10):
-        assert new not in ("美国", "巴西", "加拿大")
-    for _, ((old, new),) in all_follow_ups(2, "泰国在东南亚。", seeds=10):
-        assert old == "泰国"
-        assert new in ("越南", "马来西亚", "印度尼西亚", "菲律宾")
-    assert stand_ins(countries()["德国"], frozenset({"首相", "英国"})) == [
-        "西班牙",
-        "荷兰",
-        "比利时",
-        "丹麦",
-        "瑞典",
-        "挪威",
-    ]
-
-
-def test_a_token_of_country_and_a_common_noun_is_two():
-    (follow_up,), ((old, new),) = follow_up_of(2, "美国政府昨天宣布了。") or ((), ())
-    assert old == "美国"
-    assert follow_up == f"{new}政府昨天宣布了。"
-    assert follow_up_of(2, "中国队昨天赢了。")
 
 
 def test_only_members_of_the_united_nations_are_countries():
@@ -114,12 +76,6 @@ def test_an_occupation_is_replaced_everywhere_by_one_of_its_field():
         assert old == "律师"
         assert new in ("法官", "公证员")
         assert (first, second) == (f"一名{new}说，{new}很忙。", f"{new}们都忙。")
-
-
-def test_the_new_one_is_not_in_the_texts():
-    for _, words in all_follow_ups(3, "他是医生，她是护士。"):
-        assert words in ((("医生", "药剂师"),), (("护士", "药剂师"),))
-    assert follow_up_of(3, "记者从公安局获悉，编辑和通讯员都在。") is None
 
 
 def test_the_list_is_one_of_plain_professions():

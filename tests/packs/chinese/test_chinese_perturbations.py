@@ -76,37 +76,6 @@ def test_what_is_written_otherwise_is_the_same_text(text):
             assert plain[0] == plain[1]
 
 
-def test_script_goes_both_ways_and_summaries_are_compared_in_one():
-    assert changed("script", "我们喜欢学习。") == ("我們喜歡學習。",)
-    assert changed("script", "我們喜歡學習。") == ("我们喜欢学习。",)
-    relation = get_relation("summarization", "script")
-    outputs = [Output(text="我们喜欢2015年。"), Output(text="我們喜歡２０１５年。")]
-    assert relation.check(outputs).outcome is Outcome.SATISFIED
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "expected"),
-    [
-        ("small-numbers", "他有2本书和5个本子。", "他有两本书和五个本子。"),
-        ("small-numbers", "第3个人和3.5个小时。", None),
-        ("percentages", "有0.05%。", "有百分之零点零五。"),
-        ("percentages", "从5%-6%到30%。", None),
-        ("dates", "新华社北京1月1日电", None),
-        ("last-mark", "他为什么来？", "他为什么来"),
-        ("other-links", "今天十分钟就到。", "今日十分钟就到。"),
-        ("other-links", "《今天》很好看。", None),
-        ("internet-spellings", "为什么？", "为毛？"),
-        ("western-marks", "录取。2人，有证。", "录取.2人,有证."),
-        ("western-marks", "比分是3：2，他赢了。", None),
-        ("script", "他系海南省人。", None),  # 係, not 系
-        ("script", "关系和系统。", "關係和系統。"),
-        ("doubled-sentence", "图（一）", None),
-    ],
-)
-def test_where_they_apply(name, text, expected):
-    assert changed(name, text) == (None if expected is None else (expected,))
-
-
 def test_a_denied_hypothesis_is_the_opposite():
     relation = get_relation("inference", "untrue-statement")
     assert changed("untrue-statement", "他来了。", "他是医生。", task="inference")[1] == "“他是医生”这一说法不属实。"
@@ -150,10 +119,3 @@ def test_any_text_makes_a_group_or_none(texts, seed):
         follow_ups = relation.follow_ups(source)
         assert all(one.texts != tuple(texts) for one in follow_ups)
         assert [one.texts for one in follow_ups] == [one.texts for one in relation.follow_ups(source)]
-
-
-def test_both_texts_of_a_pair_are_written_in_one_way_or_none():
-    assert changed("script", "我们来了。", "他系海南省人。", task="similarity") is None
-    assert changed("script", "我们来了。", "关系很好。", task="similarity") == ("我們來了。", "關係很好。")
-    assert changed("last-mark", "他来了。", "他走了。", task="similarity") == ("他来了", "他走了")
-    assert changed("last-mark", "他来了。", "标题", task="similarity") is None

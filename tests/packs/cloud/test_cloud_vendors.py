@@ -14,7 +14,6 @@ from cloud_services import (
     comprehend,
     running,
     there,
-    translation,
 )
 from service import Reply, label_of
 
@@ -84,14 +83,6 @@ def test_batches_are_as_large_as_may_be_and_of_one_language(tmp_path, monkeypatc
         assert {entry["language"] for entries in documents for entry in entries} == {"en", "zh-hans"}
 
 
-def test_the_texts_of_a_request_are_no_more_than_it_takes(tmp_path, monkeypatch):
-    inputs = [Input.of(letter * 20_000, target="es") for letter in "abcde"]
-    with running(service_of("azure-translator"), tmp_path, monkeypatch) as service:
-        assert get_system(service.spec).run(inputs) == [Output(text=translation(item.text)) for item in inputs]
-        assert sizes(service, "inputs") == [1, 2, 2]
-        assert service.server.headers[0]["Ocp-Apim-Subscription-Region"] == "westeurope"
-
-
 def partly(body, number):
     """The second text of each request fails for good, the third one in the first request only."""
     answer = comprehend(body).content
@@ -139,49 +130,6 @@ def test_azures_batches_that_come_in_part(tmp_path, monkeypatch):
 
 
 # Answers
-
-
-@pytest.mark.parametrize(
-    ("sentences", "expected"),
-    [
-        (["Positive", "Very positive", "Neutral"], ("positive", 0.5)),
-        (["Positive", "Negative"], ("neutral", 0.125)),
-        (["Neutral", "Neutral", "Neutral", "Very negative"], ("neutral", 0.40625)),
-        (["Neutral", "Neutral", "Very negative"], ("negative", 0.375)),
-    ],
-)
-def test_corenlps_sentences_make_the_label_of_a_text(sentences, expected, tmp_path, monkeypatch):
-    spread = {"negative": [0.25, 0.25, 0.125, 0.25, 0.125], "neutral": [0.125, 0.125, 0.5, 0.125, 0.125]}
-    kinds = {"Positive": "positive", "Very positive": "positive", "Negative": "negative", "Very negative": "negative"}
-    spread["positive"] = [0.125, 0.25, 0.125, 0.25, 0.25]
-
-    def faults(body, number):
-        return {
-            "sentences": [
-                {"sentiment": word, "sentimentDistribution": spread[kinds.get(word, "neutral")]} for word in sentences
-            ]
-        }
-
-    with running(service_of("corenlp"), tmp_path, monkeypatch, faults) as service:
-        (output,) = get_system(service.spec).run(ENGLISH[:1])
-    assert output.label == expected[0]
-    column = [spread[kinds.get(word, "neutral")] for word in sentences]
-    share = {"positive": slice(3, 5), "neutral": slice(2, 3), "negative": slice(0, 2)}[output.label]
-    assert output.score == pytest.approx(sum(sum(row[share]) for row in column) / len(column))
-
-
-@pytest.mark.parametrize(("neutral", "label"), [(0.25, "neutral"), (0.1, "positive")])
-def test_googles_numbers_are_neutral_up_to_a_threshold(neutral, label, tmp_path, monkeypatch):
-    there(SERVICES["google-language"])
-
-    def faults(body, number):
-        return {"documentSentiment": {"score": 0.25, "magnitude": 1.0}}
-
-    with running(service_of("google-language"), tmp_path, monkeypatch, faults, f"neutral = {neutral}") as service:
-        system = get_system(service.spec)
-        (output,) = system.run(ENGLISH[:1])
-    assert (output.label, system.settings["neutral"]) == (label, neutral)
-    assert output.score == (0.75 if label == "neutral" else 0.25)
 
 
 def test_baidus_token_is_asked_for_once_and_again_when_it_is_old(tmp_path, monkeypatch):

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from audit.errors import AuditError
-from audit.packs.english.relations import passages, sentences_of
 from audit.relations import Member, Outcome, Plain, Source, Verdict, get_relation
 from audit.relations.base import NO_SCORE
 from audit.relations.expect import on_documents, rearrange
@@ -92,24 +91,6 @@ def test_sentences_without_scores_are_not_ordered_by_them() -> None:
     assert follow_ups(rounds) == []
 
 
-def test_permuting_keeps_the_sentences() -> None:
-    document = source(DOCUMENT)
-    relation = get_relation("sentiment", "MR5.1")
-    if not isinstance(relation, Plain):
-        raise TypeError
-    (follow_up,) = relation.follow_ups(document)
-    assert follow_up.text != DOCUMENT
-    assert sorted(sentence.text for sentence in Analysis(follow_up.text).sentences) == sorted(
-        sentence.text for sentence in document.analysis.sentences
-    )
-    assert follow_up.text.count("\n\n") == 1
-    assert relation.follow_ups(source("Only one.")) == []
-    assert relation.follow_ups(source("Same. Same.")) == []
-    for seed in range(10):
-        document = Source(Input.of("Same. Same. Not."), Analysis("Same. Same. Not."), str(seed))
-        assert relation.follow_ups(document)[0].text in ("Not. Same. Same.", "Same. Not. Same.")
-
-
 @given(
     some.lists(some.sampled_from(["It is good", "Is it?", "No!", "The end."]), min_size=2, max_size=6), some.randoms()
 )
@@ -146,34 +127,6 @@ def test_a_neutral_document_runs_no_sentence(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "reason"),
-    [
-        ("MR7.1", "Good start. Great end.", "every sentence would be removed"),
-        ("MR7.2", "Good start. Great end.", "no sentence would be removed"),
-    ],
-)
-def test_nothing_or_everything_removed(name: str, text: str, reason: str) -> None:
-    rounds, verdict = walked(name, source(text))
-    assert verdict == Verdict(Outcome.INAPPLICABLE, reason=reason)
-    assert follow_ups(rounds) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('She said "No. Never." Then she left.', ['She said "No. Never."', "Then she left."]),
-        ("It is ''new. Good.'' I like it.", ["It is ''new. Good.''", "I like it."]),
-        ("He came (late. Very late.) We left.", ["He came (late. Very late.)", "We left."]),
-        ('A 5" screen. It is good :( but dear. No.', ['A 5" screen.', "It is good :( but dear.", "No."]),
-        ('A 5" screen. ' + "It is good. " * 40 + 'A 6" one.', 42),
-    ],
-)
-def test_a_quotation_is_moved_whole(text: str, expected: list[str] | int) -> None:
-    sentences = [sentence.text for sentence in passages(Analysis(text)).sentences]
-    assert expected in (sentences, len(sentences))
-
-
-@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("Good start. Great sound, and I love it. Bad cable.", ["Bad cable."]),
@@ -188,28 +141,6 @@ def test_what_remains_must_lean_the_other_way_unless_the_study_is_followed(text:
     assert verdict is not None
     assert verdict.reason == (None if expected else "what remains does not clearly lean the other way")
     assert follow_ups(walked("MR7.1", source(text), strict=False)[0]) == [text[text.index("Bad") :]]
-
-
-@pytest.mark.parametrize("name", ["MR5.2", "MR5.3", "MR7.1", "MR7.2"])
-def test_one_sentence_makes_no_group(name: str) -> None:
-    assert walked(name, source("Good start.")) == ([], None)
-
-
-@pytest.mark.parametrize(("name", "label"), [("MR6.1", "positive"), ("MR6.2", "negative")])
-def test_sentences_are_added_one_by_one(name: str, label: str) -> None:
-    relation = get_relation("sentiment", name)
-    if not isinstance(relation, Plain):
-        raise TypeError
-    texts = [follow_up.text for follow_up in relation.follow_ups(source("It is long"))]
-    assert relation.params == {"sentences": 3}
-    assert len(texts) == 3
-    before = "It is long."
-    for text in texts:
-        assert text.startswith(before + " ")
-        assert text[len(before) + 1 :] in sentences_of(label)
-        before = text
-    assert relation.carry({label}) == {label}
-    assert relation.carry({"neutral"}) is None
 
 
 def test_own_sentences_are_added() -> None:
@@ -245,15 +176,6 @@ def test_files_of_sentences_are_read_for_who_may_read_files(tmp_path: Path) -> N
     }
     with pytest.raises(AuditError, match="there is no such file"):
         with_lines("sentiment", {"MR6.1": {"sentences": "absent.txt"}})
-
-
-def test_added_sentences_look_like_their_document() -> None:
-    relation = get_relation("sentiment", "MR6.1")
-    if not isinstance(relation, Plain):
-        raise TypeError
-    text = relation.follow_ups(source("it is long .\nit is dull .\n"))[0].text
-    assert text.startswith("it is long .\nit is dull .\n")
-    assert text == text.lower()
 
 
 def test_going_up_over_all_outputs() -> None:

@@ -43,17 +43,6 @@ def judged(tmp_path):
     return engine
 
 
-def rates(engine) -> dict:
-    return {
-        (cell["relation"], cell["system"]): (cell["judged"], cell["false"]) for cell in study_report(engine)["cells"]
-    }
-
-
-def test_false_satisfactions_are_counted_with_their_links(judged):
-    # The wrong Spanish is of both systems; under P it is the direct and the indirect translation.
-    assert rates(judged) == {("R", "one"): (4, 1), ("R", "two"): (4, 1), ("P", "one"): (4, 1), ("P", "two"): (0, 0)}
-
-
 def test_the_history_has_the_target_in_a_column_of_its_own(judged, tmp_path):
     export(judged, tmp_path / "out")
     # Of 20 questions the two behind the wrong Spanish are not asked: their groups are false already.

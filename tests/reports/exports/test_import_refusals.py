@@ -66,15 +66,3 @@ def test_an_import_goes_into_an_empty_database_only(exported, judged, tmp_path, 
     import_export(exported, str(tmp_path / "empty.db"))
     with pytest.raises(BadFile, match="is a folder"):
         import_export(exported, str(tmp_path))
-
-
-def test_a_failure_leaves_an_empty_database_empty(exported, tmp_path, content):
-    engine = open_store(str(tmp_path / "empty.db"), create=True)
-    before = content(engine)
-    path = exported / "tables/verdict.jsonl"
-    edit(path, lambda text: text + text[: text.index("\n") + 1])
-    manifest = json.loads((exported / MANIFEST).read_text(encoding="utf-8"))
-    resealed(exported, files=manifest["files"] | {"tables/verdict.jsonl": described(path)})
-    with pytest.raises(BadFile, match="table verdict"):
-        import_export(exported, str(tmp_path / "empty.db"))
-    assert content(engine) == before

@@ -8,11 +8,8 @@ import pytest
 
 import audit
 from audit import registry
-from audit.cli import main
 from audit.errors import AuditError, BadFile
 from audit.reports.exports.training import TrainingRequest, write_training
-from audit.systems import get_system
-from audit.tasks import Input
 
 TASK = "classification/good,bad"
 
@@ -123,17 +120,6 @@ def test_the_split_stays_where_more_is_answered_and_follows_the_seed(tmp_path):
     assert any(other[text]["split"] != entry["split"] for text, entry in few.items())
 
 
-def test_several_right_labels_stand_apart_and_conflicts_are_left_out(tmp_path):
-    conflict = [("Film", "good"), ("film", "bad"), ("fine", "good")]
-    written, texts = exported(study(conflict, ["loud", "open"]), tmp_path / "out", test_share=0.0)
-    assert written.conflicting == 1  # FILM is good by one source, and bad by the other
-    assert "FILM" not in texts
-    assert texts["fine either"]["allowed"] == ["bad", "good"]
-    (ambiguous,) = [row for row in rows(tmp_path / "out/ambiguous.csv") if row["text"] == "fine either"]
-    assert (ambiguous["gold"], ambiguous["allowed"]) == ("", "bad|good")
-    assert "fine either" not in {row["text"] for row in rows(tmp_path / "out/train.csv")}
-
-
 def test_people_go_before_gold_and_their_names_are_nowhere(tmp_path):
     made = study([("film a was fine", "good")], ["loud"])
     violated = study([("film a was fine", "good"), ("a dull one", "bad")], ["loud", "so"]).sample(2, annotators=1)
@@ -170,24 +156,3 @@ def test_violations_of_a_search_come_with_the_carried_truth(tmp_path):
         exported(made, tmp_path / "no", searches=[tmp_path / "bad.jsonl"])
     with pytest.raises(AuditError, match=r"found.csv: a CSV of a search lacks .* with out=found.jsonl"):
         exported(made, tmp_path / "no", searches=[tmp_path / "found.csv"])
-
-
-def test_by_the_command_line_and_a_system_learns_from_it(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    study(store=tmp_path / "a.db").close()
-    command = ["export", "--db", "a.db", "--format", "training", "--out"]
-    assert main([*command, "patch", "--test-share", "0.25"]) == 0
-    shown = capsys.readouterr().out
-    assert "no source is in both" in shown
-    assert "8 genuine violations" in shown
-    patched = get_system("logreg:patch/train.csv")
-    patched.prepare()
-    test = rows(tmp_path / "patch/test.csv")
-    outputs = patched.run([Input.of(row["text"]) for row in test])
-    assert [output.label for output in outputs] == [row["gold"] for row in test]
-    assert main([*command, "more", "--test-share", "1"]) == 2
-    assert "must be at least 0 and below 1" in capsys.readouterr().err
-    assert main([*command, "more", "--task", "sentiment"]) == 2
-    assert f"these tasks: {TASK}; name one" in capsys.readouterr().err
-    assert main(["export", "--db", "a.db", "--out", "all", "--seed", "3"]) == 2
-    assert "--seed is for --format training" in capsys.readouterr().err
