@@ -6,7 +6,6 @@ import pytest
 
 from audit.false_satisfaction.slices import Sliced, StudyGroups, StudySlices, SystemGroups
 from audit.reports.slices import Frames, How, slice_entries
-from audit.statistics.intervals import mid_p
 
 SOURCES, SLICES, JUDGED, RUNS = 800, 4, 100, 60
 RELATIONS, SYSTEMS = [f"MR{number}.3" for number in range(1, 6)], ["a", "b"]
@@ -64,7 +63,7 @@ def test_intervals_hold_for_slices_alone_and_over_relations():
                 row = {"study": 1, "task": "t", "relation": relation, "system": system, "source": source}
                 judged.append(row | {"false": int(false[relation, system][source])})
         frames = Frames(pd.DataFrame(judged), None, pd.DataFrame(judged[:0], columns=[*judged[0], "open"]))
-        (entry,) = slice_entries([TABLE], sliced, frames, [], How(mid_p, "corpus"))
+        (entry,) = slice_entries([TABLE], sliced, frames, [], How("corpus"))
         for rates in entry["rates"]:
             true = truth[rates["slice"], rates["relation"], rates["system"]]
             alone = rates["relation"] is not None
