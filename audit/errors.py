@@ -154,6 +154,10 @@ class Refused(AuditError):
     """An answer was not taken: the question is settled, not leased to this annotator, or the label is unknown."""
 
 
+class UnderWay(AuditError):
+    """Another process runs this study now."""
+
+
 class Declined(AuditError):
     """Another machine, asked by a system, said no, and would say it again. `inputs`: for what it was asked; `final`:
     whatever it is asked, so that a run asks it no more."""

@@ -5,12 +5,13 @@ relation and not a case, since texts are many and a few violations are no reason
 so that a second run asks for new ones alone.
 """
 
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audit.errors import AuditError, NotInstalled
+from audit.errors import AuditError, NotInstalled, UnderWay
 from audit.false_satisfaction.changes import RelationKey
 from audit.keys import canonical
 from audit.relations.registry import configured, get_relation, with_lines
@@ -18,6 +19,8 @@ from audit.reports.compare import RelationCheck, check_relation, group_lines, pe
 
 if TYPE_CHECKING:
     import pytest
+
+    from audit.library.study import Study
 
 
 def metamorphic(
@@ -107,13 +110,22 @@ def _beside(corpus: Any, folder: Path) -> Any:
     return beside if beside is not None and beside.is_file() else corpus
 
 
-def _checks(corpus: Any, system: Any, relation: str, show: int, options: dict[str, Any]) -> list[RelationCheck]:
-    """The check of a relation, or of each of those that a name stands for."""
+def run_in_turn(*arguments: Any, **options: Any) -> "Study":
+    """Return what `audit.run` returns, once no other process runs the same study: workers of pytest share a database."""
     import audit
 
+    while True:
+        try:
+            return audit.run(*arguments, **options)
+        except UnderWay:
+            time.sleep(0.2)
+
+
+def _checks(corpus: Any, system: Any, relation: str, show: int, options: dict[str, Any]) -> list[RelationCheck]:
+    """The check of a relation, or of each of those that a name stands for."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*no groups.*")  # which skips the test
-        study = audit.run(corpus, system, [relation], **{"progress": False, **options})
+        study = run_in_turn(corpus, system, [relation], **{"progress": False, **options})
     ran = study.ran
     if ran is None:
         raise TypeError("a study that audit.run returns has its run")

@@ -48,8 +48,8 @@ def audit_study(request: pytest.FixtureRequest) -> "Callable[..., Study]":
     named = request.config.getoption("--audit-db")
 
     def run(*arguments: Any, **options: Any) -> "Study":
-        import audit
+        from audit.library.metamorphic import run_in_turn
 
-        return audit.run(*arguments, **{"store": named, "progress": False, **options})
+        return run_in_turn(*arguments, **{"store": named, "progress": False, **options})
 
     return run

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Connection, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 import audit
-from audit.errors import AuditError
+from audit.errors import AuditError, UnderWay
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
 
@@ -101,7 +101,7 @@ class OnlyRun:
         self._study, self._token = study_id, uuid4().hex
 
     def take(self, connection: Connection) -> None:
-        """Take the place. Raises AuditError, which says who has it, where another run of the study goes on."""
+        """Take the place. Raises UnderWay, which says who has it, where another run of the study goes on."""
         before = _row(connection, self._study)
         if before is not None and before.token != self._token:
             refuse_second(before)
@@ -141,7 +141,7 @@ class OnlyRun:
 
 
 def refuse_second_of(connection: Connection, study_key: bytes) -> None:
-    """Raise AuditError where a run of the study with this key goes on."""
+    """Raise UnderWay where a run of the study with this key goes on."""
     study = table_of(tables.Study)
     id = connection.execute(select(study.c.id).where(study.c.key == study_key)).scalar()
     if id is not None:
@@ -149,13 +149,13 @@ def refuse_second_of(connection: Connection, study_key: bytes) -> None:
 
 
 def refuse_second(row: Any) -> None:
-    """Raise AuditError where the run of this row goes on: which process has the study, where, and since when."""
+    """Raise UnderWay where the run of this row goes on: which process has the study, where, and since when."""
     if row is None or _is_over(row):
         return
     free = ""
     if row.host != socket.gethostname():
         free = f"; if that machine is gone, the study is free at {in_utc(row.seen_at) + SILENCE:%H:%M} UTC"
-    raise AuditError(
+    raise UnderWay(
         f"a run of this study is under way: process {row.pid} on {row.host}, since "
         f"{in_utc(row.started_at):%Y-%m-%d %H:%M} UTC; wait for its end, or stop it and run again{free}"
     )

@@ -30,6 +30,8 @@ from audit.runner.imported import import_run, read_run
 from audit.store import table_of, tables
 from audit.tasks import Input, Output
 
+registered = pytest.fixture(autouse=True)(summaries.registered)
+
 
 @pytest.fixture
 def study(tmp_path):

@@ -255,7 +255,7 @@ def fresh(tmp_path, monkeypatch) -> Callable[[], Path]:
     return copy
 
 
-@pytest.mark.parametrize(("examples", "steps"), [(20, 20), pytest.param(100, 40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("examples", "steps"), [(20, 20), pytest.param(40, 30, marks=pytest.mark.slow)])
 def test_keys_in_any_order(fresh, examples, steps):
     machine = type("Pressed", (KeyPresses,), {"fresh": staticmethod(fresh)})
     run_state_machine_as_test(machine, settings=settings(max_examples=examples, stateful_step_count=steps))
