@@ -111,7 +111,7 @@ def _beside(corpus: Any, folder: Path) -> Any:
 
 
 def run_in_turn(*arguments: Any, **options: Any) -> "Study":
-    """Return what `audit.run` returns, once no other process runs the same study: workers of pytest share a database."""
+    """Return what `audit.run` returns, once no other process runs this study: workers of pytest share a database."""
     import audit
 
     while True:
