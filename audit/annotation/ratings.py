@@ -88,10 +88,8 @@ def once(rated: Rated, repeats: Repeats | None, path: str | Path) -> Rated:
         bad = [
             (
                 line,
-                (
-                    f"column annotator: {annotator} rates item {item} again, first on line {earlier}; allowed is "
-                    f"one rating, or choose with repeats={ways}"
-                ),
+                f"column annotator: {annotator} rates item {item} again, first on line {earlier}; allowed is "
+                f"one rating, or choose with repeats={ways}",
             )
             for line, item, annotator, earlier in rows
         ]
@@ -131,7 +129,7 @@ def need_numbers(rated: Rated, path: str | Path, level: str) -> None:
     bad = [
         (
             line,
-            (f"column label is {label!r}, which is not a number; the level {level} allows numbers, or give order=A,B"),
+            f"column label is {label!r}, which is not a number; the level {level} allows numbers, or give order=A,B",
         )
         for line, label in rows
         if number_of(label) is None

@@ -103,9 +103,9 @@ def ask_judge(
     allowed), AuditError where nothing was drawn, and, once all that came is stored, where a judge answers nothing.
     """
     if request.most is not None and request.most < 1:
-        raise AuditError(f"{'max_calls'} {request.most}: must be at least 1", parameter="max_calls")
+        raise AuditError(f"max_calls {request.most}: must be at least 1", parameter="max_calls")
     if request.per_cell is not None and request.per_cell < 1:
-        raise AuditError(f"{'per_cell'} {request.per_cell}: must be at least 1", parameter="per_cell")
+        raise AuditError(f"per_cell {request.per_cell}: must be at least 1", parameter="per_cell")
     with engine.connect() as connection:
         samples = ground_of(connection, request.study).samples
         if not samples:

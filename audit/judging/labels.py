@@ -141,8 +141,7 @@ def refuse(path: Path, bad: Sequence[tuple[str, str]], number: int, parameter: s
     if bad:
         lines = [message("file.place", place=place, reason=reason) for place, reason in bad]
         wrong = (
-            f"{path}: {len(bad):,} of {number:,} labels are wrong, so nothing was used:\n"
-            f"{with_commas(first_lines(lines, SHOWN))}"
+            f"{path}: {len(bad):,} of {number:,} labels are wrong, so nothing was used:\n{first_lines(lines, SHOWN)}"
         )
         raise BadFile(wrong, parameter=parameter)
 
@@ -168,7 +167,7 @@ def _checked(path: Path, table: "pd.DataFrame", bad: list[tuple[str, str]], plac
     """The labels of a table; `bad` are rows that cannot be read, `place` is what a row is called."""
     if ("text" in table) == ("row" in table):
         raise BadFile(
-            f"{path}: of our columns there are {with_commas(list(table.columns))}; needed are label and either "
+            f"{path}: of our columns there are {with_commas(table.columns)}; needed are label and either "
             "text or row, and perhaps annotator: say with columns=text=THEIRS which is meant",
             parameter="columns",
         )

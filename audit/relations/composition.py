@@ -360,7 +360,7 @@ def _check(name: str, parts: Sequence[Fixed]) -> Check:
             "list.also",
             [f"{part.name} expects: {with_commas(_expects(part))}" for part in parts],
         )
-        raise AuditError(f"relation {name!r} {refused.reason}: {with_commas(said)}; leave one of them out") from None
+        raise AuditError(f"relation {name!r} {refused.reason}: {said}; leave one of them out") from None
 
 
 def _expects(part: Relation) -> str:

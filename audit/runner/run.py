@@ -297,7 +297,7 @@ def check_limits_used(valid: Iterable[str], names: Sequence[str]) -> None:
     """Raise AuditError where a limit is of a relation that is not among those that are run."""
     if unused := next((name for name in limits_by_relation(valid) if name and name not in names), None):
         raise AuditError(
-            f"valid: {unused} is not among the relations that are run: {with_commas(list(names))}", parameter="valid"
+            f"valid: {unused} is not among the relations that are run: {with_commas(names)}", parameter="valid"
         )
 
 

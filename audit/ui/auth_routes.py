@@ -20,6 +20,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from anyio import CapacityLimiter, to_thread
 from itsdangerous import BadData, TimestampSigner
+from sqlalchemy import Engine
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -474,10 +475,7 @@ def _invitation(secret: str) -> Invitation:
 
 def _join(secret: str, name: str, password: str, token: str, previous_token: str | None) -> None:
     engine = session.engine()
-    account = join(engine, secret, name, password)
-    open_login(engine, account.id, cookie_key(token), settings.login_limits())
-    if previous_token:
-        end_login(engine, cookie_key(previous_token))
+    _enter(engine, join(engine, secret, name, password), token, previous_token)
 
 
 class LoginRoutes(Forms):
@@ -561,8 +559,11 @@ class LoginRoutes(Forms):
 
 def _enter_login(name: str, password: str, token: str, previous_token: str | None) -> None:
     engine = session.engine()
-    account = log_in(engine, name, password)
+    _enter(engine, log_in(engine, name, password), token, previous_token)
+
+
+def _enter(engine: Engine, account: Account, token: str, previous_token: str | None) -> None:
+    """Open the login of an account. A browser has one: the one before is ended, since nobody could end it later."""
     open_login(engine, account.id, cookie_key(token), settings.login_limits())
     if previous_token:
-        # A browser has one login: the one that it had before is ended, since nobody could end it later.
         end_login(engine, cookie_key(previous_token))
