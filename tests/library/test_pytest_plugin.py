@@ -37,7 +37,8 @@ def test_by_hand(audit_study):
 
 @pytest.fixture(scope="module", autouse=True)
 def loaded():
-    """What a run imports stays: pytester forgets what tests in this process import, which numpy does not survive."""
+    """What a run imports stays: pytester forgets what tests in this process import, which numpy and torch (which the
+    parser brings) do not survive."""
     import audit
     from audit.library.metamorphic import _key
     from audit.relations import registry
@@ -46,7 +47,7 @@ def loaded():
     from audit.systems.versions import code_version
 
     with registry.RELATIONS.restored(), SYSTEMS.restored():
-        study = audit.run(["A film."], {"sure": sure}, ["MR3.1"], progress=False)
+        study = audit.run(["A film."], {"sure": sure}, ["MR3.1", "MR1.4"], progress=False)
         check_relation(
             study.engine, study.ran.study.id, "sure", code_version(sure).version, _key("sentiment", "MR3.1", {})
         )
