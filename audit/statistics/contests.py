@@ -3,7 +3,7 @@
 A contest is one decision: which of its live systems has the highest SR_g under a relation, or in the mean over several.
 A round asks the sources that can tell live systems apart, in the order of u / worth; when all of it is answered or
 given up, systems that are surely behind their contest's leader are dropped. Every answer counts in every contest, with
-its source's inclusion probability (`audit.statistics.weighted`).
+its inclusion probability (`audit.statistics.weighted`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,28 +18,47 @@ K, EPS = 2.5, 0.02
 FIRST, GROW = 10, 0.25
 """A round goes so many sources further down a contest's list, or this share of those that it has."""
 PRIOR, SPREAD = np.array([0.0, 0.5, -0.5]), np.array([1.0, 0.25, 0.25])
-"""What a pseudo-answer says of the difference in each type of group, and its variance before anything is known."""
+"""What a pseudo-answer says of the difference in each kind of group, and its variance before anything is known."""
 PULL = 2.0
 """Pseudo-answers that pull the coefficient of a proxy to 0."""
 TAIL = norm.sf(2.5)
 """The tail at which Student's quantile takes the place of the normal one."""
+SKILL = (6.0, 2.0)
+"""Genuine and false satisfactions that a forecast takes for seen of every system, before any answer."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The groups that tell two systems apart: their places, kinds (0 both satisfied, 1 only the first, 2 only the
+    second), regressors (kinds, then proxies), the regressors' sums, and how many groups apply to both."""
+
+    at: np.ndarray
+    kind: np.ndarray
+    regressors: np.ndarray
+    totals: np.ndarray
+    groups: int
 
 
 @dataclass
 class Compared:
-    """The groups of one relation: arrays over groups, or (groups, systems).
+    """The groups of one relation, and what systems did with them: all that does not hang on answers.
 
-    `source` are places of sources, `satisfied` is 1, 0, or -1 where the relation does not apply to the system's group,
-    `output` codes of outputs (equal: the same), `proxy` (proxies, groups, systems) what each proxy takes genuine for.
+    `source` (groups,) are places of sources. Of (groups, systems) are `satisfied`: 1, 0, or -1 where the relation does
+    not apply, and `output`: equal codes, equal outputs. `proxy` (proxies, groups, systems) is what each proxy, such as
+    a model that judges, takes genuine for.
     """
 
     source: np.ndarray
     satisfied: np.ndarray
     output: np.ndarray
     proxy: np.ndarray
-    _pairs: dict[tuple[int, int], "Pair"] = field(default_factory=dict)
+    carries: bool = True
+    """Whether the answer about a source settles its groups, whatever it is; else they need questions of their own."""
+    questions: float = 1.0
+    """How many questions settle a source's groups."""
+    _pairs: dict[tuple[int, int], Pair] = field(default_factory=dict)
 
-    def pair(self, a: int, b: int) -> "Pair":
+    def pair(self, a: int, b: int) -> Pair:
         """The groups that apply to both systems and can tell them apart."""
         if (a, b) not in self._pairs:
             one, other = self.satisfied[:, a], self.satisfied[:, b]
@@ -56,41 +75,40 @@ class Compared:
     def telling(self, live: Sequence[int]) -> np.ndarray:
         """Which groups (bool) can tell two of these systems apart."""
         satisfied = self.satisfied[:, list(live)]
-        output = np.where(satisfied == 1, self.output[:, list(live)], -1 - satisfied)
-        low = np.where(satisfied < 0, np.iinfo(int).max, output).min(1)
-        high = np.where(satisfied < 0, np.iinfo(int).min, output).max(1)
-        return np.asarray((low < high) & (high >= 0))
+        said = np.where(satisfied == 1, self.output[:, list(live)], -1)
+        lowest = np.where(satisfied < 0, np.iinfo(np.int64).max, said).min(1)
+        highest = np.where(satisfied < 0, np.iinfo(np.int64).min, said).max(1)
+        return np.asarray((lowest < highest) & (highest >= 0))
 
 
 @dataclass(frozen=True)
-class Pair:
-    """The groups that tell two systems apart: their places, kinds (both satisfied, only the first, only the second),
-    regressors (kinds, then proxies), the regressors' sums, and how many groups apply to both."""
+class Answered:
+    """What answers made of a relation's groups, both (groups, systems): `q`, the inclusion probability (0: never to be
+    asked so far), and `genuine`: 1, 0, or -1 where the group was not asked."""
 
-    at: np.ndarray
-    kind: np.ndarray
-    regressors: np.ndarray
-    totals: np.ndarray
-    groups: int
+    q: np.ndarray
+    genuine: np.ndarray
 
 
-def difference(
-    groups: Compared, a: int, b: int, q: np.ndarray, asked: np.ndarray, genuine: np.ndarray
-) -> tuple[float, np.ndarray, np.ndarray, float]:
+def difference(groups: Compared, answered: Answered, a: int, b: int) -> tuple[float, np.ndarray, np.ndarray, float]:
     """Return SR_g of system a less that of b over their common groups; the sources of the answered groups that tell
     them apart, what each adds to the error, and what the variance has beyond the sum of their squares.
 
     Difference (regression) estimator: the numbers of each kind and the sums of the proxies are known, so only residuals
     are estimated. The fit is weighted least squares with 1 / q, scaled to the known number of each kind, drawn to
     `PRIOR` by a pseudo-answer a kind and to 0 in the proxies (power tuning: Angelopoulos, Duchi and Zrnic 2023).
+    Residuals have a pseudo-residual a kind, since proxies err where nobody has looked, and a kind of which nothing was
+    asked counts whole.
     """
     pair = groups.pair(a, b)
-    keep = asked[groups.source[pair.at]]
-    at, kind, f = pair.at[keep], pair.kind[keep], pair.regressors[keep]
-    source, more = groups.source[at], f.shape[1] - 3
-    d = genuine[at, a].astype(float) - genuine[at, b]
-    count, kinds = np.bincount(kind, minlength=3), pair.totals[:3]
-    w = 1 / q[source]
+    # A group that one system alone satisfies needs only the answer about that one's outputs.
+    needed = [answered.q[pair.at, a], answered.q[pair.at, b]]
+    chance = np.choose(pair.kind, [np.minimum(*needed), *needed])
+    x = np.where(groups.satisfied[pair.at][:, [a, b]] == 1, answered.genuine[pair.at][:, [a, b]], 0)
+    keep = (x >= 0).all(1) & (chance > 0)
+    kind, f, q, d = pair.kind[keep], pair.regressors[keep], chance[keep], (x[keep, 0] - x[keep, 1]).astype(float)
+    more, count, kinds = f.shape[1] - 3, np.bincount(kind, minlength=3), pair.totals[:3]
+    w = 1 / q
     w *= (kinds / np.maximum(np.bincount(kind, w, 3), 1e-12))[kind]
     scaled = w / w.mean() if len(w) else w
     prior, pull = np.concatenate([PRIOR, np.zeros(more)]), np.concatenate([np.ones(3), np.full(more, PULL)])
@@ -100,15 +118,11 @@ def difference(
     variance = (np.bincount(kind, residual**2, 3) + unseen) / np.maximum(count, 1)
     freedom = max(count.sum() - (count > 0).sum() - more, 1)
     widen = (student.isf(TAIL, freedom) / norm.isf(TAIL)) ** 2 * (1 + more / freedom)
-    part = np.sqrt(1 - q[source]) * w / pair.groups
+    part = np.sqrt(1 - q) * w / pair.groups
     total = (variance * widen * np.bincount(kind, part**2, 3)).sum()
     total += (unseen * (kinds / pair.groups) ** 2)[count == 0].sum()
-    return (
-        float(pair.totals @ fit + (w * residual).sum()) / pair.groups,
-        source,
-        part * residual,
-        float(total - ((part * residual) ** 2).sum()),
-    )
+    estimate = float(pair.totals @ fit + (w * residual).sum()) / pair.groups
+    return estimate, groups.source[pair.at[keep]], part * residual, float(total - ((part * residual) ** 2).sum())
 
 
 @dataclass(frozen=True)
@@ -127,24 +141,15 @@ class Contest:
 
 
 def lead(
-    contest: Contest, relations: Sequence[Compared], genuine: Sequence[np.ndarray], a: int, b: int, q: np.ndarray,
-    asked: np.ndarray,
-) -> tuple[float, float]:
-    """Mean over a contest's relations of SR_g of a less that of b, and its standard error: the errors of a source go
-    together. `genuine` has x (groups, systems) for each relation, valid where the source was `asked`."""
-    total, error, rest = _lead(contest, relations, genuine, a, b, q, asked)
-    return total, float(np.sqrt((error**2).sum() + rest**2))
-
-
-def _lead(
-    contest: Contest, relations: Sequence[Compared], genuine: Sequence[np.ndarray], a: int, b: int, q: np.ndarray,
-    asked: np.ndarray,
+    contest: Contest, relations: Sequence[Compared], answered: Sequence[Answered], a: int, b: int, sources: int
 ) -> tuple[float, np.ndarray, float]:
+    """Return the mean over a contest's relations of SR_g of a less that of b, the errors (sources,) that its sources
+    add, which go together over relations, and the standard error beyond them."""
     shared = {at: weight for at, weight in contest.weights.items() if relations[at].pair(a, b).groups}
-    total, rest, error = 0.0, 0.0, np.zeros(len(q))
+    total, rest, error = 0.0, 0.0, np.zeros(sources)
     for at, weight in shared.items():
         share = weight / sum(shared.values())
-        d, source, part, more = difference(relations[at], a, b, q, asked, genuine[at])
+        d, source, part, more = difference(relations[at], answered[at], a, b)
         total += share * d
         np.add.at(error, source, share * part)
         rest += share * np.sqrt(max(more, 0.0))
@@ -156,51 +161,27 @@ def boundary(rivals: int, k: float = K) -> float:
     return float(norm.isf(norm.sf(k) / max(rivals, 1)))
 
 
-def ask(
-    contests: Sequence[Contest], relations: Sequence[Compared], u: np.ndarray, q: np.ndarray,
-    first: int = FIRST, grow: float = GROW,
-) -> tuple[list[Contest], np.ndarray]:
-    """Return the contests with their lists extended by a round, and the new q (sources,): the largest thresholds.
-
-    Every open contest goes `first` sources, or `grow` of those it has, further down its list, in the order of u / worth.
-    A source's worth is the number of open contests in which it can tell live systems apart (in a mean over relations,
-    how much of it).
-    """
-    q, worth = q.copy(), {}
-    for place, contest in enumerate(contests):
-        if contest.ended is None:
-            worth[place] = np.zeros(len(u))
-            for at, weight in contest.weights.items():
-                groups = relations[at]
-                telling = groups.source[groups.telling(contest.live)]
-                np.add.at(worth[place], telling, weight / max(len(groups.source), 1))
-            worth[place] /= max(worth[place].max(), 1e-300)
-    together, extended = sum(worth.values(), np.zeros(len(u))), list(contests)
-    for place, own in worth.items():
-        listed = np.flatnonzero(own)
-        rank = u[listed] / together[listed]
-        ahead = np.sort(rank[rank > contests[place].until])
-        step = max(first, int(grow * (u[listed] <= q[listed]).sum()))
-        until = (ahead[step - 1] + ahead[step]) / 2 if len(ahead) > step else np.inf
-        extended[place] = replace(contests[place], until=float(until))
-        q[listed] = np.maximum(q[listed], np.minimum(1.0, until * together[listed]))
-    return extended, q
-
-
 def eliminate(
-    contest: Contest, relations: Sequence[Compared], genuine: Sequence[np.ndarray], q: np.ndarray, asked: np.ndarray,
-    eps: float = EPS, k: float = K,
+    contest: Contest,
+    relations: Sequence[Compared],
+    answered: Sequence[Answered],
+    sources: int,
+    eps: float = EPS,
+    k: float = K,
 ) -> Contest:
     """Return an open contest after a round: without the systems that are behind, ended where nobody can be ahead of the
     leader by more than `eps`, or where its whole list was asked."""
     live, leader = list(contest.live), contest.leader if contest.leader in contest.live else contest.live[0]
     ahead: dict[int, tuple[float, float]] = {}
     for turn in range(len(live)):  # until nobody is ahead of the leader, or they go round in a ring
-        ahead = {other: lead(contest, relations, genuine, leader, other, q, asked) for other in live if other != leader}
+        for other in live:
+            if other != leader:
+                total, error, rest = lead(contest, relations, answered, leader, other, sources)
+                ahead[other] = total, float(np.sqrt((error**2).sum() + rest**2))
         better = min(ahead, key=lambda other: ahead[other][0], default=None)
         if better is None or ahead[better][0] >= 0 or turn == len(live) - 1:
             break
-        leader = better
+        leader, ahead = better, {}
     limit = boundary(len(ahead), k)
     live = [system for system in live if system == leader or ahead[system][0] <= limit * ahead[system][1]]
     limit = boundary(len(live) - 1, k)
@@ -214,29 +195,89 @@ def eliminate(
     return replace(contest, live=tuple(live), leader=leader, ended=ended, ahead=ahead)
 
 
-def p_best(
-    contest: Contest, relations: Sequence[Compared], genuine: Sequence[np.ndarray], q: np.ndarray, asked: np.ndarray,
-    systems: Sequence[int], draws: int = 4000, seed: int = 0,
-) -> np.ndarray:
-    """Return the probability (systems,) of each that none is better, by normal draws of the leads over the first.
+@dataclass(frozen=True)
+class Thresholds:
+    """How far sources were asked, the largest threshold of each: `source` (sources,), the question about it, and by
+    place of a relation whose groups need questions of their own, these (sources,)."""
 
-    The errors of leads go together as their sources' errors do.
+    source: np.ndarray
+    relation: Mapping[int, np.ndarray]
+
+    def of(self, place: int, groups: Compared) -> np.ndarray:
+        """The inclusion probability (groups,) of a relation's groups."""
+        of_source = self.source if groups.carries else self.relation.get(place, np.zeros(len(self.source)))
+        return np.asarray(of_source[groups.source])
+
+
+def ask(
+    contests: Sequence[Contest],
+    relations: Sequence[Compared],
+    u: np.ndarray,
+    asked: Thresholds,
+    first: int = FIRST,
+    grow: float = GROW,
+) -> tuple[list[Contest], Thresholds]:
+    """Return the contests with their lists extended by a round, and the new thresholds.
+
+    What can be asked is a source, for all relations that carry its answer, or a source with its groups under one other
+    relation. Each is worth the number of open contests in which it can tell live systems apart (in a mean over
+    relations, how much of it), over the questions that it takes. Every open contest goes `first` of them, or `grow` of
+    those it has, further down its list, in the order of u / worth.
     """
-    first, others = systems[0], list(systems[1:])
-    leads, errors, rest = np.zeros(len(systems)), np.zeros((len(q), len(systems))), np.zeros(len(systems))
-    for place, other in enumerate(others, 1):
-        total, error, beyond = _lead(contest, relations, genuine, first, other, q, asked)
-        leads[place], errors[:, place], rest[place] = -total, -error, beyond
-    covariance = errors.T @ errors + np.diag(rest**2)
-    values, vectors = np.linalg.eigh(covariance)
+    units = [-1, *(at for at, groups in enumerate(relations) if not groups.carries)]
+    row = {unit: place for place, unit in enumerate(units)}
+    q = np.stack([asked.source, *(asked.relation.get(unit, np.zeros(len(u))) for unit in units[1:])])
+    cost, worth = np.array([1.0, *(relations[unit].questions for unit in units[1:])])[:, None], {}
+    for place, contest in enumerate(contests):
+        if contest.ended is None:
+            own = np.zeros(q.shape)
+            for at, weight in contest.weights.items():
+                groups = relations[at]
+                telling = groups.source[groups.telling(contest.live)]
+                unit = row[-1 if groups.carries else at]
+                np.add.at(own[unit], telling, weight / max(len(groups.source), 1) / cost[unit])
+            worth[place] = own / max(own.max(), 1e-300)
+    together, extended = sum(worth.values(), np.zeros(q.shape)), list(contests)
+    number = np.broadcast_to(u, q.shape)
+    for place, own in worth.items():
+        listed = own > 0
+        rank = number[listed] / together[listed]
+        behind = np.sort(rank[rank > contests[place].until])
+        step = max(first, int(grow * (number[listed] <= q[listed]).sum()))
+        until = (behind[step - 1] + behind[step]) / 2 if len(behind) > step else np.inf
+        extended[place] = replace(contests[place], until=float(until))
+        q[listed] = np.maximum(q[listed], np.minimum(1.0, until * together[listed]))
+    # Whoever asks about a source's groups under one relation asks about the source.
+    return extended, Thresholds(q.max(0), {unit: q[place] for unit, place in row.items() if unit >= 0})
+
+
+def p_best(
+    contest: Contest,
+    relations: Sequence[Compared],
+    answered: Sequence[Answered],
+    systems: Sequence[int],
+    sources: int,
+    draws: int = 4000,
+    seed: int = 0,
+) -> np.ndarray:
+    """Return the probability (systems,) of each that none is better, by normal draws of the leads over the first one,
+    whose errors go together as those of their sources do."""
+    leads, rest, errors = np.zeros(len(systems)), np.zeros(len(systems)), np.zeros((sources, len(systems)))
+    for place, other in enumerate(systems[1:], 1):
+        total, error, rest[place] = lead(contest, relations, answered, systems[0], other, sources)
+        leads[place], errors[:, place] = -total, -error
+    values, vectors = np.linalg.eigh(errors.T @ errors + np.diag(rest**2))
     noise = np.random.default_rng(seed).standard_normal((draws, len(systems)))
     drawn = leads + noise @ (vectors * np.sqrt(np.clip(values, 0, None))).T
     return np.asarray((drawn >= drawn.max(1, keepdims=True) - 1e-12).mean(0))
 
 
+# How many questions a decision will likely take.
+
+
 @dataclass(frozen=True)
 class Forecast:
-    """How many sources a decision will likely take in all: the median, and the range that 9 of 10 runs keep within."""
+    """Sources asked in all when the contests have ended: the median of imagined runs, and what 9 of 10 keep within."""
 
     asked: int
     low: int
@@ -244,8 +285,14 @@ class Forecast:
 
 
 def forecast(
-    contests: Sequence[Contest], relations: Sequence[Compared], genuine: Sequence[np.ndarray], u: np.ndarray,
-    q: np.ndarray, eps: float = EPS, k: float = K, runs: int = 20, seed: int = 0,
+    contests: Sequence[Contest],
+    relations: Sequence[Compared],
+    answered: Sequence[Answered],
+    u: np.ndarray,
+    asked: Thresholds,
+    eps: float = EPS,
+    runs: int = 20,
+    seed: int = 0,
 ) -> Forecast:
     """Return how many sources are asked until every contest has ended, by going on with imagined answers.
 
@@ -253,44 +300,47 @@ def forecast(
     4), and which output of a source is right from how often the systems that gave it are. The same draw serves all
     relations of a source.
     """
-    rng, asked = np.random.default_rng(seed), u <= q
-    numbers = []
+    rng, numbers = np.random.default_rng(seed), []
     for _ in range(runs):
-        right, source_draw = _skills(relations, genuine, asked, rng), rng.random(len(u))
-        imagined = [
-            _imagined(groups, x, asked, right, source_draw) for groups, x in zip(relations, genuine, strict=True)
-        ]
-        now, reach, later = list(contests), q, np.where(asked, u, rng.uniform(q, 1))
+        right, chosen = _skills(relations, answered, u, rng), rng.random(len(u))
+        imagined = [_imagined(*pair, right, chosen) for pair in zip(relations, answered, strict=True)]
+        later = np.where(u <= asked.source, u, rng.uniform(asked.source, 1))
+        now, reach = list(contests), asked
         while any(contest.ended is None for contest in now):
-            now, reach = ask(now, relations, later, reach)
-            there = later <= reach
-            now = [c if c.ended else eliminate(c, relations, imagined, reach, there, eps, k) for c in now]
-        numbers.append(int((later <= reach).sum()))
+            now, reach = ask(now, relations, later, reach, grow=2 * GROW)
+            state = [answered_to(groups, place, x, later, reach) for place, (groups, x) in enumerate(zip(relations, imagined, strict=True))]
+            now = [one if one.ended else eliminate(one, relations, state, len(u), eps) for one in now]
+        numbers.append(int((later <= reach.source).sum()))
     low, middle, high = np.quantile(numbers, [0.05, 0.5, 0.95])
     return Forecast(int(middle), int(low), int(high))
 
 
+def answered_to(groups: Compared, place: int, genuine: np.ndarray, u: np.ndarray, asked: Thresholds) -> Answered:
+    """What is known of a relation's groups (`genuine`, as if all were asked) once sources were asked so far."""
+    q = asked.of(place, groups)
+    known = u[groups.source] <= q
+    return Answered(q[:, None].repeat(genuine.shape[1], 1), np.where(known[:, None], genuine, -1))
+
+
 def _skills(
-    relations: Sequence[Compared], genuine: Sequence[np.ndarray], asked: np.ndarray, rng: np.random.Generator
+    relations: Sequence[Compared], answered: Sequence[Answered], u: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """How often each system's satisfaction is genuine (systems,): drawn from the answered groups, a source worth one."""
-    hits, total = np.zeros((2, relations[0].satisfied.shape[1]))
-    for groups, x in zip(relations, genuine, strict=True):
-        satisfied = (groups.satisfied == 1) & asked[groups.source][:, None]
-        hits, total = hits + (satisfied * x).sum(0), total + satisfied.sum(0)
-    share = np.minimum(1.0, asked.sum() / np.maximum(total, 1))
-    return rng.beta(6 + share * hits, 2 + share * (total - hits))
+    """How often each system's satisfaction is genuine (systems,): drawn from answered groups, a source worth one."""
+    hits, total, sources = 0.0, 0.0, np.zeros(len(u), bool)
+    for groups, state in zip(relations, answered, strict=True):
+        known = (groups.satisfied == 1) & (state.genuine >= 0)
+        hits, total = hits + (known & (state.genuine == 1)).sum(0), total + known.sum(0)
+        sources[groups.source[known.any(1)]] = True
+    share = np.minimum(1.0, sources.sum() / np.maximum(total, 1))
+    return np.asarray(rng.beta(SKILL[0] + share * hits, SKILL[1] + share * (total - hits)))
 
 
-def _imagined(
-    groups: Compared, genuine: np.ndarray, asked: np.ndarray, right: np.ndarray, source_draw: np.ndarray
-) -> np.ndarray:
-    """`genuine`, with the groups of sources that were not asked as the drawn skills have them."""
-    output = groups.output
-    same = output[:, :, None] == output[:, None, :]
-    odds = np.where(same, right, 1 - right).prod(2) / same.sum(2)  # of each system's output: that it is the right one
+def _imagined(groups: Compared, state: Answered, right: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """`genuine` with what was not asked as the drawn skills have it; `chosen` (sources,) says which output is right."""
+    same = groups.output[:, :, None] == groups.output[:, None, :]
+    odds = np.where(same, right, 1 - right).prod(2) / same.sum(2)
     edges = np.cumsum(odds, 1) / (odds.sum(1) + 0.1 * odds.max(1))[:, None]
-    chosen = (source_draw[groups.source][:, None] > edges).sum(1)
-    place = np.minimum(chosen, output.shape[1] - 1)
-    imagined = (groups.satisfied == 1) & same[np.arange(len(output)), place] & (chosen < output.shape[1])[:, None]
-    return np.where(asked[groups.source][:, None], genuine, imagined)
+    best = (chosen[groups.source][:, None] > edges).sum(1)
+    place, none_right = np.minimum(best, odds.shape[1] - 1), best == odds.shape[1]
+    imagined = (groups.satisfied == 1) & same[np.arange(len(odds)), place] & ~none_right[:, None]
+    return np.where(state.genuine >= 0, state.genuine, imagined)
