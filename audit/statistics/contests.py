@@ -146,7 +146,8 @@ def lead(
     """Return the mean over a contest's relations of SR_g of a less that of b, the errors (sources,) that its sources
     add, which go together over relations, and the standard error beyond them."""
     shared = {at: weight for at, weight in contest.weights.items() if relations[at].pair(a, b).groups}
-    total, rest, error = 0.0, 0.0, np.zeros(sources)
+    # Systems that share no group cannot be told apart, nor said to be as good as each other.
+    total, rest, error = 0.0, 0.0 if shared else np.inf, np.zeros(sources)
     for at, weight in shared.items():
         share = weight / sum(shared.values())
         d, source, part, more = difference(relations[at], answered[at], a, b)
@@ -308,7 +309,10 @@ def forecast(
         now, reach = list(contests), asked
         while any(contest.ended is None for contest in now):
             now, reach = ask(now, relations, later, reach, grow=2 * GROW)
-            state = [answered_to(groups, place, x, later, reach) for place, (groups, x) in enumerate(zip(relations, imagined, strict=True))]
+            state = [
+                answered_to(groups, place, x, later, reach)
+                for place, (groups, x) in enumerate(zip(relations, imagined, strict=True))
+            ]
             now = [one if one.ended else eliminate(one, relations, state, len(u), eps) for one in now]
         numbers.append(int((later <= reach.source).sum()))
     low, middle, high = np.quantile(numbers, [0.05, 0.5, 0.95])

@@ -1,0 +1,62 @@
+"""Rates by inclusion probabilities: what holds for every draw, and that intervals cover."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.statistics.weighted import bottom_k, weighted_rate
+
+
+@given(st.integers(0, 10**6), st.integers(1, 6))
+def test_a_source_is_asked_exactly_when_it_is_among_the_first_of_a_list(seed, n):
+    rng = np.random.default_rng(seed)
+    u = rng.random(20)
+    lists = [np.sort(rng.choice(20, size, replace=False)) for size in (3, 8, 20)]
+    first = set(np.concatenate([members[np.argsort(u[members])[:n]] for members in lists]).tolist())
+    assert set(np.flatnonzero(u <= bottom_k(u, lists, n)).tolist()) == first
+
+
+def test_weights_of_asked_sources_add_up_to_all_on_average():
+    rng, value = np.random.default_rng(0), np.arange(12) % 3
+    lists = [np.arange(12), np.arange(4), np.array([1, 5, 9])]
+    totals = []
+    for _ in range(4000):
+        u = rng.random(12)
+        q = bottom_k(u, lists, 2)
+        totals.append((value / q)[u <= q].sum())
+    assert np.mean(totals) == pytest.approx(value.sum(), abs=4 * np.std(totals) / 4000**0.5)
+
+
+def test_when_all_are_asked_the_rate_is_known():
+    value = np.array([1, 0, 0, 1, 1])
+    rate = weighted_rate(value, np.ones(5), np.array([0, 0, 1, 1, 1]), np.array([2, 3]), np.arange(5), finite=True)
+    assert (rate.value, rate.low, rate.high) == (0.6, 0.6, 0.6)
+
+
+def test_a_stratum_without_an_answer_leaves_the_rate_open():
+    one = (np.array([1.0]), np.array([0.5]), np.array([0]))
+    assert weighted_rate(*one, np.array([2, 2]), np.array([0]), finite=True) is None
+    assert weighted_rate(*one, np.array([2, 0]), np.array([0]), finite=True).value == 1
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3])
+@pytest.mark.parametrize("per_document", [1, 5])
+def test_intervals_cover(share, per_document):
+    """Two cells of texts to come, in documents whose sentences are alike, of which the second applies to half."""
+    rng, covered = np.random.default_rng(1), []
+    for _ in range(300):
+        document = np.arange(400) // per_document
+        chance = np.where(rng.random(400 // per_document) < 0.3, *(share * np.array([[3.0], [1 / 7]])))
+        false = rng.random(400) < chance[document]
+        cells = [np.arange(400), np.flatnonzero(rng.random(400) < 0.5)]
+        u = rng.random(400)
+        q = bottom_k(u, cells, 60)
+        groups = np.concatenate(cells)
+        stratum = np.repeat([0, 1], [len(cell) for cell in cells])
+        asked = (u <= q)[groups]
+        groups, stratum = groups[asked], stratum[asked]
+        sizes = np.array([len(cell) for cell in cells])
+        rate = weighted_rate(false[groups], q[groups], stratum, sizes, document[groups], finite=False)
+        covered.append(rate.low <= share <= rate.high)
+    assert np.mean(covered) >= 0.91
