@@ -4,7 +4,7 @@ import pytest
 from primary_comparison import NAMINGS, SECOND, measure
 
 pytestmark = pytest.mark.slow
-REPORTS = 100
+REPORTS = 40
 AT_MOST = 0.05 + 3 * (0.05 * 0.95 / REPORTS) ** 0.5
 
 
