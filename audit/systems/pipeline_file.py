@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, Strict, model_validator
+from pydantic import Field, Strict, model_validator
 
 from audit.errors import AuditError, BadFile, NotInstalled
 from audit.files import read_text, toml_of
 from audit.systems.model_files import absent_model, model_folder, model_json
-from audit.systems.prompts import labels_together
-from audit.systems.remote_file import Labels, Names, Text, spelled
+from audit.systems.remote_file import Labels, Names, Spelled, Text
 from audit.tasks import base_of, get_task
 from audit.user_models import Allowed, Mistake, UserModel, read_as, sure
 
@@ -55,7 +54,7 @@ class PipelineFile(UserModel):
     """The content of a file."""
 
     model: Text = Field(description="it is the directory of the model, or its name in the Hugging Face cache")
-    name: Annotated[Text, BeforeValidator(spelled)] | None = None
+    name: Spelled | None = None
     revision: Text | None = None
     task: Text | None = None
     labels: Labels = Field({}, repr=False)
@@ -103,6 +102,12 @@ class Described:
     config: Mapping[str, Any]
     task: str
     labels: tuple[str, ...]
+
+
+def parts_of(task: str) -> tuple[str, ...]:
+    """Return the labels of which a text may have any number in a task; none where it has one."""
+    parts: tuple[str, ...] = getattr(get_task(task), "parts", ())
+    return parts
 
 
 def described(argument: str) -> Described:
@@ -176,7 +181,7 @@ def _check_head(spec: str, config: Mapping[str, Any], task: str) -> None:
         fits = head.endswith(wanted)
     if not fits:
         raise BadFile(f"{spec}: the model is {head or 'of no architecture'}; for {task} it must be {wanted}")
-    several = bool(labels_together(get_task(task)))
+    several = bool(parts_of(task))
     if wanted == _CLASSIFIES and several != (config.get("problem_type") == _SEVERAL):
         number = "one label" if several else "any number of labels"
         raise BadFile(f"{spec}: the model gives a text {number}; {task} is not made for that")
@@ -212,7 +217,7 @@ def labels_line(names: Sequence[str], labels: Sequence[str]) -> str | None:
 
 def _labels_of(spec: str, said: PipelineFile, config: Mapping[str, Any], task: str) -> tuple[str, ...]:
     """Our label for each of the model's numbers. Raises BadFile for a map that misses a label, or has a wrong one."""
-    allowed, names = labels_together(get_task(task)) or get_task(task).labels, names_of(config)
+    allowed, names = parts_of(task) or get_task(task).labels, names_of(config)
     by_spelling = {label.casefold(): label for label in allowed}
     if unknown := next((name for name in said.labels if name not in names), None):
         raise BadFile(f"{spec}, labels: the model has no label {unknown!r}; it has {', '.join(names)}")

@@ -15,8 +15,7 @@ from audit.errors import AuditError, NotInstalled, first_line
 from audit.systems.base import System, missing, package_version
 from audit.systems.heads import HEADS, Head, Loaded
 from audit.systems.model_files import fingerprint_of, load_part, load_tokenizer, model_json, one_thread
-from audit.systems.pipeline_file import Described, described, labels_line, names_of
-from audit.systems.prompts import labels_together
+from audit.systems.pipeline_file import Described, described, labels_line, names_of, parts_of
 from audit.tasks import Input, Output, base_of, get_task
 
 PREFIX = "transformers:"
@@ -105,7 +104,7 @@ def _kind_of(about: Described) -> type[Head]:
     if task == "similarity":
         classifies = "".join(about.config.get("architectures") or []).endswith("ForSequenceClassification")
         return HEADS["regression" if classifies else "encoder"]
-    if labels_together(get_task(about.task)):
+    if parts_of(about.task):
         return HEADS["several labels"]
     return HEADS.get(task, HEADS["labels"])
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from audit.systems import get_system
-from audit.systems.chat_file import ChatDescription
+from audit.systems.chat import ChatFile
 from audit.systems.command import CommandFile
 from audit.systems.pipeline_file import PipelineFile
 from audit.tasks import Input, Output
@@ -83,9 +83,9 @@ def test_the_shown_language_models_are_read_and_every_key_is_explained(tmp_path,
     (tmp_path / "careful.toml").write_text(block("toml", 'name = "careful"'))
     system = get_system(f"chat:{tmp_path / 'careful.toml'}")
     assert (system.needs(), system.tasks, system.concurrency) == (None, ("inference",), 16)
-    said = [message["content"] for message in system.description.messages(Input.of("a", "b"))]
+    said = [message["content"] for message in system.file.messages(Input.of("a", "b"))]
     assert said[2:] == ['{"label": "no"}', "First: a\nSecond: b"]
-    assert keys_of("## Language models") == set(ChatDescription.model_fields)
+    assert keys_of("## Language models") == set(ChatFile.model_fields)
 
 
 def test_every_key_of_a_model_of_transformers_is_explained(tmp_path):

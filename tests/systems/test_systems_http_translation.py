@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from service import serving
 
 from audit.systems import get_system
-from audit.systems.http_file import Languages
+from audit.systems.remote_file import Languages
 from audit.tasks import Input, Output
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
@@ -105,7 +105,7 @@ def test_the_service_of_the_docs(tmp_path):
     )
     (tmp_path / "docs.toml").write_text(block)
     system = get_system(f"http:{tmp_path / 'docs.toml'}")
-    assert (system.tasks, system._description.between.name(input_of("x", "zh"), "target")) == (
+    assert (system.tasks, system.between.name(input_of("x", "zh"), "target")) == (
         ("translation",),
         "zh-CHS",
     )

@@ -2,13 +2,10 @@
 
 import pytest
 
-from audit.systems.asking import Asking
-
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    defaults = Asking.__init__.__defaults__
-    monkeypatch.setattr(Asking.__init__, "__defaults__", (*defaults[:-2], 0.001, None))
+    monkeypatch.setattr("audit.systems.asking.FIRST_WAIT", 0.001)
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ from cloud_services import (
 from service import Reply, label_of
 
 from audit.errors import BadFile, Declined
-from audit.packs.cloud import alibaba, youdao
+from audit.packs.cloud.vendors import alibaba_signature, tencent_signature, youdao_signature
 from audit.systems import get_system
 from audit.tasks import Input, Output
 
@@ -48,18 +48,25 @@ def test_alibabas_signature_is_that_of_its_documentation():
         "x-acs-version": "2014-05-26",
     }
     query = "ImageId=win2019_1809_x64_dtc_zh-cn_40G_alibase_20230811.vhd&RegionId=cn-shanghai"
-    signed = alibaba.signature("POST", "/", query, headers, b"", "YourAccessKeySecret")
+    signed = alibaba_signature("/", query, headers, b"", "YourAccessKeySecret")
     assert signed == "06563a9e1b43f5dfe96b81484da74bceab24a1d853912eee15083a6f0f3283c0"
 
 
 def test_youdaos_signature():
     # sha256sum of the text that its documentation describes, written out.
     written = b"keyhello" + b"salt" + b"1700000000" + b"secret"
-    assert youdao.signature("key", "hello", "salt", "1700000000", "secret") == hashlib.sha256(written).hexdigest()
+    assert youdao_signature("key", "hello", "salt", "1700000000", "secret") == hashlib.sha256(written).hexdigest()
     long = "0123456789 and a text of more than twenty 9876543210"
     written = b"key0123456789529876543210" + b"salt1700000000secret"
     assert len(long) == 52
-    assert youdao.signature("key", long, "salt", "1700000000", "secret") == hashlib.sha256(written).hexdigest()
+    assert youdao_signature("key", long, "salt", "1700000000", "secret") == hashlib.sha256(written).hexdigest()
+
+
+def test_tencents_signature_is_that_of_its_own_client():
+    """What tencentcloud-sdk-python-common 3.1.195 sends at this time."""
+    headers = {"content-type": "application/json", "host": "nlp.tencentcloudapi.com"}
+    signed = tencent_signature("nlp", headers, b'{"Text": "\\u597d"}', 1_700_000_000, "SECRET")
+    assert signed == "5a0dd67307950b8c25ba1a987ad1fb9eb026fd2d279d826e26b952d57c6e4c89"
 
 
 # Batches
