@@ -1,8 +1,8 @@
-"""What all cloud services share: their file, limits of texts, requests, errors, secrets.
+"""What all cloud services share: their table, their file, limits of texts, requests, errors, secrets.
 
-A vendor (`audit.packs.cloud.vendors`) is a table of what it documents, as attributes, and two functions: `request` says
-what is sent, `output` what an answer means (`read`, where a request has several texts). Vendors' own clients are not
-used: each has retries, time limits, loggers and a dozen kinds of exceptions of its own, and the requests are simple.
+`data/clouds.toml` says what each vendor documents; `audit.packs.cloud.vendors` has what no table can say: credentials,
+signatures, and answers that need more than a path. Vendors' own clients are not used: each has retries, time limits,
+loggers and a dozen kinds of exceptions of its own, and the requests are simple.
 
 An answer that came in part is kept until its call is made again, so that no text is paid for twice; one text that a
 service fails at is a stored error of that text alone.
@@ -10,15 +10,19 @@ service fails at is a stored error of that text alone.
 
 import json
 import os
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
-from urllib.parse import urlsplit
+from functools import cache
+from typing import Annotated, Any
+from urllib.parse import quote, urlencode, urlsplit
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from audit.errors import AuditError, BadOutput, Declined, Unanswered
 from audit.files import parse_json
+from audit.resources import data_file
+from audit.systems.http import Path, fill_request
 from audit.systems.remote_file import (
     VARIABLE,
     Codes,
@@ -45,9 +49,48 @@ _REGION = Allowed(
     "letters, digits and hyphens, such as eu-west-1",
     lambda region: region.isascii() and region.replace("-", "").isalnum(),
 )
-OPTIONS = ("region", "endpoint", "project", "languages", "codes", "labels", "neutral")
+_OPTIONS = ("region", "project", "labels", "neutral")
 """Keys that not every service has."""
 _HELP = "see docs/reference/cloud.md"
+
+
+class Vendor(BaseModel):
+    """A row of the table; `data/clouds.toml` says what its keys are."""
+
+    vendor: str
+    operation: str
+    api: str
+    task: str = "sentiment"
+    languages: tuple[str, ...]
+    codes: dict[str, str] = {}
+    labels: dict[str, str] = {}
+    endpoint: str = ""
+    options: tuple[str, ...] = ()
+    region: str | None = None
+    neutral: float | None = None
+    fixed: dict[str, str] = {}
+    path: str = ""
+    request: Any = None
+    form: bool = False
+    answer: dict[str, str] = {}
+    most: int
+    unit: str = "characters"
+    in_request: int | None = None
+    documents: int = 1
+    variables: tuple[str, ...] = ()
+    accepted: str = ""
+    code: str = ""
+    words: str = ""
+    refused: str = ""
+    again: str = ""
+    closed: str = ""
+
+
+@cache
+def vendors() -> Mapping[str, Vendor]:
+    """Return the vendors by the names of their systems."""
+    table = tomllib.loads(data_file("clouds.toml").read_text("utf-8"))
+    return {name: Vendor.model_validate(row) for name, row in table.items()}
 
 
 class CloudFile(Remote):
@@ -73,16 +116,11 @@ class CloudFile(Remote):
 
 @dataclass(frozen=True)
 class Request:
-    """What is sent to a service: JSON, or bytes, to a path behind its address."""
+    """What is sent to a service: bytes, to a path behind its address."""
 
     path: str
-    sent: Any
+    sent: bytes
     headers: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def content(self) -> bytes:
-        """The bytes that are sent."""
-        return self.sent if isinstance(self.sent, bytes) else json.dumps(self.sent).encode()
 
 
 class Connector(OverHttp):
@@ -91,106 +129,59 @@ class Connector(OverHttp):
     Creating it reads the file and raises BadFile for what is wrong with it; nothing is asked.
     """
 
-    spec: ClassVar[str]
-    vendor: ClassVar[str]
-    """The vendor's name of the service."""
-    operation: ClassVar[str]
-    api: ClassVar[str]
-    """The version of the interface, which is the system's version unless the file has another."""
-    tasks: tuple[str, ...] = ("sentiment",)
-    spoken: ClassVar[tuple[str, ...]]
-    """Languages of texts; "*" is any."""
-    codes: ClassVar[Mapping[str, str]] = {}
-    labels: ClassVar[Mapping[str, str]] = {}
-    """Its words for labels -> ours."""
-    endpoint: ClassVar[str]
-    """Where it is, unless the file says; `{region}` and `${NAME}` in it are filled in."""
-    region: ClassVar[str | None] = None
-    neutral: ClassVar[float | None] = None
-    options: ClassVar[frozenset[str]] = frozenset()
-    """Keys of files that it has, beside `endpoint`, and `languages` and `codes` or `labels`."""
-    fixed: ClassVar[Mapping[str, object]] = {}
-    """Further settings that nobody can change."""
-
-    most: ClassVar[int]
-    """Of one text, as `measure` counts."""
-    unit: ClassVar[str] = "characters"
-    in_request: ClassVar[int | None] = None
-    """The most of all texts of a request together; None: no such limit."""
-    documents: ClassVar[int] = 1
-    """The most texts of a request."""
-
-    variables: ClassVar[tuple[str, ...]] = ()
-    """Environment variables that have to be set."""
-    accepted: ClassVar[str] = ""
-    """How credentials are given, for who gave wrong ones."""
-    code_at: ClassVar[tuple[str, ...]] = ()
-    """Where the code of an error stands in an answer, and its words."""
-    words_at: ClassVar[tuple[str, ...]] = ()
-    refused: ClassVar[frozenset[str]] = frozenset()
-    """Codes of errors about credentials."""
-    again: ClassVar[frozenset[str]] = frozenset()
-    """Codes of errors after which it is asked again."""
-    closed: ClassVar[frozenset[str]] = frozenset()
-    """Codes of errors that hold for every text until somebody does something: no money, no such service."""
-
-    def __init__(self, path: str = ""):
-        self.file = file = read_system_file(CloudFile, path, self.spec, _HELP) if path else CloudFile()
-        self._path = path
-        self._check(file)
-        self.name, self.version = file.name or self.spec, file.version or self.api
-        self.place = file.region or self.region
-        """The region."""
-        self._url = file.endpoint or self.endpoint.replace("{region}", self.place or "")
-        self._neutral = self.neutral if file.neutral is None else file.neutral
-        self.words = {**self.labels, **file.labels}
-        self.languages: tuple[str, ...] = file.languages or self.spoken
-        self._between = Languages(self.languages, (), {**self.codes, **file.codes})
-        self.summary = f"{self.vendor}, {self.operation}"
+    def __init__(self, spec: str, path: str = ""):
+        self.vendor = vendor = vendors()[spec]
+        self.file = file = read_system_file(CloudFile, path, spec, _HELP) if path else CloudFile()
+        self._made_of = spec, path
+        self._check(path)
+        self.name, self.version, self.tasks = file.name or spec, file.version or vendor.api, (vendor.task,)
+        self.region = file.region or vendor.region
+        self._url = file.endpoint or vendor.endpoint.replace("{region}", self.region or "")
+        self._neutral = vendor.neutral if file.neutral is None else file.neutral
+        self.words = {**vendor.labels, **file.labels}
+        self.languages: tuple[str, ...] = file.languages or vendor.languages
+        self.between = Languages(self.languages, (), {**vendor.codes, **file.codes})
+        self.summary = f"{vendor.vendor}, {vendor.operation}"
         self.tokens: dict[str, str] = {}
         """Secrets that are not the values of variables, by what stands in their place."""
         self._answered: dict[tuple[Input, int], Output] = {}
         """Outputs of calls that came in part, by input and how often it stands before it in its call."""
         self._has_answered = False
-        variables = [*self.variables, *VARIABLE.findall(self._url)]
-        self.keep(Service(path or self.spec, self._url, variables, file.timeout), file, self.documents)
+        variables = [*vendor.variables, *VARIABLE.findall(self._url)]
+        self.keep(Service(path or spec, self._url, variables, file.timeout), file, vendor.documents)
 
-    def __reduce__(self) -> tuple[type["Connector"], tuple[str]]:
-        return type(self), (self._path,)  # without clients and secrets
+    def __reduce__(self) -> tuple[type["Connector"], tuple[str, str]]:
+        return type(self), self._made_of  # without clients and secrets
 
-    def _check(self, file: CloudFile) -> None:
+    def _check(self, path: str) -> None:
         """Raise BadFile for settings that this service has not."""
-        own = {"endpoint", "languages", "codes", *self.options, *(() if self.translates else ("labels",))}
-        unknown = [key for key in OPTIONS if key in file.model_fields_set - own]
-        refuse(self._path, [(key, "this service has no such setting; leave it out") for key in unknown], _HELP)
+        own = (*self.vendor.options, *(() if self.translates else ("labels",)))
+        unknown = [key for key in _OPTIONS if key in self.file.model_fields_set and key not in own]
+        refuse(path, [(key, "this service has no such setting; leave it out") for key in unknown], _HELP)
         try:
-            check_labels(file.labels, self.tasks)
+            check_labels(self.file.labels, [self.vendor.task])
         except Mistake as mistake:
-            refuse(self._path, [(mistake.key, mistake.args[0])], _HELP)
+            refuse(path, [(mistake.key, mistake.args[0])], _HELP)
 
     @property
     def translates(self) -> bool:
         """Whether it is a translation service."""
-        return "translation" in self.tasks
+        return self.vendor.task == "translation"
 
     @property
     def settings(self) -> Mapping[str, object]:
         """What may change an output. How it is asked (pace, patience) is none of it, nor is any credential."""
+        vendor = self.vendor
         optional = {
-            "endpoint": self.file.endpoint or self.endpoint or None,
-            "region": self.place,
+            "endpoint": self.file.endpoint or vendor.endpoint or None,
+            "region": self.region,
             "project": self.file.project,
             "labels": self.words,
-            "codes": self._between.codes,
+            "codes": self.between.codes,
             "neutral": self._neutral,
         }
-        settings = {
-            "service": self.vendor,
-            "operation": self.operation,
-            "languages": list(self.languages),
-            **self.fixed,
-        }
-        return settings | {name: value for name, value in optional.items() if value not in (None, {})}
+        named = {"service": vendor.vendor, "operation": vendor.operation, "languages": list(self.languages)}
+        return named | vendor.fixed | {name: value for name, value in optional.items() if value not in (None, {})}
 
     @property
     def address(self) -> str:
@@ -204,11 +195,12 @@ class Connector(OverHttp):
 
     def lacks(self, item: Input) -> bool:
         """Return whether it is no service for this pair of languages."""
-        return self.translates and not self._between.has(item)
+        return self.translates and not self.between.has(item)
 
-    def secret(self, variable: str) -> str:
-        """Return the value of a variable of the environment."""
-        return os.environ.get(variable, "").strip()
+    def credentials(self) -> tuple[str, str]:
+        """Return the values of its two variables."""
+        first, second = (os.environ.get(name, "").strip() for name in self.vendor.variables)
+        return first, second
 
     def without_secrets(self, text: str, least: int = 4) -> str:
         """Return the text without secrets of `least` characters and more."""
@@ -221,19 +213,39 @@ class Connector(OverHttp):
 
     async def request(self, inputs: Sequence[Input]) -> Request:
         """Return what is sent for these inputs, all of the same languages."""
-        raise NotImplementedError
+        sent = fill_request(self.vendor.request, inputs, self.between)
+        if self.vendor.form:
+            kind = "application/x-www-form-urlencoded"
+            return Request(self.vendor.path, urlencode(sent, quote_via=quote, safe="").encode(), {"Content-Type": kind})
+        return Request(self.vendor.path, json.dumps(sent).encode())
 
     def read(self, document: Any, inputs: Sequence[Input]) -> Sequence[Outcome]:
         """Return what became of each of these inputs. Raises BadOutput for what holds for all."""
         return [outcome_of(lambda: self.output(document))]
 
     def output(self, document: Any) -> Output:
-        """Return what an answer to one input means. Raises BadOutput."""
-        raise NotImplementedError
+        """Return what an answer to one input means, by the paths of the table. Raises BadOutput."""
+        answer = self.vendor.answer
+        if "text" in answer:
+            parts = Path.read(answer["text"]).values(document)
+            if not parts or not all(isinstance(part, str) for part in parts):
+                raise BadOutput(f"a translation must be texts, the answer has {kind(parts)}")
+            return Output(text="\n".join(map(str, parts)))
+        if "label" not in answer:
+            (score,) = Path.read(answer["score"]).values(document)
+            return Output(score=min(1.0, max(0.0, number(score, "the score"))))
+        (word,) = Path.read(answer["label"]).values(document)
+        label = self.label(word)
+        for named in (str(word), label):  # a word that is none of ours may have no score of its own
+            path = answer["score"].replace("{word}", named).replace("{Word}", named.capitalize())
+            (score,) = Path.read(path).values(document, needed=False)
+            if score is not None:
+                return Output(label, number(score, "the score"))
+        return Output(label)
 
     def code_of(self, document: Any) -> str:
         """Return the code of an error in an answer; empty where it is none."""
-        code = inside(document, *self.code_at) if self.code_at else None
+        code = inside(document, *self.vendor.code.split(".")) if self.vendor.code else None
         return "" if code in (None, "", 0, "0") else str(code)
 
     # Running
@@ -272,14 +284,14 @@ class Connector(OverHttp):
 
     async def exchange(self, request: Request) -> Any:
         """Return the JSON of the answer to a request. Raises Unanswered, Declined and BadOutput."""
-        answer = await self.service.exchange("POST", self.address + request.path, request.content, request.headers)
+        answer = await self.service.exchange("POST", self.address + request.path, request.sent, request.headers)
         try:
             document = parse_json(answer.content)
         except ValueError:
             document = None
         code = self.code_of(document)
         if answer.status >= 300 or code:
-            words = inside(document, *self.words_at) if code else self.service.words(answer.content)
+            words = inside(document, *self.vendor.words.split(".")) if code else self.service.words(answer.content)
             said = str(words or "")
             raise self.problem(code or f"HTTP {answer.status}", said, answer.status, answer.headers)
         return self.service.document(answer.content) if document is None else document
@@ -298,10 +310,10 @@ class Connector(OverHttp):
             return Output()
         for text in item.texts:
             if not text.strip():
-                return Output(error=f"the text is empty, which {self.vendor} does not take")
-            if (size := self.measure(text)) > self.most:
-                limit = f"{self.vendor} takes {self.most:,} at most in a text"
-                return Output(error=f"the text has {size:,} {self.unit}, {limit}")
+                return Output(error=f"the text is empty, which {self.vendor.vendor} does not take")
+            if (size := self.measure(text)) > self.vendor.most:
+                limit = f"{self.vendor.vendor} takes {self.vendor.most:,} at most in a text"
+                return Output(error=f"the text has {size:,} {self.vendor.unit}, {limit}")
         return None
 
     def _requests(self, inputs: Sequence[Input], places: Sequence[int]) -> Iterator[list[int]]:
@@ -314,8 +326,8 @@ class Connector(OverHttp):
             size = 0
             for place in same:
                 more = sum(map(self.measure, inputs[place].texts))
-                full = self.in_request is not None and size + more > self.in_request
-                if request and (full or len(request) == self.documents):
+                full = self.vendor.in_request is not None and size + more > self.vendor.in_request
+                if request and (full or len(request) == self.vendor.documents):
                     yield request
                     request, size = [], 0
                 request.append(place)
@@ -324,28 +336,20 @@ class Connector(OverHttp):
 
     def measure(self, text: str) -> int:
         """Return the size of a text as the service counts it, or a little more: those that count characters count them
-        in different ways.
-
-        >>> Connector.measure(Connector.__new__(Connector), "naïve 🎬")
-        8
-        """
-        if self.unit == "bytes":
+        in different ways."""
+        if self.vendor.unit == "bytes":
             return len(text.encode("utf-8", "replace"))
         # A character of UTF-16 that is a pair counts as two.
         return len(text) + sum(character > "\uffff" for character in text)
 
     # What answers mean
 
-    def language(self, item: Input, side: str = "source") -> str:
-        """Return the service's code of a language of the input; `side` is "source" or "target"."""
-        return self._between.name(item, side)
-
     def label(self, word: object) -> str:
         """Return our label for the service's. Raises BadOutput for one that nobody translates."""
         if isinstance(word, str | int) and str(word) in self.words:
             return self.words[str(word)]
         raise BadOutput(
-            f"the label {short(word)} of {self.vendor} has no meaning here; say in its file what it is, as in "
+            f"the label {short(word)} of {self.vendor.vendor} has no meaning here; say in its file what it is, as in "
             f'labels = {{ "..." = "{next(iter(self.words.values()))}" }}'
         )
 
@@ -360,12 +364,12 @@ class Connector(OverHttp):
         whether to ask again, and what to change."""
         reason = f"{code}: {words}".strip(": ") if words != code else code
         by_status = problem_of(status, headers or {}, reason) if status >= 300 else None
-        if code in self.again:
+        if code in self.vendor.again.split():
             return Unanswered(reason, by_status.after if isinstance(by_status, Unanswered) else None)
-        if code in self.closed:
+        if code in self.vendor.closed.split():
             return Declined(reason)
-        if code in self.refused or status in (401, 403):
-            reason = f"{self.vendor} refuses the credentials; check {self.accepted} ({reason})"
+        if code in self.vendor.refused.split() or status in (401, 403):
+            reason = f"{self.vendor.vendor} refuses the credentials; check {self.vendor.accepted} ({reason})"
             return Declined(reason, final=not self._has_answered)
         if by_status is None or (status in _ABOUT_TEXTS and not code.startswith("HTTP ")):
             return Declined(reason, inputs=True)
@@ -407,24 +411,6 @@ def number(value: object, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadOutput(f"{name} must be a number, the answer has {kind(value)}")
     return float(value)
-
-
-def text(value: object) -> str:
-    """Return a text of an answer. Raises BadOutput for anything else."""
-    if not isinstance(value, str):
-        raise BadOutput(f"a translation must be a text, the answer has {kind(value)}")
-    return value
-
-
-def score_of(scores: object, name: str) -> float | None:
-    """Return the score that stands in an answer under this name; None where there is none. Raises BadOutput for one
-    that is no number.
-
-    >>> score_of({"Positive": 0.9}, "Positive"), score_of({"Positive": 0.9}, "Amazed")
-    (0.9, None)
-    """
-    value = inside(scores, name)
-    return None if value is None else number(value, f"the score {name}")
 
 
 def outcome_of(make: Callable[[], Output]) -> Outcome:

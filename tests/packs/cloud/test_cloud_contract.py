@@ -7,7 +7,6 @@ from cloud_services import ALL, IDENTITY, SECRET, TOKEN, named, running, there
 from service import Reply
 
 from audit.errors import BadOutput, Declined, Unanswered
-from audit.registry import systems
 from audit.runner.executors.asynchronous import is_asynchronous
 from audit.systems import get_system
 from audit.tasks import Input, Output
@@ -119,13 +118,13 @@ def test_the_codes_of_its_errors_are_known(simulated, coded, tmp_path, monkeypat
 
 
 def test_texts_that_it_does_not_take_are_not_sent(simulated, tmp_path, monkeypatch):
-    kind = systems.get(simulated.spec)
+    most = get_system(simulated.spec).vendor.most
     first = simulated.inputs[0]
-    long = Input(("好" * (kind.most + 1), *first.texts[1:]), first.languages)
+    long = Input(("好" * (most + 1), *first.texts[1:]), first.languages)
     empty = Input((" ", *first.texts[1:]), first.languages)
     with running(simulated, tmp_path, monkeypatch) as service:
         outputs = get_system(service.spec).run([long, first, empty])
-        assert f"takes {kind.most:,} at most" in outputs[0].error
+        assert f"takes {most:,} at most" in outputs[0].error
         assert outputs[1] == simulated.outputs[0]
         assert "is empty" in outputs[2].error
         assert service.calls == 1

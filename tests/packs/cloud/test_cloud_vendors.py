@@ -48,7 +48,7 @@ def test_alibabas_signature_is_that_of_its_documentation():
         "x-acs-version": "2014-05-26",
     }
     query = "ImageId=win2019_1809_x64_dtc_zh-cn_40G_alibase_20230811.vhd&RegionId=cn-shanghai"
-    signed = alibaba_signature("/", query, headers, b"", "YourAccessKeySecret")
+    signed = alibaba_signature(query, headers, b"", "YourAccessKeySecret")
     assert signed == "06563a9e1b43f5dfe96b81484da74bceab24a1d853912eee15083a6f0f3283c0"
 
 
@@ -65,7 +65,7 @@ def test_youdaos_signature():
 def test_tencents_signature_is_that_of_its_own_client():
     """What tencentcloud-sdk-python-common 3.1.195 sends at this time."""
     headers = {"content-type": "application/json", "host": "nlp.tencentcloudapi.com"}
-    signed = tencent_signature("nlp", headers, b'{"Text": "\\u597d"}', 1_700_000_000, "SECRET")
+    _, signed = tencent_signature(headers, b'{"Text": "\\u597d"}', 1_700_000_000, "SECRET")
     assert signed == "5a0dd67307950b8c25ba1a987ad1fb9eb026fd2d279d826e26b952d57c6e4c89"
 
 
