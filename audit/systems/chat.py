@@ -8,19 +8,18 @@ Four lines are enough for sentiment (docs/reference/systems.md has the whole for
     model = "small-chat"
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, Strict, model_validator
+from pydantic import AfterValidator, Strict, model_validator
 
 from audit.errors import AuditError
 from audit.systems.chat_answers import choice_in, choices_in, number_in, text_in
 from audit.systems.chat_client import ChatClient, Endpoint, Message, NoAnswer, Reply, schema_of
 from audit.systems.hearing import tell_heard
-from audit.systems.prompts import check_template, filled, prompt_of, text_fields, values_of, wordings
+from audit.systems.prompts import check_template, filled, prompt_of, values_of, wordings
 from audit.systems.remote_file import EVERY, Languages, Pairs, Text, check_codes, check_labels, read_system_file
 from audit.systems.service import OverHttp
 from audit.tasks import Input, Output, Task, get_task
@@ -68,49 +67,10 @@ class Prompt(UserModel):
 
 
 class Example(UserModel):
-    """An input and the answer to it, which the model is shown before it is asked."""
+    """A turn of the conversation that the model is shown before it is asked."""
 
-    text: str | None = None
-    text_a: str | None = None
-    text_b: str | None = None
-    context: str | None = None
-    question: str | None = None
-    language: str | None = None
-    source_language: str | None = None
-    target_language: str | None = None
-    answer: str | float = Field(description="it is the right output for this example")
-
-    def input(self, task: Task) -> Input:
-        """Return the input of the example. Raises Mistake where its texts are not those of an input of the task."""
-        ways = text_fields(task)
-        names = ("text", "text_a", "text_b", "context", "question")
-        written = {name for name in names if getattr(self, name) is not None}
-        way = next((way for way in ways if written == set(way)), None)
-        if way is None:
-            raise Mistake(f"must have {' or '.join(' and '.join(way) for way in ways)}, an input of {task.name}")
-        if task.name == "translation" and self.target_language is None:
-            raise Mistake("must have target_language, into which it is translated")
-        source = self.source_language or self.language or "en"
-        target = self.target_language if task.name == "translation" else None
-        return Input.of(*(getattr(self, name) for name in way), language=source, target=target)
-
-    def check_answer(self, task: Task) -> None:
-        """Raise Mistake where its answer is no output of the task."""
-        answer, key = self.answer, key_of(task)
-        if key in _LABELS and answer not in task.labels:
-            reason = f"is no label of {task.name}; allowed are {', '.join(task.labels)}"
-        elif key == "score" and (isinstance(answer, str) or not 0 <= answer <= 1):
-            reason = "is no number from 0 to 1"
-        elif key not in (*_LABELS, "score") and not isinstance(answer, str):
-            reason = f'must be a text, or "{UNANSWERABLE}"' if key == "answer" else "must be a text"
-        else:
-            return
-        raise Mistake(f"{answer!r} {reason}", "answer")
-
-
-Examples = Annotated[
-    tuple[Example, ...], Strict(False), Allowed("a list of tables, each [[examples]] with the texts and the answer")
-]
+    user: Text
+    assistant: Text
 
 
 class ChatFile(Endpoint):
@@ -119,7 +79,9 @@ class ChatFile(Endpoint):
     task: Annotated[Text, AfterValidator(_checked_task)] = "sentiment"
     pairs: Pairs = ()
     prompt: Prompt = Prompt()
-    examples: Examples = ()
+    examples: Annotated[
+        tuple[Example, ...], Strict(False), Allowed("a list of tables, each [[examples]] with user and assistant")
+    ] = ()
 
     @cached_property
     def about(self) -> Task:
@@ -163,7 +125,7 @@ class ChatFile(Endpoint):
             "task": self.task,
             "prompt": dict(self.templates),
             "answer": self.answer_in_words,
-            "examples": [example.model_dump(exclude_none=True) for example in self.examples],
+            "examples": [example.model_dump() for example in self.examples],
             "labels": self.labels,
             **(self.between.settings if self.between else {}),
         }
@@ -178,24 +140,13 @@ class ChatFile(Endpoint):
         """Return the conversation that asks for the output of an input: the system's words, the examples, the input."""
         messages = [("system", self._said("system", item))] if self.templates["system"].strip() else []
         for example in self.examples:
-            messages.append(("user", self._said("user", example.input(self.about))))
-            messages.append(("assistant", self._written(example.answer)))
+            messages += [("user", example.user), ("assistant", example.assistant)]
         return [{"role": role, "content": said} for role, said in (*messages, ("user", self._said("user", item)))]
 
     def _said(self, role: str, item: Input) -> str:
         question = self.about.question
         general = {"labels": ", ".join(self.words), "task_question": question, "answer": self.answer_in_words}
         return filled(self.templates[role], {**general, **values_of(self.about, item)})
-
-    def _written(self, answer: str | float) -> str:
-        """Return an example's answer as the model is to write it."""
-        theirs = {label: word for word, label in self.words.items()}
-        value: Any = theirs.get(str(answer), answer)
-        if self.key == "labels":
-            value = [word for label, word in theirs.items() if label in str(answer).split("+")]
-        if self.structured == "text":
-            return ", ".join(value) or "none" if isinstance(value, list) else str(value)
-        return json.dumps({self.key: value}, ensure_ascii=False)
 
     @model_validator(mode="after")
     def _check_together(self) -> "ChatFile":
@@ -216,12 +167,6 @@ class ChatFile(Endpoint):
         if self.labels and (missing := [label for label in named if label not in self.labels.values()]):
             reason = f"misses {', '.join(missing)}; it must have a word for each of {', '.join(named)}"
             raise Mistake(reason, "labels")
-        for place, example in enumerate(self.examples):
-            try:
-                example.input(self.about)
-                example.check_answer(self.about)
-            except Mistake as mistake:
-                raise Mistake(mistake.args[0], f"examples[{place}].{mistake.key}".rstrip(".")) from None
         return self
 
 

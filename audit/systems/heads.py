@@ -1,7 +1,7 @@
 """What reads an output off a model of transformers: labels, a similarity, a span of a text, a summary.
 
-Each is one way to use a model; `audit.systems.pipelines` chooses by the task. transformers 5 has pipelines for the first
-only, and none says which part of a text was read.
+Each is one way to use a model; `audit.systems.pipelines` chooses by the task. transformers 5 has pipelines for the
+first only, and none says which part of a text was read.
 """
 
 import math

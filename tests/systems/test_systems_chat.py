@@ -73,9 +73,8 @@ system = "One of {labels}. {answer}"
 user = "{text_a} => {text_b}? As {{labels}}."
 
 [[examples]]
-text_a = "It rains."
-text_b = "It is wet."
-answer = "entailment"
+user = "It rains. => It is wet?"
+assistant = "yes"
 """
 
 
@@ -105,8 +104,7 @@ def test_every_key_is_sent(tmp_path, monkeypatch, structured):
     }
     system, asked, answered, user = (message["content"] for message in body["messages"])
     assert system.startswith("One of yes, maybe, no. Answer with ")
-    assert asked == "It rains. => It is wet.? As {labels}."
-    assert answered == ("yes" if structured == "text" else '{"label": "yes"}')
+    assert (asked, answered) == ("It rains. => It is wet?", "yes")
     assert user == "A man {text_b} sleeps. => He runs.? As {labels}."  # a text that spells a field stays as it is
     parts = {"schema": ["response_format"], "json": ["response_format"], "tools": ["tool_choice", "tools"], "text": []}
     assert sorted({"response_format", "tools", "tool_choice"} & set(body)) == parts[structured]
@@ -277,12 +275,11 @@ def test_a_mistake_in_the_file_is_one_sentence(tmp_path, more, problem):
     ],
 )
 def test_a_text_may_have_several_labels(tmp_path, written, label):
-    more = 'task = "classification/refund+late+rude"\n[[examples]]\ntext = "Late and rude."\nanswer = "late+rude"'
+    more = 'task = "classification/refund+late+rude"'
     ran, server = outputs(tmp_path, lambda body, number: reply(written), more)
     (body,) = server.bodies
     schema = body["response_format"]["json_schema"]["schema"]["properties"]["labels"]
     assert schema == {"type": "array", "items": {"type": "string", "enum": ["refund", "late", "rude"]}}
-    assert body["messages"][2]["content"] == '{"labels": ["late", "rude"]}'
     assert "any number of them may: refund, late, rude." in body["messages"][0]["content"]
     assert ran[0].label == label
     assert bool(ran[0].error) is (label is None)

@@ -84,7 +84,11 @@ def test_the_shown_language_models_are_read_and_every_key_is_explained(tmp_path,
     system = get_system(f"chat:{tmp_path / 'careful.toml'}")
     assert (system.needs(), system.tasks, system.concurrency) == (None, ("inference",), 16)
     said = [message["content"] for message in system.file.messages(Input.of("a", "b"))]
-    assert said[2:] == ['{"label": "no"}', "First: a\nSecond: b"]
+    assert said[1:] == [
+        "First: A man sleeps on a bench.\nSecond: A man is awake.",
+        '{"label": "no"}',
+        "First: a\nSecond: b",
+    ]
     assert keys_of("## Language models") == set(ChatFile.model_fields)
 
 

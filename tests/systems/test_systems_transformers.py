@@ -324,7 +324,12 @@ def test_the_best_span_is_the_best_of_all(start, random, longest):
     characters = [None] + [
         (3 * place, 3 * place + 2) if random.random() < 0.7 else None for place in range(1, len(start))
     ]
-    best = best_span(torch.tensor(start, dtype=torch.float64), torch.tensor(end, dtype=torch.float64), Window({}, characters, 0), longest)
+    best = best_span(
+        torch.tensor(start, dtype=torch.float64),
+        torch.tensor(end, dtype=torch.float64),
+        Window({}, characters, 0),
+        longest,
+    )
     places = [place for place, at in enumerate(characters) if at]
     spans = {
         (first, last): start[first] + end[last] for first in places for last in places if 0 <= last - first < longest

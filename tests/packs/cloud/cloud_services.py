@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import pytest
 from service import Reply, Server, label_of, serving
 
 from audit.tasks import Input, Output
@@ -38,7 +36,6 @@ class Simulated:
     """A service: how it is set up, asked, and answers."""
 
     spec: str
-    module: str
     inputs: tuple[Input, ...]
     outputs: tuple[Output, ...]
     answer: Callable[[Body], Any]
@@ -212,7 +209,6 @@ _TENCENT_ERRORS = (
 ALL = (
     Simulated(
         "comprehend",
-        "botocore",
         ENGLISH,
         labelled(ENGLISH, 0.7),
         comprehend,
@@ -227,7 +223,6 @@ ALL = (
     ),
     Simulated(
         "azure-language",
-        "httpx",
         ENGLISH,
         labelled(ENGLISH, 0.8),
         azure_sentiment,
@@ -243,7 +238,6 @@ ALL = (
     ),
     Simulated(
         "azure-translator",
-        "httpx",
         TO_SPANISH,
         TRANSLATED,
         azure_translation,
@@ -259,7 +253,6 @@ ALL = (
     ),
     Simulated(
         "google-language",
-        "google.auth",
         ENGLISH,
         tuple(Output(label_of(item.text), 1.0 if label_of(item.text) == "neutral" else 0.75) for item in ENGLISH),
         google_sentiment,
@@ -273,7 +266,6 @@ ALL = (
     ),
     Simulated(
         "google-translate",
-        "google.auth",
         TO_SPANISH,
         TRANSLATED,
         google_translation,
@@ -283,7 +275,6 @@ ALL = (
     ),
     Simulated(
         "corenlp",
-        "httpx",
         ENGLISH,
         tuple(Output(label_of(item.text), 0.75 if label_of(item.text) == "neutral" else 0.8125) for item in ENGLISH),
         corenlp,
@@ -292,7 +283,6 @@ ALL = (
     ),
     Simulated(
         "baidu-sentiment",
-        "httpx",
         CHINESE,
         labelled(CHINESE, 0.4),
         baidu_sentiment,
@@ -304,7 +294,6 @@ ALL = (
     ),
     Simulated(
         "baidu-similarity",
-        "httpx",
         PAIRS,
         tuple(Output(score=0.458) for _ in PAIRS),
         baidu_similarity,
@@ -315,7 +304,6 @@ ALL = (
     ),
     Simulated(
         "baidu-translate",
-        "httpx",
         TO_SPANISH,
         TRANSLATED,
         baidu_translation,
@@ -326,7 +314,6 @@ ALL = (
     ),
     Simulated(
         "alibaba-sentiment",
-        "httpx",
         CHINESE,
         labelled(CHINESE, 0.6),
         alibaba_sentiment,
@@ -341,7 +328,6 @@ ALL = (
     ),
     Simulated(
         "tencent-sentiment",
-        "httpx",
         CHINESE,
         labelled(CHINESE, 0.9),
         tencent_sentiment,
@@ -352,7 +338,6 @@ ALL = (
     ),
     Simulated(
         "youdao-translate",
-        "httpx",
         TO_SPANISH,
         TRANSLATED,
         youdao,
@@ -371,14 +356,6 @@ ALL = (
 def named(value: Any) -> str:
     """The name of a case in the names of tests."""
     return value.spec if isinstance(value, Simulated) else f"{value.kind}-{value.status}"
-
-
-def there(simulated: Simulated) -> None:
-    """Skip the test where the client is not installed, with the line that installs it."""
-    try:
-        import_module(simulated.module)
-    except ModuleNotFoundError:
-        pytest.skip(f"{simulated.module} is not installed")
 
 
 @cache

@@ -3,7 +3,7 @@
 import pickle
 
 import pytest
-from cloud_services import ALL, IDENTITY, SECRET, TOKEN, named, running, there
+from cloud_services import ALL, IDENTITY, SECRET, TOKEN, named, running
 from service import Reply
 
 from audit.errors import BadOutput, Declined, Unanswered
@@ -17,7 +17,6 @@ CODED = [(simulated, coded) for simulated in ALL for coded in simulated.coded]
 
 @pytest.fixture(params=ALL, ids=named)
 def simulated(request):
-    there(request.param)
     return request.param
 
 
@@ -90,7 +89,6 @@ def test_what_is_no_answer_is_an_error(simulated, content, tmp_path, monkeypatch
 
 @pytest.mark.parametrize("simulated", LABELLED, ids=named)
 def test_an_unknown_label_is_an_error_that_says_what_to_write(simulated, tmp_path, monkeypatch):
-    there(simulated)
     with running(simulated, tmp_path, monkeypatch, lambda body, number: simulated.unknown(body)) as service:
         (output,) = get_system(service.spec).run(simulated.inputs[:1])
     assert "say in its file what it is, as in labels = {" in output.error
@@ -104,7 +102,6 @@ def test_an_unknown_label_is_an_error_that_says_what_to_write(simulated, tmp_pat
 
 @pytest.mark.parametrize(("simulated", "coded"), CODED, ids=named)
 def test_the_codes_of_its_errors_are_known(simulated, coded, tmp_path, monkeypatch):
-    there(simulated)
     reply = coded.content if isinstance(coded.content, Reply) else Reply(coded.content, coded.status)
     with running(simulated, tmp_path, monkeypatch, lambda body, number: reply, "tries = 2") as service:
         with pytest.raises((Declined, Unanswered)) as caught:
@@ -132,7 +129,6 @@ def test_texts_that_it_does_not_take_are_not_sent(simulated, tmp_path, monkeypat
 
 @pytest.mark.parametrize("simulated", [s for s in ALL if "translate" in s.spec or "translator" in s.spec], ids=named)
 def test_translators_have_the_languages_of_their_file(simulated, tmp_path, monkeypatch):
-    there(simulated)
     more = 'languages = ["en", "es"]\ncodes = { es = "spanish" }'
     with running(simulated, tmp_path, monkeypatch, more=more) as service:
         system = get_system(service.spec)

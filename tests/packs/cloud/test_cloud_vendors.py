@@ -13,7 +13,6 @@ from cloud_services import (
     azure_sentiment,
     comprehend,
     running,
-    there,
 )
 from service import Reply, label_of
 
@@ -23,11 +22,6 @@ from audit.systems import get_system
 from audit.tasks import Input, Output
 
 SERVICES = {simulated.spec: simulated for simulated in ALL}
-
-
-def service_of(spec):
-    there(SERVICES[spec])
-    return SERVICES[spec]
 
 
 def many(number, language="en"):
@@ -78,12 +72,12 @@ def sizes(service, key):
 
 def test_batches_are_as_large_as_may_be_and_of_one_language(tmp_path, monkeypatch):
     inputs = [*many(60), *many(3, "de")]
-    with running(service_of("comprehend"), tmp_path, monkeypatch) as service:
+    with running(SERVICES.get("comprehend"), tmp_path, monkeypatch) as service:
         outputs = get_system(service.spec).run(inputs)
         assert outputs == [Output(label_of(item.text), 0.7) for item in inputs]
         assert sizes(service, "TextList") == [3, 10, 25, 25]
         assert {body["LanguageCode"] for body in service.server.bodies} == {"en", "de"}
-    with running(service_of("azure-language"), tmp_path, monkeypatch) as service:
+    with running(SERVICES.get("azure-language"), tmp_path, monkeypatch) as service:
         get_system(service.spec).run([*many(12), *many(1, "zh")])
         documents = [body["analysisInput"]["documents"] for body in service.server.bodies]
         assert sorted(map(len, documents)) == [1, 2, 10]
@@ -103,7 +97,7 @@ def partly(body, number):
 
 
 def test_comprehends_batches_that_come_in_part(tmp_path, monkeypatch):
-    with running(service_of("comprehend"), tmp_path, monkeypatch, partly) as service:
+    with running(SERVICES.get("comprehend"), tmp_path, monkeypatch, partly) as service:
         outputs = get_system(service.spec).run(ENGLISH)
         texts = [body["TextList"] for body in service.server.bodies]
     assert [output.label for output in outputs] == [label_of(ENGLISH[0].text), None, *map(label_of, last_two())]
@@ -129,7 +123,7 @@ def test_azures_batches_that_come_in_part(tmp_path, monkeypatch):
         answer["results"]["documents"] = [d for d in answer["results"]["documents"] if d["id"] not in failed]
         return answer
 
-    with running(service_of("azure-language"), tmp_path, monkeypatch, faults) as service:
+    with running(SERVICES.get("azure-language"), tmp_path, monkeypatch, faults) as service:
         outputs = get_system(service.spec).run(ENGLISH)
         assert service.calls == 2
     assert [output.label is None for output in outputs] == [False, True, False, False]
@@ -141,7 +135,7 @@ def test_azures_batches_that_come_in_part(tmp_path, monkeypatch):
 
 def test_baidus_token_is_asked_for_once_and_again_when_it_is_old(tmp_path, monkeypatch):
     old = {"error_code": 111, "error_msg": "Access token expired"}
-    with running(service_of("baidu-sentiment"), tmp_path, monkeypatch, {1: old}, "concurrency = 1") as service:
+    with running(SERVICES.get("baidu-sentiment"), tmp_path, monkeypatch, {1: old}, "concurrency = 1") as service:
         system = get_system(service.spec)
         assert [output.error for output in system.run(CHINESE)] == [None] * 4
         tokens = [path for path in service.server.paths if "/oauth/" in path]
@@ -149,7 +143,7 @@ def test_baidus_token_is_asked_for_once_and_again_when_it_is_old(tmp_path, monke
         assert service.calls == 5
     assert all("access_token=token%2Bmarked%2F9Z" in path for path in service.server.paths if "/oauth/" not in path)
     always = {"error_code": 110, "error_msg": f"Access token invalid: {TOKEN}"}
-    with running(service_of("baidu-sentiment"), tmp_path, monkeypatch, lambda body, number: always) as service:
+    with running(SERVICES.get("baidu-sentiment"), tmp_path, monkeypatch, lambda body, number: always) as service:
         with pytest.raises(Declined, match=r"refuses the credentials; .*BAIDU_SECRET_KEY") as caught:
             get_system(service.spec).run(CHINESE[:1])
         assert service.calls == 2
