@@ -101,10 +101,14 @@ class ChatFile(Endpoint):
         return {theirs.get(label, label): label for label in named} if self.key in _LABELS else {}
 
     @cached_property
-    def schema(self) -> dict[str, Any]:
+    def form(self) -> dict[str, Any]:
         """The JSON schema of an answer."""
-        label = {"type": "string", "enum": list(self.words)}
-        values = {"label": label, "labels": {"type": "array", "items": label}, "score": {"type": "number"}}
+        label: dict[str, Any] = {"type": "string", "enum": list(self.words)}
+        values: dict[str, dict[str, Any]] = {
+            "label": label,
+            "labels": {"type": "array", "items": label},
+            "score": {"type": "number"},
+        }
         return schema_of(self.key, values.get(self.key, {"type": "string"}))
 
     @cached_property
@@ -211,7 +215,7 @@ class Chat(OverHttp):
             return Output()
         details = None
         try:
-            reply = await self.client.ask(self.file.messages(item), self.file.schema)
+            reply = await self.client.ask(self.file.messages(item), self.file.form)
             details = {"reasoning": reply.reasoning} if reply.reasoning else None
             return replace(self._output(reply), details=details)
         except NoAnswer as problem:

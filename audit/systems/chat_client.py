@@ -264,9 +264,10 @@ def _tokens_of(logprobs: Any) -> tuple[tuple[str, float], ...]:
     listed = logprobs.get("content") if isinstance(logprobs, dict) else None
     if not isinstance(listed, list):
         return ()
-    pairs = [(entry.get("token"), entry.get("logprob")) for entry in listed if isinstance(entry, dict)]
-    whole = all(isinstance(token, str) and isinstance(value, int | float) for token, value in pairs)
-    return tuple((token, float(value)) for token, value in pairs) if whole and len(pairs) == len(listed) else ()
+    try:
+        return tuple((str(entry["token"]), float(entry["logprob"])) for entry in listed)
+    except (TypeError, KeyError, ValueError):
+        return ()
 
 
 def without_reasoning(text: str) -> tuple[str, str]:

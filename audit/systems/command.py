@@ -103,7 +103,7 @@ class Program:
         unsent, deadline = memoryview(line + b"\n"), monotonic() + seconds
         if self._read or select.select([self._out], [], [], 0)[0]:
             self._receive()
-            raise self.ended("it wrote more lines than it was asked for", self._read)
+            raise self.ended("it wrote more lines than it was asked for", bytes(self._read))
         while (end := self._read.find(b"\n")) < 0:
             left = deadline - monotonic()
             readable, writable, _ = select.select([self._out], [self._in] if unsent else [], [], max(0.0, left))

@@ -147,7 +147,7 @@ class Encoder(Head):
         tokens = {text: self.tokens([text]) for item in inputs for text in item.texts}
         fitting = {text: read for text, read in tokens.items() if isinstance(read, dict)}
         details = {text: read.pop("details") for text, read in fitting.items()}
-        texts, vectors = list(fitting), {}
+        texts, vectors = list(fitting), dict[str, Any]()
         for batch in by_length((len(read["input_ids"]) for read in fitting.values()), self.file.batch):
             names = [texts[number] for number in batch]
             vectors |= zip(names, self._vectors([fitting[text] for text in names]), strict=True)

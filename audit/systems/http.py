@@ -100,19 +100,28 @@ class Path:
         return [self._follow(entry, self.many, needed) for entry in listed]
 
     def _follow(self, value: Any, parts: tuple[str | int, ...], needed: bool) -> object:
-        for part in parts:
-            try:
-                if not isinstance(value, dict if isinstance(part, str) else list):
-                    raise KeyError
-                value = value[part]
-            except LookupError:
-                if not needed:
-                    return None
-                spelled = repr(part) if isinstance(part, str) else f"place {part}"
-                raise BadOutput(
-                    f"the answer has no {spelled}, which {self.written!r} leads to, but {kind(value)}"
-                ) from None
-        return value
+        try:
+            return follow(value, parts, f", which {self.written!r} leads to")
+        except BadOutput:
+            if needed:
+                raise
+            return None
+
+
+def follow(value: Any, parts: Sequence[str | int], why: str = "") -> Any:
+    """Return what stands in a JSON document under these names and places, one inside the other. Raises BadOutput where
+    there is none.
+
+    >>> follow({"items": [{"sentiment": 2}]}, ["items", 0, "sentiment"])
+    2
+    """
+    for part in parts:
+        fits = isinstance(value, dict) and part in value if isinstance(part, str) else isinstance(value, list)
+        if not fits or (isinstance(part, int) and part >= len(value)):
+            spelled = repr(part) if isinstance(part, str) else f"place {part}"
+            raise BadOutput(f"the answer has no {spelled}{why}, but {kind(value)}")
+        value = value[part]
+    return value
 
 
 def _path(written: object) -> Path:

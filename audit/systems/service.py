@@ -280,16 +280,18 @@ def seconds_to_wait(after: str | None, date: str | None = None) -> float | None:
     written = (after or "").strip()
     if written.isascii() and written.replace(".", "", 1).isdigit():
         return float(written)
-    until = _moment(written)
-    return until and max(0.0, until - (_moment(date) or datetime.now(UTC).timestamp()))
+    until, now = _moment(written), _moment(date)
+    if until is None:
+        return None
+    return max(0.0, until - (datetime.now(UTC).timestamp() if now is None else now))
 
 
 def _moment(date: str | None) -> float | None:
     try:
-        moment = parsedate_to_datetime(date) if date else None
+        moment = parsedate_to_datetime(date or "")
     except (ValueError, OverflowError):
         return None
-    return moment and (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def with_variables(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Whatever an endpoint does ends in one sentence and costs its own input only, of services and language models alike."""
+"""Whatever an endpoint does ends in one sentence and costs its own input only: services and language models alike."""
 
 import json
 import re

@@ -22,7 +22,7 @@ from pydantic import BaseModel, Field, model_validator
 from audit.errors import AuditError, BadOutput, Declined, Unanswered
 from audit.files import parse_json
 from audit.resources import data_file
-from audit.systems.http import Path, fill_request
+from audit.systems.http import Path, fill_request, follow
 from audit.systems.remote_file import (
     VARIABLE,
     Codes,
@@ -131,7 +131,7 @@ class Connector(OverHttp):
 
     def __init__(self, spec: str, path: str = ""):
         self.vendor = vendor = vendors()[spec]
-        self.file = file = read_system_file(CloudFile, path, spec, _HELP) if path else CloudFile()
+        self.file = file = read_system_file(CloudFile, path, spec, _HELP) if path else CloudFile.model_validate({})
         self._made_of = spec, path
         self._check(path)
         self.name, self.version, self.tasks = file.name or spec, file.version or vendor.api, (vendor.task,)
@@ -376,30 +376,17 @@ class Connector(OverHttp):
         return by_status
 
 
+def entry(document: Any, *names: str | int) -> Any:
+    """Return what stands in an answer under these names, one inside the other. Raises BadOutput where there is none."""
+    return follow(document, names)
+
+
 def inside(document: Any, *names: str | int) -> Any:
-    """Return what stands in an answer under these names, one inside the other; None where there is none."""
+    """As `entry`; None where there is none."""
     try:
-        return entry(document, *names)
+        return follow(document, names)
     except BadOutput:
         return None
-
-
-def entry(document: Any, *names: str | int) -> Any:
-    """Return what stands in an answer under these names, one inside the other. Raises BadOutput where there is none.
-
-    >>> entry({"items": [{"sentiment": 2}]}, "items", 0, "sentiment")
-    2
-    """
-    value = document
-    for name in names:
-        try:
-            if not isinstance(value, dict if isinstance(name, str) else list):
-                raise KeyError
-            value = value[name]
-        except LookupError:
-            spelled = repr(name) if isinstance(name, str) else f"place {name}"
-            raise BadOutput(f"the answer has no {spelled}, but {kind(value)}") from None
-    return value
 
 
 def number(value: object, name: str) -> float:

@@ -275,7 +275,7 @@ class Baidu(Connector):
     def code_of(self, document: Any) -> str:
         return super().code_of(document) or str(inside(document, "error") or "")  # the second of requests for tokens
 
-    async def ask(self, inputs: Sequence[Input]) -> list[Outcome]:
+    async def ask(self, inputs: Sequence[Input]) -> list[Any]:
         try:
             return await super().ask(inputs)
         except Declined as problem:
