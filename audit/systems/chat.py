@@ -19,7 +19,7 @@ from audit.errors import AuditError
 from audit.systems.chat_answers import choice_in, choices_in, number_in, text_in
 from audit.systems.chat_client import ChatClient, Endpoint, Message, NoAnswer, Reply, schema_of
 from audit.systems.hearing import tell_heard
-from audit.systems.prompts import check_template, filled, prompt_of, values_of, wordings
+from audit.systems.prompts import filled, prompt_of, values_of, wordings
 from audit.systems.remote_file import EVERY, Languages, Pairs, Text, check_codes, check_labels, read_system_file
 from audit.systems.service import OverHttp
 from audit.tasks import Input, Output, Task, get_task
@@ -148,18 +148,20 @@ class ChatFile(Endpoint):
         return [{"role": role, "content": said} for role, said in (*messages, ("user", self._said("user", item)))]
 
     def _said(self, role: str, item: Input) -> str:
-        question = self.about.question
-        general = {"labels": ", ".join(self.words), "task_question": question, "answer": self.answer_in_words}
-        return filled(self.templates[role], {**general, **values_of(self.about, item)})
+        general = {"task_question": self.about.question, "answer": self.answer_in_words}
+        labels = {"labels": ", ".join(self.words)} if self.words else {}
+        return filled(self.templates[role], values_of(self.about, item) | labels | general)
 
     @model_validator(mode="after")
     def _check_together(self) -> "ChatFile":
         """Raise Mistake where keys contradict each other."""
         sure(lambda: self.templates, "prompt")
-        for role, template in self.templates.items():
-            sure(partial(check_template, template, self.about, needs_texts=role == "user"), f"prompt.{role}")
-        said = " ".join(self.templates.values()).replace("{answer}", self.answer_in_words).casefold()
-        if self.structured == "json" and "json" not in said:
+        texts = [f"<{place}>" for place in range(self.about.texts)]
+        item = Input.of(*texts, target="en" if self.between else None)
+        said = {role: sure(partial(self._said, role, item), f"prompt.{role}") for role in _ROLES}
+        if not all(text in said["user"] for text in texts):
+            raise Mistake("must have {text}, where the input goes; of a pair {text_a} and {text_b}", "prompt.user")
+        if self.structured == "json" and "json" not in " ".join(said.values()).casefold():
             raise Mistake('must have {answer} or the word JSON, since structured = "json" asks for that', "prompt")
         if self.between is None and self.pairs:
             raise Mistake("is for the task translation; leave it out", "pairs")

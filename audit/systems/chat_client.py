@@ -16,7 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AfterValidator, Field, Strict, model_validator
 
-from audit.errors import BadOutput, Declined
+from audit.errors import BadOutput
 from audit.systems.http import checked_json
 from audit.systems.remote_file import VARIABLE, Headers, Remote, Text, Url, kind, refuse_secret
 from audit.systems.service import Service, with_variables
@@ -25,8 +25,6 @@ from audit.user_models import Allowed, Mistake
 PATH = "/chat/completions"
 _OURS = ("messages", "model", "stream", "n", "response_format", "tools", "tool_choice")
 """Parts of a request that the file says with keys of its own, or that answers could not be read with."""
-_UNALLOWED = re.compile(r"HTTP (?:401|403|407)\b")
-"""The beginning of what a service says whose key is wrong or may not do this."""
 _TAG = re.compile(
     r"<(?P<a>/)?(?:\w+:)?(?:think|thinking|thought|reasoning)>|\[(?P<b>/)?think\]|◁(?P<c>/)?think▷"
     r"|<\|(?:begin|start|(?P<d>end))_(?:of_)?(?:thought|thinking)\|>",
@@ -201,15 +199,7 @@ class ChatClient:
         sent = json.dumps(endpoint.body(messages, schema)).encode()
         headers = {name: with_variables(value) for name, value in endpoint.sent_headers.items()}
         with service.masked():
-            try:
-                content = await service.content("POST", with_variables(endpoint.address), sent, headers)
-            except Declined as problem:
-                match = _UNALLOWED.match(str(problem))
-                if not match or not service.variables:
-                    raise
-                names = f"environment variable{'s'[: len(service.variables) - 1]} {', '.join(service.variables)}"
-                where = f"{match[0]} (look at the {names}, which {service.file} names)"
-                raise Declined(f"{where}{str(problem)[match.end() :]}", problem.inputs, problem.final) from None
+            content = await service.content("POST", with_variables(endpoint.address), sent, headers)
             return self._reply(service.document(content))
 
     def _reply(self, document: Any) -> Reply:

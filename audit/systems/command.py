@@ -34,8 +34,6 @@ from audit.user_models import Allowed, sure
 
 LONGEST = 16 * 1024 * 1024
 """Bytes of an answer."""
-_STARTS = 10
-"""Times that a program may end one after the other without any answer; then it is asked no more in this call."""
 _ENDING = 1.0
 """Seconds that a program has to end by itself when nothing more comes."""
 _PARTS = ("label", "score", "text", "error")
@@ -149,11 +147,7 @@ class Program:
 def _status(status: int | None) -> str:
     if status is None:
         return "closed its output"
-    if status >= 0:
-        return f"ended with status {status}"
-    with suppress(ValueError):
-        return f"was ended by {signal.Signals(-status).name}"
-    return f"was ended by signal {-status}"
+    return f"ended with status {status}" if status >= 0 else f"was ended by signal {-status}"
 
 
 def _end(process: "subprocess.Popen[bytes]", owner: int) -> None:
@@ -205,20 +199,14 @@ class Command:
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         """Return one output per input. Raises AuditError where the program cannot be started."""
-        outputs: list[Output] = []
-        failures = 0
-        for item in inputs:
-            if failures >= _STARTS:
-                outputs.append(Output(error=f"{outputs[-1].error}".removesuffix(_NO_MORE) + _NO_MORE))
-                continue
-            try:
-                outputs.append(self._answer(item))
-                failures = 0
-            except Ended as problem:
-                self.program = None
-                failures += 1
-                outputs.append(Output(error=f"{self._file.command[0]}: {problem}", text=problem.said))
-        return outputs
+        return [self._output(item) for item in inputs]
+
+    def _output(self, item: Input) -> Output:
+        try:
+            return self._answer(item)
+        except Ended as problem:
+            self.program = None
+            return Output(error=f"{self._file.command[0]}: {problem}", text=problem.said)
 
     def _answer(self, item: Input) -> Output:
         if self.program is None or self.program.owner != os.getpid():
@@ -253,9 +241,6 @@ class Command:
         if label is not None:
             label = self._file.labels.get(label) or self._spelling.get(label.strip().casefold(), label)
         return Output(label, None if score is None else float(score), text)
-
-
-_NO_MORE = f" ({_STARTS} times in a row, so it is asked no more)"
 
 
 def _described(argument: str) -> CommandFile:

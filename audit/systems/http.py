@@ -45,9 +45,8 @@ from audit.user_models import Allowed, Mistake, UserModel, sure
 
 BATCH = 16
 """Inputs of a request that takes several, unless the file says."""
-_TEXT = re.compile(r"\{text(_a|_b)?\}")
-"""A place where the text of an input goes, or the first or second one of a pair."""
 _PLACE = re.compile(r"\{(?:text(?P<half>_a|_b)?|(?P<side>source|target)_language)\}")
+"""Where a text or the code of a language goes in a request."""
 _PART = re.compile(r'\.?(?P<name>[^.\[\]"*\s]+)|\[(?P<place>\d+)\]|(?P<each>\[\*\])|\["(?P<quoted>[^"]*)"\]')
 _GRAMMAR = 'names with dots between them, [0], ["a name"], and [*] once for "one for each input"'
 
@@ -260,57 +259,43 @@ class HttpFile(Remote):
     @model_validator(mode="after")
     def _check_together(self) -> "HttpFile":
         """Raise Mistake where keys contradict each other."""
-        texts = [text for _, text in strings(self.sent)]
-        self._check_languages(texts)
-        self._check_request(texts)
         task, paths = self.tasks[0], self.outputs.paths
         if task in _OTHERS and (absent := [name for name in _OTHERS[task].paths if name not in paths]):
             raise Mistake(f"is missing; an output of {task} is a {absent[0]}", f"answer.{absent[0]}")
         if not paths.keys() & {"label", "text"} and task not in _OTHERS:
             raise Mistake("is missing; an output has at least a label or a text", "answer.label")
-        if self.batch_size > 1 and not self.takes_several:
-            raise Mistake(
-                f'{self.batch} must be 1, since the request has "{{text}}"; "{{texts}}" sends several', "batch"
-            )
-        if self.batch_size > 1 and (single := self.single):
-            reason = f"since {single.written!r} has no [*] and so leads to one output"
-            raise Mistake(f"{self.batch} must be 1, {reason}", "batch")
+        if self.batch_size > 1 and self.single:
+            raise Mistake(f"must be 1, since {self.single.written!r} has no [*] and so leads to one output", "batch")
+        if self.between is None and (key := next((key for key in ("pairs", "codes") if getattr(self, key)), None)):
+            raise Mistake("is for the task translation; leave it out", key)
+        check_codes(self.languages or (), self.codes)
         check_labels(self.labels, self.tasks)
+        self._check_request()
         return self
 
-    def _check_languages(self, texts: Sequence[str]) -> None:
-        """Refuse languages that there are not, and a translation service that is not told what to translate into."""
-        if self.between is None:
-            if key := next((key for key in ("pairs", "codes") if getattr(self, key)), None):
-                raise Mistake("is for the task translation; leave it out", key)
-            if place := next(filter(None, map(LANGUAGE.search, texts)), None):
-                raise Mistake(f"{place[0]!r} is for the task translation", "request")
-            return
-        check_codes(self.between.spoken, self.codes)
-        named = {place[1] for text in (self.url, *texts) for place in LANGUAGE.finditer(text)}
-        if "target" not in named and len({target for _, target in self.pairs}) != 1:
+    def _check_request(self) -> None:
+        """Raise Mistake for a request that would lose a text or the language to translate into: fill one and look."""
+        number = 2 if any(get_task(task).texts == 2 for task in self.tasks) else 1
+        marks = [[f"<{place}.{part}>" for part in range(number)] for place in range(min(2, self.batch_size))]
+        inputs = [Input.of(*texts, language="<from>", target="<into>" if self.between else None) for texts in marks]
+        try:
+            sent = json.dumps(fill_request(self.sent, inputs, self.between))
+        except IndexError:
+            raise Mistake('"{text_b}" is for pairs of texts, the task similarity; write "{text}"', "request") from None
+        if not all(mark in sent for texts in marks for mark in texts):
+            raise Mistake(
+                'must have "{texts}" (a list of them) or, with batch = 1, "{text}" as a value; of pairs "{text_a}" and '
+                '"{text_b}" may stand there, too',
+                "request",
+            )
+        if self.between is None and (place := LANGUAGE.search(sent)):
+            raise Mistake(f"{place[0]!r} is for the task translation", "request")
+        into = "<into>" in sent or "{target_language}" in self.url
+        if self.between is not None and not into and len({target for _, target in self.pairs}) != 1:
             raise Mistake(
                 'must say which language to translate into: put "{target_language}" into it or into the url, or name '
                 'the only pair that the service has, as in pairs = ["en-es"]',
                 "request",
-            )
-
-    def _check_request(self, texts: Sequence[str]) -> None:
-        """Refuse a request without a place for texts, with places that the inputs do not have, or that loses a text."""
-        places = {(place[0], place[0] == text) for text in texts for place in _TEXT.finditer(text)}
-        halves = {name for name, _ in places} & {"{text_a}", "{text_b}"}
-        pairs = any(get_task(task).texts == 2 for task in self.tasks)
-        if halves and not pairs:
-            raise Mistake(f'"{min(halves)}" is for pairs of texts, the task similarity; write "{{text}}"', "request")
-        if len(halves) == 1 or (pairs and ("{text}", False) in places):
-            raise Mistake(
-                'an input has two texts: write "{text_a}" and "{text_b}" where they go, or "{text}" alone in its '
-                "quotes for a list of both",
-                "request",
-            )
-        if bool(places) == self.takes_several:
-            raise Mistake(
-                'must have either "{text}" (one input a request) or "{texts}" (a list of them) as a value', "request"
             )
 
 

@@ -27,47 +27,32 @@ def wordings() -> Mapping[str, Mapping[str, str]]:
 
 
 def filled(template: str, values: Mapping[str, str]) -> str:
-    """Return a template with its fields in it, all at once: a text that spells a field stays as it is.
+    """Return a template with its fields in it, all at once: a text that spells a field stays as it is. Raises
+    AuditError for another field.
 
     >>> filled('Is "{text}" good? As {{"label": ...}}.', {"text": "{labels}"})
     'Is "{labels}" good? As {"label": ...}.'
     """
+    for match in _FIELD.finditer(template):
+        if match[2] and match[2] not in values:
+            fields = ", ".join(f"{{{name}}}" for name in values)
+            raise AuditError(f"{{{match[2]}}} is no field here; allowed are {fields}")
     return _FIELD.sub(lambda match: values[match[2]] if match[2] else f"{{{match[1]}}}", template)
 
 
-def check_template(template: str, task: Task, needs_texts: bool) -> None:
-    """Raise AuditError where a template has a field that the task has not, or lacks a text that it needs."""
-    ways = text_fields(task)
-    languages = ("source_language", "target_language") if task.name == "translation" else ("language",)
-    labels = ("labels",) if task.question_kind == "input" and task.name != "similarity" else ()
-    allowed = dict.fromkeys([*(name for way in ways for name in way), *labels, *languages, "task_question", "answer"])
-    fields = [match[2] for match in _FIELD.finditer(template) if match[2]]
-    if unknown := next((name for name in fields if name not in allowed), None):
-        raise AuditError(f"{{{unknown}}} is no field here; allowed are {', '.join(f'{{{name}}}' for name in allowed)}")
-    if needs_texts and not any(set(way) <= set(fields) for way in ways):
-        missing = " or ".join(" and ".join(f"{{{name}}}" for name in way) for way in ways)
-        raise AuditError(f"must have {missing}, where the input goes")
-
-
-def text_fields(task: Task) -> list[tuple[str, ...]]:
-    """Return what the texts of an input are called, in one or two ways.
+def values_of(task: Task, item: Input) -> dict[str, str]:
+    """Return what the fields stand for that come from an input.
 
     >>> from audit.tasks import get_task
-    >>> text_fields(get_task("question-answering"))
-    [('text_a', 'text_b'), ('context', 'question')]
+    >>> values_of(get_task("translation"), Input.of("It rains.", target="es"))
+    {'text': 'It rains.', 'source_language': 'English', 'target_language': 'Spanish'}
     """
-    if task.texts == 1:
-        return [("text",)]
-    names = _NAMES.get(base_of(task.name))
-    return [("text_a", "text_b"), *([names] if names else [])]
-
-
-def values_of(task: Task, item: Input) -> dict[str, str]:
-    """Return what the fields stand for that come from an input."""
-    values = {"language": language_name(item.languages[0]), "source_language": language_name(item.languages[0])}
-    if item.target is not None:
-        values["target_language"] = language_name(item.target)
-    return values | {name: text for way in text_fields(task) for name, text in zip(way, item.texts, strict=False)}
+    names = ("text",) if task.texts == 1 else ("text_a", "text_b")
+    also = _NAMES.get(base_of(task.name), ())
+    sides = ("source_language", "target_language") if item.target is not None else ("language",)
+    codes = (item.languages[0], item.languages[-1])
+    texts = dict(zip(names, item.texts, strict=True)) | dict(zip(also, item.texts, strict=False))
+    return texts | {side: language_name(code) for side, code in zip(sides, codes, strict=False)}
 
 
 def language_name(code: str) -> str:
