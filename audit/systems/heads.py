@@ -143,28 +143,18 @@ class Encoder(Head):
     def settings(cls, about: Any) -> dict[str, object]:
         return {"pooling": about.pooling, "score": "cosine"}
 
-    def outputs(self, inputs: Sequence[Input]) -> list[Output]:
-        tokens = {text: self.tokens([text]) for item in inputs for text in item.texts}
-        fitting = {text: read for text, read in tokens.items() if isinstance(read, dict)}
-        details = {text: read.pop("details") for text, read in fitting.items()}
-        texts, vectors = list(fitting), dict[str, Any]()
-        for batch in by_length((len(read["input_ids"]) for read in fitting.values()), self.file.batch):
-            names = [texts[number] for number in batch]
-            vectors |= zip(names, self._vectors([fitting[text] for text in names]), strict=True)
-        outputs = []
-        for item in inputs:
-            if errors := [tokens[text] for text in item.texts if text not in fitting]:
-                outputs.append(errors[0])
-                continue
-            first, second = (vectors[text] for text in item.texts)
-            full = [part for text in item.texts if (part := details[text])]
-            read = {
-                "read": [fitting[text]["input_ids"] for text in item.texts],
-                "cut": sum(part["cut"] for part in full),
-            }
-            score = min(1.0, max(0.0, float(first @ second)))
-            outputs.append(Output(score=score, details=read if full else None))
-        return outputs
+    def tokens(self, texts: Sequence[str]) -> Any:
+        sides = [super(Encoder, self).tokens([text]) for text in texts]
+        if error := next((side for side in sides if isinstance(side, Output)), None):
+            return error
+        full = [part for side in sides if (part := side.pop("details"))]
+        ids = [side["input_ids"] for side in sides]
+        details = {"read": ids, "cut": sum(part["cut"] for part in full)} if full else None
+        return {"sides": sides, "input_ids": max(ids, key=len), "details": details}
+
+    def read_batch(self, batch: Sequence[Any]) -> list[Output]:
+        first, second = (self._vectors([pair["sides"][side] for pair in batch]) for side in (0, 1))
+        return [Output(score=score) for score in (first * second).sum(-1).clip(0, 1).tolist()]
 
     def _vectors(self, batch: Sequence[Any]) -> Any:
         """Return vectors of length 1, one row a text."""
