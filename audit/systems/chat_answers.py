@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from audit.files import Excessive, parse_json, raw_json
+from audit.files import raw_json
 from audit.systems.chat_client import NoAnswer
 from audit.systems.foreign import shown
 
@@ -35,18 +35,21 @@ def objects_in(text: str) -> list[Mapping[str, Any]]:
     return objects
 
 
-def value_in(text: str, key: str) -> Any:
-    """Return the value under a key of the JSON object in a text; where there is no object, the text itself.
+def value_in(text: str, key: str, bare: bool = False) -> Any:
+    """Return the value under a key of the JSON object in a text; where there is no object, the text itself. With
+    `bare` the text has to begin with it: braces within a text are a part of it.
 
     Raises NoAnswer for an object without the key, and for several whose values differ.
 
-    >>> value_in('{"Score": 0.5}', "score"), value_in("0.5", "score")
-    (0.5, '0.5')
+    >>> value_in('{"Score": 0.5}', "score"), value_in("0.5", "score"), value_in("As {this}.", "summary", bare=True)
+    (0.5, '0.5', 'As {this}.')
     """
-    inner = fence[1] if (fence := _FENCE.match(text)) else text
-    objects = objects_in(inner)
+    fence = _FENCE.match(text)
+    inner = fence[1] if fence else text
+    begins = inner.lstrip().startswith("{")
+    objects = objects_in(inner) if begins or not bare else []
     if not objects:
-        if text.lstrip().startswith(("{", "```json")):
+        if begins:
             raise NoAnswer(f"the answer is a part of a JSON object: {shown(text)}", text)
         return inner
     lowered = [{name.casefold(): value for name, value in found.items()} for found in objects]
@@ -133,13 +136,7 @@ def text_in(text: str, key: str) -> str | None:
     >>> text_in('{"summary": "It rained."}', "summary"), text_in("It rained.", "summary")
     ('It rained.', 'It rained.')
     """
-    try:
-        is_object = isinstance(parse_json(text), dict)
-    except Excessive:
-        is_object = False
-    except ValueError:
-        is_object = _FENCE.match(text) is not None or text.lstrip().startswith("{")
-    value = value_in(text, key) if is_object else text  # braces within a text are a part of it
+    value = value_in(text, key, bare=True)
     if value is not None and not isinstance(value, str):
         raise NoAnswer(f"the answer's {key!r} is no text: {shown(text)}", text)
     return value

@@ -36,9 +36,7 @@ def read_system_file(model: type[File], path: str, kind: str, advice: str = HELP
     Raises AuditError where no file is named, and BadFile, which names file, key and what is allowed.
     """
     if not path or path.startswith("//"):
-        raise AuditError(
-            f"'{kind}:{path}' does not name a file; write {kind}:FILE.toml, which has the address ({advice})"
-        )
+        raise AuditError(f"'{kind}:{path}' names nothing; write {kind}:FILE.toml, a file that describes it ({advice})")
     return read_as(model, toml_of(path, read_text(path), advice), path, advice)
 
 

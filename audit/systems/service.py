@@ -75,7 +75,8 @@ class Service:
 
     def needs(self) -> str | None:
         """Return what is missing, the HTTP client or a variable of the environment; None when it can be asked."""
-        return missing("httpx", "pip install 'audit[http]'") or self._unset()
+        line = "pip install 'audit[http]'"
+        return missing("httpx", line) or missing("tenacity", line) or self._unset()
 
     def _unset(self) -> str | None:
         for name in self.variables:
@@ -229,6 +230,7 @@ class OverHttp:
         The service itself is not called: if it is away now, the run tries again.
         """
         import httpx  # noqa: F401
+        import tenacity  # noqa: F401
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         """Return one output per input, with as many requests at once as allowed, and again where there was no answer.
