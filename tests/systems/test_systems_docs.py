@@ -57,8 +57,9 @@ def test_the_longer_description_is_read_and_every_key_is_explained(tmp_path, mon
     system = get_system(f"http:{path}")
     assert system.needs() is None
     assert (system.name, system.batch, system.concurrency) == ("acme", 25, 4)
-    (tmp_path / "pairs.toml").write_text(block("toml", 'name = "pairs"'))
-    assert get_system(f"http:{tmp_path / 'pairs.toml'}").tasks == ("similarity",)
+    for name, task in (("pairs", "similarity"), ("translator", "translation")):
+        (tmp_path / f"{name}.toml").write_text(block("toml", f'name = "{name}"'))
+        assert get_system(f"http:{tmp_path / name}.toml").tasks == (task,)
     path.write_text('name = "a"\nversion = "1"\nurl = "http://h"\nother = 1')
     with pytest.raises(Exception, match="allowed are ") as problem:
         get_system(f"http:{path}")

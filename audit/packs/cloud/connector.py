@@ -78,6 +78,7 @@ class Vendor(BaseModel):
     in_request: int | None = None
     documents: int = 1
     variables: tuple[str, ...] = ()
+    key: str = ""
     accepted: str = ""
     code: str = ""
     words: str = ""

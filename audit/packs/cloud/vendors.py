@@ -119,14 +119,9 @@ class Azure(Connector):
     """A key in the environment, or what azure-identity finds where it is installed. Texts that it failed at have errors
     of their own."""
 
-    @property
-    def key(self) -> str:
-        """The variable that has the key."""
-        return self.vendor.accepted.partition(" ")[0].rstrip(",")
-
     def needs(self) -> str | None:
-        if not _is_set(self.key) and not _is_installed("azure.identity"):
-            return f"set the environment variable {self.key} (or install azure-identity and log in)"
+        if not _is_set(self.vendor.key) and not _is_installed("azure.identity"):
+            return f"set the environment variable {self.vendor.key} (or install azure-identity and log in)"
         return super().needs()
 
     async def request(self, inputs: Sequence[Input]) -> Request:
@@ -145,8 +140,8 @@ class Azure(Connector):
         return Request(path, json.dumps(sent).encode(), headers)
 
     async def _headers(self) -> dict[str, str]:
-        if key := os.environ.get(self.key, "").strip():
-            self.tokens = {self.key: key}
+        if key := os.environ.get(self.vendor.key, "").strip():
+            self.tokens = {self.vendor.key: key}
             return {"Ocp-Apim-Subscription-Key": key}
         from azure.identity import DefaultAzureCredential
 
@@ -263,13 +258,15 @@ class CoreNlp(Connector):
         return min(1.0, sum(number(share, "a share") for word, share in shares if self.words[word] == label))
 
 
+class _Expired(Declined):
+    """An access token is not, or no longer, valid."""
+
+
 class Baidu(Connector):
     """Each request has an access token, which is given for API key and secret key and holds 30 days; a system asks for
     one when it first needs it."""
 
     _TOKEN = "ACCESS TOKEN OF BAIDU"
-    _EXPIRED = ("(110: ", "(111: ")
-    """In errors: codes of an access token that is not (or no longer) valid."""
     _fetching: asyncio.Lock | None = None
 
     def code_of(self, document: Any) -> str:
@@ -278,11 +275,13 @@ class Baidu(Connector):
     async def ask(self, inputs: Sequence[Input]) -> list[Any]:
         try:
             return await super().ask(inputs)
-        except Declined as problem:
-            if not any(code in str(problem) for code in self._EXPIRED):
-                raise
-        self.tokens = {}  # it may be 30 days old: once more with a new one
-        return await super().ask(inputs)
+        except _Expired:
+            self.tokens = {}  # it may be 30 days old: once more with a new one
+            return await super().ask(inputs)
+
+    def problem(self, code: str, words: str, status: int = 200, headers: Mapping[str, str] | None = None) -> AuditError:
+        problem = super().problem(code, words, status, headers)
+        return _Expired(str(problem), final=not self._has_answered) if code in ("110", "111") else problem
 
     async def request(self, inputs: Sequence[Input]) -> Request:
         self._fetching = self._fetching or asyncio.Lock()
