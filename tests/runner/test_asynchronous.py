@@ -24,13 +24,7 @@ RIGHT = [Output(label_of(text), 0.75) for text in TEXTS]
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch):
     """Waits between tries are drawn from 0 to 10 ms, doubling."""
-    monkeypatch.setattr("audit.runner.executors.asynchronous.Asking", _hasty)
-
-
-def _hasty(concurrency, tries, patience, spacing):
-    from audit.systems.asking import Asking
-
-    return Asking(concurrency, tries, patience, first=0.01, spacing=spacing)
+    monkeypatch.setattr("audit.systems.asking.FIRST_WAIT", 0.01)
 
 
 def done(*jobs):
