@@ -47,8 +47,8 @@ def as_answer(visit: Visit, shown: Shown) -> QuestionAnswer:
 @router.get("/me", tags=["account"])
 def me(visit: Annotating) -> Me:
     """Whose token this is."""
-    account, token = own_account(visit.engine, visit.id), visit.bearer.token
-    own = TokenAnswer(name=token.name, role=token.role, expires_at=token.expires_at)
+    account = own_account(visit.engine, visit.id)
+    own = TokenAnswer(name="", role=visit.bearer.role, expires_at=visit.bearer.expires_at)
     return Me(name=account.name, role=visit.bearer.role, languages=list(account.languages), token=own)
 
 

@@ -15,9 +15,9 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import Account, network
+from audit.annotation.accounts import Account, may
 from audit.annotation.answers import command
-from audit.annotation.tokens import Bearer, bearer_of, may
+from audit.annotation.sign_in import Bearer, bearer_of, network
 from audit.api.limits import Allowance
 from audit.api.problems import Problem, language_of
 from audit.messages import message
@@ -101,7 +101,7 @@ class Needs:
         if bearer is None:  # however many strangers share an address with whoever has a token, they keep nobody out
             _take(service.strangers, network(request.client.host) if request.client else "")
             raise Problem(401, message("api.token_needed"), headers={"WWW-Authenticate": "Bearer"})
-        _take(service.allowance, bearer.token.id)
+        _take(service.allowance, str(bearer.account.id))
         _refuse_unknown(request)
         if not may(bearer.role, self.least):
             raise Problem(403, message("api.role_needed", least=self.least, role=bearer.role))

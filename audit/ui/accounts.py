@@ -9,14 +9,15 @@ from sqlalchemy import Engine
 
 from audit.annotation.accounts import (
     LONGEST,
+    Account,
     AccountDetails,
     account_details,
     add_account,
     change_account,
     disable_account,
     enable_account,
+    may,
     own_account,
-    set_password,
 )
 from audit.annotation.accounts import ROLES as ALL_ROLES
 from audit.annotation.activity import unread_questions
@@ -28,17 +29,21 @@ from audit.annotation.invitations import (
     end_invitation,
     invitations,
     invite,
+    password_link,
 )
+from audit.annotation.sign_in import DAYS, end_tokens, make_token
+from audit.annotation.sign_in import MOST_DAYS as MOST_TOKEN_DAYS
 from audit.ui import session, settings
 from audit.ui.dashboard import warn_of_unread
 from audit.ui.language import html, in_words, plain, t
 from audit.ui.next_step import show_next_step
 from audit.ui.study_choice import study_names
-from audit.ui.tokens import show_tokens
 
 ROLES = ("manager",)
 _LINK = "accounts-link"
-"""The link of the invitation that was made last: it is told this once."""
+"""The link that was made last, and what for (a text)."""
+_TOKEN = "token-new"
+"""The API token that was just made: shown on the run after, and then gone from the session."""
 
 
 def page() -> None:
@@ -55,7 +60,7 @@ def page() -> None:
     session.show_last()
     show_next_step(engine, account, "accounts")
     _show_invite_form(engine, account.id, studies)
-    _show_new_link()
+    _show_new_link("invite.made")
     _show_open_invitations(engine, account.id, studies)
     _show_change_form(engine, account.id, accounts, studies)
     with st.expander(t("accounts.add")):
@@ -124,8 +129,7 @@ def _show_invite_form(engine: Engine, by: int, studies: Mapping[int, str]) -> No
     if submitted:
         with session.changing(engine, by):
             terms = Terms(role, _codes(languages), int(uses), int(days), code.strip(), assigned)
-            st.session_state[_LINK] = _link(invite(engine, terms, by=by))
-            st.rerun()
+            _remember_link("invite.made", invite(engine, terms, by=by))
 
 
 def _link(secret: str) -> str:
@@ -134,11 +138,17 @@ def _link(secret: str) -> str:
     return f"{here.scheme or 'http'}://{here.netloc}{settings.root()}/join/{secret}"
 
 
-def _show_new_link() -> None:
-    """The link that was made last."""
-    if link := st.session_state.get(_LINK):
+def _remember_link(what: str, secret: str) -> None:
+    st.session_state[_LINK] = what, _link(secret)
+    st.rerun()
+
+
+def _show_new_link(what: str) -> None:
+    """Show the link that was made last, where it was made for this."""
+    made, link = st.session_state.get(_LINK, ("", ""))
+    if made == what:
         with st.container(border=True, key="new-link"):
-            st.markdown(t("invite.made"))
+            st.markdown(t(what))
             st.code(link, language=None, wrap_lines=True)
 
 
@@ -148,7 +158,7 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
     if not still_open:
         return
     with st.expander(t("invite.open", count=len(still_open))):
-        by_key = {one.key.hex(): one for one in still_open}
+        by_id = {one.id: one for one in still_open}
         rows: list[Mapping[str, object]] = [
             {
                 t("accounts.role"): t(f"role.{one.role}"),
@@ -165,13 +175,13 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
         role_name = in_words(ALL_ROLES, "role")
         chosen = st.selectbox(
             t("invite.which"),
-            list(by_key),
-            format_func=lambda key: f"{by_key[key].created_at:%Y-%m-%d %H:%M} UTC · {role_name(by_key[key].role)}",
+            list(by_id),
+            format_func=lambda id: f"{by_id[id].created_at:%Y-%m-%d %H:%M} UTC · {role_name(by_id[id].role)}",
             key="invitation-to-end",
         )
         if st.button(t("invite.end"), key="end-invitation"):
             with session.changing(engine, by):
-                end_invitation(engine, by_key[chosen].key, by=by)
+                end_invitation(engine, chosen, by=by)
                 st.session_state.pop(_LINK, None)
                 session.done(t("invite.ended"))
 
@@ -233,21 +243,16 @@ def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails], s
         with session.changing(engine, by):
             change_account(engine, name, role, _codes(languages), assigned, by=by)
             session.done(t("accounts.stored", name=plain(name)))
-    with st.form(f"change-{chosen.id}", clear_on_submit=True):
-        password = st.text_input(
-            t("accounts.new_password"), type="password", max_chars=LONGEST + 1, autocomplete="new-password"
-        )
-        submitted = st.form_submit_button(t("accounts.set_password"))
-    if submitted:
-        with session.changing(engine, by):
-            set_password(engine, name, password, by=by)
-            session.done(t("accounts.password_set"))
     if chosen.disabled:
         if st.button(t("accounts.enable"), key=f"enable-{chosen.id}"):
             with session.changing(engine, by):
                 enable_account(engine, name, by=by)
                 session.done(t("accounts.was_enabled"))
         return
+    if st.button(t("accounts.password_link"), key=f"password-link-{chosen.id}", icon=":material/link:"):
+        with session.changing(engine, by):
+            _remember_link("accounts.password_link_made", password_link(engine, name, by=by))
+    _show_new_link("accounts.password_link_made")
     with st.container(horizontal=True, vertical_alignment="center"):
         sure = st.checkbox(t("accounts.sure", name=plain(name)), key=f"sure-{chosen.id}")
         pressed = st.button(t("accounts.disable"), key=f"disable-{chosen.id}", disabled=not sure)
@@ -273,8 +278,33 @@ def account_page() -> None:
     )
     rows = "".join(f"<dt>{html(name)}</dt><dd>{html(value)}</dd>" for name, value in facts)
     st.html(f'<dl class="audit-orders">{rows}</dl>')
-    if profile.has_password and session.cookie_token():
+    if profile.has_password:
         st.html(f'<a class="audit-button" href="{settings.root()}/password">{html(t("account.title"))}</a>')
     else:
         st.caption(t("account.no_password"))
-    show_tokens(engine, account)
+    _show_tokens(engine, account)
+
+
+def _show_tokens(engine: Engine, account: Account) -> None:
+    """A form that makes a token of the API, and a button that ends all of the account's."""
+    st.header(t("token.title"))
+    st.caption(t("token.what"))
+    if token := st.session_state.pop(_TOKEN, None):
+        st.success(t("token.made"), icon=":material/key:")
+        st.code(token, language=None, wrap_lines=True)
+    session.show_last()
+    roles = [role for role in ALL_ROLES if may(account.role, role)]
+    with st.form("make-token", clear_on_submit=True):
+        role = st.selectbox(
+            t("token.role"), roles, index=len(roles) - 1, format_func=in_words(roles, "role"), key="token-role"
+        )
+        days = st.number_input(t("token.days"), min_value=1, max_value=MOST_TOKEN_DAYS, value=DAYS, step=1)
+        submitted = st.form_submit_button(t("token.make"))
+    if submitted:
+        with session.changing(engine, account.id):
+            st.session_state[_TOKEN] = make_token(engine, account.id, role, int(days))
+            st.rerun()
+    if st.button(t("token.end"), icon=":material/key_off:"):
+        with session.changing(engine, account.id):
+            end_tokens(engine, account.id)
+            session.done(t("token.ended"))

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
+from audit.annotation.tokens import make_token
 from small_corpus import SmallCorpus
 from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
 from audit.annotation.accounts import Account, add_account, list_accounts
-from audit.annotation.tokens import make_token
 from audit.api.application import application
 from audit.api.limits import Allowance
 from audit.api.service import Service

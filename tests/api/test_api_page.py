@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 from api_world import make_database
+from audit.annotation.tokens import make_token
 
 from audit.annotation.accounts import list_accounts
-from audit.annotation.tokens import make_token
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ui"))
 from app_server import app_server

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from api_world import ROLES, SYSTEMS, World, judge_all
+from audit.annotation.tokens import end_token, make_token, may, own_tokens
 
 from audit.annotation.accounts import ROLES as ALL_ROLES
 from audit.annotation.accounts import disable_account, enable_account
-from audit.annotation.tokens import end_token, make_token, may, own_tokens
 from audit.api.application import least_role, routes
 from audit.errors import UnknownName
 

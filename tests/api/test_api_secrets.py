@@ -4,12 +4,12 @@ import io
 import zipfile
 
 from api_world import World, judge_all
+from audit.annotation.tokens import token_key
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from audit.annotation.tokens import token_key
 from audit.reports.exports.downloads import backup_file
 from audit.ui.server import Below
 
