@@ -20,14 +20,17 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from audit.annotation.accounts import ADJUDICATORS, Account
 from audit.annotation.sign_in import LOGIN, account_of, unsign
+from audit.api import PATH
 from audit.errors import AuditError
 from audit.ui import session, settings
 from audit.ui.pages import PAGES, page_named
 
-OPEN = ("static", "login", "logout", "password", "join", "auth", "oauth2callback", "api")
+OPEN = ("static", "login", "logout", "password", "join", "auth", "oauth2callback")
 """First parts of paths that are open to all: Streamlit's static files, the pages that log in, the identity provider's
-callback, and the API, which reads a token itself and no cookie."""
+callback."""
 HEALTH = "_stcore/health"
+_API = PATH.strip("/") + "/"
+"""Below it the API reads a token itself, and no cookie."""
 _STREAMLIT = ("_stcore", "app", "media")
 """First parts of Streamlit's own paths, closed but for these:"""
 _ROLES = {
@@ -90,8 +93,8 @@ class Gate:
         if scope["type"] == "websocket":
             return await self._socket(request, scope, receive, send)
         answer = _too_large(request) or await _refusal(request)
-        is_page = "text/html" in request.headers.get("accept", "")
-        await (answer or self._app)(scope, receive, _with_headers(send, no_store=is_page))
+        private = "text/html" in request.headers.get("accept", "") or _path(request).startswith(_API)
+        await (answer or self._app)(scope, receive, _with_headers(send, no_store=private))
 
     async def _socket(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
         account = await _account(request)
@@ -105,15 +108,20 @@ class Gate:
             await send({"type": "websocket.close", "code": _REFUSED})
 
 
+def _path(request: Request) -> str:
+    """Return the path below the app's root."""
+    return request.url.path.removeprefix(f"{settings.root()}/").strip("/")
+
+
 async def _account(request: Request) -> Account | None:
     return await to_thread.run_sync(account_behind, request.cookies, limiter=_LOOKUPS)
 
 
 async def _refusal(request: Request) -> Response | None:
     """Return what is answered in place of what was asked for; None: Streamlit answers."""
-    path = request.url.path.removeprefix(f"{settings.root()}/").strip("/")
+    path = _path(request)
     first = path.partition("/")[0]
-    if first in OPEN or path == HEALTH:
+    if first in OPEN or path == HEALTH or path.startswith(_API):
         return None
     account = await _account(request)
     if account is None:
@@ -142,8 +150,7 @@ def _too_large(request: Request) -> Response | None:
     length = request.headers.get("content-length", "0")
     if "transfer-encoding" in request.headers or not (length.isascii() and length.isdecimal()):
         return PlainTextResponse("Say how long the body is (Content-Length).\n", 411)
-    path = request.url.path.removeprefix(f"{settings.root()}/")
-    most = LARGEST_BODY if path.startswith(("_stcore/", "api/")) else FORM
+    most = LARGEST_BODY if _path(request).startswith(("_stcore/", _API)) else FORM
     return PlainTextResponse(f"The request has more than {most:,} bytes.\n", 413) if int(length[:20]) > most else None
 
 

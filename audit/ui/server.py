@@ -10,12 +10,12 @@ from contextlib import asynccontextmanager, suppress
 
 from starlette.middleware import Middleware
 from starlette.responses import JSONResponse
-from starlette.routing import BaseRoute, Match
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.routing import BaseRoute, Mount
+from starlette.types import ASGIApp
 from streamlit import config
 from streamlit.config_option import ConfigOption
 
-from audit.api import API, PATH
+from audit.api import PATH
 from audit.errors import NotInstalled, installed_extras
 from audit.relations.registry import RELATIONS
 from audit.ui import background_cache, session, settings, sign_in_pages
@@ -62,35 +62,14 @@ def _raise_open_files() -> None:
 def routes() -> list[BaseRoute]:
     """Return the pages that log in, and the API. Raises AuditError for an invalid setting in the environment."""
     settings.login_lasts()
-    return [*sign_in_pages.routes(), Below(f"{settings.root()}{API}", api())]
-
-
-class Below(BaseRoute):
-    """Whatever lies at or below an address, a path with a newline included, which `Mount` lets by: none of it is ever
-    answered by Streamlit's page. What is not below `PATH` is no address of the API, which says so."""
-
-    def __init__(self, root: str, app: ASGIApp):
-        self._root, self._app = root, app
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Whether a request is for the API."""
-        path = scope["path"]
-        below = scope["type"] == "http" and (path == self._root or path.startswith(f"{self._root}/"))
-        return (Match.FULL if below else Match.NONE), {}
-
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer it."""
-        root = self._root.removesuffix(API) + PATH
-        served = scope["path"].startswith(f"{root}/")
-        await self._app({**scope, "root_path": root, **({} if served else {"path": f"{root}/"})}, receive, send)
+    return [*sign_in_pages.routes(), Mount(f"{settings.root()}{PATH}", api())]
 
 
 def api() -> ASGIApp:
     """The JSON API; where FastAPI is not installed, an answer that says how it is, and a line in the server's log."""
     try:
         with installed_extras():
-            from audit.api.application import application
-            from audit.api.service import Service
+            from audit.api.application import Service, application
     except NotInstalled as problem:
         sentence = f"the API is not installed on this server: {problem.sentence}"
         LOG.warning("%s", sentence)
