@@ -12,7 +12,7 @@ from unicodedata import normalize
 from sqlalchemy import ColumnElement, Connection, Engine, Select, bindparam, delete, or_, select
 
 from audit.annotation.assignments import assign, assignments_of
-from audit.errors import AuditError, NotAllowed, Refused
+from audit.errors import AuditError, NotAllowed
 from audit.messages import joined, message
 from audit.store import insert_new, tables
 from audit.store.copying import in_utc
@@ -325,10 +325,8 @@ def change(connection: Connection, account_id: int, **values: Any) -> None:
     connection.execute(annotator.update().where(annotator.c.id == account_id).values(values))
 
 
-def ended(tokens: bool = True) -> dict[str, Any]:
-    """Return the columns that end every login of an account, and its API tokens."""
-    ends = {"session_number": annotator.c.session_number + 1}
-    return ends | {"token_number": annotator.c.token_number + 1} if tokens else ends
+ENDED = {"session_number": annotator.c.session_number + 1, "token_number": annotator.c.token_number + 1}
+"""Columns of an account that end every login of it, and its API tokens."""
 
 
 def set_password(engine: Engine, name: str, password: str, *, by: int | None = None) -> Account:
@@ -336,31 +334,8 @@ def set_password(engine: Engine, name: str, password: str, *, by: int | None = N
     new = hashed(password)
     with changing_accounts(engine, by) as connection:
         account = person_named(connection, name)
-        change(connection, account.id, password=new, **ended())
+        change(connection, account.id, password=new, **ENDED)
         note(connection, by, "password set", account=account.id)
-    return account
-
-
-def change_password(engine: Engine, account_id: int, present: str, new: str) -> Account:
-    """Give one's own account another password, which ends its logins; its API tokens stay.
-
-    Raises NotAllowed for a wrong present password, Refused where the account has none or was changed meanwhile, and
-    AuditError for a bad new password. It hashes twice: call it off the event loop.
-    """
-    with engine.connect() as connection:
-        account = require(connection, account_id, *ROLES)
-        stored = connection.execute(select(annotator.c.password).where(annotator.c.id == account_id)).scalar_one()
-    if stored is None:
-        raise Refused(message("account.no_own_password"))
-    if not matches(present, stored):
-        raise NotAllowed(message("account.present_password_wrong"))
-    new_hash = hashed(new)
-    with engine.begin() as connection:
-        unchanged = (annotator.c.id == account_id) & (annotator.c.password == stored) & annotator.c.disabled.is_(False)
-        values = {"password": new_hash, **ended(tokens=False)}
-        if not connection.execute(annotator.update().where(unchanged).values(values)).rowcount:
-            raise Refused(message("account.changed_meanwhile"))
-        note(connection, account_id, "own password changed")
     return account
 
 
@@ -370,7 +345,7 @@ def disable_account(engine: Engine, name: str, *, by: int | None = None) -> Acco
     with changing_accounts(engine, by) as connection:
         account = person_named(connection, name)
         _need_another_manager(connection, account)
-        change(connection, account.id, disabled=True, **ended())
+        change(connection, account.id, disabled=True, **ENDED)
         connection.execute(delete(lease).where(lease.c.annotator_id == account.id))
         note(connection, by, "account disabled", account=account.id)
     return account
@@ -451,7 +426,7 @@ def delete_person(engine: Engine, name: str, *, by: int | None = None) -> Delete
         _need_another_manager(connection, account)
         new_name = f"{DELETED}{account.id}"
         empty = {"name": new_name, "password": None, "languages": "", "completion_code": None, "disabled": True}
-        change(connection, account.id, **empty, **ended())
+        change(connection, account.id, **empty, **ENDED)
         for table in (lease, assignment, invitation):
             connection.execute(delete(table).where(table.c.annotator_id == account.id))
         judgements, adjudications = (

@@ -11,20 +11,19 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Engine, select, update
 
 from audit.annotation.accounts import (
+    ENDED,
     ROLES,
     Account,
     add_person,
     change,
     changing_accounts,
     checked_role,
-    ended,
     hashed,
     joined_languages,
     note,
     person_named,
     reading_as,
     reading_as_manager,
-    require,
     writing_as_manager,
 )
 from audit.annotation.assignments import checked_studies, from_column
@@ -153,10 +152,16 @@ def password_link(engine: Engine, name: str, *, by: int | None = None) -> str:
     """Return the secret of a link with which an account sets a new password, once. Raises AuditError for an unknown or
     disabled account."""
     with writing_as_manager(engine, by) as connection:
-        account = require(connection, person_named(connection, name).id, *ROLES)
-        number = _session_number(connection, account.id)
-        note(connection, by, "password link made", account=account.id)
-    return sign(engine, LINK, LASTS, PASSWORD, account.id, number)
+        id = person_named(connection, name).id
+        note(connection, by, "password link made", account=id)
+    return own_password_link(engine, id)
+
+
+def own_password_link(engine: Engine, account_id: int) -> str:
+    """As `password_link`, of one's own account. Raises NotAllowed where it is disabled."""
+    with reading_as(engine, account_id, *ROLES) as connection:
+        query = select(annotator.c.session_number).where(annotator.c.id == account_id)
+        return sign(engine, LINK, LASTS, PASSWORD, account_id, connection.execute(query).scalar_one())
 
 
 def first_account_link(engine: Engine) -> str | None:
@@ -202,7 +207,7 @@ def use(engine: Engine, secret: str, name: str, password: str) -> Account:
             raise NotAllowed(message("invitation.not_usable"))
         if link.purpose == PASSWORD:
             account = person_named(connection, link.name)
-            change(connection, account.id, password=password_hash, **ended())
+            change(connection, account.id, password=password_hash, **ENDED)
             note(connection, account.id, "own password changed")
         else:
             account = add_person(connection, name, "manager", password_hash)
@@ -233,11 +238,6 @@ def _usable(id: int | None = None) -> ColumnElement[bool]:
     """Return the condition that an invitation, or this one, can still be used."""
     usable = (invitation.c.uses_left > 0) & (invitation.c.expires_at > tables.now())
     return usable if id is None else usable & (invitation.c.id == id)
-
-
-def _session_number(connection: Connection, account_id: int) -> int:
-    query = select(annotator.c.session_number).where(annotator.c.id == account_id)
-    return int(connection.execute(query).scalar_one())
 
 
 def _has_manager(connection: Connection) -> bool:

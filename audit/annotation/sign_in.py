@@ -1,6 +1,6 @@
 """Signing in: what a login, a link or an API token says, signed with a secret of the database.
 
-Nothing of them is stored. Each carries its expiry and a number of its account, which `accounts.ended` counts up; those
+Nothing of them is stored. Each carries its expiry and a number of its account, which `accounts.ENDED` counts up; those
 with the number before are over at once, in every browser and program.
 """
 
@@ -23,7 +23,6 @@ from audit.annotation.accounts import (
     Account,
     change,
     checked_role,
-    ended,
     is_person,
     matches,
     may,
@@ -93,14 +92,14 @@ def login_of(engine: Engine, account_id: int, lasts: timedelta = LOGIN_LASTS) ->
 def account_of(engine: Engine, login: str | None) -> Account | None:
     """Return the account of a login, read anew; None where it is no login, or no longer."""
     values = unsign(engine, LOGIN, login)
-    return None if values is None else _account(engine, _by_session_number(), *values[1:])
+    return None if values is None else _account(engine, "session_number", *values[1:])
 
 
 def end_logins(engine: Engine, account_id: int) -> None:
     """Log an account out, in every browser. Raises NotAllowed where it is disabled or absent."""
     with engine.begin() as connection:
         require(connection, account_id, *ROLES)
-        change(connection, account_id, **ended(tokens=False))
+        change(connection, account_id, session_number=annotator.c.session_number + 1)
 
 
 def log_in(engine: Engine, name: str, password: str) -> Account:
@@ -134,11 +133,11 @@ def account_of_claims(engine: Engine, claims: Mapping[str, Any], claim: str = CL
     return Account(*row)
 
 
-def _account(engine: Engine, query: Select[Any], id: int, number: int) -> Account | None:
-    """Return the account with this number, and note that it is here, at most once a minute."""
+def _account(engine: Engine, number: str, id: int, value: int) -> Account | None:
+    """Return the account whose column `number` has this value, and note that it is here, at most once a minute."""
     moment = tables.now()
     with reading(engine) as connection:
-        row = connection.execute(query, {"id": id, "number": number}).first()
+        row = connection.execute(_by(number), {"id": id, "value": value}).first()
     if row is None:
         return None
     if row.seen_at is None or in_utc(row.seen_at) < moment - _MINUTE:
@@ -148,23 +147,11 @@ def _account(engine: Engine, query: Select[Any], id: int, number: int) -> Accoun
 
 
 @cache
-def _by_session_number() -> Select[Any]:
-    return _by(annotator.c.session_number)
-
-
-@cache
-def _by_token_number() -> Select[Any]:
-    return _by(annotator.c.token_number)
-
-
-def _by(number: Any) -> Select[Any]:
-    """Cached by its callers: every click runs it, and building the statement takes longer than running it."""
-    return select(annotator.c.id, annotator.c.name, annotator.c.role, annotator.c.seen_at).where(
-        annotator.c.id == bindparam("id"),
-        number == bindparam("number"),
-        annotator.c.disabled.is_(False),
-        is_person(annotator),
-    )
+def _by(number: str) -> Select[Any]:
+    """Cached: every click runs it, and building the statement takes longer than running it."""
+    columns = (annotator.c.id, annotator.c.name, annotator.c.role, annotator.c.seen_at)
+    same = (annotator.c.id == bindparam("id"), annotator.c[number] == bindparam("value"))
+    return select(*columns).where(*same, annotator.c.disabled.is_(False), is_person(annotator))
 
 
 # Tokens of the API.
@@ -215,7 +202,7 @@ def bearer_of(engine: Engine, token: str) -> Bearer | None:
     if values is None:
         return None
     expires, id, number, role = values
-    account = _account(engine, _by_token_number(), id, number)
+    account = _account(engine, "token_number", id, number)
     if account is None:
         return None
     least = role if may(account.role, role) else account.role

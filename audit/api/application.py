@@ -188,9 +188,11 @@ def _status_of(problem: AuditError) -> int:
         return problem.code
     if isinstance(problem, UnknownName):  # plans are in addresses, all other names in what is sent
         return 404 if problem.kind == "plan" else 400
-    if _code(problem.sentence).startswith("wrong."):
-        return 400
-    return 403 if isinstance(problem, NotAllowed) else 409 if isinstance(problem, Refused) else 400
+    code = _code(problem.sentence)
+    if isinstance(problem, NotAllowed):
+        return 403
+    # "work.": the run is at work, or not any more.
+    return 409 if code.startswith("work.") or (isinstance(problem, Refused) and not code.startswith("wrong.")) else 400
 
 
 def _answer(request: Request, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> JSONResponse:

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 import streamlit as st
 from sqlalchemy import Engine
 
+from audit.annotation.accounts import ROLES as ALL_ROLES
 from audit.annotation.accounts import (
-    LONGEST,
     Account,
     AccountDetails,
     account_details,
@@ -19,7 +19,6 @@ from audit.annotation.accounts import (
     may,
     own_account,
 )
-from audit.annotation.accounts import ROLES as ALL_ROLES
 from audit.annotation.activity import unread_questions
 from audit.annotation.invitations import (
     LONGEST_CODE,
@@ -29,6 +28,7 @@ from audit.annotation.invitations import (
     end_invitation,
     invitations,
     invite,
+    own_password_link,
     password_link,
 )
 from audit.annotation.sign_in import DAYS, end_tokens, make_token
@@ -63,7 +63,7 @@ def page() -> None:
     _show_new_link("invite.made")
     _show_open_invitations(engine, account.id, studies)
     _show_change_form(engine, account.id, accounts, studies)
-    with st.expander(t("accounts.add")):
+    with st.expander(t("accounts.add"), expanded=st.session_state.get(_LINK, ("",))[0] == "accounts.added"):
         _show_add_form(engine, account.id, studies)
 
 
@@ -187,29 +187,21 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
 
 
 def _show_add_form(engine: Engine, by: int, studies: Mapping[int, str]) -> None:
-    by_provider = settings.provider_settings() is not None
+    st.caption(t("accounts.add_what"))
     with st.form("add-account"):
-        # Fields take one character more than is allowed: what is too long is refused, not cut.
+        # The field takes one character more than is allowed: what is too long is refused, not cut.
         name = st.text_input(t("accounts.name"), max_chars=81, autocomplete="off", key="add-name")
         role = st.selectbox(t("accounts.role"), ALL_ROLES, format_func=in_words(ALL_ROLES, "role"), key="add-role")
-        password = st.text_input(
-            t("accounts.password"),
-            type="password",
-            max_chars=LONGEST + 1,
-            autocomplete="new-password",
-            key="add-password",
-        )
-        no_password = st.checkbox(t("accounts.no_password")) if by_provider else False
         languages = st.text_input(
             t("accounts.which_languages"), max_chars=1_000, autocomplete="off", help=t("accounts.languages_help")
         )
         assigned = _studies_field(studies, "add-studies")
         submitted = st.form_submit_button(t("accounts.add"), type="primary")
     if submitted:
-        initial_password = None if no_password else password
         with session.changing(engine, by):
-            add_account(engine, name, role, initial_password, languages=_codes(languages), studies=assigned, by=by)
-            session.done(t("accounts.added"))
+            account = add_account(engine, name, role, None, languages=_codes(languages), studies=assigned, by=by)
+            _remember_link("accounts.added", password_link(engine, account.name, by=by))
+    _show_new_link("accounts.added")
 
 
 def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails], studies: Mapping[int, str]) -> None:
@@ -279,7 +271,8 @@ def account_page() -> None:
     rows = "".join(f"<dt>{html(name)}</dt><dd>{html(value)}</dd>" for name, value in facts)
     st.html(f'<dl class="audit-orders">{rows}</dl>')
     if profile.has_password:
-        st.html(f'<a class="audit-button" href="{settings.root()}/password">{html(t("account.title"))}</a>')
+        address = f"{settings.root()}/join/{own_password_link(engine, account.id)}"
+        st.html(f'<a class="audit-button" href="{address}">{html(t("account.title"))}</a>')
     else:
         st.caption(t("account.no_password"))
     _show_tokens(engine, account)

@@ -25,7 +25,7 @@ from audit.errors import AuditError
 from audit.ui import session, settings
 from audit.ui.pages import PAGES, page_named
 
-OPEN = ("static", "login", "logout", "password", "join", "auth", "oauth2callback")
+OPEN = ("static", "login", "logout", "join", "auth", "oauth2callback")
 """First parts of paths that are open to all: Streamlit's static files, the pages that log in, the identity provider's
 callback."""
 HEALTH = "_stcore/health"

@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from streamlit.errors import StreamlitAuthError
 
-from audit.annotation.accounts import LONGEST, SHORTEST, Account, change_password, own_account
+from audit.annotation.accounts import LONGEST, SHORTEST, Account
 from audit.annotation.invitations import FIRST, INVITATION, PASSWORD, link_of, use
 from audit.annotation.sign_in import Throttle, account_of_claims, end_logins, log_in, login_of
 from audit.errors import AuditError, NotAllowed
@@ -42,7 +42,6 @@ _FORMS = {
     "join": ("enter", {"name": "username", "password": "new-password"}),
     "first": ("enter", {"name": "username", "password": "new-password"}),
     "reset": ("enter", {"name": "username", "password": "new-password"}),
-    "account": ("change", {"name": "username", "present": "current-password", "new": "new-password"}),
 }
 """Each form by its texts' section in the catalogue: its button, and its fields with their `autocomplete`."""
 _FORM_OF_LINK = {INVITATION: "join", FIRST: "first", PASSWORD: "reset"}
@@ -99,25 +98,23 @@ class Visit:
         """Return the account that is logged in here."""
         return await to_thread.run_sync(account_behind, self.request.cookies)
 
-    def page(self, status: int = 200, *, problem: str = "", done: str = "", form: bool = True) -> Response:
+    def page(self, status: int = 200, *, problem: str = "", form: bool = True) -> Response:
         """Return the page with its form, or with a sentence in its place. The template engine escapes every text."""
         button, fields = _FORMS[self.form]
         provider = self.form == "welcome" and settings.provider_settings() is not None
-        back = {"account": "account.back", "welcome": "welcome.provider" if provider else ""}
         content = _template().render(
             code=self.code,
             root=settings.root(),
             languages={code: (title, self._address_in(code)) for code, title in LANGUAGES.items()},
             say=lambda key: self.say(f"{self.form}.{key}"),
-            fields={} if done or not form else fields,
+            fields=fields if form else {},
             button=button,
             name=self.name[:80],
             fixed=bool(self.fixed_name),
             note=("" if self.code == "zh" else " ").join(self.notes),
             problem=problem,
-            done=done,
-            other=self.say(back.get(self.form, "join.log_in") or "join.log_in"),
-            other_path={"account": "account", "welcome": "login/provider" if provider else ""}.get(self.form, "login"),
+            other="login/provider" if provider else "" if form else "login",
+            other_text=self.say("welcome.provider" if provider else "join.log_in"),
             least=SHORTEST,
             most=LONGEST,
             font=_font(),
@@ -180,7 +177,6 @@ def routes() -> list[Route]:
         _route("login", partial(_login, throttle), "GET", "POST"),
         _route("login/provider", _provider, "GET"),
         _route("logout", _logout, "GET", "POST"),
-        _route("password", partial(_password, throttle), "GET", "POST"),
         _route("join/{secret}", _join, "GET", "POST"),
     ]
 
@@ -256,34 +252,6 @@ async def _logout(visit: Visit) -> Response:
         await to_thread.run_sync(end_logins, session.engine(), account.id)
     response = RedirectResponse(f"{settings.root()}/login?lang={visit.code}", 303, _HEADERS)
     return visit.forget(response, settings.login_cookie_name())
-
-
-async def _password(throttle: Throttle, visit: Visit) -> Response:
-    """One's own password. Over HTTP, since tries are counted with those of the login page."""
-    account, engine = await visit.account(), session.engine()
-    if account is None:
-        return RedirectResponse(f"{settings.root()}/login?next=account", 303, _HEADERS)
-    visit.form, visit.fixed_name = "account", account.name
-    if not (await to_thread.run_sync(own_account, engine, account.id)).has_password:
-        return visit.page(403, problem=visit.say("account.no_password"), form=False)
-    if visit.request.method == "GET":
-        return visit.page()
-    own = (account.name, visit.address)
-    if seconds := throttle.begin(*own):
-        raise TooMany(seconds)
-    present, new = visit.fields.get("present", ""), visit.fields.get("new", "")
-    try:
-        await to_thread.run_sync(partial(change_password, engine, account.id, present, new), limiter=_HASHING)
-    except NotAllowed:
-        raise
-    except AuditError:
-        throttle.succeed(*own)  # the present password was right: not a guess
-        raise
-    throttle.succeed(*own)
-    response = await _enter(visit, account, "account")
-    page = visit.page(done=visit.say("account.changed"))
-    page.raw_headers.extend(header for header in response.raw_headers if header[0] == b"set-cookie")
-    return page
 
 
 async def _join(visit: Visit) -> Response:

@@ -29,7 +29,7 @@ from audit.store import open_store
 
 FOR_ANNOTATORS = {
     "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "guideline_before",
-    "pace_of", "judging_mode", "completion_code", "train", "elsewhere", "own_account", "change_password", "unflag",
+    "pace_of", "judging_mode", "completion_code", "train", "elsewhere", "own_account", "own_password_link", "unflag",
     "flag_taken_back", "make_token", "end_tokens", "login_of", "end_logins", "last_block",
     "own_answers", "own_answer", "own_labels", "change", "flag_answer",
 }  # fmt: skip

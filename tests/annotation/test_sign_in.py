@@ -11,12 +11,11 @@ from audit.annotation.accounts import (
     account_details,
     add_account,
     change_account,
-    change_password,
     disable_account,
     enable_account,
     set_password,
 )
-from audit.annotation.invitations import password_link, use
+from audit.annotation.invitations import own_password_link, password_link, use
 from audit.annotation.sign_in import (
     LOGIN,
     TOKEN,
@@ -96,7 +95,7 @@ ENDS = {
     "log out": lambda engine, account, boss: end_logins(engine, account.id),
     "disable": lambda engine, account, boss: disable_account(engine, account.name, by=boss),
     "set password": lambda engine, account, boss: set_password(engine, account.name, NEW, by=boss),
-    "own password": lambda engine, account, boss: change_password(engine, account.id, PASSWORD, NEW),
+    "own link": lambda engine, account, boss: use(engine, own_password_link(engine, account.id), "", NEW),
     "link": lambda engine, account, boss: use(engine, password_link(engine, account.name, by=boss), "", NEW),
 }
 
@@ -112,7 +111,7 @@ def test_what_ends_every_login_of_an_account_and_of_no_other(engine, who, what):
     ENDS[what](engine, who["ann"], who["mia"].id)
     assert [account_of(engine, login) for login in logins] == [None, None]
     assert account_of(engine, other) == who["mia"]
-    assert (bearer_of(engine, token) is None) == (what in ("disable", "set password", "link"))
+    assert (bearer_of(engine, token) is None) == (what != "log out")
     with engine.connect() as connection:  # the question that a disabled account was shown is free for others
         assert len(connection.execute(select(lease)).all()) == (what != "disable")
     if what == "disable":
@@ -199,16 +198,6 @@ def test_one_hash_is_computed_whoever_is_asked_about(monkeypatch, stored, passwo
     assert accounts.matches(password, hash) == (password == PASSWORD and stored is not None)
     # Once, and with the same parameters: the same work.
     assert calls == [accounts._decoy().split("$")[1:4]]
-
-
-@pytest.mark.parametrize(
-    ("present", "new", "kind"), [("a guess", NEW, NotAllowed), ("", NEW, NotAllowed), (PASSWORD, "short", AuditError)]
-)
-def test_a_refused_change_of_ones_password_changes_nothing(engine, who, content, present, new, kind):
-    before = content(engine)
-    with pytest.raises(kind):
-        change_password(engine, who["ann"].id, present, new)
-    assert content(engine) == before
 
 
 # Waiting

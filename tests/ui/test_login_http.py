@@ -10,6 +10,7 @@ from app_server import app_server
 from http_driver import PASSWORD, Browser, Served, people_of
 
 from audit.annotation.accounts import set_password
+from audit.annotation.invitations import own_password_link
 from audit.annotation.sign_in import LOGIN, log_in, login_of, unsign
 from audit.ui.language import text_in
 
@@ -94,8 +95,8 @@ def test_a_form_of_another_site_is_refused(served: Served, browser: Browser, con
     assert text_in("en", "welcome.old_form") in answer.text
     assert browser.token is None
     browser.be("ben")
-    fields = {"present": PASSWORD, "new": NEW}
-    assert browser.submit("/password", fields, **headers).status_code == 403
+    link = f"/join/{own_password_link(served.engine, served.people['ben'])}"
+    assert browser.submit(link, {"password": NEW}, **headers).status_code == 403
     assert browser.submit("/logout", {}, **headers).status_code == 403
     assert content(served.engine) == before
     assert browser.look("/").status_code == 200
@@ -129,27 +130,21 @@ def test_a_large_form_is_refused_before_it_is_read_and_a_broken_one_leaves_no_tr
     assert len(served.log.read_text(encoding="utf-8")) < 5_000
 
 
-def still(served: Served, name: str, password: str = PASSWORD) -> bool:
-    return log_in(served.engine, name, password).name == name
-
-
 def test_the_password_is_changed_and_the_other_browsers_are_out(served: Served, browser: Browser) -> None:
     browser.be("ann")
     phone = Browser(served)
     phone.be("ann")
-    wrong = browser.submit("/password", {"present": "a guess", "new": NEW})
-    assert (wrong.status_code, still(served, "ann")) == (403, True)
-    assert browser.submit("/password", {"present": PASSWORD, "new": "short"}).status_code == 400
-    answer = browser.submit("/password", {"present": PASSWORD, "new": NEW})
-    assert answer.status_code == 200
-    assert text_in("en", "account.changed") in answer.text
-    assert still(served, "ann", NEW)
+    link = f"/join/{own_password_link(served.engine, served.people['ann'])}"
+    shown = browser.look(link)
+    for header in ("Content-Security-Policy", "X-Frame-Options", "X-Content-Type-Options"):
+        assert shown.headers[header]
+    assert "no-store" in shown.headers["Cache-Control"]
+    assert "<script" not in shown.text
+    assert browser.submit(link, {"password": "short"}).status_code == 400
+    assert browser.submit(link, {"password": NEW}).status_code == 303
+    assert log_in(served.engine, "ann", NEW).name == "ann"
     assert browser.look("/").status_code == 200
     assert phone.look("/").headers["Location"] == "/login"
-    for header in ("Content-Security-Policy", "X-Frame-Options", "X-Content-Type-Options"):
-        assert answer.headers[header]
-    assert "no-store" in answer.headers["Cache-Control"]
-    assert "<script" not in answer.text
     set_password(served.engine, "ann", PASSWORD)
 
 
