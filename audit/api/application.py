@@ -14,7 +14,6 @@ from typing import Annotated, Any
 from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from pydantic import BaseModel, Field
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
@@ -35,21 +34,9 @@ Send `Authorization: Bearer TOKEN` with each request; a token is made on the pag
 The tag of a route is the least role that it needs. An error is `{"error": {"code": ..., "sentence": ...}}`, in English,
 or Chinese where `Accept-Language` begins with `zh`; nothing was changed then. Names that are not known are refused, in
 bodies and in queries. Times are in UTC."""
+_ERRORS = """400 the request is wrong, 401 no valid token, 403 not for this role, 404 no such thing, 409 not now, 503
+the database cannot be used now."""
 _TOKEN = HTTPBearer(auto_error=False, scheme_name="token")
-
-
-class Error(BaseModel):
-    """Why a request was not served. Nothing was changed."""
-
-    code: str = Field(description="Stays the same in every language, such as `refused.not_leased`.")
-    sentence: str = Field(description="What is wrong and what to do, in English or Chinese (`Accept-Language`).")
-
-
-class ErrorAnswer(BaseModel):
-    """The answer to a request that was not served: 400 the request is wrong, 401 no valid token, 403 not for this role,
-    404 no such thing, 409 not now, 503 the database cannot be used now."""
-
-    error: Error
 
 
 class Problem(AuditError):
@@ -136,7 +123,7 @@ def application(service: Service | None = None) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         servers=[{"url": PATH}],
-        responses={"default": {"model": ErrorAnswer, "description": ErrorAnswer.__doc__ or ""}},
+        responses={"default": {"description": _ERRORS}},
         root_path_in_servers=False,
         generate_unique_id_function=lambda route: route.name,
         exception_handlers={

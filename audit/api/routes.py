@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse
-from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, Strict
+from pydantic import AfterValidator, AwareDatetime, Field, Strict
 from sqlalchemy import select
 from starlette.background import BackgroundTask
 
@@ -22,7 +22,7 @@ from audit.annotation.words import words_of
 from audit.api.application import Adjudicating, Annotating, Managing, Problem, Visit
 from audit.corpora import Corpus, Reading, all_corpora
 from audit.files import unstorable
-from audit.judging.adjudications import Opinion, adjudicate, change_adjudication, disputes, opinions
+from audit.judging.adjudications import adjudicate, change_adjudication, disputes, opinions
 from audit.judging.deferral import flag, flag_answer, flagged_ids, send_back, skip, unflag
 from audit.judging.judgements import change, judge, undo
 from audit.judging.training import judging_mode, train
@@ -147,60 +147,27 @@ class Exporting(UserModel):
 # What is answered.
 
 
-class Texts(BaseModel):
-    """Texts, and what part they play in a group: source, follow_up or link."""
-
-    role: str
-    texts: list[str]
-    languages: list[str]
-
-
-class Question(BaseModel):
-    """A question as an annotator may see it: no system, and no output but the one that is asked about."""
-
-    id: int
-    task: str
-    kind: str = Field(description="input, pair (with an output), group, plausibility or grammaticality.")
-    question: str
-    labels: dict[str, str] = Field(description="What may be answered, and how it reads; `unsure` may be, too.")
-    texts: list[str]
-    languages: list[str]
-    output: str | None
-    compared_with: list[str] | None = Field(description="The texts of the version that was judged just before.")
-    about: str | None = Field(description="What is promised of a group's texts.")
-    members: list[Texts]
-    skipped: bool
-    sent_back: str | None = Field(description="What an adjudicator wrote when sending back this account's flag.")
-
-
 def _fields(value: object, names: str) -> dict[str, Any]:
     """Return what a program may see of one of the app's values."""
     return {name: getattr(value, name) for name in names.split()}
 
 
-def _question(visit: Visit, shown: Shown) -> Question:
-    """Return a question in the language of the request, and in the database's own words."""
+def _question(visit: Visit, shown: Shown) -> dict[str, Any]:
+    """Return a question as an annotator may see it, in the language of the request and in the database's own words: no
+    system, and no output but the one that is asked about."""
     with reading(visit.engine) as connection:
         wording = words_of(connection).wording(shown.task, visit.language)
     own, group = shown.kind in ("input", "pair"), shown.group
-    return Question(
-        id=shown.id,
-        task=shown.task,
-        kind=shown.kind,
-        question=wording.question if own else shown.question,
-        labels={label: wording.labels.get(label, label) if own else label for label in shown.labels},
-        texts=list(shown.texts),
-        languages=list(shown.languages),
-        output=shown.output,
-        compared_with=None if shown.compared_with is None else list(shown.compared_with),
-        about=group.summary if group else None,
-        members=[
-            Texts(role=member.role, texts=list(member.input.texts), languages=list(member.input.languages))
-            for member in (group.members if group else ())
-        ],
-        skipped=shown.remembered.skipped,
-        sent_back=shown.remembered.sent_back,
-    )
+    members = [
+        {"role": member.role} | _fields(member.input, "texts languages") for member in (group.members if group else ())
+    ]
+    return _fields(shown, "id task kind texts languages output compared_with") | {
+        "question": wording.question if own else shown.question,
+        "labels": {label: wording.labels.get(label, label) if own else label for label in shown.labels},
+        "about": group.summary if group else None,
+        "members": [{"role": member.role} | _fields(member.input, "texts languages") for member in members],
+        **_fields(shown.remembered, "skipped sent_back"),
+    }
 
 
 # Annotators.
@@ -226,9 +193,11 @@ def queue(visit: Annotating) -> dict[str, int]:
 
 
 @annotator.post("/questions/next")
-def take_next(visit: Annotating) -> dict[Literal["question", "training"], Question | bool | None]:
+def take_next(visit: Annotating) -> dict[str, Any]:
     """The next question, held for this account for 15 minutes: asked again, the same one comes until it is answered,
-    skipped or flagged. Without one, `training` says whether the account has to pass the training round first."""
+    skipped or flagged. `labels` are what may be answered, and how it reads; `unsure` may be, too. `about` is what is
+    promised of the texts of a group, its `members`. Without a question, `training` says whether the account has to pass
+    the training round first: `GET /training`."""
     shown = next_question(visit.engine, visit.id)
     if shown is not None:
         return {"question": _question(visit, shown), "training": False}
@@ -300,7 +269,7 @@ def take_flag_back(visit: Annotating) -> dict[str, int | None]:
 
 
 @annotator.get("/training")
-def training(visit: Annotating) -> dict[str, Question | float | None]:
+def training(visit: Annotating) -> dict[str, Any]:
     """Where this account stands in the training round; `question` is null where it need not train, or has passed."""
     state = judging_mode(visit.engine, visit.id).training
     if state is None:
@@ -325,7 +294,7 @@ def list_disputes(visit: Adjudicating) -> dict[str, list[int]]:
 
 
 @adjudicator.get("/disputes/{id}")
-def read_dispute(visit: Adjudicating, id: Id) -> dict[str, Question | list[Opinion]]:
+def read_dispute(visit: Adjudicating, id: Id) -> dict[str, Any]:
     """A question on which people disagree, with what they said, without names."""
     return _with_opinions(visit, id, disputes(visit.engine, visit.id))
 
@@ -337,12 +306,12 @@ def list_flagged(visit: Adjudicating) -> dict[str, list[int]]:
 
 
 @adjudicator.get("/flagged/{id}")
-def read_flagged(visit: Adjudicating, id: Id) -> dict[str, Question | list[Opinion]]:
+def read_flagged(visit: Adjudicating, id: Id) -> dict[str, Any]:
     """A question that annotators sent, with what they wrote, without names."""
     return _with_opinions(visit, id, flagged_ids(visit.engine, visit.id))
 
 
-def _with_opinions(visit: Visit, id: int, waiting: Collection[int]) -> dict[str, Question | list[Opinion]]:
+def _with_opinions(visit: Visit, id: int, waiting: Collection[int]) -> dict[str, Any]:
     if id not in waiting:
         raise Problem(404, message("api.not_asked", id=id))
     with reading(visit.engine) as connection:
