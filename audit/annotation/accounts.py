@@ -231,7 +231,7 @@ def add_account(
     password_hash = None if password is None else hashed(password)
     with writing_as_manager(engine, by) as connection:
         account = add_person(connection, name, role, password_hash, joined_languages(languages), studies)
-        assigned = {"assigned": sorted(set(studies))} if studies else {}
+        assigned: dict[str, Any] = {"assigned": sorted(set(studies))} if studies else {}
         note(connection, by, "account added", account=account.id, role=role, **assigned)
     return account
 
@@ -381,13 +381,14 @@ def change_account(
         if role != "manager":
             _need_another_manager(connection, account)
         before = connection.execute(select(annotator.c.languages).where(annotator.c.id == account.id)).scalar_one()
-        assigned = list(assignments_of(connection, [account.id]).get(account.id, ()))
+        had = list(assignments_of(connection, [account.id]).get(account.id, ()))
         values: dict[str, list[Any]] = {
             "role": [account.role, role],
             "languages": [before, codes],
-            "assigned": [assigned, sorted(set(studies))],
+            "assigned": [had, sorted(set(studies))],
         }
-        if changed := {key: value for key, value in values.items() if value[0] != value[1]}:
+        changed: dict[str, Any] = {key: value for key, value in values.items() if value[0] != value[1]}
+        if changed:
             change(connection, account.id, role=role, languages=codes)
             assign(connection, account.id, studies)
             # The question on its screen may be in a language or of a study that is not for it any more.

@@ -231,7 +231,8 @@ def completion_code(engine: Engine, account_id: int) -> str | None:
     """Return the completion code of the invitation that an account came by; None where there is none."""
     with reading_as(engine, account_id, *ROLES) as connection:
         query = select(annotator.c.completion_code).where(annotator.c.id == account_id)
-        return connection.execute(query).scalar_one()
+        code: str | None = connection.execute(query).scalar_one()
+        return code
 
 
 def _usable(id: int | None = None) -> ColumnElement[bool]:
