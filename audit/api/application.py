@@ -95,7 +95,8 @@ def needs(least: str) -> Callable[..., Visit]:
         names = {field.alias for field in request.scope["route"].dependant.query_params}
         if unknown := next((name for name in request.query_params if name not in names), None):
             reason = message("user_file.no_key", names=sorted(names) or message("list.none"))
-            raise _bad_request(message("api.bad_field", where=unknown[:80], reason=reason))
+            mistake = message("api.bad_field", where=unknown[:80], reason=reason)
+            raise Problem(400, message("api.bad_request", mistakes=mistake))
         return Visit(service, bearer, language_of(request))
 
     return visit
@@ -143,31 +144,27 @@ def application(service: Service | None = None) -> FastAPI:
 # What a request that cannot be served is answered.
 
 
-def _refused(request: Request, problem: Any) -> JSONResponse:
+async def _refused(request: Request, problem: Any) -> JSONResponse:
     return _answer(request, _status_of(problem), problem.sentence)
 
 
-def _invalid(request: Request, problem: Any) -> JSONResponse:
+async def _invalid(request: Request, problem: Any) -> JSONResponse:
     fields = [
         message("api.bad_field", where=".".join(map(str, error["loc"][1:])) or "body", reason=error["msg"])
         for error in problem.errors()[:10]
     ]
-    return _refused(request, _bad_request(joined("list.also", fields)))
+    return _answer(request, 400, message("api.bad_request", mistakes=joined("list.also", fields)))
 
 
-def _absent(request: Request, problem: Any) -> JSONResponse:
+async def _absent(request: Request, problem: Any) -> JSONResponse:
     absent = problem.status_code in (404, 405)
     sentence = message("api.no_route") if absent else message("api.bad_request", mistakes=str(problem.detail))
     return _answer(request, problem.status_code, sentence, problem.headers)
 
 
-def _broken(request: Request, problem: Exception) -> JSONResponse:
+async def _broken(request: Request, problem: Exception) -> JSONResponse:
     _LOG.error("%s %s", request.method, request.url.path, exc_info=problem)
     return _answer(request, 503 if isinstance(problem, SQLAlchemyError) else 500, message("api.broken"))
-
-
-def _bad_request(mistakes: str) -> Problem:
-    return Problem(400, message("api.bad_request", mistakes=mistakes))
 
 
 def _status_of(problem: AuditError) -> int:

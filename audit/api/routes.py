@@ -158,9 +158,7 @@ def _question(visit: Visit, shown: Shown) -> dict[str, Any]:
     with reading(visit.engine) as connection:
         wording = words_of(connection).wording(shown.task, visit.language)
     own, group = shown.kind in ("input", "pair"), shown.group
-    members = [
-        {"role": member.role} | _fields(member.input, "texts languages") for member in (group.members if group else ())
-    ]
+    members = group.members if group else ()
     return _fields(shown, "id task kind texts languages output compared_with") | {
         "question": wording.question if own else shown.question,
         "labels": {label: wording.labels.get(label, label) if own else label for label in shown.labels},

@@ -41,7 +41,7 @@ from audit.ui.study_choice import study_names
 
 ROLES = ("manager",)
 _LINK = "accounts-link"
-"""The link that was made last, and what for (a text)."""
+"""The link that was made last: what for (a text), for which account, and its address."""
 _TOKEN = "token-new"
 """The API token that was just made: shown on the run after, and then gone from the session."""
 
@@ -99,11 +99,25 @@ def _studies_field(studies: Mapping[int, str], key: str, present: Sequence[int] 
     )
 
 
-def _codes(typed: str) -> list[str]:
+def _role_field(key: str, role: str = "annotator") -> str:
+    place = ALL_ROLES.index(role)
+    return st.selectbox(t("accounts.role"), ALL_ROLES, place, format_func=in_words(ALL_ROLES, "role"), key=key)
+
+
+def _languages_field(key: str, languages: Sequence[str] = ()) -> list[str]:
+    """Codes of languages, with commas between them; none: all."""
+    typed = st.text_input(
+        t("accounts.which_languages"),
+        ", ".join(languages),
+        max_chars=1_000,
+        autocomplete="off",
+        help=t("accounts.languages_help"),
+        key=key,
+    )
     return [code.strip() for code in typed.split(",") if code.strip()]
 
 
-# Inviting: a link for one or many, or a link for each of a list of names.
+# Inviting: a link for one person or many.
 
 
 def _show_invite_form(engine: Engine, by: int, studies: Mapping[int, str]) -> None:
@@ -111,15 +125,13 @@ def _show_invite_form(engine: Engine, by: int, studies: Mapping[int, str]) -> No
     with st.form("invite"):
         left, middle, right = st.columns(3)
         with left:
-            role = st.selectbox(t("accounts.role"), ALL_ROLES, format_func=in_words(ALL_ROLES, "role"))
+            role = _role_field("invite-role")
         with middle:
             uses = st.number_input(t("invite.uses"), 1, MOST_USES, value=1, step=1, help=t("invite.uses_help"))
         with right:
             days = st.number_input(t("invite.days"), 1, MOST_DAYS, value=14, step=1)
         with st.expander(t("invite.more")):
-            languages = st.text_input(
-                t("accounts.which_languages"), max_chars=1_000, autocomplete="off", help=t("accounts.languages_help")
-            )
+            languages = _languages_field("invite-languages")
             code = st.text_input(
                 t("invite.code"), max_chars=LONGEST_CODE + 1, autocomplete="off", help=t("invite.code_help")
             )
@@ -128,7 +140,7 @@ def _show_invite_form(engine: Engine, by: int, studies: Mapping[int, str]) -> No
         submitted = st.form_submit_button(t("invite.make"), type="primary", icon=":material/link:")
     if submitted:
         with session.changing(engine, by):
-            terms = Terms(role, _codes(languages), int(uses), int(days), code.strip(), assigned)
+            terms = Terms(role, languages, int(uses), int(days), code.strip(), assigned)
             _remember_link("invite.made", invite(engine, terms, by=by))
 
 
@@ -138,15 +150,15 @@ def _link(secret: str) -> str:
     return f"{here.scheme or 'http'}://{here.netloc}{settings.root()}/join/{secret}"
 
 
-def _remember_link(what: str, secret: str) -> None:
-    st.session_state[_LINK] = what, _link(secret)
+def _remember_link(what: str, secret: str, whose: int = 0) -> None:
+    st.session_state[_LINK] = what, whose, _link(secret)
     st.rerun()
 
 
-def _show_new_link(what: str) -> None:
-    """Show the link that was made last, where it was made for this."""
-    made, link = st.session_state.get(_LINK, ("", ""))
-    if made == what:
+def _show_new_link(what: str, whose: int = 0) -> None:
+    """Show the link that was made last, where it was made for this, and for this account."""
+    *made, link = st.session_state.get(_LINK, ("", 0, ""))
+    if made == [what, whose]:
         with st.container(border=True, key="new-link"):
             st.markdown(t(what))
             st.code(link, language=None, wrap_lines=True)
@@ -191,15 +203,12 @@ def _show_add_form(engine: Engine, by: int, studies: Mapping[int, str]) -> None:
     with st.form("add-account"):
         # The field takes one character more than is allowed: what is too long is refused, not cut.
         name = st.text_input(t("accounts.name"), max_chars=81, autocomplete="off", key="add-name")
-        role = st.selectbox(t("accounts.role"), ALL_ROLES, format_func=in_words(ALL_ROLES, "role"), key="add-role")
-        languages = st.text_input(
-            t("accounts.which_languages"), max_chars=1_000, autocomplete="off", help=t("accounts.languages_help")
-        )
+        role, languages = _role_field("add-role"), _languages_field("add-languages")
         assigned = _studies_field(studies, "add-studies")
         submitted = st.form_submit_button(t("accounts.add"), type="primary")
     if submitted:
         with session.changing(engine, by):
-            account = add_account(engine, name, role, None, languages=_codes(languages), studies=assigned, by=by)
+            account = add_account(engine, name, role, None, languages=languages, studies=assigned, by=by)
             _remember_link("accounts.added", password_link(engine, account.name, by=by))
     _show_new_link("accounts.added")
 
@@ -214,26 +223,14 @@ def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails], s
     with st.form(f"edit-{chosen.id}"):
         left, right = st.columns(2)
         with left:
-            role = st.selectbox(
-                t("accounts.role"),
-                ALL_ROLES,
-                index=ALL_ROLES.index(chosen.role),
-                format_func=in_words(ALL_ROLES, "role"),
-                key=f"role-{chosen.id}-{chosen.role}",
-            )
+            role = _role_field(f"role-{chosen.id}-{chosen.role}", chosen.role)
         with right:
-            languages = st.text_input(
-                t("accounts.which_languages"),
-                value=", ".join(chosen.languages),
-                max_chars=1_000,
-                autocomplete="off",
-                key=f"languages-{chosen.id}-{chosen.languages}",
-            )
+            languages = _languages_field(f"languages-{chosen.id}-{chosen.languages}", chosen.languages)
         assigned = _studies_field(studies, f"studies-{chosen.id}-{chosen.studies}", chosen.studies)
         submitted = st.form_submit_button(t("accounts.store"))
     if submitted:
         with session.changing(engine, by):
-            change_account(engine, name, role, _codes(languages), assigned, by=by)
+            change_account(engine, name, role, languages, assigned, by=by)
             session.done(t("accounts.stored", name=plain(name)))
     if chosen.disabled:
         if st.button(t("accounts.enable"), key=f"enable-{chosen.id}"):
@@ -243,8 +240,8 @@ def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails], s
         return
     if st.button(t("accounts.password_link"), key=f"password-link-{chosen.id}", icon=":material/link:"):
         with session.changing(engine, by):
-            _remember_link("accounts.password_link_made", password_link(engine, name, by=by))
-    _show_new_link("accounts.password_link_made")
+            _remember_link("accounts.password_link_made", password_link(engine, name, by=by), chosen.id)
+    _show_new_link("accounts.password_link_made", chosen.id)
     with st.container(horizontal=True, vertical_alignment="center"):
         sure = st.checkbox(t("accounts.sure", name=plain(name)), key=f"sure-{chosen.id}")
         pressed = st.button(t("accounts.disable"), key=f"disable-{chosen.id}", disabled=not sure)
