@@ -67,6 +67,14 @@ def account_behind(cookies: Mapping[str, str]) -> Account | None:
         return None
 
 
+def was_logged_in(cookies: Mapping[str, str]) -> bool:
+    """Return whether a request's cookies have a login that was real, though it may have ended."""
+    try:
+        return unsign(session.engine(), LOGIN, cookies.get(settings.login_cookie_name())) is not None
+    except AuditError:
+        return False
+
+
 def from_own_page(headers: Headers) -> bool:
     """Return whether the Origin that a browser names is the host that it connects to, port included.
 
@@ -102,7 +110,7 @@ class Gate:
             await send({"type": "websocket.close", "code": _REFUSED})  # not accepted, which the browser hears as 403
         elif account is not None:
             await self._app(scope, _only_own_messages(receive, account.role), send)
-        elif unsign(session.engine(), LOGIN, request.cookies.get(settings.login_cookie_name())):
+        elif await to_thread.run_sync(was_logged_in, request.cookies, limiter=_LOOKUPS):
             await _send_to_login(receive, send)
         else:
             await send({"type": "websocket.close", "code": _REFUSED})

@@ -268,7 +268,8 @@ async def _join(visit: Visit) -> Response:
         query = visit.request.query_params
         visit.fixed_name = next((id.strip()[:81] for name in PARTICIPANT if (id := query.get(name, "").strip())), "")
         visit.notes.append(visit.say("join.role", role=visit.say(f"role.{link.role}")))
-    if (present := await visit.account()) is not None:
+    present = await visit.account()
+    if present is not None and present.name != link.name:
         visit.notes.append(visit.say("join.instead", name=present.name))
     if visit.request.method == "GET":
         return visit.page()
@@ -278,8 +279,8 @@ async def _join(visit: Visit) -> Response:
     return await _enter(visit, account, "studies" if link.purpose == FIRST else "")
 
 
-# The identity provider, as `st.login` uses it. Streamlit has no public functions for a server without a page; it is
-# pinned, and a test compares the two ways.
+# The identity provider, as `st.login` uses it. Streamlit, which is pinned, has no public functions for a server without a
+# page.
 
 
 def provider_login_url(name: str | None) -> str:

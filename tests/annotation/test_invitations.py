@@ -29,7 +29,7 @@ from audit.annotation.invitations import (
     password_link,
     use,
 )
-from audit.annotation.sign_in import LINK, log_in, login_of, sign
+from audit.annotation.sign_in import LINK, account_of, log_in, login_of, sign
 from audit.errors import AuditError, NotAllowed, Refused
 from audit.store import open_store, tables
 from audit.store.core import invitation
@@ -78,7 +78,8 @@ def test_an_invitation_expires_and_is_taken_back(engine: Engine, boss: int) -> N
             use(engine, secret, "ann", LONG)
 
 
-def test_twelve_at_once_on_three_uses_make_three_accounts(engine: Engine, boss: int) -> None:
+def twelve_at_once_on_three_uses(engine: Engine) -> None:
+    boss = add_account(engine, "boss", "manager", LONG).id
     secret = invite(engine, Terms(uses=3), by=boss)
 
     def try_one(number: int) -> bool:
@@ -91,6 +92,21 @@ def test_twelve_at_once_on_three_uses_make_three_accounts(engine: Engine, boss: 
     with ThreadPoolExecutor(12) as threads:
         assert sum(threads.map(try_one, range(12))) == 3
     assert len(list_accounts(engine)) == 4
+
+
+def test_twelve_at_once_on_three_uses_make_three_accounts(engine: Engine) -> None:
+    twelve_at_once_on_three_uses(engine)
+
+
+@pytest.mark.postgres
+def test_the_same_on_postgresql(postgres_url: str) -> None:
+    engine = open_store(postgres_url, create=True)
+    twelve_at_once_on_three_uses(engine)
+    link = password_link(engine, "ann0" if "ann0" in {one.name for one in list_accounts(engine)} else "boss")
+    login = login_of(engine, use(engine, link, "", "another one").id)
+    assert account_of(engine, login)
+    with pytest.raises(NotAllowed, match=UNUSABLE):
+        use(engine, link, "", LONG)
 
 
 def test_a_link_for_a_new_password_is_of_one_account_and_works_once(engine: Engine, boss: int) -> None:
