@@ -279,8 +279,8 @@ async def _join(visit: Visit) -> Response:
     return await _enter(visit, account, "studies" if link.purpose == FIRST else "")
 
 
-# The identity provider, as `st.login` uses it. Streamlit, which is pinned, has no public functions for a server without a
-# page.
+# The identity provider, as `st.login` uses it. Streamlit, which is pinned, has no public functions for a server without
+# a page.
 
 
 def provider_login_url(name: str | None) -> str:
