@@ -9,7 +9,6 @@ from typing import Any
 import streamlit as st
 
 from audit.annotation.accounts import Entry, account_details, entries
-from audit.annotation.settings import BOUNDS
 from audit.reports.tables import harmless
 from audit.ui import session
 from audit.ui.language import t, task_name, text_or
@@ -91,52 +90,40 @@ _ORDER = ("name", "account", "plan", "task", "before", "after")
 """Details that come first, in this order."""
 _HIDDEN = ("invitation", "until", "round")
 """Details that join lines of the log to rows of other tables, and say nothing to people."""
+_WORDS = {"role": "role", "purpose": "known", "kind": "kind", "before": "versions_of", "after": "versions_of"}
+"""Details whose values are words of the catalogue, and where they stand in it."""
 
 
 def detail_in_words(detail: Mapping[str, Any], names: Mapping[int, str], studies: Mapping[int, str]) -> str:
-    """The details of an entry in this session's language; `names` are those of accounts, `studies` those of studies, by
-    id."""
-    parts = []
-    setting = detail.get("name") if "before" in detail else None
-    for key, value in sorted(detail.items(), key=lambda part: _ORDER.index(part[0]) if part[0] in _ORDER else 9):
+    """Return the details of an entry in this session's language; `names` are those of accounts, `studies` those of
+    studies, by id."""
+    known, parts = {"account": names, "assigned": studies}, []
+    for key in sorted(detail, key=lambda key: _ORDER.index(key) if key in _ORDER else len(_ORDER)):
+        label, value = text_or(f"log_field.{key}", key.replace("_", " ")), detail[key]
         if key in _HIDDEN or value is None:
             continue
-        label = text_or(f"log_field.{key}", key.replace("_", " "))
-        if setting is not None and key == "name":
+        if key == "name" and "before" in detail:
             label, value = t("log_field.setting"), text_or(f"field.{value}", str(value))
-        said = _assigned(value, studies) if key == "assigned" else _value(key, value, names)
-        if key in ("before", "after") and setting in BOUNDS and BOUNDS[setting].most <= 1:
-            said = f"{100 * value:g} %"  # as the page with the settings has it
-        parts.append(t("log.part", label=label, value=said))
+        parts.append(t("log.part", label=label, value=_in_words(key, value, known)))
     return t("list.semicolon").join(parts)
 
 
-def _assigned(value: Any, studies: Mapping[int, str]) -> str:
-    """Studies that somebody works on; two lists: before and after."""
-    if value and isinstance(value[0], list):
-        return t("log.change", before=_assigned(value[0], studies), after=_assigned(value[1], studies))
-    return t("list.comma").join(studies.get(id, str(id)) for id in value) or t("accounts.all_studies")
-
-
-def _value(key: str, value: object, names: Mapping[int, str]) -> str:
-    if key == "account" and isinstance(value, int):
-        return names.get(value, str(value))
-    if key in ("role", "languages", "status") and isinstance(value, list) and len(value) == 2:
-        return t("log.change", before=_value(key, value[0], names), after=_value(key, value[1], names))
-    if key == "languages":
-        return str(value).replace(",", ", ") or t("account.all_languages")
+def _in_words(key: str, value: Any, known: Mapping[str, Mapping[int, str]]) -> str:
+    nothing = {"languages": t("account.all_languages"), "assigned": t("accounts.all_studies")}.get(key, "")
+    if isinstance(value, list | tuple):
+        words = [_in_words(key, part, known) for part in value]
+        # What an account had and has; of its studies, each is a list.
+        if len(words) == 2 and (key in ("role", "languages", "status") or isinstance(value[0], list)):
+            return t("log.change", before=words[0], after=words[1])
+        return t("list.comma").join(words) or nothing
+    if key in known:
+        return known[key].get(value, str(value))
     if isinstance(value, bool):
         return t("slices.yes" if value else "slices.no")
-    if isinstance(value, float):
-        return f"{value:g}"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, list | tuple):
-        return t("list.comma").join(_value(key, part, names) for part in value)
+    if isinstance(value, int | float):
+        return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+    if key == "task":
+        return task_name(value)
     if isinstance(value, str):
-        known = {"role": f"role.{value}", "purpose": f"known.{value}", "kind": f"kind.{value}"}
-        known |= dict.fromkeys(("before", "after"), f"versions_of.{value}")
-        if key == "task":
-            return task_name(value)
-        return text_or(known.get(key, ""), value)
+        return text_or(f"{_WORDS.get(key)}.{value}", value.replace(",", ", ") or nothing)
     return json.dumps(value, ensure_ascii=False)

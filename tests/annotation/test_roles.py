@@ -14,7 +14,7 @@ import pytest
 
 import audit.annotation
 import audit.judging
-from audit.annotation import accounts, invitations, ratings, tokens
+from audit.annotation import accounts, invitations, ratings, sign_in
 from audit.annotation.accounts import Account, add_account
 from audit.annotation.activity import pace_of
 from audit.annotation.guidelines import guideline_before
@@ -29,27 +29,26 @@ from audit.store import open_store
 
 FOR_ANNOTATORS = {
     "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "guideline_before",
-    "pace_of", "judging_mode", "completion_code", "train", "elsewhere", "own_account", "change_password", "unflag",
-    "flag_taken_back", "make_token", "own_tokens", "end_token", "last_block",
+    "pace_of", "judging_mode", "completion_code", "train", "elsewhere", "own_account", "own_password_link", "unflag",
+    "flag_taken_back", "make_token", "end_tokens", "login_of", "end_logins", "last_block",
     "own_answers", "own_answer", "own_labels", "change", "flag_answer",
 }  # fmt: skip
 """What an annotator's account may call, for its own work; a function that is not here must refuse it."""
 WITHOUT_ACCOUNT = {
-    accounts.log_in: "it is how an account comes in, by its password",
     accounts.list_accounts: "names and roles, for the command line",
-    accounts.account_of_identity: "it is how an account comes in, by its provider",
-    accounts.open_login: "refuses disabled accounts; called when somebody has proved who they are",
-    accounts.account_of: "it is how the app asks who is there",
-    accounts.name_of_login: "needs the key of the login itself; it is how a browser is known again",
-    accounts.end_login: "needs the key of the login itself",
-    tokens.bearer_of: "needs the secret itself; it is how the API asks who is there",
+    sign_in.log_in: "it is how an account comes in, by its password",
+    sign_in.account_of_claims: "it is how an account comes in, by its provider",
+    sign_in.account_of: "needs the login itself; it is how the app asks who is there",
+    sign_in.bearer_of: "needs the token itself; it is how the API asks who is there",
+    sign_in.sign: "what is signed is decided by those that are tried here",
+    sign_in.unsign: "needs what was signed itself",
     accounts.reading_as: "it is what asks for the role, for those that are tried here",
     accounts.reading_as_manager: "it is what asks for the role, for those that are tried here",
     accounts.writing_as_manager: "it is what asks for the role, for those that are tried here",
     accounts.changing_accounts: "it is what asks for the role, for those that are tried here",
-    invitations.first_account_secret: "for whoever starts the app; nothing where a manager can log in",
-    invitations.invitation_of: "needs the secret of the link itself",
-    invitations.join: "needs the secret of the link itself; it is how an account is made by its owner",
+    invitations.first_account_link: "for whoever starts the app; nothing where a manager can log in",
+    invitations.link_of: "needs the secret of the link itself",
+    invitations.use: "needs the secret of the link itself; it is how an account is made by its owner",
     unit.unit_of_work: "it is what asks for the role, in the transaction of those that are tried here",
     unit.rebuild: "writes what follows from the history, for the command line",
     samples.gold_alone: "whether people have accounts, for the command line, nobody's answers",

@@ -15,7 +15,7 @@ from audit.store.core import judgement
 def judge_and_decide(world: World) -> None:
     """Two people judge everything and differ in one question; an adjudicator decides it."""
     me = world.ask("ann", "GET", "/me")
-    assert (me["name"], me["role"], me["token"]["name"]) == ("ann", "annotator", "tests")
+    assert (me["name"], me["role"], me["languages"]) == ("ann", "annotator", [])
     left = world.ask("ann", "GET", "/queue")["left"]
     question = world.ask("ann", "POST", "/questions/next")["question"]
     assert question == world.ask("ann", "POST", "/questions/next")["question"]  # it is held
@@ -126,8 +126,8 @@ def test_texts_are_sent_once_and_a_plan_may_name_them(world: World) -> None:
     named = [corpus for corpus in world.ask("mia", "GET", "/corpora") if corpus["sent"]]
     assert named == [sent]
     stored = world.ask("mia", "PUT", "/plans/first", json=PLAN)
-    assert (stored["version"], stored["changed"], stored["content"]["study"]["corpus"]) == (1, True, "letters")
-    assert world.ask("mia", "PUT", "/plans/first", json=PLAN)["changed"] is False
+    assert (stored["version"], stored["content"]["study"]["corpus"]) == (1, "letters")
+    assert world.ask("mia", "PUT", "/plans/first", json=PLAN)["version"] == 1
     frozen = world.ask("mia", "POST", "/plans/first/freeze", json={"version": 1})
     assert (frozen["version"], frozen["frozen"]) == (2, True)
     assert [version["version"] for version in world.ask("mia", "GET", "/plans/first")] == [1, 2]

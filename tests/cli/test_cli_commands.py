@@ -221,11 +221,11 @@ def test_accounts_are_made(run_of, monkeypatch, capsys):
         assert says in capsys.readouterr().err
     monkeypatch.setenv("AUDIT_PASSWORD", "short")
     assert main(["user", "add", "ben", "--db", "a.db"]) == 2
-    assert "at least 8 are needed" in capsys.readouterr().err
+    assert "it must have 8 to 1,000" in capsys.readouterr().err
 
 
 def test_accounts_are_given_passwords(run_of, monkeypatch, capsys):
-    from audit.annotation.accounts import account_of, cookie_key, log_in, open_login
+    from audit.annotation.sign_in import account_of, log_in, login_of
     from audit.errors import NotAllowed
     from audit.store import open_store
 
@@ -240,15 +240,15 @@ def test_accounts_are_given_passwords(run_of, monkeypatch, capsys):
     assert user("add", "ben@example.org", "--no-password", "--languages", "en,zh")[0] == 0
     engine = open_store("a.db")
     mia = log_in(engine, "mia", "correct horse")
-    open_login(engine, mia.id, cookie_key("here"))
+    login = login_of(engine, mia.id)
     assert user("password", "mia") == (0, "Password of mia set; the account is logged out everywhere.\n")
-    assert account_of(engine, cookie_key("here")) is None
+    assert account_of(engine, login) is None
     with pytest.raises(NotAllowed):
         log_in(engine, "mia", "correct horse")
     assert log_in(engine, "mia", "another horse") == mia
     assert user("add", "cy", "--no-password", "--languages", "english!")[0] == 2
     monkeypatch.setenv("AUDIT_PASSWORD", "x" * 1_000_000)
-    assert "at most 1000 are allowed" in user("password", "mia")[1]
+    assert "it must have 8 to 1,000" in user("password", "mia")[1]
 
 
 @pytest.mark.parametrize("name", ["logging", "statistics", "numpy", "typer", "difflib"])

@@ -80,7 +80,7 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
         (["sample", "--per-relation", "MR1.1=5,MR1.1=6"], "names no relation or one twice"),
         (["sample", "--share", "nan"], "--share: 'nan' is not a number such as 0.01"),
         (["gold", "--db", "reviews.csv"], "is not a database of audit"),
-        (["app", "--idle-hours", "0"], "it must be a number of hours above 0"),
+        (["app", "--login-hours", "0"], "it must be a number of hours above 0"),
         (["app", "--address", "a b"], "--address 'a b': must be a name or an IP address of this machine"),
         (["app", "--address", "192.0.2.77"], "--address '192.0.2.77' is no address of this machine"),
         (["study", "show", " "], "NAME is empty"),

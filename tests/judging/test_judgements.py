@@ -11,9 +11,10 @@ from question_world import PASSWORD, asked, give, rows
 from sqlalchemy import func, select
 
 from audit.annotation import queue
-from audit.annotation.accounts import add_account, list_accounts, log_in
+from audit.annotation.accounts import add_account, list_accounts
 from audit.annotation.answers import UNSURE, Quorum, settle
 from audit.annotation.queue import next_question, queue_of
+from audit.annotation.sign_in import log_in
 from audit.errors import AuditError, NotAllowed, Refused
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge, undo

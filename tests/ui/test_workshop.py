@@ -102,14 +102,14 @@ def test_a_real_worker_answers_and_is_begun_again_after_it_died(prepared: Prepar
     worker = Worker()
     line = request_line("people", str(prepared.path), [1], {"by": prepared.boss.id})
     try:
-        assert {row["name"] for row in worker.ask(line).result()} == {"ann", "ben", "boss", "judge"}
+        assert {row["name"] for row in worker.answer(line)} == {"ann", "ben", "boss", "judge"}
         first = worker._process
         assert first is not None
-        assert worker.ask(line).result()
+        assert worker.answer(line)
         assert worker._process is first
         first.kill()
         first.wait()
-        assert worker.ask(line).result()
+        assert worker.answer(line)
         assert worker._process is not first
     finally:
         process = worker._process
@@ -143,5 +143,5 @@ def test_a_worker_that_dies_at_work_is_said_so(prepared: Prepared, monkeypatch: 
     gone = Gone()
     worker._process = gone  # type: ignore[assignment]
     with pytest.raises(AuditError, match="has ended, perhaps for want of memory"):
-        worker.ask("{}").result()
+        worker.answer("{}")
     assert gone.ended

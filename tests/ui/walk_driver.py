@@ -17,7 +17,7 @@ from words_driver import MANY, ROWS
 
 from audit.annotation.accounts import add_account
 from audit.annotation.control_questions import KnownText, add_known
-from audit.annotation.invitations import Terms, invite
+from audit.annotation.invitations import Terms, invite, own_password_link
 from audit.annotation.queue import next_question
 from audit.judging.adjudications import adjudicate, disputes
 from audit.judging.deferral import flag
@@ -173,7 +173,7 @@ def walk(prepared: Prepared, window: Window, address: str, look: Callable[[View]
             window.driver.get(link)
             until(lambda: window.all(".st-key-log-out"))
             visit(window, f"{name}: {link.removeprefix(address) or '/'}", seen)
-    window.driver.get(f"{address}/password")
+    window.driver.get(f"{address}/join/{own_password_link(prepared.engine, prepared.ann.id)}")
     seen(View("password"))
     secret = invite(prepared.engine, Terms(role="annotator"), by=prepared.boss.id)
     _end(window, address)
