@@ -46,8 +46,8 @@ class Meter:
         self.price: Price | None = getattr(system, "price", None)
         self.counts_tokens = callable(getattr(system, "count_tokens", None))
 
-    def of(self, inputs: Sequence[Input]) -> Sending:
-        """What sending these inputs takes."""
+    def of(self, inputs: Sequence[Input], times: int = 1) -> Sending:
+        """Return what sending these inputs takes, so many times."""
         count_characters = getattr(self._system, "count_characters", None)
         characters = (
             int(count_characters(inputs))
@@ -56,7 +56,8 @@ class Meter:
         )
         count_tokens = getattr(self._system, "count_tokens", None)
         tokens = float(count_tokens(inputs)) if count_tokens else characters / CHARACTERS_OF_TOKEN
-        calls = -(-len(inputs) // self.batch)
+        calls = times * -(-len(inputs) // self.batch)
+        characters, tokens = times * characters, times * tokens
         return Sending(calls, characters, tokens, self.price.of(calls, characters, tokens) if self.price else 0.0)
 
 
@@ -122,14 +123,15 @@ class Budget:
                 f"max_cost {self.max_cost:g}: no system here has a price; leave it out", parameter="max_cost"
             )
 
-    def fits(self, meter: Meter, inputs: Sequence[Input]) -> int:
-        """How many of these inputs, from the first on, may be sent; notes that a limit is reached where not all may."""
-        if not self.is_limited or self._holds(meter.of(inputs)):
+    def fits(self, meter: Meter, inputs: Sequence[Input], times: int = 1) -> int:
+        """Return how many of these inputs, from the first on, may be sent so many times; notes that a limit is reached
+        where not all may."""
+        if not self.is_limited or self._holds(meter.of(inputs, times)):
             return len(inputs)
         least, most = 0, len(inputs)  # the most that fits lies between: what more inputs take is never less
         while most - least > 1:
             middle = (least + most) // 2
-            if self._holds(meter.of(inputs[:middle])):
+            if self._holds(meter.of(inputs[:middle], times)):
                 least = middle
             else:
                 most = middle

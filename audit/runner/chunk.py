@@ -1,8 +1,8 @@
 """One chunk of sources on its way: its groups, what it waits for, its verdicts, and its rows."""
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isnan
 from operator import itemgetter
 from traceback import extract_tb
@@ -15,8 +15,6 @@ from audit.errors import AuditError, first_line
 from audit.relations import Fixed, Member, Outcome, Relation, Source, Verdict
 from audit.relations.base import COUNTED, Role, Steps, Words, cut_verdict
 from audit.relations.validity import Fitted, Limit, broken, learns
-from audit.runner.executors.batch import Identity
-from audit.runner.repeats import Repeated
 from audit.store import group_id, insert_new, pieces, rows_among, table_of, tables, upsert
 from audit.tasks import Input, Output
 from audit.text import Analysis
@@ -108,24 +106,15 @@ Lacks = Callable[[Input], bool]
 
 @dataclass(frozen=True)
 class Bound:
-    """A relation or system with the id of its row. `spec` is how workers make the system; `call`, `aim` and `lacks` are
-    its `call_size`, `batch_seconds` and `lacks`, where it has them (`audit.systems.base.System`), and `identity` what
-    they compare theirs with."""
+    """A relation with the id of its row."""
 
     id: int
     name: str
-    spec: str = ""
     relation: Relation | None = None
-    call: int | None = None
-    aim: float | None = None
-    lacks: Lacks | None = None
-    identity: Identity | None = None
-    repeated: Repeated | None = None
-    """How often it is asked each input; None: once."""
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """Those of a relation."""
+        """Those on its follow-ups."""
         return self.relation.limits if self.relation is not None else ()
 
 
@@ -580,96 +569,3 @@ class Stored:
         if new == len(ids):
             return stored
         return stored | {key: output for key, (_, output) in self._attempted(connection, system, ids).items()}
-
-
-# How many inputs a batch of a system has, and which.
-
-MOST = 2_048
-"""Inputs of one batch, at most."""
-FEW = 8
-"""Inputs of a system's first batch: nobody knows yet how long it takes."""
-AIM = 2.0
-"""Seconds that a batch should take: what a killed run has to do again, and how long a limit of time has to wait."""
-MOST_GATHERED = 4_096
-"""Inputs of one batch, at most, of a system that begins slowly,"""
-FEW_GATHERED = 32
-"""of its first,"""
-GATHERED = 5_000
-"""and sources on their way at once, whose inputs it is given together."""
-HASTE = 4
-"""A batch should take this part of the limit of time at most: a slow one is not to be taken for one that hangs."""
-
-
-@dataclass
-class Pace:
-    """How many inputs a batch of a system has: so many that it takes about `aim` seconds."""
-
-    aim: float = AIM
-    size: int = FEW
-    lost: int = 0
-    """Inputs that were lost one after the other."""
-    known: bool = False
-    """Whether a batch came back or was lost."""
-    growth: int = 4
-    """A batch has at most so many times the inputs of the one before,"""
-    most: int | None = None
-    """and so many at most (default: `MOST`)."""
-    call: int = 1
-    """Inputs of a call to another machine: a batch has whole ones, else some would be made for less."""
-
-    def learn(self, inputs: int, seconds: float) -> None:
-        """From a batch that came back. A first one also loads a model, so that no batch changes the pace by much."""
-        self.known = True
-        fitting = int(inputs * self.aim / max(seconds, 1e-6))
-        if fitting >= self.size or inputs >= self.size // 2:
-            self.size = max(1, self.size // 4, min(self.growth * self.size, fitting, self.most or MOST))
-            self.size = max(self.call, self.size // self.call * self.call)
-
-    def lose(self, inputs: int) -> None:
-        """A batch of some inputs was lost. It may have had too many of them, and would be lost again and again."""
-        self.known = True
-        self.size = max(1, min(self.size, inputs // 4) // self.call * self.call)
-
-
-@dataclass(eq=False)
-class Pending:
-    """Inputs of a system that wait to be put into a batch; `alone`: each into one of its own."""
-
-    system: int
-    inputs: dict[bytes, Input]
-    alone: bool = False
-    sorted: bool = False
-    """Whether they stand in the order of their languages."""
-    number: int = 0
-    """Which call on each of them it is, where the system is asked several times; else 0."""
-
-
-def pace_of(bound: Bound, limit: float | None, first: int = 0) -> Pace:
-    """The pace of a system at its beginning; `limit` is the seconds that it may take for a batch, `first` the inputs
-    that one call of it takes, where it says so."""
-    aim = bound.aim or AIM
-    call = max(1, first)
-    pace = Pace(aim if limit is None else min(aim, limit / HASTE), -(-FEW // call) * call, call=call)
-    if bound.aim:  # each batch that is smaller than it might be is another beginning
-        pace = replace(pace, size=FEW_GATHERED, growth=16, most=MOST_GATHERED)
-    return pace
-
-
-def gathered(pending: deque[Pending], first: Pending) -> Pending:
-    """All inputs of the system of `first` that wait, in its place: those with the same languages stand together.
-
-    A system that has to begin anew for each pair of languages then begins seldom. What comes later waits until all of
-    these are in batches: so chunks go on side by side, and what they want next is gathered again.
-    """
-    if first.alone or first.sorted:
-        return first
-    waiting = [
-        entry for entry in pending if (entry.system, entry.number) == (first.system, first.number) and not entry.alone
-    ]
-    inputs = {key: item for entry in waiting for key, item in entry.inputs.items()}
-    for entry in waiting:
-        pending.remove(entry)
-    ordered = dict(sorted(inputs.items(), key=lambda item: item[1].languages))
-    merged = Pending(first.system, ordered, sorted=True, number=first.number)
-    pending.appendleft(merged)
-    return merged

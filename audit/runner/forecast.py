@@ -6,8 +6,9 @@ so the numbers are then at least, and at most only where a relation says how muc
 """
 
 import math
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -19,8 +20,8 @@ from audit.relations import Relation
 from audit.relations.base import Chained, Source
 from audit.runner import preflight
 from audit.runner.budget import Meter, Sending, meter_of
-from audit.runner.chunk import Bound, Chunk, Stored, Wanted
-from audit.runner.executors import Executor, Lost
+from audit.runner.chunk import Bound, Chunk, PlannedGroup, Planning, Stored, Wanted
+from audit.runner.executors import Executor, Lost, outcome
 from audit.runner.repeats import asked_once, stored_calls
 from audit.runner.run import TIME_LIMIT, fitted_to, lacks_of, loaded, refuse_misfits
 from audit.runner.studies import CHUNK, Sampled, check_limit
@@ -203,29 +204,18 @@ class _Following:
     def follow(self, executor: Executor) -> None:
         """Go through all chunks."""
         self._add_first_inputs()
-        underway: dict[int, Chunk] = {}
-
-        def take() -> None:
-            for job, groups in executor.finished():
-                self._follow_chunk(underway.pop(job.chunk), groups)  # type: ignore[attr-defined]
-
+        underway: deque[tuple[Chunk, Planning, Future[Any]]] = deque()
         for chunk in self._chunks():
             if (job := chunk.planning()) is None:
                 self._follow_chunk(chunk, [])
                 continue
-            underway[chunk.number] = chunk
-            executor.submit(job)
-            while len(underway) > executor.places:
-                take()
+            underway.append((chunk, job, executor.submit(job)))
+            if len(underway) > executor.places:
+                self._follow_chunk(*_planned(*underway.popleft()))
         while underway:
-            take()
+            self._follow_chunk(*_planned(*underway.popleft()))
 
-    def _follow_chunk(self, chunk: Chunk, groups: Any) -> None:
-        if isinstance(groups, Lost):
-            raise AuditError(
-                f"a worker was lost while it made groups ({groups.reason}; out of memory?); try workers=0",
-                parameter="workers",
-            )
+    def _follow_chunk(self, chunk: Chunk, groups: list[PlannedGroup]) -> None:
         wanted = chunk.planned(groups)
         while any(wanted.values()):
             self._keep(chunk, wanted)
@@ -287,3 +277,13 @@ class _Following:
 
         with self._engine.connect() as connection:
             return read(connection)
+
+
+def _planned(chunk: Chunk, job: Planning, future: Future[Any]) -> tuple[Chunk, list[PlannedGroup]]:
+    groups = outcome(job, future)
+    if isinstance(groups, Lost):
+        raise AuditError(
+            f"a worker was lost while it made groups ({groups.reason}; out of memory?); try workers=0",
+            parameter="workers",
+        )
+    return chunk, groups

@@ -12,7 +12,7 @@ These make a search that was broken off go on where it stopped.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import asdict, dataclass, field
 from itertools import product
 from pathlib import Path
@@ -28,18 +28,15 @@ from audit.relations import Fixed, Outcome, Relation, Source, Verdict, compose
 from audit.relations.base import Seen, Words, cut_verdict
 from audit.relations.expect import same_interval
 from audit.relations.validity import Fitted, broken
+from audit.runner.batch import CALL, Batch, Identity, failed
 from audit.runner.budget import Budget, meter_of
 from audit.runner.chunk import Stored, raise_failed
 from audit.runner.coordinator import GIVE_UP, Watcher, patiently, written
-from audit.runner.executors import Executor, InProcess, Lost
-from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
-from audit.runner.executors.base import Job
-from audit.runner.executors.batch import CALL, Batch, Identity, failed
+from audit.runner.executors import Executor, Lost, outcome
 from audit.runner.preflight import Answered
-from audit.runner.run import TIME_LIMIT, Way, fitted_to, lacks_of, loaded, refuse_misfits
+from audit.runner.run import TIME_LIMIT, SystemRunner, fitted_to, lacks_of, loaded, refuse_misfits
 from audit.runner.studies import CHUNK, Sampled, system_id
 from audit.store import pieces, store_inputs
-from audit.systems.base import System
 from audit.tasks import Input, Output, Task, get_task, text_columns
 from audit.text import Analysis
 from audit.text.similarity import reference_words
@@ -475,13 +472,14 @@ def _fall(relation: Fixed, source: Output, outputs: Sequence[Output], verdict: V
 class _Asking:
     """Asks one system for outputs and stores them as they come."""
 
-    def __init__(self, engine: Engine, way: Way, spec: str, system: System, corpus: Corpus, answered: Answered) -> None:
-        self._engine, self._way, self._spec, self._system, self._corpus = engine, way, spec, system, corpus
+    def __init__(self, engine: Engine, runner: SystemRunner, spec: str, corpus: Corpus, answered: Answered) -> None:
+        self._engine, self._runner, self._spec, self._corpus = engine, runner, spec, corpus
+        self._system = system = runner.by_spec[spec]
         self._meter = meter_of(system)
         self._lacks = lacks_of(system, languages_of(corpus))
-        self._executor = way.executor_of(system)
+        self._executor = runner.executor_of(spec)
         self.executed = self.stored = self.failed = self._lost = 0
-        self._id = written(engine, lambda connection: system_id(connection, system), way.watcher.says)
+        self._id = written(engine, lambda connection: system_id(connection, system), runner.watcher.says)
         first = answered.get(spec, {})
         self._fresh = set(first)
         if first:
@@ -496,7 +494,7 @@ class _Asking:
             ids, _ = store_inputs(connection, wanted)
             return Stored().outputs(connection, self._id, ids)
 
-        found = written(self._engine, stored, self._way.watcher.says) if wanted else {}
+        found = written(self._engine, stored, self._runner.watcher.says) if wanted else {}
         self.stored += len(found.keys() - self._fresh)
         self._fresh -= found.keys()
         found |= self._execute({key: item for key, item in wanted.items() if key not in found})
@@ -504,11 +502,11 @@ class _Asking:
 
     def _execute(self, inputs: Mapping[bytes, Input]) -> dict[bytes, Output]:
         if inputs:
-            self._way.prepare({self._spec: self._system})
+            self._runner.prepare()
         waiting = [dict(piece) for piece in pieces(list(inputs.items()), _BATCH)]
         outputs: dict[bytes, Output] = {}
-        at_work: dict[int, tuple[Job, dict[bytes, Input]]] = {}
-        budget, meter = self._way.budget, self._meter
+        at_work: dict[Future[Any], tuple[Batch, dict[bytes, Input]]] = {}
+        budget, meter = self._runner.budget, self._meter
         while waiting or at_work:
             while waiting and len(at_work) <= self._executor.places:
                 batch = self._affordable(waiting.pop(0))
@@ -516,12 +514,10 @@ class _Asking:
                     waiting.clear()
                     break
                 job = self._job(batch)
-                at_work[id(job)] = job, batch
-                self._executor.submit(job)
-            if not at_work:
-                break
-            for done, result in self._executor.finished():
-                _, batch = at_work.pop(id(done))
+                at_work[self._executor.submit(job)] = job, batch
+            for future in wait(at_work, return_when=FIRST_COMPLETED).done if at_work else ():
+                job, batch = at_work.pop(future)
+                result = outcome(job, future)
                 if isinstance(result, Lost) and len(batch) > 1:
                     waiting += [{key: item} for key, item in batch.items()]
                     continue
@@ -531,9 +527,9 @@ class _Asking:
                 if isinstance(result, Lost) and self._lost >= GIVE_UP:
                     raise AuditError(
                         f"system {self._system.name} was lost on {GIVE_UP} inputs one after the other "
-                        f"({result.reason}); what it answered is stored, and the same search goes on from there"
+                        f"({result.reason}); what it answered is stored; run the same search again to resume"
                     )
-                made = [failed(result.reason)] if isinstance(result, Lost) else result.outputs(len(batch))
+                made = [failed(result.reason)] if isinstance(result, Lost) else result.outputs()
                 outputs |= self._keep(batch, made)
         return outputs
 
@@ -541,7 +537,7 @@ class _Asking:
         """Those of the inputs, from the first on, that the run's budget allows, which is then spent."""
         if self._meter is None:
             return batch
-        budget = self._way.budget
+        budget = self._runner.budget
         most = 0 if budget.reached else budget.fits(self._meter, list(batch.values()))
         if most < len(batch):
             budget.reached = True
@@ -552,7 +548,7 @@ class _Asking:
     def _job(self, batch: Mapping[bytes, Input]) -> Batch:
         call = getattr(self._system, "call_size", None) or CALL[self._corpus.unit]
         identity = Identity.of(self._system)
-        return Batch(self._spec, self._corpus.task, tuple(batch.values()), call, self._way.limit, identity)
+        return Batch(self._spec, self._corpus.task, tuple(batch.values()), call, self._runner.limit, identity)
 
     def _keep(self, inputs: Mapping[bytes, Input], outputs: Sequence[Output]) -> dict[bytes, Output]:
         def kept(connection: Connection) -> dict[bytes, Output]:
@@ -561,8 +557,8 @@ class _Asking:
 
         self.executed += len(inputs)
         self.failed += sum(output.error is not None for output in outputs)
-        self._way.watcher.executed(len(inputs))
-        return written(self._engine, kept, self._way.watcher.says)
+        self._runner.watcher.executed(len(inputs))
+        return written(self._engine, kept, self._runner.watcher.says)
 
 
 def search(
@@ -588,7 +584,6 @@ def search(
     """
     watcher, budget, request = watcher or Watcher(), budget or Budget(), request.checked()
     fixed = _searchable(relations)
-    apart = not isinstance(executor, InProcess)
     systems = loaded([system], time_limit)
     if len(systems) > 1:
         raise AuditError(f"{system} means {len(systems)} systems: {', '.join(systems)}; search one at a time")
@@ -598,11 +593,10 @@ def search(
     sampled = Sampled(corpus, seed, limit)
     searching = _Searching(get_task(corpus.task), fixed, request, seed, fitted_to(sampled, fixed))
     found: list[Searched] = []
-    with Asynchronous(apart) if is_asynchronous(one) else nullcontext() as waiting:
-        way = Way(executor, waiting, time_limit, apart, watcher, budget)
-        answered = way.first_answers(systems, sampled, None if first else opened)
+    with SystemRunner(executor, systems, time_limit, watcher, budget) as runner:
+        answered = runner.first_answers(sampled, None if first else opened)
         engine = opened if isinstance(opened, Engine) else opened()
-        asking = patiently(lambda: _Asking(engine, way, spec, one, corpus, answered), watcher.says)
+        asking = patiently(lambda: _Asking(engine, runner, spec, corpus, answered), watcher.says)
         rows = [row for _, row in sampled.sources]
         watcher.begin(len(rows))
         for block in pieces(rows, CHUNK[corpus.unit]):

@@ -8,9 +8,9 @@ from typing import Any
 
 from audit.corpora.base import Corpus
 from audit.errors import AuditError, NotInstalled
+from audit.runner.batch import checked, failed, is_asynchronous
 from audit.runner.budget import Sending, meter_of
-from audit.runner.executors import InProcess, Lost, Processes, is_asynchronous
-from audit.runner.executors.batch import checked, failed
+from audit.runner.executors import InProcess, Lost, Processes, outcome
 from audit.runner.preflight import FIRST, advice
 from audit.runner.run import TIME_LIMIT, loaded
 from audit.runner.studies import Sampled
@@ -213,10 +213,7 @@ def _checked_input(item: Input, heard: Sequence[object], output: Output, seconds
 
 def _answers(job: _Asked, apart: bool) -> list[CheckedInput]:
     with Processes(1) if apart else InProcess() as executor:
-        executor.submit(job)
-        while not (done := executor.finished()):
-            pass
-    ((_, result),) = done
+        result = outcome(job, executor.submit(job))
     if isinstance(result, Lost):
         return [_checked_input(item, [], failed(result.reason), 0.0) for item in job.inputs]
     answers: list[CheckedInput] = result

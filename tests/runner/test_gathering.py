@@ -1,6 +1,7 @@
 """Systems that begin slowly are given the inputs of many chunks together, and are not asked for what they lack."""
 
 from collections import deque
+from types import SimpleNamespace
 
 import pytest
 import toy_translator
@@ -8,7 +9,7 @@ from test_run_translation import NAMES, PAIRS, stored
 
 from audit.corpora import get_corpus
 from audit.relations import get_relation
-from audit.runner.chunk import AIM, HASTE, MOST_GATHERED, Bound, Pending, gathered, pace_of
+from audit.runner.coordinator import AIM, HASTE, MOST_GATHERED, BoundSystem, Pending, gathered
 from audit.runner.executors import InProcess, Processes
 from audit.runner.run import run
 from audit.store import open_store
@@ -44,8 +45,8 @@ def test_what_comes_later_waits_until_all_that_was_gathered_is_in_batches():
 
 
 def test_the_pace_is_the_systems_own_but_never_too_near_to_the_limit_of_time():
-    slow = Bound(1, "slow", aim=20.0)
-    pace = pace_of(slow, None)
+    slow = BoundSystem(1, "slow", SimpleNamespace(batch_seconds=20.0))
+    pace = slow.pace(None)
     sizes = []
     for _ in range(3):
         sizes.append(pace.size)
@@ -54,9 +55,8 @@ def test_the_pace_is_the_systems_own_but_never_too_near_to_the_limit_of_time():
     assert (pace.aim, sizes) == (20.0, [32, 512, 3580])
     pace.learn(3580, 1.0)
     assert pace.size == MOST_GATHERED
-    assert pace_of(slow, 40.0).aim == 40.0 / HASTE
-    assert pace_of(Bound(2, "quick"), None, first=32).size == 32
-    assert pace_of(Bound(2, "quick"), None).aim == AIM
+    assert slow.pace(40.0).aim == 40.0 / HASTE
+    assert BoundSystem(2, "quick", SimpleNamespace()).pace(None).aim == AIM
 
 
 @pytest.fixture

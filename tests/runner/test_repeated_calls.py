@@ -68,7 +68,7 @@ def small_chunks(monkeypatch):
     monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
     monkeypatch.setattr("audit.runner.repeats.SHARE", 20)
     for name in ("FEW", "MOST"):
-        monkeypatch.setattr(f"audit.runner.chunk.{name}", 10)
+        monkeypatch.setattr(f"audit.runner.coordinator.{name}", 10)
 
 
 @pytest.fixture

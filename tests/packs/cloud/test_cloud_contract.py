@@ -8,7 +8,7 @@ from service import Reply
 
 from audit.errors import BadOutput, Declined, Unanswered
 from audit.registry import systems
-from audit.runner.executors.asynchronous import is_asynchronous
+from audit.runner.batch import is_asynchronous
 from audit.systems import get_system
 from audit.tasks import Input, Output
 
