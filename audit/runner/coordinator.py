@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from itertools import count, islice
+from itertools import count, islice, product
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any, TypeVar
@@ -210,37 +210,25 @@ class BoundSystem:
         return places if self.aim else math.inf
 
 
-@dataclass(eq=False)
+Asked = tuple[int, int, int]
+"""A system, which call on some inputs is the first to be made, and how many are."""
+
+
+@dataclass(frozen=True)
 class Pending:
-    """Inputs of a system that wait to be put into a batch; `alone`: each into one of its own."""
+    """Inputs of a system that are or were in a batch."""
 
-    system: int
+    asked: Asked
     inputs: dict[bytes, Input]
-    alone: bool = False
-    sorted: bool = False
-    """Whether they stand in the order of their languages."""
-    number: int = 1
-    """Which call on each of them is to be made, where the system is asked several times, the first of `times`."""
-    times: int = 1
 
+    @property
+    def system(self) -> int:
+        return self.asked[0]
 
-def gathered(pending: deque[Pending], first: Pending) -> Pending:
-    """Merge all inputs of the system of `first` that wait, in its place: those with the same languages stand together.
-
-    A system that has to begin anew for each pair of languages then begins seldom. What comes later waits until all of
-    these are in batches: so chunks go on side by side, and what they want next is gathered again.
-    """
-    if first.alone or first.sorted:
-        return first
-    key = first.system, first.number, first.times
-    waiting = [entry for entry in pending if (entry.system, entry.number, entry.times) == key and not entry.alone]
-    inputs = {key: item for entry in waiting for key, item in entry.inputs.items()}
-    for entry in waiting:
-        pending.remove(entry)
-    ordered = dict(sorted(inputs.items(), key=lambda item: item[1].languages))
-    merged = replace(first, inputs=ordered, sorted=True)
-    pending.appendleft(merged)
-    return merged
+    @property
+    def numbers(self) -> range:
+        """Of the calls on each of them."""
+        return range(self.asked[1], self.asked[1] + self.asked[2])
 
 
 SPARE = 6
@@ -295,8 +283,10 @@ class Coordinator:
         # What this process does is done when it is submitted: nothing waits, and little is lost by a kill.
         self._spare = 0 if isinstance(self._executor, InProcess) else SPARE
         self._chunks: dict[int, Chunk] = {}
-        self._pending: dict[bool, deque[Pending]] = {False: deque(), True: deque()}
-        """By whether the system waits for another machine."""
+        self._pending: dict[Asked, dict[bytes, Input]] = {}
+        """Inputs that wait to be put into batches, those of all chunks together; the first are next."""
+        self._alone: deque[Pending] = deque()
+        """Those that were lost together with others: each becomes a batch of its own."""
         self._numbers = count()
         self._jobs: dict[int, tuple[Job, Pending | None]] = {}
         """Jobs under way, by number; the inputs of a batch."""
@@ -357,37 +347,44 @@ class Coordinator:
         Until a system's first batch is back, nobody knows how long it takes: its others wait. So do those of a system
         that begins slowly, until a place is free: its batches are still growing, or may be gathered.
         """
-        pending = self._pending[waits]
-        first = next((entry for entry in pending if self._may_begin(self.systems[entry.system])), None)
-        if first is None:
-            return False
-        bound = self.systems[first.system]
-        if bound.aim:
-            first = gathered(pending, first)
-        size = self._paces[first.system].call if waits else max(1, self._paces[first.system].size // first.times)
-        chosen = dict(islice(first.inputs.items(), 1 if first.alone else size))
+        for asked, inputs in self._pending.items():
+            bound, (system, _, times) = self.systems[asked[0]], asked
+            if bound.waits == waits and self._may_begin(bound):
+                size = self._paces[system].call if waits else max(1, self._paces[system].size // times)
+                items: Iterable[tuple[bytes, Input]] = inputs.items()
+                if bound.aim:  # one that begins anew for each pair of languages begins seldom then
+                    items = sorted(items, key=lambda item: item[1].languages)
+                return self._submit_batch(bound, Pending(asked, dict(islice(items, size))), waits)
+        for work in self._alone:
+            bound = self.systems[work.system]
+            if bound.waits == waits and self._may_begin(bound):
+                self._alone.remove(work)
+                return self._submit_batch(bound, work, waits)
+        return False
+
+    def _submit_batch(self, bound: BoundSystem, work: Pending, waits: bool) -> bool:
+        budget, (_, _, times) = self._on.budget, work.asked
         if bound.meter is not None:
-            fitting = self._on.budget.fits(bound.meter, list(chosen.values()), first.times)
+            fitting = budget.fits(bound.meter, list(work.inputs.values()), times)
             if not fitting:
                 return self._submit(waits)  # what costs nothing goes on
-            chosen = dict(islice(chosen.items(), fitting))
-        if len(chosen) == len(first.inputs):
-            pending.remove(first)
-        else:
-            for key in chosen:
-                del first.inputs[key]
+            work = replace(work, inputs=dict(islice(work.inputs.items(), fitting)))
+            budget.spend(bound.meter.of(list(work.inputs.values()), times))
+        if (waiting := self._pending.pop(work.asked, None)) is not None:
+            for key in work.inputs:
+                waiting.pop(key, None)
+            if waiting:
+                self._pending[work.asked] = waiting  # the next batch is another system's
         batch = Batch(
             bound.spec,
             self.study.task,
-            tuple(chosen.values()),
+            tuple(work.inputs.values()),
             getattr(bound.system, "call_size", None) or CALL[self.study.unit],
             self._on.limit,
             Identity.of(bound.system),
-            first.times,
+            times,
         )
-        if bound.meter is not None:
-            self._on.budget.spend(bound.meter.of(batch.inputs, batch.times))
-        self._start(batch, first.system, replace(first, inputs=chosen))
+        self._start(batch, bound.id, work)
         return True
 
     def _may_begin(self, bound: BoundSystem) -> bool:
@@ -477,7 +474,7 @@ class Coordinator:
             underway.update(dict.fromkeys(missing, (chunk,)))
             for (number, times), asked in (calls or {(1, 1): missing}).items():
                 if asked:
-                    self._queue(Pending(system, asked, number=number, times=times))
+                    self._pending.setdefault((system, number, times), {}).update(asked)
 
     def _made_before(self, system: int, keys: Iterable[bytes]) -> int:
         """How many of these outputs this run stored before its first chunk, each told of once."""
@@ -516,9 +513,6 @@ class Coordinator:
 
         return self._write(kept) if ids else {}, lacking
 
-    def _queue(self, pending: Pending) -> None:
-        self._pending[self.systems[pending.system].waits].append(pending)
-
     def _take(self) -> None:
         """Wait for what comes to an end first; store it and go on with the chunks that waited for it."""
         over = []
@@ -556,9 +550,11 @@ class Coordinator:
     def _learn(self, work: Pending, result: Any) -> None:
         pace, meter = self._paces[work.system], self.systems[work.system].meter
         pace.lost = 0
-        pace.learn(len(work.inputs) * work.times, result.seconds)
+        pace.learn(len(work.inputs) * len(work.numbers), result.seconds)
         if meter is not None:
-            self._on.budget.spend_more(meter, result.calls - meter.of(list(work.inputs.values()), work.times).calls)
+            self._on.budget.spend_more(
+                meter, result.calls - meter.of(list(work.inputs.values()), len(work.numbers)).calls
+            )
 
     def _plan_again(self, job: Planning, lost: Lost) -> None:
         """The worker was lost, killed from outside or by what a system did in it before: another makes the groups."""
@@ -576,22 +572,22 @@ class Coordinator:
 
         The first time that a process dies of one input, it may have been killed from outside: it is done again.
         """
-        system, inputs = work.system, work.inputs
-        pace, alone = self._paces[system], (system, work.number, *inputs)
+        pace, inputs = self._paces[work.system], work.inputs
+        alone = (work.asked, *inputs)
         if len(inputs) > 1 or not (lost.late or alone in self._died):
             pace.lose(len(inputs))
             self._died.update([alone] if len(inputs) == 1 else [])
-            self._queue(replace(work, alone=True))
+            self._alone.extend(replace(work, inputs={key: item}) for key, item in inputs.items())
             return []
         pace.lost += 1
         if pace.lost >= GIVE_UP:
             raise AuditError(
-                f"system {self.systems[system].name} was lost on {GIVE_UP} inputs one after the other ({lost.reason}); "
+                f"system {self.systems[work.system].name} was lost on {GIVE_UP} inputs one after the other ({lost.reason}); "
                 "what was finished is stored, and the same command with retry_errors resumes once the system works; "
                 "time_limit gives it more time",
                 parameter=("retry_errors", "time_limit"),
             )
-        return [(work, [failed(lost.reason)] * work.times)]
+        return [(work, [failed(lost.reason)] * len(work.numbers))]
 
     def _keep(self, batches: Sequence[tuple[Pending, list[Output]]]) -> None:
         """Store what systems returned, all of it in one transaction, and hand the outputs that count to the chunks that
@@ -604,9 +600,7 @@ class Coordinator:
         for (work, returned), outputs in zip(batches, self._write(keep), strict=True):
             errors = [output.error for output in returned if output.error]
             self.counts.executed += len(returned)
-            self.counts.repeated += sum(number > 1 for number in range(work.number, work.number + work.times)) * len(
-                outputs
-            )
+            self.counts.repeated += sum(number > 1 for number in work.numbers) * len(outputs)
             self.counts.failed += len(errors)
             self.counts.first_error = self.counts.first_error or next(iter(errors), None)
             self.watcher.executed(len(returned))
@@ -626,8 +620,8 @@ class Coordinator:
         ids = {key: underway[key][0].ids[key] for key in work.inputs}
         if repeated is None:
             return self._stored.keep(connection, work.system, ids, outputs)
-        numbers = [work.number + time for time in range(work.times) for _ in ids]
-        keep_calls(connection, repeated.base, ids, list(zip([*ids] * work.times, numbers, outputs, strict=True)))
+        rows = zip(product(work.numbers, ids), outputs, strict=True)
+        keep_calls(connection, repeated.base, ids, [(key, number, output) for (number, key), output in rows])
         calls = stored_calls(connection, repeated.base, ids)
         self._asked_again.update((work.system, key) for key in ids)
         counting = {key: repeated.effective(calls[key]) for key in ids}

@@ -104,13 +104,17 @@ def outcome(job: Job, future: Future[Any]) -> Any:
         ) from problem
 
 
+_QUIETLY = 250
+"""The status of a process that ended itself with 0."""
+
+
 def _ended(code: int) -> str:
     """Return how a process ended, in words.
 
     >>> _ended(-11), _ended(3)
     ('signal SIGSEGV', 'status 3')
     """
-    return f"signal {signal.Signals(-code).name}" if code < 0 else f"status {code}"
+    return f"signal {signal.Signals(-code).name}" if code < 0 else f"status {0 if code == _QUIETLY else code}"
 
 
 class InProcess(AbstractContextManager["InProcess"]):
@@ -180,6 +184,9 @@ class Processes(AbstractContextManager["Processes"]):
 def _begin(prepare: Callable[[], None] | None) -> None:
     """Begin a process: it must not outlive a parent that was killed, whatever its job does."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    # A process that ends with 0 is none that pebble would miss: its job would be lost at its limit only.
+    leave = os._exit
+    os._exit = lambda status: leave(status or _QUIETLY)
     if prepare is not None:
         prepare()
 

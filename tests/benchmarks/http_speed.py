@@ -51,9 +51,7 @@ def measured(spec, requests):
         used, started = cpu(), time.perf_counter()
         jobs = [Batch(spec, "sentiment", tuple(inputs[start : start + 256])) for start in range(0, requests, 256)]
         futures = [executor.submit(job) for job in jobs]
-        outputs = [
-            output for job, future in zip(jobs, futures, strict=True) for output in outcome(job, future).outputs()
-        ]
+        ends = [outcome(job, future) for job, future in zip(jobs, futures, strict=True)]
         seconds, used = time.perf_counter() - started, cpu() - used
     if errors := [output for end in ends for output in end.outputs() if output.error]:
         raise SystemExit(f"the server failed: {errors[0]}")

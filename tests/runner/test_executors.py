@@ -52,18 +52,19 @@ def below(pid):
 def test_a_job_that_ends_its_process_is_lost_and_the_others_are_not():
     others = [Double(number, seconds=0.02) for number in range(8)]
     with Processes(2) as executor:
-        returned = results(executor, *others[:4], Kill(), *others[4:6], Leave(3), *others[6:])
+        returned = results(executor, *others[:4], Kill(), Leave(0), *others[4:6], Leave(3), *others[6:])
         where = results(executor, *[Where(limit=100 + number) for number in range(4)]).values()
     assert returned.pop(Kill()) == Lost("its process ended with signal SIGKILL")
     assert returned.pop(Leave(3)) == Lost("its process ended with status 3")
+    assert returned.pop(Leave(0)) == Lost("its process ended with status 0")
     assert returned == {job: 2 * job.number for job in others}
     assert not any(alive(process) for process, _, _ in where)
 
 
 def test_a_job_that_is_late_is_ended_even_in_native_code():
     with Processes(2) as executor:
-        returned = results(executor, Hold(), Double(1), Leave(0, limit=1.0), Double(2))
-    assert list(returned.values()) == [LATE, 2, LATE, 4]
+        returned = results(executor, Hold(), Double(1), Double(2))
+    assert list(returned.values()) == [LATE, 2, 4]
     assert results(InProcess(), Double(1, seconds=60, limit=1.0)) == {Double(1, 60, 1.0): LATE}
 
 

@@ -1,6 +1,5 @@
 """Systems that begin slowly are given the inputs of many chunks together, and are not asked for what they lack."""
 
-from collections import deque
 from types import SimpleNamespace
 
 import pytest
@@ -9,39 +8,10 @@ from test_run_translation import NAMES, PAIRS, stored
 
 from audit.corpora import get_corpus
 from audit.relations import get_relation
-from audit.runner.coordinator import AIM, HASTE, MOST_GATHERED, BoundSystem, Pending, gathered
+from audit.runner.coordinator import AIM, HASTE, MOST_GATHERED, BoundSystem
 from audit.runner.executors import InProcess, Processes
 from audit.runner.run import run
 from audit.store import open_store
-from audit.tasks import Input
-
-
-def pending(system, *pairs, alone=False):
-    inputs = {f"{text}{target}".encode(): Input.of(text, target=target) for text, target in pairs}
-    return Pending(system, inputs, alone)
-
-
-def test_inputs_of_one_pair_stand_together_and_nothing_is_lost():
-    first = pending(1, ("a", "fr"), ("b", "es"))
-    other, lost = pending(2, ("a", "es")), pending(1, ("z", "fr"), alone=True)
-    waiting = deque([other, first, lost, pending(1, ("c", "fr"), ("d", "es"))])
-    merged = gathered(waiting, first)
-    assert [(item.text, item.target) for item in merged.inputs.values()] == [
-        ("b", "es"),
-        ("d", "es"),
-        ("a", "fr"),
-        ("c", "fr"),
-    ]
-    assert list(waiting) == [merged, other, lost]
-
-
-def test_what_comes_later_waits_until_all_that_was_gathered_is_in_batches():
-    first = pending(1, ("a", "es"))
-    waiting = deque([first])
-    merged = gathered(waiting, first)
-    waiting.append(pending(1, ("b", "es")))
-    assert gathered(waiting, merged) is merged
-    assert [len(entry.inputs) for entry in waiting] == [1, 1]
 
 
 def test_the_pace_is_the_systems_own_but_never_too_near_to_the_limit_of_time():
