@@ -15,7 +15,7 @@ from audit.errors import AuditError, first_line
 from audit.relations import Fixed, Member, Outcome, Relation, Source, Verdict
 from audit.relations.base import COUNTED, Role, Steps, Words, cut_verdict
 from audit.relations.validity import Fitted, Limit, broken, learns
-from audit.store import group_id, insert_new, pieces, rows_among, table_of, tables, upsert
+from audit.store import group_id, insert_new, pieces, table_of, tables, upsert
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
@@ -155,7 +155,6 @@ class _Group:
 
 _FOLLOW_UP: tuple[Role] = ("follow_up",)
 _ABSENT = Verdict(Outcome.INAPPLICABLE, reason="the system has no output for a member")
-Columns = Mapping[str, Sequence[Any]]
 Wanted = dict[int, dict[bytes, Input]]
 """System id -> inputs by key."""
 
@@ -193,9 +192,8 @@ class Chunk:
         self._requested: dict[int, set[bytes]] = {system: set() for system in todo}
         """For each system, the keys of the inputs that were wanted."""
         self._lacks = lacks
-        self._lacking: Wanted = {}
+        self._noted: Wanted = {}
         self._fitted = fitted
-        self._unasked: dict[bytes, Input] = {}
 
     @property
     def size(self) -> int:
@@ -234,8 +232,7 @@ class Chunk:
             if fixed[number].limits and self._rejects(
                 group, [item for _, item in others], filter(learns, fixed[number].limits)
             ):
-                self._unasked.update(others)
-                self._unasked[keys[0]] = self.sources[id].input
+                self._note(0, {keys[0]: self.sources[id].input, **dict(others)})
         of_source = {key: source.input for key, source in zip(self._keys.values(), self.sources.values(), strict=True)}
         input_of_key = of_source | follow_ups
         wanted: Wanted = {}
@@ -265,12 +262,6 @@ class Chunk:
             group.verdict = rejected(list(limits), source, follow_ups, self._fitted)
         return group.verdict is not None
 
-    def unasked(self) -> dict[bytes, Input]:
-        """Inputs of groups that are rejected, found since this was asked last: whoever stores inputs stores them, and
-        puts their ids into `ids`."""
-        unasked, self._unasked = self._unasked, {}
-        return {key: item for key, item in unasked.items() if key not in self.ids}
-
     def receive(self, system: int, outputs: Mapping[bytes, Output]) -> None:
         """Outputs that were wanted."""
         self.keep(system, outputs)
@@ -279,6 +270,14 @@ class Chunk:
     def keep(self, system: int, outputs: Mapping[bytes, Output]) -> None:
         """Outputs that were stored before."""
         self._outputs[system].update(outputs)
+
+    def want(self, system: int, inputs: Mapping[bytes, Input]) -> Wanted:
+        """Want outputs for inputs of no group."""
+        return {system: self._without_lacking(system, dict(inputs))}
+
+    def outputs(self, system: int) -> dict[bytes, Output]:
+        """Return those that were kept or received."""
+        return self._outputs[system]
 
     def wanted(self) -> Wanted:
         """What groups want next that have all they asked for; nothing where the others wait, or at the chunk's end."""
@@ -303,7 +302,7 @@ class Chunk:
                 group.last_members = len(members)
                 follow_ups = [member.input for member in members if member.role == "follow_up"]
                 if group.relation.limits and self._rejects(group, follow_ups, group.relation.limits):
-                    self._unasked.update((key, member.input) for key, member in zip(keys, members, strict=True))
+                    self._note(0, {key: member.input for key, member in zip(keys, members, strict=True)})
                     if group.steps is not None:
                         group.steps.close()
                     break
@@ -331,18 +330,21 @@ class Chunk:
         if not lacking:
             return inputs
         self.keep(system, dict.fromkeys(lacking, Output()))
-        self._lacking.setdefault(system, {}).update(lacking)
+        self._note(system, lacking)
         return {key: item for key, item in inputs.items() if key not in lacking}
+
+    def _note(self, system: int, inputs: Mapping[bytes, Input]) -> None:
+        self._noted.setdefault(system, {}).update(inputs)
 
     def hanging(self) -> list[tuple[int, Bound]]:
         """System and relation of each group that wants outputs which nobody has kept or received yet."""
         return [(group.system or 0, group.relation) for group in self._walking]
 
-    def lacking(self) -> Wanted:
-        """Inputs that systems have no output for, found since this was asked last: whoever stores inputs stores them,
-        and puts their ids into `ids`."""
-        lacking, self._lacking = self._lacking, {}
-        return lacking
+    def noted(self) -> Wanted:
+        """Return inputs that nobody is asked about, found since this was called last: for each system those that it has
+        no output for, and as those of 0 those of rejected groups. Whoever stores them puts their ids into `ids`."""
+        noted, self._noted = self._noted, {}
+        return noted
 
     def store(self, connection: Connection, counts: Counts) -> None:
         """Write groups, members, verdicts and the note that the chunk is finished; counts what it wrote."""
@@ -356,9 +358,28 @@ class Chunk:
         own = zip(ids[len(self._shared) :], groups[len(self._shared) :], strict=True)
         verdicts += [(id, group.system or 0, group.verdict) for id, group in own if group.verdict]
         verdicts.sort(key=itemgetter(0, 1))  # in the order of their key a database writes them soonest
-        insert_new(connection, tables.Group, self._group_rows(groups, ids))
-        insert_new(connection, tables.Member, self._member_rows(groups, ids))
-        rows = _verdict_rows(verdicts)
+        rows: dict[str, list[Any]] = {
+            "id": ids,
+            "study_id": [self.study_id] * len(groups),
+            "relation_id": [group.relation.id for group in groups],
+            "source_id": [group.source_id for group in groups],
+            "system_id": [group.system for group in groups],
+        }
+        insert_new(connection, tables.Group, rows)
+        rows = {
+            "group_id": [id for id, group in zip(ids, groups, strict=True) for _ in group.keys],
+            "step": [step for group in groups for step in range(len(group.keys))],
+            "input_id": [self.ids[key] for group in groups for key in group.keys],
+            "role": [role for group in groups for role in group.roles],
+        }
+        insert_new(connection, tables.Member, rows)
+        rows = {
+            "group_id": [id for id, _, _ in verdicts],
+            "system_id": [system for _, system, _ in verdicts],
+            "outcome": [int(verdict.outcome) for _, _, verdict in verdicts],
+            "value": [verdict.value for _, _, verdict in verdicts],
+            "reason": [verdict.reason for _, _, verdict in verdicts],
+        }
         upsert(connection, tables.Verdict, rows)
         done = [
             {"study_id": self.study_id, "relation_id": bound.id, "system_id": system, "chunk": self.number}
@@ -403,53 +424,6 @@ class Chunk:
                     raise_failed(relation.name, problem)
                 yield from zip((place for place, _ in entries), verdicts, strict=True)
 
-    def _group_rows(self, groups: Sequence[_Group], ids: Sequence[int]) -> Columns:
-        return {
-            "id": ids,
-            "study_id": [self.study_id] * len(groups),
-            "relation_id": [group.relation.id for group in groups],
-            "source_id": [group.source_id for group in groups],
-            "system_id": [group.system for group in groups],
-        }
-
-    def _member_rows(self, groups: Sequence[_Group], ids: Sequence[int]) -> Columns:
-        return {
-            "group_id": [id for id, group in zip(ids, groups, strict=True) for _ in group.keys],
-            "step": [step for group in groups for step in range(len(group.keys))],
-            "input_id": [self.ids[key] for group in groups for key in group.keys],
-            "role": [role for group in groups for role in group.roles],
-        }
-
-
-class AskedAgain(Chunk):
-    """Inputs that are asked again: a chunk without sources and without groups, which wants outputs and is done.
-
-    `inputs` are those of each system, `ids` the ids of all of them, by key.
-    """
-
-    def __init__(self, study_id: int, number: int, inputs: Wanted, ids: Mapping[bytes, int]):
-        super().__init__(study_id, number, {}, dict.fromkeys(inputs, ()))
-        self.ids.update(ids)
-        self._inputs = inputs
-
-    @property
-    def size(self) -> int:
-        """The number of its inputs, of each system."""
-        return sum(map(len, self._inputs.values()))
-
-    def planned(self, groups: Iterable[PlannedGroup]) -> Wanted:
-        return self._inputs
-
-
-def _verdict_rows(checked: Sequence[tuple[int, int, Verdict]]) -> Columns:
-    return {
-        "group_id": [id for id, _, _ in checked],
-        "system_id": [system for _, system, _ in checked],
-        "outcome": [int(verdict.outcome) for _, _, verdict in checked],
-        "value": [verdict.value for _, _, verdict in checked],
-        "reason": [verdict.reason for _, _, verdict in checked],
-    }
-
 
 def _advance(group: _Group, outputs: list[Output] | None) -> list[Member] | None:
     """Send the outputs on; the members that the group asks for next. None: it is at its end."""
@@ -468,16 +442,6 @@ def _advance(group: _Group, outputs: list[Output] | None) -> list[Member] | None
         return None
     except Exception as problem:
         raise_failed(group.relation.name, problem)
-
-
-def load_inputs(connection: Connection, ids: Iterable[int]) -> tuple[dict[bytes, Input], dict[bytes, int]]:
-    """Inputs by key, and their ids by key, in the order of the ids."""
-    table = table_of(tables.Input)
-    inputs, id_of = {}, {}
-    for row in rows_among(connection, select(table).order_by(table.c.id), table.c.id, ids):
-        key = bytes(row.key)
-        inputs[key], id_of[key] = Input.stored(row.texts, row.languages), int(row.id)
-    return inputs, id_of
 
 
 def load_sources(connection: Connection, study_id: int, seed: int, first: int, last: int) -> dict[int, Source]:

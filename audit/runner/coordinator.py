@@ -27,7 +27,6 @@ from audit.relations.validity import Fitted
 from audit.runner.batch import CALL, Batch, Identity, failed, is_asynchronous
 from audit.runner.budget import Budget, Meter
 from audit.runner.chunk import (
-    AskedAgain,
     Bound,
     Chunk,
     Counts,
@@ -36,7 +35,6 @@ from audit.runner.chunk import (
     Planning,
     Stored,
     Wanted,
-    load_inputs,
     load_sources,
 )
 from audit.runner.executors import Executor, InProcess, Job, Lost, outcome
@@ -54,14 +52,11 @@ class Watcher:
     def begin(self, sources: int) -> None:
         """`sources` are left to do."""
 
-    def begin_again(self, inputs: int) -> None:
-        """All sources are done; `inputs` are left to be asked again."""
-
     def executed(self, outputs: int) -> None:
         """Systems returned this many more outputs."""
 
     def finished(self, sources: int) -> None:
-        """This many more sources, or inputs that were asked again, are done and committed."""
+        """This many more sources are done and committed."""
 
     def says(self, sentence: str) -> None:
         """Why the run waits."""
@@ -328,6 +323,23 @@ class Coordinator:
                 self._write(self._on.place.renew)
                 self._renewed = monotonic()
 
+    def outputs(self, system: int, inputs: Mapping[bytes, Input]) -> dict[bytes, Output]:
+        """Return a system's outputs for some inputs that belong to no source; stored ones where there are such, and
+        those are absent that the budget did not allow."""
+        lacks = self.systems[system].lacks
+        chunk = Chunk(self.study.id, 0, {}, {system: ()}, {} if lacks is None else {system: lacks})
+        self._chunks[0] = chunk
+        self._want(chunk, chunk.want(system, inputs))
+        while self._chunks:
+            self._fill({})
+            if self._on.budget.reached and not self._jobs:
+                self._chunks.clear()
+                self._underway[system].clear()
+                self._pending.clear()
+                break
+            self._take()
+        return chunk.outputs(system)
+
     def _fill(self, todo: Todo) -> None:
         """Give the executors work, as much as they can do and a little more."""
         while self._submit(waits=True):
@@ -437,7 +449,7 @@ class Coordinator:
             self._finish(chunk)
 
     def _ask(self, chunk: Chunk, wanted: Wanted) -> None:
-        self._note_lacking(chunk)
+        self._note(chunk)
         new = {key: item for inputs in wanted.values() for key, item in inputs.items() if key not in chunk.ids}
         ids, before = self._write(lambda connection: store_inputs(connection, new)) if new else ({}, set())
         chunk.ids.update(ids)
@@ -459,9 +471,7 @@ class Coordinator:
             outputs = stored_by_system.get(system, {})
             calls: dict[tuple[int, int], dict[bytes, Input]] = {}
             if self.systems[system].repeated or system in self._asked_before:
-                missing_ids = {key: chunk.ids[key] for key in inputs if key not in outputs}
-                more, calls = self._by_calls(system, missing_ids, inputs)
-                outputs |= more
+                outputs, calls = self._by_calls(system, {key: chunk.ids[key] for key in inputs}, inputs, outputs)
             self.counts.stored += len(outputs) - self._made_before(system, outputs)
             chunk.keep(system, outputs)
             missing = {key: item for key, item in inputs.items() if key not in outputs} if outputs else inputs
@@ -485,33 +495,32 @@ class Coordinator:
         return len(before)
 
     def _by_calls(
-        self, system: int, ids: Mapping[bytes, int], inputs: Mapping[bytes, Input]
+        self, system: int, ids: Mapping[bytes, int], inputs: Mapping[bytes, Input], outputs: dict[bytes, Output]
     ) -> tuple[dict[bytes, Output], dict[tuple[int, int], dict[bytes, Input]]]:
-        """Return the outputs that stored calls make, kept where they count, and the inputs of which calls are lacking:
-        by the number of the first of them, and how many they are."""
-        ids = {key: id for key, id in ids.items() if key not in self._underway[system]}
+        """Return the outputs for which no call is lacking, those that stored calls make among them; and the inputs for
+        which calls are lacking, by the number of the first of them, and how many they are."""
         repeated, lacking = self.systems[system].repeated, dict[tuple[int, int], dict[bytes, Input]]()
+        known = {} if repeated and not repeated.repeats.by_majority else outputs
+        ids = {key: id for key, id in ids.items() if key not in self._underway[system] and key not in known}
         if repeated is None:
             ids = {key: id for key, id in ids.items() if not self._stored.is_tried_again(system, key)}
 
         def kept(connection: Connection) -> dict[bytes, Output]:
             lacking.clear()
             if repeated is None:
-                outputs = first_calls(connection, system, ids)
+                made = first_calls(connection, system, ids)
             else:
-                outputs = {}
-                for key, made in recalled(connection, repeated.base, ids).items():
+                made = {}
+                for key, calls in recalled(connection, repeated.base, ids).items():
                     retry = self._on.retried is not None and (system, key) not in self._asked_again
-                    if numbers := repeated.lacking(made, retry):
+                    if numbers := repeated.lacking(calls, retry):
                         lacking.setdefault((numbers.start, len(numbers)), {})[key] = inputs[key]
                     else:
-                        outputs[key] = repeated.effective(made)
-                if not repeated.repeats.by_majority:
-                    return outputs
-            of_outputs = {key: ids[key] for key in outputs}
-            return self._stored.keep(connection, system, of_outputs, list(outputs.values()))
+                        made[key] = outputs.get(key) or repeated.effective(calls)
+            of_outputs = {key: ids[key] for key in made if key not in outputs}
+            return made | self._stored.keep(connection, system, of_outputs, [made[key] for key in of_outputs])
 
-        return self._write(kept) if ids else {}, lacking
+        return known | (self._write(kept) if ids else {}), lacking
 
     def _take(self) -> None:
         """Wait for what comes to an end first; store it and go on with the chunks that waited for it."""
@@ -582,9 +591,9 @@ class Coordinator:
         pace.lost += 1
         if pace.lost >= GIVE_UP:
             raise AuditError(
-                f"system {self.systems[work.system].name} was lost on {GIVE_UP} inputs one after the other ({lost.reason}); "
-                "what was finished is stored, and the same command with retry_errors resumes once the system works; "
-                "time_limit gives it more time",
+                f"system {self.systems[work.system].name} was lost on {GIVE_UP} inputs one after the other "
+                f"({lost.reason}); what was finished is stored, and the same command with retry_errors resumes once "
+                "the system works; time_limit gives it more time",
                 parameter=("retry_errors", "time_limit"),
             )
         return [(work, [failed(lost.reason)] * len(work.numbers))]
@@ -624,32 +633,25 @@ class Coordinator:
         keep_calls(connection, repeated.base, ids, [(key, number, output) for (number, key), output in rows])
         calls = stored_calls(connection, repeated.base, ids)
         self._asked_again.update((work.system, key) for key in ids)
-        counting = {key: repeated.effective(calls[key]) for key in ids}
-        if repeated.repeats.by_majority:
-            return self._stored.keep(connection, work.system, ids, list(counting.values()))
-        return counting
+        return self._stored.keep(connection, work.system, ids, [repeated.effective(calls[key]) for key in ids])
 
-    def _note_lacking(self, chunk: Chunk) -> None:
+    def _note(self, chunk: Chunk) -> None:
         """Store what systems have no output for, as far as they said so without being run, and the inputs that nobody
         is asked about."""
-        if unasked := chunk.unasked():
-            chunk.ids.update(self._write(lambda connection: store_inputs(connection, unasked)[0]))
-        lacking = chunk.lacking()
-        if not lacking:
+        if not (noted := chunk.noted()):
             return
 
         def keep(connection: Connection) -> dict[bytes, int]:
-            ids, _ = store_inputs(
-                connection, {key: item for inputs in lacking.values() for key, item in inputs.items()}
-            )
-            for system, inputs in lacking.items():
-                self._stored.keep(connection, system, {key: ids[key] for key in inputs}, [Output()] * len(inputs))
+            ids, _ = store_inputs(connection, {key: item for inputs in noted.values() for key, item in inputs.items()})
+            for system, inputs in noted.items():
+                if system:
+                    self._stored.keep(connection, system, {key: ids[key] for key in inputs}, [Output()] * len(inputs))
             return ids
 
         chunk.ids.update(self._write(keep))
 
     def _finish(self, chunk: Chunk) -> None:
-        self._note_lacking(chunk)
+        self._note(chunk)
 
         def stored(connection: Connection) -> Counts:
             counts = Counts()
@@ -673,25 +675,6 @@ class Coordinator:
                 return work(connection)
 
         return patiently(once, self.watcher.says)
-
-
-class AskingAgain(Coordinator):
-    """The part of a run that asks inputs again whose outputs count already; `todo` has the shares of inputs.
-
-    Its systems have ids of their own, since nothing that they return becomes an output that counts.
-    """
-
-    shares: Mapping[int, Mapping[int, Sequence[int]]]
-    """Ids of inputs by number of the share and system."""
-
-    def _chunk(self, number: int, unfinished: Mapping[int, Sequence[Bound]]) -> Chunk:
-        ids: dict[bytes, int] = {}
-        wanted: Wanted = {}
-        for system in unfinished:
-            with self.engine.connect() as connection:
-                wanted[system], ids_of_system = load_inputs(connection, self.shares[number][system])
-            ids |= ids_of_system
-        return AskedAgain(self.study.id, number, wanted, ids)
 
 
 @contextmanager

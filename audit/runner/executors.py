@@ -155,25 +155,27 @@ class Processes(AbstractContextManager["Processes"]):
             self.places, initializer=_begin, initargs=[prepare], context=multiprocessing.get_context(start)
         )
         self._pool: ProcessPool | None = None
-        self._open: set[Future[Any]] = set()
+        self._open: dict[Future[Any], ProcessPool] = {}
 
     def submit(self, job: Job) -> Future[Any]:
         """Give a job to the processes."""
         if self._pool is None or not self._pool.active:
             self._pool = self._make()
         future: Future[Any] = self._pool.schedule(_work, args=[job], timeout=job.limit)
-        self._open.add(future)
+        self._open[future] = self._pool
         future.add_done_callback(self._note)
         return future
 
     def _note(self, future: Future[Any]) -> None:
-        """A pool that broke forgets jobs that it had not sent to a process yet: they are lost like the others."""
-        self._open.discard(future)
+        self._open.pop(future, None)
         if not future.cancelled() and isinstance(future.exception(), BrokenProcessPool):
-            for other in list(self._open):
-                self._open.discard(other)
-                if not other.done():
-                    other.set_exception(BrokenProcessPool())
+            threading.Timer(1, self._lose_all).start()
+
+    def _lose_all(self) -> None:
+        """A pool that broke forgets jobs that it had not sent to a process yet: they are lost like the others."""
+        for future, pool in list(self._open.items()):
+            if not pool.active and not future.done():
+                future.set_exception(BrokenProcessPool())
 
     def __exit__(self, *problem: object) -> None:
         if self._pool is not None:
@@ -186,7 +188,7 @@ def _begin(prepare: Callable[[], None] | None) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     # A process that ends with 0 is none that pebble would miss: its job would be lost at its limit only.
     leave = os._exit
-    os._exit = lambda status: leave(status or _QUIETLY)
+    setattr(os, "_exit", lambda status: leave(status or _QUIETLY))  # noqa: B010
     if prepare is not None:
         prepare()
 

@@ -23,8 +23,6 @@ from audit.tasks.repeated import FIRST, MAJORITY, TAKES, majority
 
 MOST = 1_000
 """Calls on one input, at most."""
-SHARE = 500
-"""How many inputs are asked again together."""
 
 Calls = dict[int, Output]
 """What a system returned for one input, by the number of the call, from 1."""

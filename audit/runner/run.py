@@ -6,7 +6,6 @@ what is noted as finished and does the rest; since choices are seeded by content
 (system, input), it ends with what an undisturbed run ends with.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -22,7 +21,7 @@ from audit.corpora.base import Corpus, languages_of
 from audit.corpora.files import FileCorpus
 from audit.errors import EXTRAS, AuditError, NotInstalled, install_line
 from audit.messages import counted, with_commas
-from audit.relations import ANY, Outcome, Relation, Source, all_relations, get_relation, relations_named
+from audit.relations import ANY, Outcome, Relation, Source, get_relation, relations_named
 from audit.relations.composition import Composed, parts_of, spread
 from audit.relations.registry import configured, stands_for_several
 from audit.relations.validity import Fitted, fitted_for, limited, limits_by_relation, measure_of
@@ -30,10 +29,10 @@ from audit.runner import preflight
 from audit.runner.batch import CALL, Batch, Identity, is_asynchronous, ready
 from audit.runner.budget import Budget, check_first, meter_of
 from audit.runner.chunk import Bound, Counts, Lacks, OutputKey, Stored
-from audit.runner.coordinator import AskingAgain, BoundSystem, Coordinator, Execution, Watcher, patiently, written
+from audit.runner.coordinator import BoundSystem, Coordinator, Execution, Watcher, patiently, written
 from audit.runner.executors import Executor, InProcess, Processes, Waiting
 from audit.runner.preflight import Answered, Trial
-from audit.runner.repeats import SHARE, Repeated, Repeats, asked_once, keep_calls, to_ask_again
+from audit.runner.repeats import Repeated, Repeats, asked_once, keep_calls, to_ask_again
 from audit.runner.studies import (
     Sampled,
     StudyRow,
@@ -129,44 +128,32 @@ class RunResult:
 
     def lines(self) -> list[str]:
         """The counts as sentences, a line each."""
-        outcomes = self.counts.outcomes
-        lines = [
-            f"Study {self.study.id}: {self.study.corpus}, {counted(self.study.sources, 'source')}, "
-            f"{counted(len(self.relations), 'relation')}, {counted(len(self.systems), 'system')}.",
-        ]
+        counts, sources = self.counts, counted(self.study.sources, "source")
+        relations, systems = counted(len(self.relations), "relation"), counted(len(self.systems), "system")
+        lines = [f"Study {self.study.id}: {self.study.corpus}, {sources}, {relations}, {systems}."]
         if self.without_groups:
             names, apply = ", ".join(self.without_groups), "apply" if len(self.without_groups) > 1 else "applies"
-            lines.append(
-                f"{names} {apply} to none of the {counted(self.study.sources, 'source')}: no groups, no verdicts."
-            )
-            lines += self.ends.values()
+            lines += [f"{names} {apply} to none of the {sources}: no groups, no verdicts.", *self.ends.values()]
         for name, (groups, rejected) in self.rejected.items():
             share = "all" if rejected == groups else f"{rejected:,} of" if rejected else "none of"
             lines.append(f"{name}: {share} {counted(groups, 'group')} rejected by its limits, and kept.")
-        if not self.counts.checks and not self.counts.repeated:
+        if not counts.checks and not counts.repeated:
             done = len(self.without_groups) < len(self.relations)
             return [*lines, "Everything was there already; nothing was left to do."] if done else lines
-        if self.counts.checks:
+        if counts.checks:
+            by_outcome = [f"{n:,} {outcome}" for outcome, n in counts.outcomes.items() if n or outcome != "rejected"]
+            made = f"{counted(counts.groups, 'group')} made, {counted(counts.checks, 'check')}"
+            lines.append(f"{made}: {', '.join(by_outcome)}.")
+        lines.append(
+            f"{counted(counts.executed, 'input')} executed, {counted(counts.stored, 'output')} stored already."
+        )
+        if counts.repeated:
+            lines.append(f"{counts.repeated:,} of them were asked again, to see whether a system contradicts itself.")
+        if counts.retried:
+            lines.append(f"{counts.retried:,} of them had failed before.")
+        if counts.failed:
             lines.append(
-                f"{counted(self.counts.groups, 'group')} made, {counted(self.counts.checks, 'check')}: "
-                + ", ".join(
-                    f"{number:,} {outcome}" for outcome, number in outcomes.items() if number or outcome != "rejected"
-                )
-                + "."
-            )
-        lines += [
-            f"{counted(self.counts.executed, 'input')} executed, "
-            f"{counted(self.counts.stored, 'output')} stored already.",
-        ]
-        if self.counts.repeated:
-            lines.append(
-                f"{self.counts.repeated:,} of them were asked again, to see whether a system contradicts itself."
-            )
-        if self.counts.retried:
-            lines.append(f"{self.counts.retried:,} of them had failed before.")
-        if self.counts.failed:
-            lines.append(
-                f"{counted(self.counts.failed, 'input')} failed: the errors are stored and counted in the report; "
+                f"{counted(counts.failed, 'input')} failed: the errors are stored and counted in the report; "
                 f"the first is {self.first_error!r}. The same run with retry_errors tries them again."
             )
         return [*lines, *self.inapplicable]
@@ -229,27 +216,11 @@ def fitting(
         named = f" in {', '.join(names)}" if names else ""
         raise AuditError(
             f"no relation of task {corpus.task}{named} fits corpus {corpus.name}, which has {corpus.unit}s in "
-            f"{corpus.language}; {_possible(corpus)}",
+            f"{corpus.language}; language=CODE says which language your file is in, and a relation of your own is one "
+            "function (audit.relation)",
             parameter="language",
         )
     return list({relation.name: relation for relation in fit}.values())
-
-
-def _possible(corpus: Corpus) -> str:
-    """What a corpus of this task could be, for it to have relations, and what to do: how many relations read which
-    languages and units."""
-    kinds = Counter(
-        (", ".join(relation.languages), "sentences and documents" if relation.unit == "any" else f"{relation.unit}s")
-        for relation in all_relations(corpus.task)
-    )
-    own = "a relation of your own is one function (audit.relation)"
-    if not kinds:
-        return f"this task has no relations yet; {own}"
-    there = " and ".join(
-        f"{number} for {unit} in {'any language' if languages == '*' else languages}"
-        for (languages, unit), number in sorted(kinds.items())
-    )
-    return f"it has {there}; language=CODE says which language your file is in, and {own}"
 
 
 def fitting_all(
@@ -290,21 +261,17 @@ def _fitting_each(
     params: Mapping[str, Mapping[str, object]] | None,
     valid: Sequence[str],
 ) -> list[list[Relation]]:
-    if len(corpora) == 1:
-        return [fitting(corpora[0], names, document_share, params, valid)]
     units = {corpus.unit for corpus in corpora}
     relations = []
     for corpus in corpora:
         share = document_share if corpus.unit == "document" or "document" not in units else None
         own_names = names
-        if names is not None and len(units) > 1:
-            spread = ("sentence", "document", "any") if share is not None else (corpus.unit, "any")
+        if names is not None and len(units) > 1:  # each corpus runs those of the names that are for its unit
+            wanted = ("sentence", "document", "any") if share is not None else (corpus.unit, "any")
             own_names = [
                 name
                 for name in names
-                if any(
-                    relation.unit in spread for relation in relations_named(corpus.task, [name], languages_of(corpus))
-                )
+                if any(one.unit in wanted for one in relations_named(corpus.task, [name], languages_of(corpus)))
             ]
             if not own_names:
                 raise AuditError(
@@ -367,30 +334,25 @@ def run(
         with _alone(engine, study.id, watcher) as place:
             bound, by_id, fresh = written(
                 engine,
-                lambda connection: _bound(connection, corpus, relations, runner, repeats, answered),
+                lambda connection: _bind(connection, relations, corpus, runner, repeats, answered),
                 watcher.says,
             )
             counts = _counts(study, answered)
             if retry_errors:
                 patiently(lambda: _forget_chunks_with_errors(engine, study, bound, by_id), watcher.says)
-            todo = patiently(lambda: _todo(engine, study, bound, by_id), watcher.says)
-            again = _asked_again(by_id, repeats, study.task)
-            shares = {} if todo else patiently(lambda: _shares(engine, study, again, retry_errors), watcher.says)
-            if todo or shares:
+            todo = patiently(lambda: _todo(engine, study, bound, by_id, retry_errors), watcher.says)
+            if todo:
                 write_much(engine)
                 runner.prepare()
             watcher.begin(sum(study.size(number) for number in todo))
             fitted = fitted_to(sampled, relations) if todo else {}
             execution = runner.execution(place, set(fresh) if retry_errors else None, fresh, fitted)
             Coordinator(engine, study, by_id, execution, counts).run(todo)
-            _ask_again(engine, study, again, execution, counts)
     result = patiently(lambda: _result(engine, study, sampled, counts, bound, by_id, runner), watcher.says)
     if budget.reached:
-        left = _todo(engine, study, bound, by_id)
-        result = replace(result, left=sum(map(study.size, left)))
-        inputs = _number_again(_shares(engine, study, again, retry=False))
-        if result.left or inputs:
-            raise LimitReached(budget, result, inputs)
+        result = replace(result, left=sum(map(study.size, _todo(engine, study, bound, by_id))))
+        if result.left:
+            raise LimitReached(budget, result)
     for id in by_id:
         if reason := _all_failed(engine, study.id, id, by_id[id].name):
             raise AllFailed(reason, result)
@@ -514,55 +476,6 @@ def _counts(study: StudyRow, answered: Answered) -> Counts:
     return Counts(
         sources=study.sources, executed=len(outputs), failed=len(errors), first_error=next(iter(errors), None)
     )
-
-
-def _asked_again(systems: Mapping[int, BoundSystem], repeats: Repeats, task: str) -> dict[int, BoundSystem]:
-    """The systems whose inputs are asked again once their outputs are there: none where these are made of all calls.
-
-    They have ids of their own here, below zero: what they return is no output that counts.
-    """
-    if repeats.by_majority or repeats.number == 1:
-        return {}
-    return {
-        -id: replace(bound, id=-id, repeated=Repeated(id, repeats, task))
-        for id, bound in systems.items()
-        if not asked_once(bound.system)
-    }
-
-
-Shares = dict[int, dict[int, list[int]]]
-"""Number of a share -> system -> inputs to be asked again."""
-
-
-def _shares(engine: Engine, study: StudyRow, systems: Mapping[int, BoundSystem], retry: bool) -> Shares:
-    shares: Shares = {}
-    with engine.connect() as connection:
-        for id, bound in systems.items():
-            if bound.repeated:
-                inputs = to_ask_again(connection, study.id, bound.repeated, retry)
-                for number, share in enumerate(pieces(inputs, SHARE)):
-                    shares.setdefault(number, {})[id] = share
-    return shares
-
-
-def _number_again(shares: Shares) -> int:
-    """How many inputs are to be asked again, those of each system by themselves."""
-    return sum(len(ids) for of_systems in shares.values() for ids in of_systems.values())
-
-
-def _ask_again(
-    engine: Engine, study: StudyRow, systems: Mapping[int, BoundSystem], execution: Execution, counts: Counts
-) -> None:
-    """Ask the systems again what they were asked, as often as is lacking."""
-    says = execution.watcher.says
-    shares = patiently(lambda: _shares(engine, study, systems, execution.retried is not None), says)
-    if not shares:
-        return
-    execution.watcher.begin_again(_number_again(shares))
-    anew = replace(execution, retried=None if execution.retried is None else set(), fresh=set())
-    asking = AskingAgain(engine, study, systems, anew, counts)
-    asking.shares = shares
-    asking.run({number: {id: [Bound(0, "")] for id in of_systems} for number, of_systems in shares.items()})
 
 
 def _result(
@@ -722,13 +635,10 @@ class LimitReached(AuditError):
 
     status = 3
 
-    def __init__(self, budget: Budget, ran: RunResult, inputs: int):
-        left = f"{ran.left:,} of {counted(ran.study.sources, 'source')} are left"
-        if not ran.left:
-            left = f"{counted(inputs, 'input')} {'is' if inputs == 1 else 'are'} to be asked again"
+    def __init__(self, budget: Budget, ran: RunResult):
         super().__init__(
-            f"{budget.stopped()}; what was answered is stored, {left}, and the same run again goes on from there and "
-            "asks for nothing twice",
+            f"{budget.stopped()}; what was answered is stored, {ran.left:,} of {counted(ran.study.sources, 'source')} "
+            "are left, and the same run again goes on from there and asks for nothing twice",
             parameter=("max_calls", "max_cost"),
         )
         self.ran = ran
@@ -742,29 +652,32 @@ def _all_failed(engine: Engine, study_id: int, system_id: int, name: str) -> str
     group, verdict = table_of(tables.Group), table_of(tables.Verdict)
     member, output = table_of(tables.Member), table_of(tables.Output)
     groups = select(group.c.id).where(group.c.study_id == study_id)
-    checks = select(verdict.c.group_id).where(verdict.c.system_id == system_id, verdict.c.group_id.in_(groups))
+    checks = select(verdict.c.group_id).where(
+        verdict.c.system_id == system_id,
+        verdict.c.group_id.in_(groups),
+        verdict.c.outcome != int(Outcome.REJECTED),
+    )
+    inputs = select(member.c.input_id).where(member.c.group_id.in_(groups))
+    by_error = (
+        select(output.c.error, func.count(output.c.input_id.distinct()).label("number"))
+        .where(output.c.system_id == system_id, output.c.input_id.in_(inputs))
+        .group_by(output.c.error)
+        .order_by(literal_column("number").desc(), output.c.error)
+    )
     with engine.connect() as connection:
-        checks = checks.where(verdict.c.outcome != int(Outcome.REJECTED))
         right = checks.where(verdict.c.outcome != int(Outcome.ERROR)).limit(1)
         if connection.execute(right).first() or not connection.execute(checks.limit(1)).first():
             return None
-        inputs = select(member.c.input_id).where(member.c.group_id.in_(groups))
-        counted = (
-            select(output.c.error, func.count(output.c.input_id.distinct()).label("number"))
-            .where(output.c.system_id == system_id, output.c.input_id.in_(inputs))
-            .group_by(output.c.error)
-            .order_by(literal_column("number").desc(), output.c.error)
-        )
-        rows = connection.execute(counted).all()
-    errors = [row for row in rows if row.error is not None]
+        numbers = {row.error: int(row.number) for row in connection.execute(by_error)}
+    errors = {error: number for error, number in numbers.items() if error is not None}
     if not errors:
         return None
-    failed, total = sum(row.number for row in errors), sum(row.number for row in rows)
+    failed, total, first = sum(errors.values()), sum(numbers.values()), next(iter(errors))
     of = f"each of its {total:,}" if failed == total else f"{failed:,} of its {total:,}"
     one_each = "" if failed == total else ", at least one in every group"
     return (
-        f"system {name} failed on {of} inputs{one_each}, most often with {shortened(errors[0].error)!r} "
-        f"({errors[0].number:,} times); the errors are stored, and the same run with retry_errors tries again once the "
+        f"system {name} failed on {of} inputs{one_each}, most often with {shortened(first)!r} "
+        f"({errors[first]:,} times); the errors are stored, and the same run with retry_errors tries again once the "
         "system works"
     )
 
@@ -821,40 +734,44 @@ def _rejected(engine: Engine, study_id: int, relations: Sequence[Bound]) -> dict
         return {names[id]: (number, rejected.get(id, 0)) for id, number in connection.execute(groups)}
 
 
-def _bound(
-    connection: Connection,
-    corpus: Corpus,
-    relations: Sequence[Relation],
-    runner: SystemRunner,
-    repeats: Repeats,
-    answered: Answered,
-) -> tuple[list[Bound], dict[int, BoundSystem], set[OutputKey]]:
-    """The relations, and the systems by id, with the ids of their rows; what they answered is stored, and told of by
-    system and input. What plug-ins brought is noted.
+def bind_systems(
+    connection: Connection, corpus: Corpus, runner: SystemRunner, repeats: Repeats, answered: Answered
+) -> tuple[dict[int, BoundSystem], set[OutputKey]]:
+    """Return the systems of a run by the ids of their rows; what they answered is stored, and told of by system and
+    input.
 
     A system whose outputs that count are made of several calls is one of its own, beside the one that is called.
     """
-    for task in {relation.task for relation in relations}:
-        note_brought(connection, base_of(task), [name for relation in relations for name in parts_of(relation.name)])
     systems: dict[int, BoundSystem] = {}
     fresh: set[OutputKey] = set()
     for spec, system in runner.by_spec.items():
         id = base = system_id(connection, system)
-        repeated = None
-        if repeats.by_majority and not asked_once(system):
-            id, repeated = system_id(connection, system, repeats.settings(system)), Repeated(base, repeats, corpus.task)
+        repeated = None if repeats.number == 1 or asked_once(system) else Repeated(base, repeats, corpus.task)
+        if repeated is not None and repeats.by_majority:
+            id = system_id(connection, system, repeats.settings(system))
         lacks = lacks_of(system, languages_of(corpus))
         systems[id] = BoundSystem(id, spec, system, lacks, meter_of(system), repeated, runner.waits(spec))
         by_key = answered.get(spec, {})
         inputs, _ = store_inputs(connection, {key: item for key, (item, _) in by_key.items()})
         ids = {key: inputs[key] for key in by_key}
         fresh |= {(id, key) for key in by_key}
-        if repeated is not None:
+        if repeated is not None and repeats.by_majority:
             keep_calls(connection, base, ids, [(key, 1, output) for key, (_, output) in by_key.items()])
         elif ids:
             Stored().keep(connection, id, ids, [output for _, output in by_key.values()])
+    return systems, fresh
+
+
+def _bind(
+    connection: Connection,
+    relations: Sequence[Relation],
+    *arguments: Any,
+) -> tuple[list[Bound], dict[int, BoundSystem], set[OutputKey]]:
+    """As `bind_systems`, with the relations; what plug-ins brought is noted."""
+    for task in {relation.task for relation in relations}:
+        note_brought(connection, base_of(task), [name for relation in relations for name in parts_of(relation.name)])
     bound = [Bound(relation_id(connection, relation), relation.name, relation) for relation in relations]
-    return bound, systems, fresh
+    return bound, *bind_systems(connection, *arguments)
 
 
 def _forget_chunks_with_errors(
@@ -895,15 +812,28 @@ def _forget_chunks_with_errors(
 
 
 def _todo(
-    engine: Engine, study: StudyRow, relations: Sequence[Bound], systems: Mapping[int, BoundSystem]
+    engine: Engine,
+    study: StudyRow,
+    relations: Sequence[Bound],
+    systems: Mapping[int, BoundSystem],
+    retry: bool = False,
 ) -> dict[int, dict[int, list[Bound]]]:
-    """Chunk -> system -> relations that are not noted as finished; chunks with nothing left are absent."""
+    """Chunk -> system -> relations that are not noted as finished; chunks with nothing left are absent.
+
+    Where calls on some inputs of a system are lacking, since it was asked less often before, nothing of it is finished.
+    """
     with engine.connect() as connection:
         done = finished(connection, study.id)
+        anew = {
+            id
+            for id, bound in systems.items()
+            if bound.repeated and not bound.repeated.repeats.by_majority
+            if to_ask_again(connection, study.id, bound.repeated, retry)
+        }
     todo = {}
     for number in range(-(-study.sources // study.chunk)):
         unfinished = {
-            system: [relation for relation in relations if (number, system, relation.id) not in done]
+            system: [one for one in relations if system in anew or (number, system, one.id) not in done]
             for system in systems
         }
         if any(unfinished.values()):

@@ -250,9 +250,6 @@ class Worker(Watcher):
     def begin(self, sources: int) -> None:
         self._now["total"] = sources
 
-    def begin_again(self, inputs: int) -> None:
-        self._now |= {"done": 0, "total": inputs}
-
     def finished(self, sources: int) -> None:
         self._now["done"] += sources
 

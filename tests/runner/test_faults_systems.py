@@ -301,7 +301,7 @@ class Murderous(Watcher):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moments", [{1, 5}, *(pytest.param({moment}, marks=pytest.mark.slow) for moment in (1, 2, 4))])
+@pytest.mark.parametrize("moments", [{1, 5}, *(pytest.param({moment}, marks=pytest.mark.slow) for moment in (1, 2))])
 def test_workers_that_are_ended_from_outside_are_replaced(
     faulty, tmp_path, toy_corpus, relations, engine, content, monkeypatch, moments
 ):

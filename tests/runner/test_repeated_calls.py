@@ -66,7 +66,6 @@ class Sure:
 def small_chunks(monkeypatch):
     """Thirty sources are then four chunks, of a few batches each."""
     monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
-    monkeypatch.setattr("audit.runner.repeats.SHARE", 20)
     for name in ("FEW", "MOST"):
         monkeypatch.setattr(f"audit.runner.coordinator.{name}", 10)
 
