@@ -537,11 +537,11 @@ class Coordinator:
             job, work = self._jobs.pop(number)
             self._at_work[work.system if work else 0] -= 1
             result = outcome(job, future)
-            if work is None:
+            if isinstance(job, Planning):
                 planned.append((job, result))
-            elif isinstance(result, Lost):
+            elif work is not None and isinstance(result, Lost):
                 lost.append((work, result))
-            else:
+            elif work is not None:
                 self._learn(work, result)
                 batches.append((work, result.outputs()))
         if batches:

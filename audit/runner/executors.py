@@ -151,7 +151,7 @@ class Processes(AbstractContextManager["Processes"]):
     def __init__(self, workers: int | None = None, start: str | None = None, prepare: Callable[[], None] | None = None):
         """`start` is how processes are made, as multiprocessing has it; `prepare` is called in each of them first."""
         self.places = workers or os.cpu_count() or 1
-        self._make = lambda: ProcessPool(
+        self._make: Callable[[], ProcessPool] = lambda: ProcessPool(  # type: ignore[no-untyped-call]
             self.places, initializer=_begin, initargs=[prepare], context=multiprocessing.get_context(start)
         )
         self._pool: ProcessPool | None = None
@@ -160,6 +160,7 @@ class Processes(AbstractContextManager["Processes"]):
     def submit(self, job: Job) -> Future[Any]:
         """Give a job to the processes."""
         if self._pool is None or not self._pool.active:
+            self.__exit__()  # what is left of one that broke
             self._pool = self._make()
         future: Future[Any] = self._pool.schedule(_work, args=[job], timeout=job.limit)
         self._open[future] = self._pool
@@ -179,7 +180,7 @@ class Processes(AbstractContextManager["Processes"]):
 
     def __exit__(self, *problem: object) -> None:
         if self._pool is not None:
-            self._pool.stop()
+            self._pool.stop()  # type: ignore[no-untyped-call]
             self._pool.join()
 
 

@@ -500,7 +500,7 @@ def search(
         counts.executed = len(fresh)
         runner.prepare()
         asking = Coordinator(engine, study, bound, runner.execution(OnlyRun(0), None, fresh, {}), counts)
-        ask = partial(asking.outputs, *bound)
+        ask = partial(asking.outputs, next(iter(bound)))
         rows = [row for _, row in sampled.sources]
         watcher.begin(len(rows))
         for block in pieces(rows, CHUNK[corpus.unit]):

@@ -15,7 +15,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from numbers import Real
 from pathlib import Path
@@ -180,7 +180,8 @@ class Described:
         self.name: str = said.name or spec
         self.version: str = said.version or (found.version if found else "")
         self.remark = said.remark or (found.remark(spec) if found else None)
-        self.settings, self.tasks, self.deterministic = said.settings, said.tasks, said.deterministic
+        self.settings: Mapping[str, object] = said.settings
+        self.tasks, self.deterministic = said.tasks, said.deterministic
         for task in self.tasks:
             try:
                 get_task(task)
