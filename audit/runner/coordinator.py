@@ -12,11 +12,11 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import count, islice, product
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from sqlalchemy import Connection, Engine, select
@@ -25,7 +25,7 @@ from sqlalchemy.exc import DBAPIError
 from audit.errors import AuditError
 from audit.relations.validity import Fitted
 from audit.runner.batch import CALL, Batch, Identity, failed, is_asynchronous
-from audit.runner.budget import Budget, Meter
+from audit.runner.budget import Meter
 from audit.runner.chunk import (
     Bound,
     Chunk,
@@ -37,13 +37,16 @@ from audit.runner.chunk import (
     Wanted,
     load_sources,
 )
-from audit.runner.executors import Executor, InProcess, Job, Lost, outcome
+from audit.runner.executors import InProcess, Job, Lost, outcome
 from audit.runner.repeats import Repeated, first_calls, has_calls, keep_calls, recalled, stored_calls
 from audit.runner.studies import StudyRow
 from audit.runner.underway import RENEW, OnlyRun
 from audit.store import integers, store_inputs, table_of, tables, writing
 from audit.systems.base import System
 from audit.tasks import Input, Output
+
+if TYPE_CHECKING:
+    from audit.runner.run import SystemRunner
 
 
 class Watcher:
@@ -241,38 +244,29 @@ Todo = dict[int, dict[int, list[Bound]]]
 """Chunk -> system -> relations that are not finished."""
 
 
-@dataclass(frozen=True)
-class Execution:
-    """How a run executes its systems."""
-
-    executor: Executor
-    place: OnlyRun
-    """That the run has the study for itself."""
-    watcher: Watcher
-    limit: float | None = None
-    """Seconds that a system may take for a batch; None: as long as it likes."""
-    waiting: Executor | None = None
-    """Does the batches of the systems that wait for other machines."""
-    retried: set[OutputKey] | None = None
-    """As `Stored` has it."""
-    fresh: set[OutputKey] = field(default_factory=set)
-    """System and key of each output that was stored just before, by the same run."""
-    budget: Budget = field(default_factory=Budget)
-    """What the run may spend."""
-    fitted: Fitted = field(default_factory=dict)
-    """What measures of follow-ups have learnt from the study's sources."""
-
-
 class Coordinator:
     """One run of some systems under some relations on a study."""
 
     def __init__(
-        self, engine: Engine, study: StudyRow, systems: Mapping[int, BoundSystem], execution: Execution, counts: Counts
+        self,
+        engine: Engine,
+        study: StudyRow,
+        systems: Mapping[int, BoundSystem],
+        runner: "SystemRunner",
+        counts: Counts,
+        fresh: set[OutputKey],
+        place: OnlyRun | None = None,
+        retried: set[OutputKey] | None = None,
     ):
+        """`fresh` are outputs that the same run stored just before; `place` says that it has the study for itself, and
+        `retried` is as `Stored` has it."""
         self.engine, self.study, self.systems, self.counts = engine, study, systems, counts
-        self._on, self.watcher, self._executor = execution, execution.watcher, execution.executor
-        self._stored, self._renewed = Stored(execution.retried), monotonic()
-        self._paces = {system: bound.pace(execution.limit) for system, bound in systems.items()}
+        self._on, self.watcher, self._executor = runner, runner.watcher, runner.executor
+        self._fresh, self._place, self._retried = set(fresh), place, retried
+        self._stored, self._renewed = Stored(retried), monotonic()
+        self.fitted: Fitted = {}
+        """What measures of follow-ups have learnt from the study's sources."""
+        self._paces = {system: bound.pace(runner.limit) for system, bound in systems.items()}
         self._gathers = any(bound.aim for bound in systems.values())
         self._most_chunks = max(self._executor.places + SPARE, GATHERED // study.chunk if self._gathers else 0)
         # What this process does is done when it is submitted: nothing waits, and little is lost by a kill.
@@ -319,8 +313,8 @@ class Coordinator:
             if self._on.budget.reached and not self._jobs:
                 return
             self._take()
-            if monotonic() - self._renewed > RENEW:
-                self._write(self._on.place.renew)
+            if self._place is not None and monotonic() - self._renewed > RENEW:
+                self._write(self._place.renew)
                 self._renewed = monotonic()
 
     def outputs(self, system: int, inputs: Mapping[bytes, Input]) -> dict[bytes, Output]:
@@ -411,8 +405,7 @@ class Coordinator:
         number = next(self._numbers)
         self._jobs[number] = job, work
         self._at_work[system] += 1
-        waits = system and self.systems[system].waits
-        executor = self._on.waiting if waits and self._on.waiting is not None else self._executor
+        executor = self._on.executor_of(self.systems[system].spec) if system else self._executor
         executor.submit(job).add_done_callback(lambda future: self._over.put((number, future)))
 
     def _begin(self, todo: Todo) -> bool:
@@ -435,7 +428,7 @@ class Coordinator:
         first, last = int(ids[0]), int(ids[-1])
         sources = self._read(lambda connection: load_sources(connection, study.id, study.seed, first, last))
         lacks = {system: lacks for system in unfinished if (lacks := self.systems[system].lacks) is not None}
-        return Chunk(study.id, number, sources, unfinished, lacks, self._on.fitted)
+        return Chunk(study.id, number, sources, unfinished, lacks, self.fitted)
 
     def _want(self, chunk: Chunk, wanted: Wanted) -> None:
         """See to it that the chunk gets what it wants, asking the database first and the systems last.
@@ -488,10 +481,10 @@ class Coordinator:
 
     def _made_before(self, system: int, keys: Iterable[bytes]) -> int:
         """How many of these outputs this run stored before its first chunk, each told of once."""
-        if not self._on.fresh:
+        if not self._fresh:
             return 0
-        before = {(system, key) for key in keys} & self._on.fresh
-        self._on.fresh.difference_update(before)
+        before = {(system, key) for key in keys} & self._fresh
+        self._fresh -= before
         return len(before)
 
     def _by_calls(
@@ -512,7 +505,7 @@ class Coordinator:
             else:
                 made = {}
                 for key, calls in recalled(connection, repeated.base, ids).items():
-                    retry = self._on.retried is not None and (system, key) not in self._asked_again
+                    retry = self._retried is not None and (system, key) not in self._asked_again
                     if numbers := repeated.lacking(calls, retry):
                         lacking.setdefault((numbers.start, len(numbers)), {})[key] = inputs[key]
                     else:

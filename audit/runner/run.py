@@ -29,10 +29,10 @@ from audit.runner import preflight
 from audit.runner.batch import CALL, Batch, Identity, is_asynchronous, ready
 from audit.runner.budget import Budget, check_first, meter_of
 from audit.runner.chunk import Bound, Counts, Lacks, OutputKey, Stored
-from audit.runner.coordinator import BoundSystem, Coordinator, Execution, Watcher, patiently, written
+from audit.runner.coordinator import BoundSystem, Coordinator, Watcher, patiently, written
 from audit.runner.executors import Executor, InProcess, Processes, Waiting
 from audit.runner.preflight import Answered, Trial
-from audit.runner.repeats import Repeated, Repeats, asked_once, keep_calls, to_ask_again
+from audit.runner.repeats import Repeated, Repeats, asked_once, is_lacking, keep_calls
 from audit.runner.studies import (
     Sampled,
     StudyRow,
@@ -203,11 +203,8 @@ def fitting(
         elif corpus.unit == "document" and document_share is not None and (other := spread(relation, document_share)):
             fit.append(other)
         elif relation.name in by_name:
-            advice = (
-                "; document_share=0.5 makes it perturb half of a document's sentences"
-                if relation.unit == "sentence"
-                else ""
-            )
+            half = "; document_share=0.5 makes it perturb half of a document's sentences"
+            advice = half if relation.unit == "sentence" else ""
             raise AuditError(
                 f"relation {relation.name} is about a {relation.unit}, corpus {corpus.name} has {corpus.unit}s{advice}",
                 parameter="document_share",
@@ -345,9 +342,10 @@ def run(
                 write_much(engine)
                 runner.prepare()
             watcher.begin(sum(study.size(number) for number in todo))
-            fitted = fitted_to(sampled, relations) if todo else {}
-            execution = runner.execution(place, set(fresh) if retry_errors else None, fresh, fitted)
-            Coordinator(engine, study, by_id, execution, counts).run(todo)
+            retried = set(fresh) if retry_errors else None
+            coordinator = Coordinator(engine, study, by_id, runner, counts, fresh, place, retried)
+            coordinator.fitted = fitted_to(sampled, relations) if todo else {}
+            coordinator.run(todo)
     result = patiently(lambda: _result(engine, study, sampled, counts, bound, by_id, runner), watcher.says)
     if budget.reached:
         result = replace(result, left=sum(map(study.size, _todo(engine, study, bound, by_id))))
@@ -375,11 +373,11 @@ class SystemRunner(AbstractContextManager["SystemRunner"]):
         self.executor, self.by_spec, self.limit = executor, by_spec, limit
         self.watcher, self.budget = watcher, budget
         self._is_prepared = False
-        self._waiting = Waiting() if any(map(self.waits, by_spec)) else None
+        self.waiting = Waiting() if any(map(self.waits, by_spec)) else None
 
     def __exit__(self, *problem: object) -> None:
-        if self._waiting is not None:
-            self._waiting.__exit__(*problem)
+        if self.waiting is not None:
+            self.waiting.__exit__(*problem)
 
     def waits(self, spec: str) -> bool:
         """Whether a system waits for another machine, and is trusted not to keep an event loop to itself."""
@@ -403,7 +401,7 @@ class SystemRunner(AbstractContextManager["SystemRunner"]):
 
     def executor_of(self, spec: str) -> Executor:
         """Who does the batches of a system."""
-        return self._waiting if self._waiting is not None and self.waits(spec) else self.executor
+        return self.waiting if self.waiting is not None and self.waits(spec) else self.executor
 
     def first_answers(
         self, sampled: Sampled, opened: Engine | Callable[[], Engine] | None, several: bool = False
@@ -448,14 +446,6 @@ class SystemRunner(AbstractContextManager["SystemRunner"]):
             self.watcher.says(remark)
         self.budget.asked.update(self.by_spec)
         return answered
-
-    def execution(
-        self, place: OnlyRun, retried: set[OutputKey] | None, fresh: set[OutputKey], fitted: Fitted
-    ) -> Execution:
-        """How the coordinator executes the systems; `fresh` are outputs that this run has just stored."""
-        return Execution(
-            self.executor, place, self.watcher, self.limit, self._waiting, retried, fresh, self.budget, fitted
-        )
 
 
 def _refuse_second(opened: Engine | Callable[[], Engine], sampled: Sampled) -> None:
@@ -828,7 +818,7 @@ def _todo(
             id
             for id, bound in systems.items()
             if bound.repeated and not bound.repeated.repeats.by_majority
-            if to_ask_again(connection, study.id, bound.repeated, retry)
+            if is_lacking(connection, study.id, [one.id for one in relations], bound.repeated, retry)
         }
     todo = {}
     for number in range(-(-study.sources // study.chunk)):

@@ -35,7 +35,6 @@ from audit.runner.executors import Executor
 from audit.runner.repeats import Repeats
 from audit.runner.run import TIME_LIMIT, SystemRunner, bind_systems, fitted_to, loaded, refuse_misfits
 from audit.runner.studies import CHUNK, Sampled, StudyRow
-from audit.runner.underway import OnlyRun
 from audit.store import pieces
 from audit.tasks import Input, Output, Task, get_task, text_columns
 from audit.text import Analysis
@@ -499,7 +498,7 @@ def search(
         )
         counts.executed = len(fresh)
         runner.prepare()
-        asking = Coordinator(engine, study, bound, runner.execution(OnlyRun(0), None, fresh, {}), counts)
+        asking = Coordinator(engine, study, bound, runner, counts, fresh)
         ask = partial(asking.outputs, next(iter(bound)))
         rows = [row for _, row in sampled.sources]
         watcher.begin(len(rows))

@@ -248,7 +248,7 @@ def test_what_is_raised_or_returned_in_error_is_stored_and_tried_again(faulty, t
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("executor", "limit"), [(lambda: Processes(2), 0.3), (InProcess, 0.1)])
+@pytest.mark.parametrize(("executor", "limit"), [(lambda: Processes(2), 0.3), (InProcess, 0.3)])
 def test_a_system_that_always_hangs_stops_the_run_and_what_was_finished_is_stored(
     faulty, toy_corpus, relations, engine, executor, limit, monkeypatch
 ):

@@ -131,6 +131,17 @@ def test_each_input_is_asked_as_often_as_asked_for_and_the_first_call_counts(moo
     assert set(map(len, calls(engine).values())) == {5}
 
 
+def test_a_run_of_some_relations_asks_again_what_these_wanted_and_is_then_through(
+    moody, toy_corpus, toy_relations, engine
+):
+    corpus, spec = toy_corpus(), moody("moody")
+    once = run(engine, corpus, spec, toy_relations, InProcess()).counts.executed
+    some = run(engine, corpus, spec, toy_relations[:1], InProcess(), repeats=Repeats(3)).counts
+    assert 0 < some.executed == some.repeated < 2 * once
+    again = run(engine, corpus, spec, toy_relations[:1], InProcess(), repeats=Repeats(3)).counts
+    assert (again.executed, again.checks) == (0, 0)
+
+
 def test_the_majority_is_a_system_of_its_own_made_of_the_same_calls(moody, toy_corpus, toy_relations, engine):
     corpus, spec = toy_corpus(), moody("second_thoughts")
     run(engine, corpus, spec, toy_relations, InProcess(), repeats=Repeats(3))
