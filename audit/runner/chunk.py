@@ -125,7 +125,6 @@ class Counts:
     `retried` of those executed had failed before, `repeated` were asked what the system had been asked before.
     """
 
-    sources: int = 0
     groups: int = 0
     checks: int = 0
     executed: int = 0

@@ -151,7 +151,7 @@ class Processes(AbstractContextManager["Processes"]):
     def __init__(self, workers: int | None = None, start: str | None = None, prepare: Callable[[], None] | None = None):
         """`start` is how processes are made, as multiprocessing has it; `prepare` is called in each of them first."""
         self.places = workers or os.cpu_count() or 1
-        self._make: Callable[[], ProcessPool] = lambda: ProcessPool(  # type: ignore[no-untyped-call]
+        self._make: Callable[[], ProcessPool] = lambda: ProcessPool(
             self.places, initializer=_begin, initargs=[prepare], context=multiprocessing.get_context(start)
         )
         self._pool: ProcessPool | None = None

@@ -93,7 +93,6 @@ class RunResult:
     systems: list[str]
     versions: list[str]
     """Of these systems, in their order."""
-    first_error: str | None = None
     left: int = 0
     """Sources that are not finished for some relation and system: 0 unless the run was stopped."""
     without_groups: list[str] = field(default_factory=list)
@@ -116,7 +115,7 @@ class RunResult:
             "sources": self.study.sources,
             "relations": self.relations,
             "systems": self.systems,
-            **{name: value for name, value in asdict(self.counts).items() if name not in ("outcomes", "sources")},
+            **{name: value for name, value in asdict(self.counts).items() if name != "outcomes"},
             **self.counts.outcomes,
             "left": self.left,
             "cut": dict(self.cut),
@@ -154,7 +153,7 @@ class RunResult:
         if counts.failed:
             lines.append(
                 f"{counted(counts.failed, 'input')} failed: the errors are stored and counted in the report; "
-                f"the first is {self.first_error!r}. The same run with retry_errors tries them again."
+                f"the first is {counts.first_error!r}. The same run with retry_errors tries them again."
             )
         return [*lines, *self.inapplicable]
 
@@ -334,7 +333,7 @@ def run(
                 lambda connection: _bind(connection, relations, corpus, runner, repeats, answered),
                 watcher.says,
             )
-            counts = _counts(study, answered)
+            counts = _counts(answered)
             if retry_errors:
                 patiently(lambda: _forget_chunks_with_errors(engine, study, bound, by_id), watcher.says)
             todo = patiently(lambda: _todo(engine, study, bound, by_id, retry_errors), watcher.says)
@@ -459,13 +458,11 @@ def fitted_to(sampled: Sampled, relations: Iterable[Relation]) -> Fitted:
     return fitted_for(names, lambda: [row.input for _, row in sampled.sources])
 
 
-def _counts(study: StudyRow, answered: Answered) -> Counts:
+def _counts(answered: Answered) -> Counts:
     """The counts of a run that begins with some answers."""
     outputs = [output for by_key in answered.values() for _, output in by_key.values()]
     errors = [output.error for output in outputs if output.error]
-    return Counts(
-        sources=study.sources, executed=len(outputs), failed=len(errors), first_error=next(iter(errors), None)
-    )
+    return Counts(executed=len(outputs), failed=len(errors), first_error=next(iter(errors), None))
 
 
 def _result(
@@ -484,7 +481,6 @@ def _result(
         [bound.name for bound in relations],
         [system.name for system in runner.by_spec.values()],
         [system.version for system in runner.by_spec.values()],
-        counts.first_error,
         without_groups=without_groups,
         ends=_ends(sampled, without),
         rejected=_rejected(engine, study.id, relations),
