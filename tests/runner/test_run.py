@@ -131,7 +131,7 @@ def test_groups_have_the_members_their_relation_made(own, toy_corpus, toy_relati
 def test_inputs_that_fail_are_stored_errors_and_the_run_goes_on(own, toy_corpus, toy_relations, engine):
     ran = run(engine, toy_corpus(), own.specs("failing", "calm"), toy_relations, InProcess())
     failing, calm = own.specs("failing", "calm")
-    assert ran.first_error == "RuntimeError: seven is out of order"
+    assert ran.counts.first_error == "RuntimeError: seven is out of order"
     assert ran.counts.failed > 0
     assert any("failed: the errors are stored" in line and "seven is out of order" in line for line in ran.lines())
     for relation in ("T1", "T2"):
