@@ -129,8 +129,8 @@ def _checks(corpus: Any, system: Any, relation: str, show: int, options: dict[st
     ran = study.ran
     if ran is None:
         raise TypeError("a study that audit.run returns has its run")
-    if ran.first_error is not None:
-        raise AuditError(f"{relation}: the system failed, first with: {ran.first_error}")
+    if ran.counts.first_error is not None:
+        raise AuditError(f"{relation}: the system failed, first with: {ran.counts.first_error}")
     if len(ran.systems) != 1:
         raise AuditError(f"system has {len(ran.systems)} systems; a test has one")
     ((name, version),) = zip(ran.systems, ran.versions, strict=True)

@@ -36,7 +36,7 @@ from audit.judging.labels import GoldAnswers, answer_with_gold
 from audit.judging.samples import draw
 from audit.messages import from_stored, message, stored
 from audit.runner.executors import Executor
-from audit.runner.run import Ran, Watcher, run
+from audit.runner.run import RunResult, Watcher, run
 from audit.runner.underway import another_python, began, its_environment
 from audit.sampling.draw import Drawn, SampleRequest
 from audit.store import table_of, tables
@@ -250,9 +250,6 @@ class Worker(Watcher):
     def begin(self, sources: int) -> None:
         self._now["total"] = sources
 
-    def begin_again(self, inputs: int) -> None:
-        self._now |= {"done": 0, "total": inputs}
-
     def finished(self, sources: int) -> None:
         self._now["done"] += sources
 
@@ -388,7 +385,7 @@ class CarriedOut:
     """The results of carrying out a plan."""
 
     plan: str
-    ran: Ran
+    ran: RunResult
     drawn: Drawn
     gold: GoldAnswers | None
     waiting: int

@@ -152,7 +152,7 @@ def test_stopping_says_that_the_same_command_goes_on(here, capsys, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("audit.runner.executors.InProcess.finished", stop)
+    monkeypatch.setattr("audit.runner.executors.InProcess.submit", stop)
     assert main([*RUN, *GOOD]) == 130
     shown = capsys.readouterr()
     assert shown.out == ""

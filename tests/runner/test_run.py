@@ -13,7 +13,8 @@ from audit.relations.base import unchanged
 from audit.relations.expect import equivalent
 from audit.relations.registry import configured
 from audit.reports.study import study_report
-from audit.runner.executors import Batch, InProcess, Processes
+from audit.runner.batch import Batch
+from audit.runner.executors import InProcess, Processes
 from audit.runner.run import fitting, run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
@@ -26,7 +27,7 @@ def small_chunks(monkeypatch):
     """Thirty sources are then four chunks, of a few batches each."""
     monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
     for name in ("FEW", "MOST"):
-        monkeypatch.setattr(f"audit.runner.chunk.{name}", 10)
+        monkeypatch.setattr(f"audit.runner.coordinator.{name}", 10)
 
 
 @pytest.fixture
@@ -35,14 +36,11 @@ def engine():
 
 
 class Counting(InProcess):
-    def __init__(self):
-        super().__init__()
-        self.batches = 0
+    batches = 0
 
-    def finished(self, timeout=None):
-        done = super().finished(timeout)
-        self.batches += sum(isinstance(job, Batch) for job, _ in done)
-        return done
+    def submit(self, job):
+        self.batches += isinstance(job, Batch)
+        return super().submit(job)
 
 
 def outcomes(engine, relation, system):
@@ -133,7 +131,7 @@ def test_groups_have_the_members_their_relation_made(own, toy_corpus, toy_relati
 def test_inputs_that_fail_are_stored_errors_and_the_run_goes_on(own, toy_corpus, toy_relations, engine):
     ran = run(engine, toy_corpus(), own.specs("failing", "calm"), toy_relations, InProcess())
     failing, calm = own.specs("failing", "calm")
-    assert ran.first_error == "RuntimeError: seven is out of order"
+    assert ran.counts.first_error == "RuntimeError: seven is out of order"
     assert ran.counts.failed > 0
     assert any("failed: the errors are stored" in line and "seven is out of order" in line for line in ran.lines())
     for relation in ("T1", "T2"):
