@@ -28,6 +28,7 @@ from audit.packs.english.comparatives import exchange, rephrase, reverse
 from audit.packs.english.contractions import contract, expand
 from audit.packs.english.coordination import swap, swappable
 from audit.packs.english.emphasis import ADVERBS, article, places
+from audit.packs.english.guard import drawn, replaced
 from audit.packs.english.negation import negate
 from audit.packs.english.number import changes
 from audit.packs.english.passages import passages
@@ -524,8 +525,7 @@ def numbers(text: Analysis, choices: random.Random) -> str | None:
     >>> numbers(Analysis("I made a film."), random.Random(0))
     'I made some films.'
     """
-    candidates = changes(text.tokens)
-    return text.replace(choices.choice(candidates)) if candidates else None
+    return next(filter(None, (replaced(text, change) for change in drawn(changes(text), choices))), None)
 
 
 @parsed(
