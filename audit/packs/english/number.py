@@ -250,7 +250,7 @@ def _attribute(tree: Parse, said: Word, noun: Word, change: Change) -> bool:
     """What the noun is said to be, in its number, or in none."""
     if said.tag == noun.tag and _singular(said):
         return _phrase(tree, said, change)
-    mass = noun.tag == said.tag == "NN" and tree.child(said.index, "det", "poss", "nummod") is None
+    mass = noun.tag == said.tag == "NN" and said.text.islower() and tree.child(said.index, "det", "poss", "nummod") is None
     return mass or said.lower in _SINGULAR_OF_SEVERAL or said.tag.startswith(("JJ", "VB", "IN"))
 
 

@@ -589,10 +589,8 @@ def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
     >>> swapped_conjuncts(Analysis("The film is wonderful and exciting."), random.Random(0))
     'The film is exciting and wonderful.'
     """
-    pairs = swappable(text.tokens)
-    if pairs:
-        return swap(text, choices.choice(pairs))
-    return exchange(text, "from")
+    made = (swap(text, pair) for pair in drawn(swappable(text), choices))
+    return next(filter(None, made), None) or exchange(text, "from")
 
 
 @parsed(
