@@ -11,7 +11,8 @@ from functools import lru_cache
 from typing import TypeVar
 
 from audit.packs.english.parser import Parse, Word, tree_of
-from audit.packs.english.vocabulary import QUOTING
+from audit.packs.english.tagging import base, forms, known_as
+from audit.packs.english.vocabulary import FINITE, QUOTING
 from audit.text.analysis import Analysis
 from audit.text.tokens import Token, words
 
@@ -30,6 +31,19 @@ _PROTECTED = re.compile(
 _MAY_BE = re.compile(r"[@#`_<&(\d/]|\w\.\w|[a-z][A-Z]")
 _SINGULAR = words("a an this that every each another")
 _SEVERAL = words("these those many several few both")
+_NUMBERS = {"NN": "singular", "NNP": "singular", "NNS": "plural", "NNPS": "plural"}
+_ONE = words("he she it this that everything everyone everybody nothing nobody each one")
+_MANY = words("we you they these those both many few people")
+_OF_MANY = words(
+    "some most none lot lots number couple half majority all any rest plenty more less percent what"
+)
+"""Subjects whose number is that of other words."""
+_VERBAL = words("VB VBD VBG VBN VBP VBZ MD")
+_NOMINAL = words("dobj pobj amod compound nsubj nsubjpass poss nummod det appos npadvmod attr dative")
+"""Relations that no finite verb has."""
+_CAUSATIVES = words("make let help see watch hear feel have go come do be")
+"""Verbs that a bare infinitive follows."""
+_AUXILIARIES = words("is are am 's 're 'm was were has have 've had do does did get gets")
 _LOOSE = words("punct advmod npadvmod prep neg intj dep")
 """Relations whose head the parser moves with no meaning lost."""
 
@@ -78,6 +92,83 @@ def reads_well(
         if word.relation != was.relation or places[word.head] != head:
             return False
     return {places[index] for index in disagreeing(new)} <= disagreeing(old)
+
+
+def sound(tree: Parse) -> bool:
+    """Whether the parse of a text hangs together: no finite verb may be another word, and no other word a finite verb.
+
+    >>> sound(tree_of(Analysis("It is good.").tokens)), sound(tree_of(Analysis("Mystery solved.").tokens))
+    (True, False)
+    """
+    return not any(_is_doubtful(tree, word) for word in tree)
+
+
+def _is_doubtful(tree: Parse, word: Word) -> bool:
+    children = list(tree.children(word.index))
+    relations = [child.relation for child in children]
+    following = tree[word.index + 1].tag if word.index + 1 < len(tree) else "."
+    if word.tag in ("POS", "PRP$"):  # "the film's not bad", "its a film"
+        return following in (("RB", "DT", "VBG") if word.tag == "POS" else ("DT", "VBG", "IN", "PRP", "MD"))
+    subject, aided = tree.subject_of(word), "aux" in relations or "auxpass" in relations
+    if word.tag not in _VERBAL:
+        hidden = word.tag == "NNS" and known_as(word.lower, "VERB") and not known_as(word.lower, "NOUN")
+        governs = "dobj" in relations or ("nsubj" in relations and word.relation != "ccomp")
+        return hidden or governs or (word.relation == "relcl" and word.tag[:2] == "NN")
+    if relations.count("nsubj") > 1 or (word.relation in _NOMINAL and word.tag in FINITE):
+        return True  # "hope all is well"
+    before = tree[word.index - 1].text if word.index else ""
+    if word.text.istitle() and before[:1].isalnum() and not (before[0].isupper() and word.tag in FINITE):
+        return True
+    return _has_doubtful_form(tree, word, subject, aided, relations)
+
+
+def _has_doubtful_form(tree: Parse, word: Word, subject: Word | None, aided: bool, relations: list[str]) -> bool:
+    head, is_auxiliary = tree[word.head], word.relation in ("aux", "auxpass")
+    own = "nsubj" in relations or "nsubjpass" in relations
+    if word.tag == "VBG":  # "going to leave when he gets home"
+        return word.relation == "ROOT" and not aided and any(under.tag in FINITE for under in tree.under(word.index))
+    if word.tag == "MD" or (is_auxiliary and word.tag in ("VB", "VBN")):
+        return False
+    if word.tag == "VB":
+        joined = word.relation == "conj" and head.tag == "VB"
+        led = word.relation in ("xcomp", "ccomp") and base(head.lower) in _CAUSATIVES
+        return not (aided or joined or led) or (word.relation == "ROOT" and not own)
+    if word.tag == "VBN":
+        joined = word.relation == "conj" and head.tag != "VBN"
+        return not aided and (word.relation == "ROOT" or joined or (own and word.relation != "ccomp"))
+    if subject is None and word.tag == "VBP":
+        return True  # "Don't be late"
+    if is_auxiliary:
+        return word.low not in _AUXILIARIES
+    if aided or word.lower in forms(word.lower, "VBD"):
+        return True  # "they put it on" may be either tense
+    if word.relation == "conj" and not own and (head.tag, word.tag) in (("VBN", "VBD"), ("VB", "VBP")):
+        return True  # "was displayed and fathomed", "will come and see": the form says nothing
+    if word.tag == "VBD" and word.relation == "ROOT" and {*relations} <= {"nsubj", "punct"} and subject is not None:
+        return subject.tag[:2] == "NN" and next(tree.children(subject.index), None) is None  # "Mystery solved."
+    number = number_of(tree, subject)
+    return number is not None and word.tag != "VBD" and (number == "singular") != (word.tag == "VBZ")
+
+
+def number_of(tree: Parse, subject: Word | None) -> str | None:
+    """`first` (I), singular or plural; None where it cannot be told."""
+    if subject is None or (subject.relation == "expl" and subject.lower != "it") or subject.lower in _OF_MANY:
+        return None
+    if subject.lower in ("who", "which", "that") and subject.tag in ("WDT", "WP"):  # of what they stand for
+        verb = tree[subject.head]
+        while verb.relation == "conj":
+            verb = tree[verb.head]
+        noun = tree[verb.head]
+        of = noun.relation == "pobj" or tree.child(noun.index, "prep")
+        return None if verb.relation != "relcl" or of else number_of(tree, noun)
+    if tree.child(subject.index, "conj") is not None:
+        joint = tree.child(subject.index, "cc")
+        return "plural" if joint is not None and joint.lower == "and" else None
+    if subject.lower == "i":
+        return "first"
+    if subject.lower in _ONE or subject.relation == "csubj":
+        return "singular"
+    return "plural" if subject.lower in _MANY else _NUMBERS.get(subject.tag)
 
 
 def places_of(tokens: Sequence[Token], new: Mapping[int, str]) -> list[int | None]:

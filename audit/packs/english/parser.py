@@ -81,6 +81,14 @@ class Parse(tuple[Word, ...]):
         """The subject of a verb."""
         return self.child(index, "nsubj", "nsubjpass", "expl", "csubj")
 
+    def subject_of(self, verb: Word) -> Word | None:
+        """The subject of a verb, be it that of the verb that it is joined with or helps."""
+        subject = self.subject(verb.index)
+        while subject is None and verb.relation in ("conj", "aux", "auxpass") and verb.head != verb.index:
+            verb = self[verb.head]
+            subject = self.subject(verb.index)
+        return subject
+
 
 @cache
 def model_name() -> str | None:
