@@ -32,7 +32,7 @@ from audit.packs.english.guard import drawn, replaced
 from audit.packs.english.negation import negate
 from audit.packs.english.number import changes
 from audit.packs.english.passages import passages
-from audit.packs.english.polarity import polar_words
+from audit.packs.english.polarity import feelings, polar_words
 from audit.packs.english.synonyms import replacements
 from audit.packs.english.tense import change_tense
 from audit.packs.english.upper_case import in_capitals, praise_or_blame
@@ -553,7 +553,7 @@ def exclamation(text: Analysis, choices: random.Random, strict: bool = True) -> 
         return None
     if not any(token.text == "." and token.start == at for token in text.tokens[-4:]):
         return None  # the full stop of "etc." or "U.S."
-    if strict and not polar_words(text):
+    if strict and not feelings(text):
         return None
     return text.text[:at] + "!" + text.text[at + 1 :]
 
