@@ -9,7 +9,7 @@ from audit.packs.english.guard import number_of, protected
 from audit.packs.english.number import agree
 from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.tagging import base
-from audit.resources import data_file
+from audit.resources import data_rows
 from audit.text.analysis import Analysis
 from audit.text.tokens import words
 
@@ -51,20 +51,14 @@ def antonyms() -> Mapping[str, str]:
     >>> antonyms()["faster"]
     'slower'
     """
-    table = {row[0]: row[1] for row in _rows()}
+    table = {row[0]: row[1] for row in data_rows("lexicons/comparatives.tsv")}
     return {opposite: word for word, opposite in table.items() if " " in opposite} | table
 
 
 @cache
 def judging() -> frozenset[str]:
     """The comparatives, and their antonyms, that call one side better: "faster", not "larger"."""
-    return frozenset(word for row in _rows() if row[2:] for word in row[:2])
-
-
-@cache
-def _rows() -> list[list[str]]:
-    lines = data_file("lexicons/comparatives.tsv").read_text(encoding="utf-8").splitlines()
-    return [line.split("\t") for line in lines if line and not line.startswith("#")]
+    return frozenset(word for row in data_rows("lexicons/comparatives.tsv") if row[2:] for word in row[:2])
 
 
 def find(text: Analysis, joint: str = "than") -> Comparison | None:

@@ -4,7 +4,6 @@ Both are of one kind, and what modifies binds to both or to neither: "a dark and
 it" or "good songs and jokes" no.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -13,7 +12,7 @@ from audit.packs.english.emphasis import article
 from audit.packs.english.guard import protected, reads_well
 from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.tagging import base, known_as, singular
-from audit.resources import data_file
+from audit.resources import data_rows
 from audit.text.analysis import Analysis
 from audit.text.tokens import words
 
@@ -60,9 +59,7 @@ class Pair:
 
 @cache
 def _fixed_pairs() -> frozenset[tuple[str, str]]:
-    lines = data_file("lexicons/fixed_pairs.tsv").read_text(encoding="utf-8").splitlines()
-    pairs = [line.split("\t") for line in lines if not line.startswith("#")]
-    return frozenset((_lemma(first), _lemma(second)) for first, second in pairs)
+    return frozenset((_lemma(first), _lemma(second)) for first, second in data_rows("lexicons/fixed_pairs.tsv"))
 
 
 def _lemma(word: str) -> str:

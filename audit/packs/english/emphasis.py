@@ -1,16 +1,15 @@
 """Where an emphasizing adverb can stand in English, and which one; and the article before it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from audit.errors import AuditError
 from audit.packs.english.guard import protected
 from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.polarity import polar_words
 from audit.packs.english.tagging import base, forms
 from audit.packs.english.vocabulary import NEGATIONS
-from audit.resources import data_file
+from audit.resources import data_rows
 from audit.text.analysis import Analysis
 from audit.text.tokens import Token, words
 
@@ -20,7 +19,6 @@ ADVERBS: Mapping[str, tuple[str, ...]] = {
     "truly": ("truly", "really"),
     "really": ("really",),
 }
-_PLACES = ("any", "predicative", "verb")
 _NEVER = "never"
 _ADVERSATIVE = words("but yet however nevertheless nonetheless")
 _CONCESSIVE = words("although though while whereas despite albeit")
@@ -60,8 +58,8 @@ class Place:
 def gradable() -> Mapping[str, tuple[str, str]]:
     """Adjective, or form of a verb of liking -> (degree, place), from data/lexicons/gradable.tsv."""
     entries: dict[str, tuple[str, str]] = {}
-    for degree, place, line in _lines():
-        for word in line if degree != _NEVER else ():
+    for degree, place, line in data_rows("lexicons/gradable.tsv"):
+        for word in line.split() if degree != _NEVER else ():
             inflected = [form for tag in ("VBZ", "VBD") for form in forms(word, tag)] if place == "verb" else []
             for form in (word, *inflected):
                 entries.setdefault(form, (degree, place))
@@ -71,18 +69,8 @@ def gradable() -> Mapping[str, tuple[str, str]]:
 @cache
 def _fixed() -> Mapping[str, frozenset[str]]:
     """Adjective -> nouns with which it names one thing, from the same file."""
-    return {adjective: frozenset(nouns) for degree, adjective, nouns in _lines() if degree == _NEVER}
-
-
-def _lines() -> Iterator[tuple[str, str, list[str]]]:
-    path = data_file("lexicons/gradable.tsv")
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if not line or line.startswith("#"):
-            continue
-        columns = line.split("\t")
-        if len(columns) != 3 or (columns[0] != _NEVER and (columns[0] not in ADVERBS or columns[1] not in _PLACES)):
-            raise AuditError(f"{path.name}, line {number}: need degree, place and words, separated by tabs")
-        yield columns[0], columns[1], columns[2].split()
+    rows = data_rows("lexicons/gradable.tsv")
+    return {adjective: words(nouns) for degree, adjective, nouns in rows if degree == _NEVER}
 
 
 def places(text: Analysis, strict: bool = True) -> list[Place]:

@@ -8,13 +8,12 @@ phrase ("it", "they", "each").
 from collections.abc import Mapping
 from functools import cache
 
-from audit.errors import AuditError
 from audit.packs.english.emphasis import article
 from audit.packs.english.guard import protected
 from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.tagging import base, forms, plural
 from audit.packs.english.vocabulary import NEGATIONS
-from audit.resources import data_file
+from audit.resources import data_rows
 from audit.text.analysis import Analysis
 from audit.text.tokens import Token, words
 
@@ -83,14 +82,7 @@ def countables() -> tuple[Mapping[str, str], Mapping[str, str]]:
 @cache
 def _uses() -> Mapping[str, frozenset[str]]:
     """The nouns of each use, as data/lexicons/countables.tsv explains it."""
-    path, uses = data_file("lexicons/countables.tsv"), {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        use, tab, nouns = line.partition("\t")
-        if line and not line.startswith("#"):
-            if not tab or use not in ("the", "any", "person", "own"):
-                raise AuditError(f"{path.name}, line {number}: need `the`, `any`, `person` or `own`, a tab, and nouns")
-            uses[use] = words(nouns)
-    return uses
+    return {use: words(nouns) for use, nouns in data_rows("lexicons/countables.tsv")}
 
 
 def changes(text: Analysis) -> list[Change]:

@@ -7,11 +7,10 @@ asked of a system that is audited, so this list is the project's own.
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
-from audit.errors import AuditError
 from audit.packs.english.parser import Word, tree_of
 from audit.packs.english.tagging import base, forms, plural, singular
 from audit.packs.english.vocabulary import NEGATIONS
-from audit.resources import data_file
+from audit.resources import data_rows
 from audit.text.analysis import Analysis
 from audit.text.tokens import words
 
@@ -34,21 +33,14 @@ _MOST = words("recommend praise thank love admire")
 def lexicon() -> Mapping[str, Mapping[str, int]]:
     """Word form -> beginning of its tag -> 1 for praise, -1 for blame, from data/lexicons/polar.tsv.
 
-    Raises AuditError naming a bad line.
-
     >>> lexicon()["enjoyed"]
     {'VB': 1, 'JJ': 1}
     """
-    path, entries = data_file("lexicons/polar.tsv"), dict[str, dict[str, int]]()
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if not line or line.startswith("#"):
-            continue
-        columns = line.split("\t")
-        if len(columns) != 3 or columns[0] not in _POLES or columns[1] not in _TAGS:
-            raise AuditError(f"{path.name}, line {number}: need pole, part of speech and words, separated by tabs")
-        for word in columns[2].split():
-            for form, tags in _forms(word, columns[1]):
-                entries.setdefault(form, {}).update(dict.fromkeys(tags, _POLES[columns[0]]))
+    entries: dict[str, dict[str, int]] = {}
+    for pole, part, line in data_rows("lexicons/polar.tsv"):
+        for word in line.split():
+            for form, tags in _forms(word, part):
+                entries.setdefault(form, {}).update(dict.fromkeys(tags, _POLES[pole]))
     return entries
 
 
