@@ -85,7 +85,11 @@ def _but(text: Analysis, tree: Parse, mark: int, sentence: range) -> str | None:
     first = text.text[tree[mark + 1].start : tree[end - 1].end]
     if tree[sentence.start].text[0].isupper():
         first = first[0].upper() + first[1:]
-    second = text.text[tree[rest.start].start : tree[rest.stop - 1].end] if leads else _inside(text, tree, rest.start, rest.stop)
+    second = (
+        text.text[tree[rest.start].start : tree[rest.stop - 1].end]
+        if leads
+        else _inside(text, tree, rest.start, rest.stop)
+    )
     return second and f"{text.text[: tree[sentence.start].start]}{first}, but {second}{text.text[tree[last - 1].end :]}"
 
 
@@ -108,9 +112,16 @@ def _states(tree: Parse, verb: Word, begin: int, apart: Word | None = None) -> b
     if subject is None or subject.index > verb.index or not tree.is_finite(verb.index):
         return False
     before = [child for child in tree.children(verb.index) if child.index < verb.index and child is not apart]
-    if subject.tag in ("WP", "WDT", "WRB") or subject.lower == "that" or any(child.relation in _RUNNING_ON for child in before):
+    if (
+        subject.tag in ("WP", "WDT", "WRB")
+        or subject.lower == "that"
+        or any(child.relation in _RUNNING_ON for child in before)
+    ):
         return False  # "that's okay, but"; "it is long, I like it, but"
-    if any(word in ("not", "n't") and after in ("only", "just", "merely") for word, after in pairwise([w.low for w in tree])):
+    if any(
+        word in ("not", "n't") and after in ("only", "just", "merely")
+        for word, after in pairwise([w.low for w in tree])
+    ):
         return False
     opening = tree[begin]
     while opening.index not in (verb.index, opening.head) and opening.head != verb.index:

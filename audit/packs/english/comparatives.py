@@ -86,7 +86,9 @@ def find(text: Analysis, joint: str = "than") -> Comparison | None:
     if one is None or two is None or one.stop != finite.index or two.start != than.index + 1:
         return None
     allowed = {verb.index, *(word.index for word in tree.under(quality.index))}
-    allowed |= {word.index for word in tree.children(verb.index) if word.relation in ("advmod", "neg", "aux", "npadvmod")}
+    allowed |= {
+        word.index for word in tree.children(verb.index) if word.relation in ("advmod", "neg", "aux", "npadvmod")
+    }
     if not allowed.issuperset(range(finite.index + 1, first)) or not _POINTING.isdisjoint(text.low[two.stop :]):
         return None
     found = Comparison(one, two, range(first, than.index), subject, other, finite, verb)
@@ -111,7 +113,7 @@ def _comparative(tree: Parse, than: Word) -> int | None:
 def _phrase(tree: Parse, head: Word) -> range | None:
     """The words of a noun phrase that may stand on either side of a comparison."""
     inside = tree.under(head.index)
-    if inside[-1].index - inside[0].index + 1 != len(inside) or any(word.text in ",;:()\"“”-" for word in inside):
+    if inside[-1].index - inside[0].index + 1 != len(inside) or any(word.text in ',;:()"“”-' for word in inside):
         return None
     if head.tag[:3] == "PRP" or head.tag == "DT":
         fits = len(inside) == 1 or (head.lower == "one")

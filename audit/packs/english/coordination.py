@@ -38,9 +38,7 @@ _SHARED_DEGREES = words("very so too really quite pretty extremely incredibly bo
 """Adverbs before two adjectives that are said of both."""
 _SINGLE = words("a an this that another each every one")
 _UNSHARED = words("no neither any all some this these those that")
-_SLANTED = words("and or but nor than / & - ' \" ''")
 _POINTING = words("PRP PRP$ WDT WP WRB CD EX FW LS SYM UH")
-_BINDING = ("JJ", "RBR", "RBS", "NN", "CD", "POS", "VBG", "VBN")
 _GOING_ON = words("IN TO JJ NN NNS NNP NNPS WDT WP WRB POS HYPH CD RP")
 """Tags of what behind two nouns may hang on the nearer one alone."""
 
@@ -115,45 +113,30 @@ def swap(text: Analysis, pair: Pair) -> str | None:
 def _pair(tree: Parse, joint: Word) -> Pair | None:
     first = tree[joint.head]
     seconds = [word for word in tree.children(first.index) if word.relation == "conj" and word.index > joint.index]
-    if joint.relation != "cc" or joint.text.istitle() or first.index > joint.index or len(seconds) != 1:
+    if joint.relation != "cc" or len(seconds) != 1:
         return None
-    second = seconds[0]
-    kind = _KINDS.get(first.tag, "")
-    same = kind and (kind == _KINDS.get(second.tag) or {first.tag, second.tag} == {"JJ", "NNP"})
-    if not same or not _alone(tree, first, second):
+    second, kind = seconds[0], _KINDS.get(first.tag, "")
+    if not kind or (kind != _KINDS.get(second.tag) and {first.tag, second.tag} != {"JJ", "NNP"}):
         return None
     after, stop = tree.under(second.index), joint.index - (tree[joint.index - 1].text == ",")
     while after[-1].tag in (",", ".", ":"):
         after.pop()
-    start, right = joint.index + 1, after[-1].index + 1
-    if stop < joint.index and first.relation != "conj":
-        return None
-    if (after[0].index, right - start) != (start, len(after)):
-        return None
-    spans_of = {"noun": _nouns, "name": _nouns, "VBZ": _states}.get(kind, _modifiers)
-    spans = spans_of(tree, first, second, stop, right)
-    if spans is None:
+    listed = first.relation == "conj"
+    if (stop < joint.index and not listed) or (listed and tree.child(first.head, "cc") is not None):
+        return None  # a comma ends a list, or a clause; "oil and gas and chemicals"
+    right, starts = after[-1].index + 1, {"noun": _nouns, "name": _nouns, "VBZ": _states}.get(kind, _modifiers)
+    spans = starts(tree, first, second, stop, right)
+    if spans is None or spans[1] != joint.index + 1:
         return None
     pair = Pair(spans[0], stop, spans[1], right, first.index, second.index)
     return pair if _reads(tree, pair) else None
-
-
-def _alone(tree: Parse, first: Word, second: Word) -> bool:
-    """Whether a coordination is no part of another one, but for the end of a list with commas."""
-    if tree.child(second.index, "cc", "conj") is not None:
-        return False
-    while first.relation == "conj":
-        first = tree[first.head]
-        if tree.child(first.index, "cc") is not None:
-            return False
-    return True
 
 
 def _reads(tree: Parse, pair: Pair) -> bool:
     """Whether neither side points to the other or has a place in time, and no pair of words is a fixed one."""
     first, second = tree[pair.left : pair.stop], tree[pair.start : pair.right]
     sides = (*first, *second)
-    if not (first and second) or any(
+    if any(
         word.lower in _BARRED or word.tag in _POINTING or not word.text.replace("-", "").replace("'", "").isalpha()
         for word in sides
     ):
@@ -161,16 +144,17 @@ def _reads(tree: Parse, pair: Pair) -> bool:
     ends = (first[0].lower, second[0].lower), (first[-1].lower, second[-1].lower)
     if first[-1].lower == second[-1].lower or any(tuple(map(_lemma, end)) in _fixed_pairs() for end in ends):
         return False
+    opening = opens(tree, pair.left) and first[0].text[0].isupper()
+    named = any(word.text[0].isupper() for word in sides[opening:])
+    if named and (not (first[-1].text[0].isupper() and second[-1].text[0].isupper()) or _is_longer_name(tree, pair)):
+        return False
+    return not opening or keeps_capital(tree, pair.left) is not None
+
+
+def _is_longer_name(tree: Parse, pair: Pair) -> bool:
     around = [tree[index] for index in (pair.left - 1, pair.right) if 0 <= index < len(tree)]
-    if any(word.lower in _SLANTED for word in around):
-        return False
-    opening = opens(tree, pair.left)
-    named = any(word.text[0].isupper() for word in sides[opening:]) and not tree[pair.first].text.isupper()
-    if named and any(word.text[0].isupper() and not opens(tree, word.index) for word in around):
-        return False  # a part of a longer name
-    if named and {word.text[0].isupper() for word in (first[-1], second[-1])} != {True}:
-        return False
-    return not opening or not first[0].text[0].isupper() or keeps_capital(tree, pair.left) is not None
+    shouted = tree[pair.first].text.isupper()
+    return any(word.text[0].isupper() and not shouted and not opens(tree, word.index) for word in around)
 
 
 def _begin(tree: Parse, word: Word) -> list[Word]:
@@ -188,8 +172,6 @@ def _nouns(tree: Parse, first: Word, second: Word, stop: int, right: int) -> tup
         begins[0] = [word for word in begins[0] if word.index > first.head and word.tag not in (",", "CC")]
     determiners = [tree.child(word.index, "det", "poss", "predet") for word in (first, second)]
     one, other = (len(begin) - 1 - (det is not None) for begin, det in zip(begins, determiners, strict=True))
-    if any(word.tag in ("RB", "IN", ",", "CC") or word.relation == "relcl" for begin in begins for word in begin):
-        return None
     if (one > 0) != (other > 0) and (one > 0 or determiners[1] is None):
         return None  # "good songs and jokes"
     if determiners[1] is not None:
@@ -200,53 +182,29 @@ def _nouns(tree: Parse, first: Word, second: Word, stop: int, right: int) -> tup
         one > 0 or determiners[0].lower in _SINGLE or first.tag != second.tag or first.tag[:3] == "NNP"
     ):
         return None  # "a camera and lenses", "the Americas and Africa"
-    left = begins[0][-1 - max(one, 0)].index
-    before = tree[left - 1] if left else None
-    if before is not None and determiners[0] is None and (before.tag.startswith(_BINDING) or before.tag == "PRP$"):
-        return None
-    hidden = before is not None and before.tag in ("VB", "VBP", "TO") and known_as(second.lower, "VERB")
-    return None if hidden and after is not None and after.tag not in (".", ",") else (left, begins[1][0].index)
+    return begins[0][-1 - max(one, 0)].index, begins[1][0].index
 
 
 def _modifiers(tree: Parse, first: Word, second: Word, stop: int, right: int) -> tuple[int, int] | None:
     """ "dark and funny" before a noun or behind a verb, "slowly and carefully"."""
-    if (first.index + 1, second.index + 1) != (stop, right):
-        return None
-    participles = {first.tag, second.tag} & {"VBN", "VBG"}
-    if participles and not all(known_as(word.lower, "ADJ") or word.tag == "VBN" for word in (first, second)):
+    verbs = {first.tag, second.tag} & {"VBN", "VBG"} and not all(
+        known_as(word.lower, "ADJ") for word in (first, second)
+    )
+    if (first.index + 1, second.index + 1) != (stop, right) or verbs:
         return None  # "fruitful and multiplying"
-    top = first
-    while top.relation == "conj":
-        top = tree[top.head]
-    if participles and top.relation not in ("amod", "acomp", "conj", "oprd"):
-        return None
-    if first.tag == "RB" and not (first.lower.endswith("ly") and second.lower.endswith("ly")):
-        return None
-    adverbs = [
+    before, after = (
         [word for word in _begin(tree, head) if word.index < head.index and word.relation == "advmod"]
         for head in (first, second)
-    ]
-    if any(len(side) > 1 for side in adverbs) or (adverbs[1] and not adverbs[0]):
-        return None
-    if adverbs[0] and not adverbs[1]:
-        return (first.index, second.index) if adverbs[0][0].lower in _SHARED_DEGREES else None
-    before, after = tree[first.index - 1] if first.index else None, tree[right] if right < len(tree) else None
-    if top.relation == "amod":
-        if before is not None and before.tag == "CD":
-            return None  # "$2,000 fine and two-week suspension"
-    elif after is not None and after.tag in ("NN", "NNS", "TO", "IN"):
-        return None  # "small and hard | to turn"
-    elif before is not None and before.tag == "DT":
-        return None
-    begins = [adverbs[at][0].index if adverbs[at] else head.index for at, head in enumerate((first, second))]
-    return begins[0], begins[1]
+    )
+    if before and not after:  # said of both, or of the first alone
+        return (first.index, second.index) if before[0].lower in _SHARED_DEGREES else None
+    return None if after and not before else ((before or [first])[0].index, (after or [second])[0].index)
 
 
 def _states(tree: Parse, first: Word, second: Word, stop: int, right: int) -> tuple[int, int] | None:
     """ "It is boring and lacks humour": two states of one subject, told in no order."""
-    subject = tree.subject(first.index)
-    if subject is None or tree.subject(second.index) is not None or not {base(first.lower), base(second.lower)} <= _STATES:
-        return None
+    of_one = tree.subject(first.index) is not None and tree.subject(second.index) is None
     ends = right == len(tree) or tree[right].tag in (".", ",")
-    begins = tree.under(second.index)[0] is second and tree.under(subject.index)[-1].index == first.index - 1
-    return (first.index, second.index) if begins and ends else None
+    return (
+        (first.index, second.index) if of_one and ends and {base(first.lower), base(second.lower)} <= _STATES else None
+    )

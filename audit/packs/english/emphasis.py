@@ -40,8 +40,6 @@ _BARRED_BEFORE = words(
     "fucking freaking fraking fricking frickin damn goddamn bloody feel"
 )
 _BARRED_AFTER = words("enough than as")
-_CALLS = words("sweet cool great good neat")
-"""Adjectives that are calls where they stand alone: "Sweet!"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,19 +113,14 @@ def _reads(tree: Parse, word: Word, place: str) -> bool:
         or (before.tag.startswith("RB") and before.lower not in _BEFORE_ADVERBS)
     ):
         return False
+    if after is not None and (after.lower in _BARRED_AFTER or (after.text[0] in "-/'’" and after.start == word.end)):
+        return False
     return (_verb_reads if place == "verb" else _adjective_reads)(tree, word, place, after)
 
 
 def _adjective_reads(tree: Parse, word: Word, place: str, after: Word | None) -> bool:
-    if word.tag not in ("JJ", "VBN", "VBG") and not (word.tag in ("RB", "NN") and word.relation == "acomp"):
-        return False
-    if after is not None and (after.lower in _BARRED_AFTER or (after.text[0] in "-/'’" and after.start == word.end)):
-        return False
-    modified = [child for child in tree.children(word.index) if child.relation.endswith("advmod")]
-    if any(child.index < word.index and child.lower not in _BEFORE_ADVERBS for child in modified):
-        return False
-    if word.tag != "JJ" and tree.child(word.index, "aux", "auxpass", "dobj", "agent"):
-        return False  # a verb: "is appealing the decision"
+    if word.tag not in ("JJ", "VBN", "VBG") or (word.tag != "JJ" and tree.child(word.index, "aux", "auxpass", "dobj")):
+        return False  # "is appealing the decision"
     first = word
     while first.relation == "conj" and tree[first.head].tag[:2] in ("JJ", "VB") and not tree.subject(first.index):
         first = tree[first.head]
@@ -135,66 +128,41 @@ def _adjective_reads(tree: Parse, word: Word, place: str, after: Word | None) ->
         return False  # "so clear and bright"
     noun = tree[first.head]
     if first.relation == "amod" and noun.index > word.index:
-        return place == "any" and _reads_before_noun(tree, word, noun, after)
-    if after is not None and after.tag.startswith(("NN", "JJ", "VBN", "VBG", "CD")):
-        return False
-    called = word.lower in _CALLS and opens_sentence(tree, word.index) and (after is None or after.text in ".!")
-    to_go = [token.lower for token in tree[word.index : word.index + 3]] == ["good", "to", "go"]
-    return first.relation in _PREDICATES and noun.index <= first.index and not (called or to_go)
-
-
-def _reads_before_noun(tree: Parse, word: Word, noun: Word, after: Word | None) -> bool:
-    if noun.tag.startswith("NNP") or after is None or after.tag in ("NNP", "NNPS", "VBN", "VBG", "VBD", "CD"):
-        return False
-    if {after.lower, noun.lower} & _fixed().get(word.lower, frozenset()):
-        return False
-    before = tree[word.index - 1] if word.index else None  # "the other good one"
-    return before is None or before.head != noun.index or before.relation not in ("amod", "compound", "nummod")
+        before = tree[word.index - 1] if word.index else None  # "the other good one"
+        alone = before is None or before.head != noun.index or before.relation not in ("amod", "compound", "nummod")
+        fixed = after is not None and {after.lower, noun.lower} & _fixed().get(word.lower, frozenset())
+        return place == "any" and alone and not fixed and noun.tag[:3] != "NNP"
+    goes_on = after is not None and after.tag.startswith(("NN", "JJ", "VBN", "VBG", "CD"))
+    return first.relation in _PREDICATES and noun.index <= first.index and not goes_on
 
 
 def _verb_reads(tree: Parse, word: Word, place: str, after: Word | None) -> bool:
-    if word.tag[:2] != "VB" or word.tag == "VBG" or after is None:
-        return False
     helpers = {child.lower for child in tree.children(word.index) if child.relation in ("aux", "auxpass")}
     subject = tree.subject(word.index)
+    if word.tag[:2] != "VB" or word.tag == "VBG" or after is None or after.tag == "TO" or helpers - _HELPERS:
+        return False
     if subject is None:  # "Love this place."
-        opens = word.relation == "ROOT" and opens_sentence(tree, word.index) and not helpers
-        return opens and word.lower.startswith(("love", "hate")) and after.tag in ("DT", "PRP", "PRP$", "WRB")
-    if subject.index > word.index or subject.tag in ("WP", "WDT") or helpers - _HELPERS:
-        return False
-    if word.lower.startswith("recommend") and (subject.lower not in ("i", "we") or after.lower == "against"):
-        return False
-    return not (word.lower.startswith("like") and after.tag == "TO") and (word.tag != "VB" or bool(helpers))
+        return word.relation == "ROOT" and opens_sentence(tree, word.index) and after.tag in ("DT", "PRP", "PRP$")
+    return subject.tag not in ("WP", "WDT") and (word.tag != "VB" or bool(helpers))
 
 
 def _is_stated(tree: Parse, word: Word) -> bool:
     """Whether a reader takes the word for what the text says: nothing above it is negated, wished, asked or compared."""
-    if next((token.text[-1] for token in tree[word.index :] if token.text.endswith((".", "!", "?"))), "") == "?":
+    if "?" in (token.text for token in tree[word.index :]):
         return False
     node = word
     while True:
         head = tree[node.head]
-        lemma, above = base(node.lower) or node.lower, base(head.lower) or head.lower
-        mark, children = tree.child(node.index, "mark"), list(tree.children(node.index))
+        lemma, above, mark = base(node.lower), base(head.lower) or head.lower, tree.child(node.index, "mark")
         reported = node.relation == "ccomp" and node.index > head.index  # else a sentence with a comma after it
-        if (
-            (node is not word and lemma in _UNREAL)
-            or node.relation in ("pcomp", "csubj", "csubjpass")
-            or (reported and above not in _REPORTING)
-            or (lemma == "be" and node.tag == "VB" and tree.child(node.index, "nsubj", "aux") is None)  # "Be nice."
-            or (
-                node.relation in ("advcl", "acl")
-                and not (mark.lower == "because" if mark is not None else node.tag == "VBG")
-            )
-        ):
+        depends = node.relation in ("advcl", "acl") and (mark.lower != "because" if mark else node.tag != "VBG")
+        wished = node is not word and (lemma or node.lower) in _UNREAL
+        if depends or wished or node.relation in ("pcomp", "csubj") or (reported and above not in _REPORTING):
             return False
-        for child in children:
+        for child in tree.children(node.index):
             unreal = child.low in _UNREAL and child.relation not in ("prep", "cc") and child.index < word.index
-            if (
-                child.relation == "neg"
-                or (child.tag == "TO" and child.relation == "aux" and above not in _SEEMING)
-                or (unreal and (lemma != "recommend" or child.relation != "aux"))
-            ):
+            to_be = child.tag == "TO" and child.relation == "aux" and above not in _SEEMING
+            if child.relation == "neg" or to_be or (unreal and (lemma != "recommend" or child.relation != "aux")):
                 return False
         if head is node:
             return True

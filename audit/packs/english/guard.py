@@ -34,9 +34,7 @@ _SEVERAL = words("these those many several few both")
 _NUMBERS = {"NN": "singular", "NNP": "singular", "NNS": "plural", "NNPS": "plural"}
 _ONE = words("he she it this that everything everyone everybody nothing nobody each one")
 _MANY = words("we you they these those both many few people")
-_OF_MANY = words(
-    "some most none lot lots number couple half majority all any rest plenty more less percent what"
-)
+_OF_MANY = words("some most none lot lots number couple half majority all any rest plenty more less percent what")
 """Subjects whose number is that of other words."""
 _VERBAL = words("VB VBD VBG VBN VBP VBZ MD")
 _NOMINAL = words("dobj pobj amod compound nsubj nsubjpass poss nummod det appos npadvmod attr dative")

@@ -27,7 +27,9 @@ _JARRING = words(
     "therefore apparently reportedly thankfully rightly justly wisely half enough since till because if unlike like"
 )
 """Words of the main clause that jar with "not", or that "not" would make mean something else."""
-_SENTENCE_ADVERBS = words("certainly definitely probably clearly obviously surely undoubtedly actually basically frankly")
+_SENTENCE_ADVERBS = words(
+    "certainly definitely probably clearly obviously surely undoubtedly actually basically frankly"
+)
 """They speak of the whole sentence, so that "not" comes after them: "is certainly not", "certainly does not work"."""
 _REPORTING = words(
     "think believe guess suppose say feel hope know wish bet suspect seem appear mean tend imagine turn thank"
@@ -82,7 +84,9 @@ def _main_verb(tree: Parse) -> Word | None:
             or (word.relation == "intj" and word.lower in _ASSENT)
         ):
             return None  # "How times have changed."
-    if any(_breaks(word, after, tensed) for word, after in pairwise(tree)) or not _may_lead(tree, verb, tensed, subject):
+    if any(_breaks(word, after, tensed) for word, after in pairwise(tree)) or not _may_lead(
+        tree, verb, tensed, subject
+    ):
         return None
     inner = {
         below.index
@@ -201,4 +205,6 @@ def _with_do(tree: Parse, verb: Word) -> dict[int, str] | None:
         opening, lemma = opening.upper(), lemma.upper()
     elif first.index == 0 and first.text.istitle():
         opening = opening.capitalize()
-    return {start: f"{opening} {lemma}"} if start == verb.index else {start: f"{opening} {first.text}", verb.index: lemma}
+    return (
+        {start: f"{opening} {lemma}"} if start == verb.index else {start: f"{opening} {first.text}", verb.index: lemma}
+    )

@@ -79,14 +79,18 @@ def change_tense(text: Analysis) -> str | None:
         return None
     if not protected(text).isdisjoint(verb.index for verb in verbs) or not sound(tree):
         return None
-    if {verb.low for verb in verbs} <= {"will", "wo", "'ll"} or (tenses == {"past"} and {v.tag for v in verbs} == {"MD"}):
+    if {verb.low for verb in verbs} <= {"will", "wo", "'ll"} or (
+        tenses == {"past"} and {v.tag for v in verbs} == {"MD"}
+    ):
         return None  # "it would please you" is no past: it waits for an "if"
     new: dict[int, str] = {}
     for verb in verbs:
         form = _past(tree, verb) if tenses == {"present"} else _present(tree, verb, verbs)
         if form is None:
             return None
-        new[verb.index] = form.upper() if verb.text.isupper() else form[0].upper() + form[1:] if verb.text.istitle() else form
+        new[verb.index] = (
+            form.upper() if verb.text.isupper() else form[0].upper() + form[1:] if verb.text.istitle() else form
+        )
         if form == "am" and text.low[verb.index + 1 : verb.index + 2] == ("n't",):
             new[verb.index + 1] = " not"
     return text.replace(new)

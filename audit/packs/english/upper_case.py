@@ -21,7 +21,9 @@ _PLAIN = words(
     "brb btw fyi idk imo imho mhm nope ok okay omg oops please pls plz rofl smh tbh ugh um wtf yep yup yes no so wow hi "
     "hello hey aw oh ah"
 )
-_LAUGHTER = re.compile(r"b?w?a?(?:ha)+h?|(?:he|ja)+|lo+l+z?|lm(?:f?a)+o+|hm+|e+w+|o+h+|a+h+|ya+y+|woo+t?|boo+|no+|so+|wo+w+|a+w+")
+_LAUGHTER = re.compile(
+    r"b?w?a?(?:ha)+h?|(?:he|ja)+|lo+l+z?|lm(?:f?a)+o+|hm+|e+w+|o+h+|a+h+|ya+y+|woo+t?|boo+|no+|so+|wo+w+|a+w+"
+)
 _AFTER_VERBS = words("DT PRP PRP$ TO WRB WP")
 
 
