@@ -158,9 +158,11 @@ def _is_or_has(tree: Parse, word: Word, before: Word, after: Word) -> str | None
         helped |= {head.lower, *(child.lower for child in tree.children(head.index) if child.index > word.index)}
     if helped & words("been got had become gotten"):
         return "has"
-    if word.relation != "aux" or head.tag not in ("VBN", "VBD") or "being" in helped:
+    if word.relation not in ("aux", "auxpass") or head.tag not in ("VBN", "VBD") or "being" in helped:
         return "is"
-    return "has" if "ever" in helped or tree.child(head.index, "dobj", "attr") else None
+    if "ever" in helped or (tree.child(head.index, "dobj") and head.lower not in words("called named titled told")):
+        return "has"  # "he's made a film"
+    return None if word.relation == "aux" else "is"
 
 
 def _may_be_short(tree: Parse, host: Word, verb: Word, after: Word) -> bool:

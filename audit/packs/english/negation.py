@@ -24,7 +24,7 @@ _JARRING = words(
     "indeed always again once often occasionally usually fairly rather quite pretty almost nearly practically "
     "virtually simply mostly largely partly plenty several lots such so both most all each every everything everyone "
     "everybody another even likewise first right far originally finally soon recently now then here thus hence "
-    "therefore apparently reportedly thankfully rightly justly wisely half enough since till because if unlike like"
+    "therefore apparently reportedly thankfully rightly justly wisely half enough since till because if unlike like than"
 )
 """Words of the main clause that jar with "not", or that "not" would make mean something else."""
 _SENTENCE_ADVERBS = words(
@@ -41,6 +41,7 @@ _OPINION = words("acomp attr dobj oprd xcomp advmod amod prep pobj conj agent pr
 """Relations to a head whose negation is that of the word, too."""
 _CERTAIN = BE_FINITE | words("do does did has have had can will 's 're 'm 've 'll")
 """What a strict negation may stand beside: "may not be good" is as unsure as "may be good"."""
+_ASKING = ("WP", "WRB", "WDT")
 _ASSENT = words("yes yeah yep yup sure ok okay thanks")
 _KNOWN = words("the this that these those")
 
@@ -67,96 +68,68 @@ def negate(text: Analysis, strict: bool = True) -> str | None:
 
 def _main_verb(tree: Parse) -> Word | None:
     """The main verb of a text with one plain statement, with names and signs or without."""
-    roots = [
-        root for root in tree.roots() if any(_is_word(tree, word) for word in tree.under(root.index))
-    ]  # but for handles and signs
+    roots = [root for root in tree.roots() if any(_is_word(tree, word) for word in tree.under(root.index))]
     if len(roots) != 1 or roots[0].tag[:2] not in ("VB", "MD") or base(roots[0].lower) in _REPORTING:
         return None
     verb = roots[0]
     tensed, subject = tree.tensed(verb.index), tree.subject(verb.index)
-    if tensed is None:
+    if tensed is None or (subject is None and (tensed.tag != "VBZ" or tree.under(verb.index)[0] is not tensed)):
+        return None  # but "works well": a review's sentence whose subject is the product
+    before = [word for word in tree.children(verb.index) if word.index < tensed.index]
+    if any(word.relation not in _BEFORE or (word is not subject and word.tag in _ASKING) for word in before):
+        return None  # "How times have changed."
+    if any(word.relation == "intj" and word.lower in _ASSENT for word in before) or not _is_one(tree, tensed):
         return None
-    for word in tree.children(verb.index):
-        if word.index < tensed.index and (
-            word.relation not in _BEFORE
-            or (word.relation == "advmod" and word.tag not in ("RB", "RBS"))
-            or (word is not subject and word.tag in ("WP", "WRB", "WDT"))
-            or (word.relation == "intj" and word.lower in _ASSENT)
-        ):
-            return None  # "How times have changed."
-    if any(_breaks(word, after, tensed) for word, after in pairwise(tree)) or not _may_lead(
-        tree, verb, tensed, subject
-    ):
-        return None
-    inner = {
-        below.index
-        for clause in tree.under(verb.index)
-        if clause.relation in ("relcl", "ccomp")
-        for below in tree.under(clause.index)
-    }
     under = tree.under(verb.index)
+    inner = {
+        below.index for word in under if word.relation in ("relcl", "ccomp") for below in tree.under(word.index)
+    }
     if any(word.lower in _JARRING for word in under if word.index not in inner):
         return None
-    return None if any(_goes_on(tree, word, verb) for word in under) else verb
+    return None if any(_goes_on(tree, word, verb) for word in under if word.index > verb.index) else verb
 
 
 def _is_word(tree: Parse, word: Word) -> bool:
+    """Whether it is no sign and no handle."""
     return word.text[0].isalnum() and tree[word.index - 1].text not in ("@", "#")
 
 
-def _breaks(word: Word, after: Word, tensed: Word) -> bool:
-    """Whether the text is more than a statement here: a quotation, a remark, a second sentence, "as well"."""
-    if word.text in (".", "!", "..."):
-        return after.text[0].isalnum() and word.index > tensed.index
-    quoted = word.text in ("'", "’") and word.tag != "POS"
-    return quoted or (word.text == "(" and word.index < tensed.index) or (word.lower, after.lower) == ("as", "well")
-
-
-def _may_lead(tree: Parse, verb: Word, tensed: Word, subject: Word | None) -> bool:
-    """Whether what stands before the verb is its subject; none is needed in "works well", as reviews have it."""
-    if subject is None:
-        begin = tree[tree.under(verb.index)[0].index : tensed.index]
-        begun = all(word.relation == "advmod" or word.text[0] == "@" for word in begin)
-        return begun and (tensed.tag == "VBZ" or (tensed.tag == "VBD" and tree.child(verb.index, "dobj") is not None))
-    if [word.text for word in tree[subject.index : tensed.index]].count(",") == 1:
-        return False
-    # "Missing from the box are the cables."
-    return not (subject.tag == "VBG" and tensed.lower in ("are", "were")) and tree[subject.index - 1].text != "@"
+def _is_one(tree: Parse, tensed: Word) -> bool:
+    """Whether the text is no more than a statement: no quotation, no second sentence, no "as well"."""
+    for word, after in pairwise(tree):
+        ended = word.text in (".", "!", "...") and word.index > tensed.index and after.text[0].isalnum()
+        quoted = word.text in ("'", "’") and word.tag != "POS"
+        if ended or quoted or (word.lower, after.lower) == ("as", "well"):
+            return False
+    return True
 
 
 def _goes_on(tree: Parse, word: Word, verb: Word) -> bool:
     """Whether a word after the verb heads what shares the verb's negation, or builds on what it would deny."""
     head = tree[word.head]
-    if word.index < verb.index:
-        return False
-    if word.relation == "acomp":
-        return tree.child(head.index, "acomp") is not word  # "it is bright, easy to read"
     if word.relation == "conj":  # "it is dull and shows it"; "it is small and easy to carry"
-        second = (head is verb and word.tag[:2] == "VB") or tree.tensed(word.index) is not None
-        return second or (head.relation == "acomp" and word.index != head.index + 2) or word.tag[:2] != head.tag[:2]
-    if word.relation == "ccomp" and head is verb:  # "it takes good pictures, that's clear"
-        begin = tree.under(word.index)[0].index
-        return "," in (tree[begin - 1].text, tree[begin].text) or tree.child(verb.index, "dobj") is not None
+        apart = head.relation == "acomp" and word.index != head.index + 2
+        return word.tag[:2] in ("VB", "MD") or apart or word.tag[:2] != head.tag[:2]
     if word.relation in ("relcl", "advcl") and head.tag[:2] in ("VB", "JJ"):
         subject = tree.subject(word.index)
         return subject is not None and subject.tag == "WDT"  # "it is small, which is nice"
-    return (word.relation == "appos" and head.head == verb.index) or (word.relation == "mark" and word.lower == "as")
+    if word.relation == "ccomp" and head is verb:  # "it takes good pictures, that's clear"
+        return tree.child(verb.index, "dobj") is not None or tree[tree.under(word.index)[0].index - 1].text == ","
+    return word.relation == "acomp" and tree.child(head.index, "acomp") is not word  # "it is bright, easy to read"
 
 
 def _is_denied(text: Analysis, tree: Parse, verb: Word, tensed: Word) -> bool:
     """Whether each word that praises or blames is in the scope of the verb's negation."""
-    polar = polar_words(text)
-    if not (tensed is verb or tensed.low in _CERTAIN) and (tensed.lower != "would" or verb.index not in polar):
+    if tensed is not verb and tensed.low not in _CERTAIN and (tensed.lower != "would" or verb.index not in polar_words(text)):
         return False  # "I would not recommend it" is as plain as "I do not"
-    for index in polar:
+    for index in polar_words(text):
         word = tree[index]
-        while word.index != verb.index:
+        while word is not verb:
             head = tree[word.head]
-            apart = word.relation == "conj" and head.tag[:2] == "NN" and head.index not in polar
-            given = word.relation in ("dobj", "pobj") and base(verb.lower) != "have" and _is_known(tree, word)
+            given = word.relation in ("dobj", "pobj") and _is_known(tree, word)
             if word.relation == "prep":
                 given = _is_known(tree, head) if word.lower == "of" else word.lower != "with" or head.tag[:2] == "NN"
-            if word.relation not in _OPINION or apart or given:
+            if word.relation not in _OPINION or given:
                 return False  # "it does not use the ugly font", "the first of a great series"
             word = head
     return True
@@ -165,7 +138,7 @@ def _is_denied(text: Analysis, tree: Parse, verb: Word, tensed: Word) -> bool:
 def _is_known(tree: Parse, noun: Word) -> bool:
     """Whether a reader knows of a thing already: "the ugly font", but not "the best font"."""
     own = list(tree.children(noun.index))
-    best = any(child.tag in ("JJS", "RBS") for child in [noun, *own])
+    best = any(child.tag in ("JJS", "RBS") for child in own)
     return not best and any(child.lower in _KNOWN or child.relation == "poss" for child in own)
 
 
@@ -174,27 +147,22 @@ def _with_not(tree: Parse, verb: Word, tensed: Word) -> dict[int, str] | None:
     after, subject = tree[tensed.index + 1] if tensed.index + 1 < len(tree) else None, tree.subject(verb.index)
     if tensed.low == "'d" or after is None or not after.text[0].isalnum() or after.tag in ("PRP", "TO"):
         return None
-    if after.lower in ("kind", "sort") or (
-        subject is not None and subject.relation == "expl" and after.lower not in words("a an many much enough")
-    ):
+    if subject is not None and subject.relation == "expl" and after.lower not in words("a an many much enough"):
         return None  # "there are not problems"
     negation = "NOT" if tensed.text.isupper() and tensed.text[0].isalpha() else "not"
-    if after.lower in _SENTENCE_ADVERBS and tensed is verb:
+    if after.lower in _SENTENCE_ADVERBS:
         return {after.index: f"{after.text} {negation}"}
     if tensed.low == "can":
         return {tensed.index: tensed.text + negation}
     full = {"'ll": " will", "'ve": " have"}.get(tensed.low, tensed.text)
-    new = {tensed.index: f"{full} {negation}"}
-    return new | ({after.index: " have"} if after.low == "'ve" else {})  # "would've been"
+    return {tensed.index: f"{full} {negation}"} | ({after.index: " have"} if after.low == "'ve" else {})
 
 
 def _with_do(tree: Parse, verb: Word) -> dict[int, str] | None:
     """do-support: "makes" -> "does not make"; adverbs right before the verb come after "not"."""
     lemma, support = base(verb.lower), {"VBZ": "does", "VBD": "did", "VBP": "do"}.get(verb.tag)
     if lemma is None or support is None or (lemma == "have" and tree.child(verb.index, "xcomp")):
-        return None
-    if lemma == "do" and not tree.child(verb.index, "dobj"):
-        return None
+        return None  # "has to be"
     start = verb.index
     while start and tree[start - 1].relation == "advmod" and tree[start - 1].head == verb.index:
         if tree[start - 1].lower in _SENTENCE_ADVERBS:

@@ -7,7 +7,7 @@ asked of a system that is audited, so this list is the project's own.
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
-from audit.packs.english.parser import Word, tree_of
+from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.tagging import base, forms, plural, singular
 from audit.packs.english.vocabulary import NEGATIONS
 from audit.resources import data_rows
@@ -98,12 +98,14 @@ def feelings(analysis: Analysis) -> Mapping[int, int]:
     tree = tree_of(analysis.tokens)
     personal = not _PERSONAL.isdisjoint(analysis.words)
     told = polar_words(analysis)
-    return {index: pole for index, pole in told.items() if tree is None or personal or not _is_topic(tree[index])}
+    return {index: pole for index, pole in told.items() if tree is None or personal or not _is_topic(tree, tree[index])}
 
 
-def _is_topic(word: Word) -> bool:
+def _is_topic(tree: Parse, word: Word) -> bool:
     lemma = (singular(word.lower) if word.tag.startswith("NN") else base(word.lower)) or word.lower
-    return lemma in _TOPICS and not word.tag.startswith("RB") and word.relation not in ("attr", "ROOT", "oprd", "acomp")
+    said = word.relation in ("attr", "ROOT", "oprd", "acomp") or word.tag == "RB"
+    said = said or (word.relation == "nsubj" and tree.child(word.head, "ccomp") is not None)  # "its problem is that"
+    return lemma in _TOPICS and not said
 
 
 def leaning(analysis: Analysis) -> int:
