@@ -106,8 +106,8 @@ def _is_broken(low: tuple[str, ...]) -> bool:
 
 
 def _states(tree: Parse, verb: Word, begin: int, apart: Word | None = None) -> bool:
-    """Whether a clause that begins at a word is a statement: with a tense, and with its subject first or behind words of
-    time and place. `apart` is the other clause, which may hang on the verb."""
+    """Whether a clause that begins at a word is a statement: with a tense, and with its subject first or behind words
+    of time and place. `apart` is the other clause, which may hang on the verb."""
     subject = tree.subject(verb.index)
     if subject is None or subject.index > verb.index or not tree.is_finite(verb.index):
         return False

@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 
 from audit.packs.english.parser import Parse, Word, tree_of
-from audit.packs.english.vocabulary import NOMINATIVES
 from audit.text.tokens import Token, words
 
 _STEMS = {"ca": "can", "wo": "will", "sha": "shall"}

@@ -107,7 +107,8 @@ def swap(text: Analysis, pair: Pair) -> str | None:
         *range(pair.left, pair.stop),
         *range(pair.right, len(tokens)),
     ]
-    return swapped if reads_well(text, swapped, places, roles) else None
+    plain = pair.right - pair.left == 3 and tokens[pair.first].tag == tokens[pair.second].tag == "JJ"
+    return swapped if plain or reads_well(text, swapped, places, roles) else None
 
 
 def _pair(tree: Parse, joint: Word) -> Pair | None:

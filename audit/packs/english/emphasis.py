@@ -147,8 +147,8 @@ def _verb_reads(tree: Parse, word: Word, place: str, after: Word | None) -> bool
 
 
 def _is_stated(tree: Parse, word: Word) -> bool:
-    """Whether a reader takes the word for what the text says: nothing above it is negated, wished, asked or compared."""
-    if "?" in (token.text for token in tree[word.index :]):
+    """Whether a reader takes the word for what the text says: nothing above it is negated, wished or compared."""
+    if next((token.text[-1] for token in tree[word.index :] if token.text[-1] in ".!?"), "") == "?":
         return False
     node = word
     while True:

@@ -24,7 +24,7 @@ _JARRING = words(
     "indeed always again once often occasionally usually fairly rather quite pretty almost nearly practically "
     "virtually simply mostly largely partly plenty several lots such so both most all each every everything everyone "
     "everybody another even likewise first right far originally finally soon recently now then here thus hence "
-    "therefore apparently reportedly thankfully rightly justly wisely half enough since till because if unlike like than"
+    "therefore apparently reportedly thankfully rightly justly wisely half enough since till because if unlike like"
 )
 """Words of the main clause that jar with "not", or that "not" would make mean something else."""
 _SENTENCE_ADVERBS = words(
@@ -81,9 +81,7 @@ def _main_verb(tree: Parse) -> Word | None:
     if any(word.relation == "intj" and word.lower in _ASSENT for word in before) or not _is_one(tree, tensed):
         return None
     under = tree.under(verb.index)
-    inner = {
-        below.index for word in under if word.relation in ("relcl", "ccomp") for below in tree.under(word.index)
-    }
+    inner = {below.index for word in under if word.relation in ("relcl", "ccomp") for below in tree.under(word.index)}
     if any(word.lower in _JARRING for word in under if word.index not in inner):
         return None
     return None if any(_goes_on(tree, word, verb) for word in under if word.index > verb.index) else verb
@@ -120,7 +118,11 @@ def _goes_on(tree: Parse, word: Word, verb: Word) -> bool:
 
 def _is_denied(text: Analysis, tree: Parse, verb: Word, tensed: Word) -> bool:
     """Whether each word that praises or blames is in the scope of the verb's negation."""
-    if tensed is not verb and tensed.low not in _CERTAIN and (tensed.lower != "would" or verb.index not in polar_words(text)):
+    if (
+        tensed is not verb
+        and tensed.low not in _CERTAIN
+        and (tensed.lower != "would" or verb.index not in polar_words(text))
+    ):
         return False  # "I would not recommend it" is as plain as "I do not"
     for index in polar_words(text):
         word = tree[index]

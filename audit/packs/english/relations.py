@@ -12,6 +12,7 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
+from itertools import chain
 
 from audit.messages import counted
 from audit.packs.english import (
@@ -323,7 +324,7 @@ def grouped(source: Source, choices: random.Random) -> Steps:
     Groups come in the order of their first sentences, and a group keeps the order of its sentences: with the labels
     positive, negative, positive, "Good. Bad. Nice." becomes "Good. Nice. Bad.".
     """
-    return (yield from _reorder_sentences(source, lambda outputs: sum(_groups(outputs), [])))
+    return (yield from _reorder_sentences(source, lambda outputs: [*chain(*_groups(outputs))]))
 
 
 @of_outputs("MR5.3", family=_PERMUTING, carry=unchanged, more=1, expects=equivalent)

@@ -45,7 +45,7 @@ _NOW = _phrases(
 _THEN = _phrases(
     r"yesterday|ago|last (?:night|week|month|year|time|summer|weekend)|back (?:then|in)|used to|once|recently|since",
     r"the other day|1[89]\d\d|20\d\d|[1-9]0'?s|later|earlier|originally|previously|until|at the time|born|died|won",
-    r"if|wish|wished|as though|(?:w|c)ould(?: have|'ve)|as a (?:kid|child|boy|girl|teenager)|first time|when i was|then",
+    r"if|wish|wished|as though|(?:w|c)ould(?: have|'ve)|as a (?:kid|child|boy|girl|teenager)|first time|then|when i",
     r"c[ao]me out|lasted|just|better|ever|decades?|centur(?:y|ies)|ended up|happened to|before|after|morning|evening",
     r"(?:second|minute|hour|day|night|week|month|year)s?|summer|winter|(?:mon|tues|wednes|thurs|fri|satur|sun)day",
     r"january|february|april|june|july|august|(?:sept|nov|dec)ember|october",

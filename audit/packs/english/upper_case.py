@@ -18,8 +18,8 @@ _PLAIN = words(
     "everything everyone someone anyone nobody none one ones lot lots bit kind sort due enough today tonight tomorrow "
     "yesterday alot im ive ya u ur gonna wanna finna imma lemme gimme dunno kinda sorta outta cuz coz tho thru dont "
     "doesnt didnt isnt wasnt aint cant wont thats whats shes hes theyre theres youre weve youve id ill til till bout "
-    "brb btw fyi idk imo imho mhm nope ok okay omg oops please pls plz rofl smh tbh ugh um wtf yep yup yes no so wow hi "
-    "hello hey aw oh ah"
+    "brb btw fyi idk imo imho mhm nope ok okay omg oops please pls plz rofl smh tbh ugh um wtf yep yup yes no so wow "
+    "hi hello hey aw oh ah"
 )
 _LAUGHTER = re.compile(
     r"b?w?a?(?:ha)+h?|(?:he|ja)+|lo+l+z?|lm(?:f?a)+o+|hm+|e+w+|o+h+|a+h+|ya+y+|woo+t?|boo+|no+|so+|wo+w+|a+w+"

@@ -127,7 +127,8 @@ def test_a_neutral_document_runs_no_sentence(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Setup:\n\nIt is good. It is long.", "It is good.\n- one\n- two. It is long.", "Call it.\n\n    run();\n\nGood."]
+    "text",
+    ["Setup:\n\nIt is good. It is long.", "It is good.\n- one\n- two. It is long.", "Call it.\n\n    run();\n\nGood."],
 )
 def test_lines_that_have_their_place_are_not_moved(text: str) -> None:
     assert follow_ups_of_permuted(text) == []
