@@ -21,8 +21,9 @@ _SHARES = words("acomp attr dobj amod advmod xcomp oprd conj")
 _TOPICS = words(
     "error problem trouble complaint failure fault defect mistake fraud abuse cruelty injustice corruption misery pain "
     "suffering torture fear danger harm damage threat crisis terror horror grief outrage scandal tragedy disaster "
-    "catastrophe junk strength success bonus hero virtue weakness drawback fail break crash malfunction destroy hurt "
-    "threaten condemn denounce blame criticize suffer lament worry cheat succeed complain treasure betray deceive mislead"
+    "catastrophe junk strength success bonus hero virtue weakness drawback fail break crash malfunction destroy "
+    "hurt threaten condemn denounce blame criticize suffer lament worry cheat succeed complain treasure betray deceive "
+    "mislead"
 )
 _PERSONAL = words("i me my mine we our us")
 _MOST = words("recommend praise thank love admire")
