@@ -19,11 +19,11 @@ _TO_SUBJECT = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they"}
 _TO_OBJECT = {**{subject.lower(): obj for obj, subject in _TO_SUBJECT.items()}, "it": "this"}
 _BARRED = words(
     "anything anyone anybody nothing nobody everything everyone everybody something someone none ones each every no "
-    "any either neither few little opinion average usual normal expected before ever other others same such half part "
-    "bit lot bunch deal way what expectations hell heck shit crap dirt gold ice own its their itself himself herself "
-    "themselves"
+    "any either neither few little opinion average usual normal expected before ever other others same such half part bit "
+    "lot lots deal way what expectations hell shit crap ice own its their itself himself herself themselves second "
+    "seconds minute minutes hour hours day days week weeks month months year years degrees dollars percent inches feet "
+    "pounds miles"
 )
-_MEASURES = words("second minute hour day week month year degree dollar percent inch foot feet pound mile")
 _POINTING = words("it its he his him she her they them their")
 # "Even better" says that both are good: turned round, it would say that both are bad. A wish is no statement.
 _PRESUMING = words("even also too either again no should must ought would 'd could might may can")
@@ -74,56 +74,47 @@ def find(text: Analysis, joint: str = "than") -> Comparison | None:
     if tree is None or text.words & _UNREAL:
         return None
     than = tree[text.low.index(joint)]
-    quality = tree[than.head]
-    verb = tree[quality.head]
+    verb = tree[tree[than.head].head]
     subject, other, first = tree.subject(verb.index), tree.child(than.index, "pobj", "pcomp"), _comparative(tree, than)
     finite = tree.tensed(verb.index)
-    if subject is None or other is None or first is None or finite is None or than.relation != "prep":
-        return None
-    if base(verb.lower) not in _COPULAS and verb.text[0] not in "'’":
+    if subject is None or other is None or first is None or finite is None:
         return None
     one, two = (_phrase(tree, head) for head in (subject, other))
-    if one is None or two is None or one.stop != finite.index or two.start != than.index + 1:
+    copula = base(verb.lower) in _COPULAS or verb.text[0] in "'’"
+    if one is None or two is None or (one.stop, two.start) != (finite.index, than.index + 1) or not copula:
         return None
-    allowed = {verb.index, *(word.index for word in tree.under(quality.index))}
-    allowed |= {
-        word.index for word in tree.children(verb.index) if word.relation in ("advmod", "neg", "aux", "npadvmod")
-    }
-    if not allowed.issuperset(range(finite.index + 1, first)) or not _POINTING.isdisjoint(text.low[two.stop :]):
+    between = {*range(finite.index + 1, first)} - {verb.index} - {word.index for word in tree.under(than.head)}
+    degrees = all(tree[at].relation in ("advmod", "neg", "aux", "npadvmod") for at in between)
+    if not degrees or _POINTING & {*text.low[two.stop :]} or not protected(text).isdisjoint([*one, *two]):
         return None
     found = Comparison(one, two, range(first, than.index), subject, other, finite, verb)
-    return found if _stands_alone(tree, found) and protected(text).isdisjoint([*one, *two]) else None
+    return found if _stands_alone(tree, found) else None
 
 
 def _comparative(tree: Parse, than: Word) -> int | None:
-    """Index of the first word of a comparative: of "more" in "more reliable"."""
+    """Index of the first word of a comparative right before "than": of "more" in "more reliable"."""
     quality, before = tree[than.head], tree[max(than.head - 1, 0)]
+    if than.relation != "prep" or than.index != quality.index + 1 or tree.child(quality.index, "det", "conj"):
+        return None
     if than.lower == "from":
-        return quality.index if quality.lower == "different" and than.index == quality.index + 1 else None
-    if quality.relation not in ("acomp", "advmod", "oprd", "attr") or than.index != quality.index + 1:
-        return None
-    if tree.child(quality.index, "det", "conj") is not None:
-        return None
+        return quality.index if quality.lower == "different" else None
     if before.lower in ("more", "less") and before.head == quality.index:
         return before.index if quality.tag in ("JJ", "VBN", "VBG") or quality.lower == "fun" else None
-    known = quality.tag in ("JJR", "RBR") or quality.lower in antonyms()
-    return quality.index if known and quality.lower not in ("more", "less") else None
+    known = quality.tag in ("JJR", "RBR") and quality.lower not in ("more", "less")
+    return quality.index if known or quality.lower in antonyms() else None
 
 
 def _phrase(tree: Parse, head: Word) -> range | None:
     """The words of a noun phrase that may stand on either side of a comparison."""
     inside = tree.under(head.index)
-    if inside[-1].index - inside[0].index + 1 != len(inside) or any(word.text in ',;:()"“”-' for word in inside):
+    low = {word.lower for word in inside}
+    if inside[-1].index - inside[0].index + 1 != len(inside) or low & {*',;:()"“”-'} or low & _BARRED:
         return None
     if head.tag[:3] == "PRP" or head.tag == "DT":
-        fits = len(inside) == 1 or (head.lower == "one")
+        fits = len(inside) == 1
     else:
-        determined = tree.child(head.index, "det", "poss", "amod") is not None
-        fits = head.tag[:2] == "NN" or determined or (head.tag == "VBG" and head is inside[0])
-    low = {word.lower for word in inside}
-    barred = low & (_BARRED | _MEASURES) or {word.rstrip("s") for word in low} & _MEASURES
-    pointing = low & words("it he she they we you i this that these those") if len(inside) == 1 else set()
-    return range(inside[0].index, inside[-1].index + 1) if fits and (not barred or pointing) else None
+        fits = head.tag[:2] == "NN" or tree.child(head.index, "det", "poss", "amod") is not None or head.tag == "VBG"
+    return range(inside[0].index, inside[-1].index + 1) if fits else None
 
 
 def _stands_alone(tree: Parse, found: Comparison) -> bool:
@@ -132,19 +123,16 @@ def _stands_alone(tree: Parse, found: Comparison) -> bool:
     before = tree[found.one.start - 1] if found.one.start else None
     after = tree[found.two.stop] if found.two.stop < len(tree) else None
     begins = before is None or before.relation in ("cc", "mark") or before.text[-1] in '.!:,;("“'
-    if found.verb.relation in ("relcl", "acl", "pcomp") or not begins or (before is not None and before.text == "@"):
+    ends = after is None or not after.text[0].isalnum() or after.relation in ("cc", "mark", "advmod")
+    if found.verb.relation in ("relcl", "acl", "pcomp") or not (begins and ends):
         return False
     for word in tree.children(found.verb.index):
-        dependent = word.relation in ("conj", "advcl", "ccomp", "xcomp") and tree.subject(word.index) is None
-        if (dependent and word.index > found.two.stop) or (
-            word.relation in ("prep", "npadvmod", "advcl", "ccomp") and word.index < found.one.start
-        ):
+        if word.relation in ("prep", "npadvmod", "advcl", "ccomp") and word.index < found.one.start:
+            return False  # "Cutting down on time, the first was faster"
+        shared = word.relation in ("conj", "advcl", "ccomp", "xcomp") and tree.subject(word.index) is None
+        if shared and word.index > found.two.stop:
             return False
-    if "it" in (found.subject.lower, found.object.lower) and any(
-        word.tag[:2] in ("NN", "PR") or word.lower in ("this", "that") for word in tree[: found.one.start]
-    ):
-        return False  # "it" is something named before, and "this" would be something else
-    return after is None or not after.text[0].isalnum() or after.relation in ("cc", "mark", "advmod")
+    return True
 
 
 def rephrase(text: Analysis) -> str | None:

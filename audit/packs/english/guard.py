@@ -30,7 +30,6 @@ _PROTECTED = re.compile(
 )
 _MAY_BE = re.compile(r"[@#`_<&(\d/]|\w\.\w|[a-z][A-Z]")
 _SINGULAR = words("a an this that every each another")
-_SEVERAL = words("these those many several few both")
 _NUMBERS = {"NN": "singular", "NNP": "singular", "NNS": "plural", "NNPS": "plural"}
 _ONE = words("he she it this that everything everyone everybody nothing nobody each one")
 _MANY = words("we you they these those both many few people")
@@ -95,37 +94,32 @@ def reads_well(
 def sound(tree: Parse) -> bool:
     """Whether the parse of a text hangs together: no finite verb may be another word, and no other word a finite verb.
 
-    >>> sound(tree_of(Analysis("It is good.").tokens)), sound(tree_of(Analysis("Mystery solved.").tokens))
+    >>> sound(tree_of(Analysis("It is good.").tokens)), sound(tree_of(Analysis("Don't be late.").tokens))
     (True, False)
     """
     return not any(_is_doubtful(tree, word) for word in tree)
 
 
 def _is_doubtful(tree: Parse, word: Word) -> bool:
-    children = list(tree.children(word.index))
-    relations = [child.relation for child in children]
+    relations = [child.relation for child in tree.children(word.index)]
     following = tree[word.index + 1].tag if word.index + 1 < len(tree) else "."
     if word.tag in ("POS", "PRP$"):  # "the film's not bad", "its a film"
         return following in (("RB", "DT", "VBG") if word.tag == "POS" else ("DT", "VBG", "IN", "PRP", "MD"))
-    subject, aided = tree.subject_of(word), "aux" in relations or "auxpass" in relations
     if word.tag not in _VERBAL:
         hidden = word.tag == "NNS" and known_as(word.lower, "VERB") and not known_as(word.lower, "NOUN")
         governs = "dobj" in relations or ("nsubj" in relations and word.relation != "ccomp")
         return hidden or governs or (word.relation == "relcl" and word.tag[:2] == "NN")
     if relations.count("nsubj") > 1 or (word.relation in _NOMINAL and word.tag in FINITE):
         return True  # "hope all is well"
-    before = tree[word.index - 1].text if word.index else ""
-    if word.text.istitle() and before[:1].isalnum() and not (before[0].isupper() and word.tag in FINITE):
-        return True
-    return _has_doubtful_form(tree, word, subject, aided, relations)
+    if word.tag in ("VBG", "MD"):
+        return False
+    return _has_doubtful_form(tree, word, tree.subject_of(word), relations)
 
 
-def _has_doubtful_form(tree: Parse, word: Word, subject: Word | None, aided: bool, relations: list[str]) -> bool:
+def _has_doubtful_form(tree: Parse, word: Word, subject: Word | None, relations: list[str]) -> bool:
     head, is_auxiliary = tree[word.head], word.relation in ("aux", "auxpass")
-    own = "nsubj" in relations or "nsubjpass" in relations
-    if word.tag == "VBG":  # "going to leave when he gets home"
-        return word.relation == "ROOT" and not aided and any(under.tag in FINITE for under in tree.under(word.index))
-    if word.tag == "MD" or (is_auxiliary and word.tag in ("VB", "VBN")):
+    aided, own = "aux" in relations or "auxpass" in relations, "nsubj" in relations or "nsubjpass" in relations
+    if word.tag in ("VB", "VBN") and is_auxiliary:
         return False
     if word.tag == "VB":
         joined = word.relation == "conj" and head.tag == "VB"
@@ -134,18 +128,12 @@ def _has_doubtful_form(tree: Parse, word: Word, subject: Word | None, aided: boo
     if word.tag == "VBN":
         joined = word.relation == "conj" and head.tag != "VBN"
         return not aided and (word.relation == "ROOT" or joined or (own and word.relation != "ccomp"))
-    if subject is None and word.tag == "VBP":
-        return True  # "Don't be late"
-    if is_auxiliary:
-        return word.low not in _AUXILIARIES
-    if aided or word.lower in forms(word.lower, "VBD"):
-        return True  # "they put it on" may be either tense
-    if word.relation == "conj" and not own and (head.tag, word.tag) in (("VBN", "VBD"), ("VB", "VBP")):
-        return True  # "was displayed and fathomed", "will come and see": the form says nothing
-    if word.tag == "VBD" and word.relation == "ROOT" and {*relations} <= {"nsubj", "punct"} and subject is not None:
-        return subject.tag[:2] == "NN" and next(tree.children(subject.index), None) is None  # "Mystery solved."
-    number = number_of(tree, subject)
-    return number is not None and word.tag != "VBD" and (number == "singular") != (word.tag == "VBZ")
+    if is_auxiliary or (subject is None and word.tag == "VBP"):
+        return subject is None or word.low not in _AUXILIARIES  # "Don't be late"
+    if word.relation == "conj" and not own and head.tag in ("VBN", "VB"):
+        return word.tag != "VBZ"  # "was displayed and fathomed", "will come and see": the form says nothing
+    clash = {"plural": "VBZ", "first": "VBZ", "singular": "VBP"}.get(number_of(tree, subject) or "")
+    return word.lower in forms(word.lower, "VBD") or word.tag == clash  # "they put it on" may be either tense
 
 
 def number_of(tree: Parse, subject: Word | None) -> str | None:
@@ -191,17 +179,10 @@ def disagreeing(tree: Parse) -> set[int]:
 def _agrees(tree: Parse, word: Word) -> bool:
     head = tree[word.head]
     if word.relation == "det":
-        several = head.tag in ("NNS", "NNPS")
-        return not (several and word.lower in _SINGULAR) and (
-            head.tag not in ("NN", "NNP") or word.lower not in _SEVERAL
-        )
-    if word.relation not in ("nsubj", "nsubjpass") or word.tag not in ("NN", "NNS"):
-        return True
-    tensed = tree.tensed(head.index)
-    several = word.tag == "NNS" or tree.child(word.index, "cc") is not None
-    if tensed is None or head.relation == "relcl":
-        return True
-    return not (tensed.tag == "VBZ" or tensed.lower == "was") if several else tensed.tag != "VBP"
+        return word.lower not in _SINGULAR or head.tag not in ("NNS", "NNPS")
+    tensed = tree.tensed(head.index) if word.relation in ("nsubj", "nsubjpass") and word.tag in ("NN", "NNS") else None
+    clashing = {"plural": ("VBZ", "was"), "singular": ("VBP",)}.get(number_of(tree, word) or "", ())
+    return tensed is None or not {tensed.tag, tensed.lower} & {*clashing}
 
 
 def replaced(text: Analysis, new: Mapping[int, str]) -> str | None:
