@@ -19,10 +19,10 @@ _TO_SUBJECT = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they"}
 _TO_OBJECT = {**{subject.lower(): obj for obj, subject in _TO_SUBJECT.items()}, "it": "this"}
 _BARRED = words(
     "anything anyone anybody nothing nobody everything everyone everybody something someone none ones each every no "
-    "any either neither few little opinion average usual normal expected before ever other others same such half part bit "
-    "lot lots deal way what expectations hell shit crap ice own its their itself himself herself themselves second "
-    "seconds minute minutes hour hours day days week weeks month months year years degrees dollars percent inches feet "
-    "pounds miles"
+    "any either neither few little opinion average usual normal expected before ever other others same such half part "
+    "bit lot lots deal way what expectations hell shit crap ice own its their itself himself herself themselves "
+    "second seconds minute minutes hour hours day days week weeks month months year years degrees dollars percent "
+    "inches feet pounds miles"
 )
 _POINTING = words("it its he his him she her they them their")
 # "Even better" says that both are good: turned round, it would say that both are bad. A wish is no statement.

@@ -51,7 +51,7 @@ def protected(text: Analysis, quotations: bool = True) -> frozenset[int]:
     their units and, unless told otherwise, in quotations.
 
     >>> sorted(protected(Analysis('See www.example.com, the "best" one.')))
-    [1, 2, 3, 4, 5, 8]
+    [1, 2, 3, 4, 5, 6, 9]
     """
     spans = [match.span() for match in _PROTECTED.finditer(text.text)] if _MAY_BE.search(text.text) else []
     inside = {
