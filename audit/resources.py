@@ -24,6 +24,16 @@ def data_file(name: str) -> Path:
     raise AuditError(f"the file data/{name} is missing from this installation of audit; install it again")
 
 
+def data_rows(name: str) -> list[list[str]]:
+    """The rows of a table in data/, columns by tabs, without its comments.
+
+    >>> data_rows("lexicons/comparatives.tsv")[0]
+    ['better', 'worse', 'judges']
+    """
+    lines = data_file(name).read_text(encoding="utf-8").splitlines()
+    return [line.split("\t") for line in lines if line.strip() and not line.startswith("#")]
+
+
 def package_file(package: str, *parts: str) -> Path | None:
     """Path of a file of an installed package, None where either is absent. Imports nothing.
 

@@ -226,9 +226,9 @@ def six_documents():
 
 
 def test_the_studys_own_relations_on_sentences_and_documents(own, toy_corpus, six_documents, engine):
-    followed = {name: configured(get_relation("sentiment", name), {"strict": False}) for name in ("MR1.4", "MR7.1")}
-    sentences = [followed["MR1.4"], get_relation("sentiment", "MR3.1")]
-    documents = [*fitting(six_documents, ["MR5.1", "MR5.2"]), followed["MR7.1"]]
+    loose = configured(get_relation("sentiment", "MR1.4"), {"strict": False})
+    sentences = [loose, get_relation("sentiment", "MR3.1")]
+    documents = fitting(six_documents, ["MR5.1", "MR5.2", "MR7.1"])
     run(engine, toy_corpus(), own.specs("calm", "nervous"), sentences, InProcess())
     run(engine, six_documents, own.specs("calm", "nervous"), documents, InProcess())
     assert Counter(own.calls()).most_common(1)[0][1] == 1

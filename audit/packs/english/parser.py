@@ -81,6 +81,14 @@ class Parse(tuple[Word, ...]):
         """The subject of a verb."""
         return self.child(index, "nsubj", "nsubjpass", "expl", "csubj")
 
+    def subject_of(self, verb: Word) -> Word | None:
+        """The subject of a verb, be it that of the verb that it is joined with or helps."""
+        subject = self.subject(verb.index)
+        while subject is None and verb.relation in ("conj", "aux", "auxpass") and verb.head != verb.index:
+            verb = self[verb.head]
+            subject = self.subject(verb.index)
+        return subject
+
 
 @cache
 def model_name() -> str | None:
@@ -128,13 +136,15 @@ def parse(texts: Sequence[Unparsed]) -> list[Parse]:
     from spacy.tokens import Doc
 
     model = _model()
-    docs = model.pipe(Doc(model.vocab, words=list(text.seen), spaces=_spaces(text.spans)) for text in texts)
+    order = sorted(range(len(texts)), key=lambda place: len(texts[place].seen))  # texts of a length are parsed faster
+    made = model.pipe(Doc(model.vocab, list(texts[place].seen), _spaces(texts[place].spans)) for place in order)
+    docs = dict(zip(order, made, strict=True))
     return [
         Parse(
             Word(word, ESCAPED.get(read.tag_, read.tag_), start, end, read.i, read.head.i, read.dep_)
-            for word, read, (start, end) in zip(text.words, doc, text.spans, strict=True)
+            for word, read, (start, end) in zip(text.words, docs[place], text.spans, strict=True)
         )
-        for text, doc in zip(texts, docs, strict=True)
+        for place, text in enumerate(texts)
     ]
 
 

@@ -13,6 +13,7 @@ from audit.packs.english.capitals import inside_sentence
 from audit.packs.english.clauses import switch
 from audit.packs.english.contractions import contract, expand, has_contraction, has_full_form
 from audit.packs.english.coordination import swap, swappable
+from audit.packs.english.guard import drawn
 from audit.packs.english.passages import passages
 from audit.packs.english.synonyms import replacements
 from audit.packs.english.tagging import split_words
@@ -237,8 +238,7 @@ def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
     >>> swapped_conjuncts(Analysis("The film is wonderful and exciting."), random.Random(0))
     'The film is exciting and wonderful.'
     """
-    pairs = swappable(text.tokens)
-    return swap(text, choices.choice(pairs)) if pairs else None
+    return next(filter(None, (swap(text, pair) for pair in drawn(swappable(text), choices))), None)
 
 
 _OUT_OF_PLACE = words("and but or so sorry thanks please bore spoil reveal give know")

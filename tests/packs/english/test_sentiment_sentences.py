@@ -110,7 +110,7 @@ def test_choices_depend_on_the_seed_alone_and_at_most_two_nouns_are_replaced():
     assert follow_ups_of("MR1.2", text, "a") == follow_ups_of("MR1.2", text, "a")
     for follow_up in made:
         assert 1 <= sum(a != b for a, b in zip(text.split(), follow_up.split(), strict=True)) <= 2
-    assert len(all_follow_ups("MR4.2", "The plot is dull and silly, and the songs are loud and ugly.")) == 3
+    assert len(all_follow_ups("MR4.2", "The plot is dull and silly, and the songs are loud and ugly.")) == 2
 
 
 POSITIVE, WEAKER, NEGATIVE, NEUTRAL = (
