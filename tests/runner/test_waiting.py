@@ -15,7 +15,6 @@ from audit.runner.batch import Batch
 from audit.runner.executors import InProcess, Lost, Processes, Waiting, outcome
 from audit.runner.run import run
 from audit.store import open_store
-from audit.systems.asking import asking_of
 from audit.tasks import Input, Output
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
