@@ -54,8 +54,8 @@ LANGUAGES: dict[str, LanguageTools | str] = {
 }
 """By the code of the language; "module:attribute" until they are wanted. A plug-in adds its own."""
 TAGGERS: Makers = {
-    "jieba": ("audit.packs.chinese.jieba_tagger:JiebaTagger", ""),
-    "hanlp": ("audit.packs.chinese.hanlp_tagger:HanlpTagger", "MODEL"),
+    "jieba": ("audit.packs.chinese.taggers:JiebaTagger", ""),
+    "hanlp": ("audit.packs.chinese.taggers:HanlpTagger", "MODEL"),
 }
 
 
