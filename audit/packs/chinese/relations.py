@@ -689,7 +689,7 @@ _AFTER_JOBS = words("w u d ad p c k r nr t m s f y x v vd")
 #
 # The study says "replace punctuation" and no more. Replaced here is what leaves correct Chinese that says the same:
 # quotation marks “ ” ‘ ’ and 「 」 『 』; half-width marks between Chinese characters, by the full-width ones of GB/T
-# 15834-2011; ； between two clauses, by ，; and with `half_width`, where none of these can be, brackets, ： and ！ ？ by
+# 15834-2011; ； between two clauses, by ，; and with `half_width`, where none of these can be, brackets, ： ！ ？ by
 # half-width ones, as much of the web writes them. Not replaced: 。 by ！ (another force), ， by 。 (sentences end
 # elsewhere), 、 (一、二、 are ordinals), 《 》 (titles are no quotations), ——, …… and · (parts of words and names).
 
@@ -987,7 +987,7 @@ def _is_free(tokens: Sequence[Token], at: int, kind: str) -> bool:
         return False  # one compound with the noun after it
     if kind == "v" and not (before and before.tag[0] == "n"):
         return True
-    # Names of bodies, houses and firms: 富豪 + 东方 + 酒店; of verbs what is called by what it does: 产业 + 促进 + 中心.
+    # Names of bodies, houses and firms: 富豪 + 东方 + 酒店; of verbs what is called by what it does: 产业 + 促进 + 中心
     ends = tuple(_list("names", "bodies") | (_list("names", "houses") if kind == "n" else frozenset()))
     for place in range(at + 1, min(at + (5 if kind == "n" else 2), len(tokens))):
         follows = tokens[place]
@@ -1147,9 +1147,9 @@ def exchangeable(text: Analysis) -> list[int]:
     """Sentences (by index) that may change places with the next one.
 
     Neither of the two, nor what follows them, takes up the one before it: by a link (但是), a pronoun, a word that
-    points (这, 该, 其), a missing subject, or a name or noun that this one brings up. Neither tells what happened next.
-    Both stand in one line, or are lines of their own. The first sentence of a text says what it is about (and where news
-    comes from: 新华社北京1月1日电) and stays.
+    points (这, 该, 其), a missing subject, or a name or noun that this one brings up. Neither tells what happened
+    next. Both stand in one line, or are lines of their own. The first sentence of a text says what it is about (and
+    where news comes from: 新华社北京1月1日电) and stays.
 
     >>> exchangeable(Analysis("会议开始。要把安全放在第一的位置。要把质量放在第二的位置。", "zh"))
     [1]
@@ -1186,14 +1186,12 @@ def _leans(sentence: _Sentence) -> bool:
     """Whether a sentence takes up the one before it by a link, a number, a pronoun or a word that points."""
     if not sentence.tokens or _COUNTS.search(sentence.text) or sentence.tokens[0].text in _list("order", "links"):
         return True
-    if any(token.text[0] in "该这那" or "此" in token.text for token in sentence.tokens):
-        return True
     clause = sentence.clause
     return (
         sentence.has("before")
-        or sentence.has("pronouns")
+        or sentence.has("pronouns", clause)
         or sentence.has("taking_up", clause)
-        or any(token.text[0] == "其" for token in clause)
+        or any(token.text[0] in "该这那其" or "此" in token.text for token in clause)
     )
 
 
@@ -1203,9 +1201,9 @@ def _is_movable(sentence: _Sentence) -> bool:
         len(sentence.tokens) > 5
         and bool(_WHOLE.search(sentence.text))
         and all(sentence.text.count(opening) == sentence.text.count(closing) for opening, closing in _BALANCED)
-        and not re.search("[：:“]", sentence.text)
+        and not re.search("[：:]|最高|其实|原因|结果", sentence.text)
         and not sentence.has("happened")
-        and not any(token.tag == "t" or token.text[-1] in "年月日" for token in sentence.tokens)
+        and not any(token.tag == "t" or token.text[-1] in "年月日" for token in sentence.clause)
         and _has_subject(sentence)
         and not _leans(sentence)
     )
@@ -1214,7 +1212,7 @@ def _is_movable(sentence: _Sentence) -> bool:
 def _has_subject(sentence: _Sentence) -> bool:
     """Whether a sentence begins with what it is about, or is a demand, whose subject is that of the whole passage."""
     first = sentence.tokens[0]
-    return first.tag[0] in "nj" or first.text in _list("order", "self") | _list("order", "demands")
+    return first.tag[0] in "njabl" or first.text in _list("order", "self") | _list("order", "demands")
 
 
 def _takes_up(sentence: _Sentence, other: _Sentence) -> bool:
@@ -1227,8 +1225,8 @@ def _takes_up(sentence: _Sentence, other: _Sentence) -> bool:
 
 def _may_follow(sentence: _Sentence, second: _Sentence) -> bool:
     """Whether a sentence may stand behind another one than it did: it leans on none, nor on the second of the two."""
-    begins = sentence.tokens[:1] and sentence.tokens[0].tag[0] in "tmp"
-    return not _leans(sentence) and not _takes_up(sentence, second) and (_has_subject(sentence) or bool(begins))
+    begins = bool(sentence.tokens) and sentence.tokens[0].tag[0] in "tmpvr"
+    return not _leans(sentence) and not _takes_up(sentence, second) and (_has_subject(sentence) or begins)
 
 
 def _in_line(text: Analysis, at: int) -> bool:

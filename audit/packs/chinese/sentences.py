@@ -99,7 +99,7 @@ def _closes(text: str, start: int, pair: Span, end: int) -> bool:
     opening, closing = pair
     if end <= closing or text[opening] in "《〈":
         return False
-    if text[opening] not in "“‘「『\"":
+    if text[opening] not in '“‘「『"':
         return not text[start:opening].strip()
     return bool(_APART.match(text, end) or _INTRODUCES.search(text, max(start, opening - 8), opening))
 
