@@ -38,6 +38,8 @@ class LanguageTools:
     """Whether one of `TAGGERS` can be chosen instead of its own."""
     tag_all: Callable[[Sequence[str]], list[tuple[Token, ...]]] | None = None
     """As `tag`, for many texts at once, where that is faster."""
+    cut: Callable[[str], list[str]] | None = None
+    """The words of a text, with all that stands between them, fast: for showing, where blanks do not tell words."""
     version: Callable[[], str] = str
     """The version of its own tagger: the program and its model."""
     phrases: Mapping[str, str] = field(default_factory=dict)

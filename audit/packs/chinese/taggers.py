@@ -81,7 +81,18 @@ PHRASES = {
 }
 """Name -> regular expression, as `audit.text.tools.LanguageTools` has them. Phrases, not grammar; names tell no
 gender, nor does 他们, which may be people of both."""
-CHINESE = LanguageTools(chinese, spans, has_taggers=True, phrases=PHRASES)
+
+
+def _cut(text: str) -> list[str]:
+    """Words for the eye; signs where jieba is absent."""
+    try:
+        words: list[str] = jieba().lcut(text)
+        return words
+    except NotInstalled:
+        return list(text)
+
+
+CHINESE = LanguageTools(chinese, spans, has_taggers=True, cut=_cut, phrases=PHRASES)
 
 
 def by_characters(word: str) -> str:
