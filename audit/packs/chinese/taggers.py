@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache, lru_cache, partial
 from importlib.metadata import PackageNotFoundError, distribution, version
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -288,7 +289,7 @@ def _proper(word: str, tag: str, foreign: bool) -> str:
 def _with_names(found: Sequence[Token]) -> list[Token]:
     """The tokens with family and given names, and the parts of names with a dot between them, as one token each."""
     joined: list[Token] = []
-    for token, following in zip(found, [*found[1:], None], strict=True):
+    for token, following in zip_longest(found, found[1:]):
         before = joined[-1] if joined and joined[-1].end == token.start else None
         after = following if following and following.start == token.end else None
         given = token.tag == "nr" and len(token.text) == 2 and surname(token.text) is None
@@ -479,16 +480,16 @@ def _jieba_words(texts: list[str]) -> list[list[str]]:
     return [[token.text for token in chinese(text)] for text in texts]
 
 
+_FULL = {chr(code): chr(code + 0xFEE0) for code in range(ord("!"), ord("~") + 1)}
+
+
 def _by_characters(component: Any, texts: list[str]) -> list[Tagged]:
     """By a model that tags characters: a word begins with B- or S-, and after E- or S-."""
     known = component.vocabs[component.config.token_key]
     tagged = []
     bare = ["".join(text.split()) for text in texts]
     # The People's Daily has full-width letters, digits and marks.
-    wide = [
-        [w if (w := chr(ord(sign) + 0xFEE0)) in known and "!" <= sign <= "~" else sign for sign in text]
-        for text in bare
-    ]
+    wide = [[full if (full := _FULL.get(sign, "")) in known else sign for sign in text] for text in bare]
     for text, labels in zip(bare, component(wide), strict=True):
         found: Tagged = []
         ended = True

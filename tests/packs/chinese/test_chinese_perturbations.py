@@ -1,14 +1,12 @@
 """Perturbations of Chinese texts: what they leave alone, what they carry, and which runs take them."""
 
 import re
-from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.errors import BadRow
-from audit.packs.chinese import characters, perturbations
+from audit.packs.chinese import perturbations
 from audit.packs.chinese.perturbations import other_words
 from audit.packs.chinese.taggers import simplified
 from audit.relations import Outcome, Source, all_relations, get_relation, relations_named
@@ -56,7 +54,7 @@ def test_noise_makes_no_words_and_leaves_names_and_negations(name):
 def test_homophones_sound_alike():
     from pypinyin import lazy_pinyin
 
-    for one, others in characters._by_sound().items():
+    for one, others in perturbations._by_sound().items():
         assert {tuple(lazy_pinyin(other)) for other in others} <= {tuple(lazy_pinyin(one))}
 
 
@@ -71,7 +69,7 @@ def test_what_is_written_otherwise_is_the_same_text(text):
         new = changed(name, text) if text.strip() else None
         if new is not None:
             plain = [
-                re.sub(r"\W", "", simplified(characters.unicodedata.normalize("NFKC", one))) for one in (text, *new)
+                re.sub(r"\W", "", simplified(perturbations.unicodedata.normalize("NFKC", one))) for one in (text, *new)
             ]
             assert plain[0] == plain[1]
 
@@ -88,22 +86,15 @@ def test_unrelated_sentences_share_nothing():
     (new, _) = changed("unrelated-ending", "猫在窗台上。", "猫在哪里？", task="question-answering")
     added = new.removeprefix("猫在窗台上。")
     assert added in perturbations._irrelevant()
-    assert not {"猫", "窗台"} & set(perturbations._content(added))
+    assert not {"猫", "窗台"} & perturbations._irrelevant()[added]
 
 
-def test_the_lists_are_well_made(tmp_path, monkeypatch):
+def test_the_lists_are_well_made():
     for kind in ("link", "net"):
-        for word, other in other_words(kind).items():
-            assert word != other.new
-    sentences = perturbations._irrelevant()
+        assert all(word != other.new for word, other in other_words(kind).items())
+    sentences = list(perturbations._irrelevant())
     assert all(len(Analysis(sentence, "zh").spans) == 1 and sentence.endswith("。") for sentence in sentences)
-    assert all(one != other for one, other in pairwise(sorted(sentences)))
-    bad = tmp_path / "lexicons" / "chinese_other_words.tsv"
-    bad.parent.mkdir()
-    bad.write_text("link\t但是\n", encoding="utf-8")
-    monkeypatch.setattr(perturbations, "data_file", lambda name: tmp_path / name)
-    with pytest.raises(BadRow, match="line 1: need kind, word"):
-        other_words.__wrapped__("link")
+    assert len(set(sentences)) == len(sentences)
 
 
 @settings(max_examples=15, deadline=None)
