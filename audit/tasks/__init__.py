@@ -47,9 +47,9 @@ for _task in (
     ),
     # Grades of accuracy and fluency, and the major errors by type, after Lommel, Uszkoreit, Burchardt,
     # "Multidimensional Quality Metrics (MQM)" (Tradumatica 12, 2014): accurate and fluent; accurate in clumsy language;
-    # a small error that misleads nobody; it says something else; something of weight is missing or put in; words of weight are left in the
-    # source's language; it cannot be understood. An output may be absent, where the system does not have the pair of
-    # languages or nobody recorded it.
+    # a small error that misleads nobody; it says something else; something of weight is missing or put in; words of
+    # weight are left in the source's language; it cannot be understood. An output may be absent, where the system does
+    # not have the pair of languages or nobody recorded it.
     GradedTask(
         "translation",
         (

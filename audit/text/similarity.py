@@ -129,8 +129,8 @@ def reference_bleu(reference: str, hypothesis: str, language: str = "") -> float
     """
     from nltk.translate.bleu_score import SmoothingFunction
 
-    words = (reference_words(text, language) for text in (reference, hypothesis))
-    return _bleu(*words, SmoothingFunction().method2)
+    wanted, said = reference_words(reference, language), reference_words(hypothesis, language)
+    return _bleu(wanted, said, SmoothingFunction().method2)
 
 
 def meteor(reference: str, hypothesis: str, language: str = "en", *, synonyms: bool = True) -> float:
@@ -188,8 +188,8 @@ def wordnet() -> Any:
         reader.ensure_loaded()
     except (LookupError, OSError) as problem:
         raise NotInstalled(
-            "METEOR of English needs WordNet; run: python -m nltk.downloader wordnet, or let NLTK_DATA name a directory "
-            "that has corpora/wordnet, or leave synonyms out"
+            "METEOR of English needs WordNet; run: python -m nltk.downloader wordnet, or let NLTK_DATA name a "
+            "directory that has corpora/wordnet, or leave synonyms out"
         ) from problem
     return reader
 

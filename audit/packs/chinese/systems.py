@@ -475,7 +475,7 @@ def _models(kind: type[Classifier], scheme: str, version: str, cache: Path) -> t
 
 
 def _linear(fitted: Any) -> dict[str, "np.ndarray"]:
-    """`weights` and `intercept` of a linear model; where it has two labels it gives one margin, which is the second's."""
+    """`weights` and `intercept` of a linear model; of two labels it gives one margin, which is the second's."""
     import numpy as np
 
     weights, intercept = fitted.coef_, fitted.intercept_
