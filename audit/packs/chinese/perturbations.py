@@ -156,9 +156,6 @@ def homophones(text: Analysis, choices: random.Random, tagger: str = DEFAULT) ->
     several others sound like.
 
     No names, numbers, negations.
-
-    >>> homophones(Analysis("这里的风景非常美丽。", "zh"), random.Random(0))
-    '这里的疯景非常美丽。'
     """
     return _noisy(text, choices, tagger, lambda word: _replaced(word, _by_sound()))
 
@@ -169,9 +166,6 @@ def look_alikes(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -
 
     Keeps how every word looks at a glance; may break how real a typed text looks, since nobody who types takes one
     shape for another.
-
-    >>> look_alikes(Analysis("这里的风景非常美丽。", "zh"), random.Random(0))
-    '这里的凤景非常美丽。'
     """
     return _noisy(text, choices, tagger, lambda word: _replaced(word, _by_shape()))
 
@@ -181,9 +175,6 @@ def swapped_characters(text: Analysis, choices: random.Random, tagger: str = DEF
     """Two characters inside one word in ten change places.
 
     Keeps every character; may break where words end: a swapped character may join its neighbour to another word.
-
-    >>> swapped_characters(Analysis("这里的风景非常美丽。", "zh"), random.Random(0))
-    '这里的景风非常美丽。'
     """
     return _noisy(text, choices, tagger, _swaps)
 
@@ -193,9 +184,6 @@ def repeated_characters(text: Analysis, choices: random.Random, tagger: str = DE
     """The last character of one word in ten stands twice, as a key that was pressed twice.
 
     Keeps every word; may break tone, since doubled characters sound childish, or mean "a little" behind a verb.
-
-    >>> repeated_characters(Analysis("这里的风景非常美丽。", "zh"), random.Random(0))
-    '这里的风景景非常美丽。'
     """
     return _noisy(text, choices, tagger, lambda word: iter([word + word[-1]] if word[-1] != word[-2] else []))
 
@@ -205,9 +193,6 @@ def stray_spaces(text: Analysis, choices: random.Random) -> str | None:
     """A space stands between two characters, in one of ten places, as in text out of a file with a layout.
 
     Keeps every character; may break where words end, for whoever takes a space for a border, and labels of layout.
-
-    >>> stray_spaces(Analysis("这里的风景非常美丽。", "zh"), random.Random(0))
-    '这里的风景非常 美丽。'
     """
     gaps = [match.end() for match in re.finditer(r"[\u4e00-\u9fff](?=[\u4e00-\u9fff])", text.text)]
     chosen = set(choices.sample(gaps, max(1, round(_SHARE * len(gaps))))) if gaps else set()
@@ -246,9 +231,6 @@ def script(text: Analysis, choices: random.Random) -> str | None:
 
     Characters of Taiwan; words that Taiwan has for itself are not used. No group where a simplified character may stand
     for several traditional ones.
-
-    >>> script(Analysis("我们常常一起上学。", "zh"), random.Random(0))
-    '我們常常一起上學。'
     """
     return simplified(text.text) if is_traditional(text.text) else to_taiwan(text)
 
@@ -307,9 +289,6 @@ def letter_width(text: Analysis, choices: random.Random) -> str | None:
     columns that were even.
 
     Texts with an address (of mail, of the web) make no group.
-
-    >>> letter_width(Analysis("会议在2015年举行。", "zh"), random.Random(0))
-    '会议在２０１５年举行。'
     """
     if re.search("@|www|://", text.text):
         return None
@@ -332,9 +311,6 @@ def western_marks(text: Analysis, choices: random.Random) -> str | None:
     alone.
 
     All of a text. No group where one of them would be another sign: between digits, in a face.
-
-    >>> western_marks(Analysis("他来了，她走了。", "zh"), random.Random(0))
-    '他来了,她走了.'
     """
     return None if _BETWEEN.search(text.text) else text.text.translate(_WESTERN)
 
@@ -355,11 +331,6 @@ def last_mark(text: Analysis, choices: random.Random) -> str | None:
     Keeps every word; may break whether a short text reads as a heading or as a sentence, and labels of register.
 
     Of both texts of a pair, or none. Headings get none. A question that no word asks (他来？) keeps its mark.
-
-    >>> last_mark(Analysis("他来了。", "zh"), random.Random(0))
-    '他来了'
-    >>> last_mark(Analysis("天黑了，他来了", "zh"), random.Random(0))
-    '天黑了，他来了。'
     """
     body = text.text.rstrip()
     if re.search(r"[\u4e00-\u9fff]\Z", body):
@@ -401,9 +372,6 @@ def small_numbers(text: Analysis, choices: random.Random) -> str | None:
 
     Only 2 to 9 right before a measure word; set phrases (三个代表) stay. No group where other counts would be left in
     the old way.
-
-    >>> [small_numbers(Analysis(text, "zh"), random.Random(0)) for text in ("他有3本书。", "来了两个人。")]
-    ['他有三本书。', '来了2个人。']
     """
     if is_traditional(text.text) or _NO_COUNT.search(text.text):
         return None
@@ -422,9 +390,6 @@ def percentages(text: Analysis, choices: random.Random) -> str | None:
     """A percentage is written in characters: 百分之三十 for 30%.
 
     Keeps every value; may break labels of genre: tables, headlines and reports on money write 30%.
-
-    >>> percentages(Analysis("价格上涨了12.5%。", "zh"), random.Random(0))
-    '价格上涨了百分之十二点五。'
     """
     new = _PERCENT.sub(lambda match: f"百分之{_spelled(int(match[1]))}{_decimals(match[2] or '')}", text.text)
     return new if not re.search("[%％]", new) else None
@@ -458,9 +423,6 @@ def dates(text: Analysis, choices: random.Random) -> str | None:
 
     No group where other days stand without a month (24日至27日), in what news begins with (新华社北京1月1日电), in
     rulings, and in traditional characters.
-
-    >>> dates(Analysis("他7月18日来。", "zh"), random.Random(0))
-    '他7月18号来。'
     """
     if _FORMAL.search(text.text) or is_traditional(text.text):
         return None
@@ -525,9 +487,6 @@ def other_links(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -
 
     Keeps how clauses hang together; may break grammar where the other word wants another neighbour (已经具雏形), and
     rhythm.
-
-    >>> other_links(Analysis("因为下雨，他没来。", "zh"), random.Random(0))
-    '由于下雨，他没来。'
     """
     return _reworded("link", text.tagged_by(tagger), 2, choices)
 
@@ -538,9 +497,6 @@ def internet_spellings(text: Analysis, choices: random.Random, tagger: str = DEF
 
     Keeps what is said; may break labels of register and of the writer's age, and the tone of a serious text, which
     turns to a joke.
-
-    >>> internet_spellings(Analysis("同学没有来。", "zh"), random.Random(0))
-    '童鞋木有来。'
     """
     return _reworded("net", text.tagged_by(tagger), 3, choices)
 
@@ -566,9 +522,6 @@ def untrue_statement(text: Analysis, choices: random.Random) -> str | None:
     part of a long one is denied.
 
     One sentence without quotation marks, which is no question.
-
-    >>> untrue_statement(Analysis("他是医生。", "zh"), random.Random(0))
-    '“他是医生”这一说法不属实。'
     """
     return _framed(text, "这一说法不属实。")
 
@@ -578,9 +531,6 @@ def true_statement(text: Analysis, choices: random.Random) -> str | None:
     """The hypothesis is affirmed: “…”这一说法属实。
 
     Keeps what the hypothesis says; may break its tone, which becomes that of an office that answers a rumour.
-
-    >>> true_statement(Analysis("他是医生。", "zh"), random.Random(0))
-    '“他是医生”这一说法属实。'
     """
     return _framed(text, "这一说法属实。")
 
@@ -613,9 +563,6 @@ def may_i_ask(text: Analysis, choices: random.Random) -> str | None:
     """The question is put politely: 请问，….
 
     Keeps what is asked; may break a rhetorical question, which wants no answer, and labels of politeness.
-
-    >>> may_i_ask(Analysis("他住在哪里？", "zh"), random.Random(0))
-    '我想问一下，他住在哪里？'
     """
     body = text.text.strip()
     if not _QUESTION.fullmatch(body) or not _ASKS.search(body) or _NO_QUESTION.search(body):
@@ -652,10 +599,6 @@ def unrelated_ending(texts: Sequence[Analysis], choices: random.Random) -> Rewri
 
     It is one of `data/sentences/chinese_irrelevant.txt` that shares no noun or verb with any text of the input; none
     behind texts in traditional characters.
-
-    >>> texts = Analysis("小明住在北京。", "zh"), Analysis("小明住在哪里？", "zh")
-    >>> unrelated_ending(texts, random.Random(0)).texts[0]
-    '小明住在北京。蜂蜜放久了会结晶。'
     """
     joined = "\n".join(text.text for text in texts)
     body = texts[0].text.rstrip()
@@ -674,9 +617,6 @@ def doubled_sentence(text: Analysis, choices: random.Random) -> str | None:
     """One sentence of the text, the context or the premise stands twice, one behind the other.
 
     Keeps what is said; may break tone, since it sounds insistent, or like a slip of whoever copied the text.
-
-    >>> doubled_sentence(Analysis("它很长。我喜欢它。", "zh"), random.Random(0))
-    '它很长。我喜欢它。我喜欢它。'
     """
     whole = [(start, end) for start, end in text.spans if text.text[end - 1] in "。！？" and end - start > 4]
     if not whole:

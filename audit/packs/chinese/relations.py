@@ -13,8 +13,6 @@ jieba's tags come from a dictionary, so with it a name also has to stand as name
 import functools
 import random
 import re
-import string
-import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +27,7 @@ from audit.packs.chinese.taggers import (
     DOTS,
     cilin,
     is_traditional,
+    lexicon,
     opencc,
     places,
     simplified,
@@ -98,19 +97,12 @@ def chinese(
 
 
 @cache
-def _lexicon(name: str) -> dict[str, Any]:
-    """A table of data/lexicons/chinese_words.toml."""
-    table: dict[str, Any] = tomllib.loads(data_file("lexicons/chinese_words.toml").read_text(encoding="utf-8"))[name]
-    return table
-
-
-@cache
 def _list(table: str, name: str) -> frozenset[str]:
-    return words(_lexicon(table)[name])
+    return words(lexicon(table)[name])
 
 
 def _signs(table: str, *names: str) -> str:
-    return "".join(_lexicon(table)[name] for name in names)
+    return "".join(lexicon(table)[name] for name in names)
 
 
 def _neighbours(tokens: Sequence[Token], at: int) -> tuple[Token | None, Token | None]:
@@ -213,7 +205,7 @@ def name(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAUL
     """
     tagged = [text.tagged_by(tagger) for text in texts]
     joined = "\n".join(text.text for text in texts)
-    nicknames = words(_lexicon("people")["nicknames_male"] + " " + _lexicon("people")["nicknames_female"])
+    nicknames = words(lexicon("people")["nicknames_male"] + " " + lexicon("people")["nicknames_female"])
     candidates: list[Callable[[Sequence[Analysis], str, random.Random], Words | None]] = [
         *(partial(_rename_person, person) for person in people(tagged, sure=tagger != DEFAULT)),
         *(partial(_rename_family, family) for family in _families_called_by(joined)),
@@ -262,7 +254,7 @@ def _may_be_name(name: str) -> bool:
         return False
     if given in _list("people", "titles") | _list("people", "titles_after") | _list("people", "kin"):
         return False
-    return given[-1] not in _lexicon("people")["no_given"] and given[0] not in "某姓老"
+    return given[-1] not in lexicon("people")["no_given"] and given[0] not in "某姓老"
 
 
 _HAN = re.compile(r"[\u4e00-\u9fff]+")
@@ -271,7 +263,7 @@ _HAN = re.compile(r"[\u4e00-\u9fff]+")
 def _is_usual(name: str) -> bool:
     """Whether a name of three signs is one by its signs: 王虎鸣, not 马自达."""
     signs = _signs("people", "women", "men", "both")
-    return name[0] in _lexicon("people")["usual"] and name[0] not in "于向" and any(sign in signs for sign in name[1:])
+    return name[0] in lexicon("people")["usual"] and name[0] not in "于向" and any(sign in signs for sign in name[1:])
 
 
 def _evidence(tokens: Sequence[Token], at: int) -> int:
@@ -290,14 +282,14 @@ def _evidence(tokens: Sequence[Token], at: int) -> int:
     follows = after.text in _list("people", "titles_after")
     speaks = after.text[:2] in _list("people", "speech") or after.text in _list("people", "speech")
     if len(after.text) == 1:
-        allowed = after.text in _lexicon("people")["after_two" if len(name) == 2 else "after"]
+        allowed = after.text in lexicon("people")["after_two" if len(name) == 2 else "after"]
     else:
         allowed = follows or speaks or (after.tag[0] in "vpcdurtmfl" and after.tag != "vn")
     if not allowed and after.text not in _list("people", "kin"):
         return -1
     if len(name) == 2 and after.text[1:] in _list("people", "speech"):
         return -1  # 邱志 + 承认为
-    return int(is_after_title or follows or (speaks and len(name) > 2 and name[0] in _lexicon("people")["usual"]))
+    return int(is_after_title or follows or (speaks and len(name) > 2 and name[0] in lexicon("people")["usual"]))
 
 
 def _after(tokens: Sequence[Token], at: int) -> str:
@@ -315,9 +307,9 @@ def _rename_person(old: str, texts: Sequence[Analysis], joined: str, choices: ra
         for token in text.tokens
     )
     given_names = [
-        name for name in _lexicon("people")[f"given_{_gender(old, given, joined)}"].split() if name not in joined
+        name for name in lexicon("people")[f"given_{_gender(old, given, joined)}"].split() if name not in joined
     ]
-    families = [other for other in _lexicon("people")["common"] if other != family]
+    families = [other for other in lexicon("people")["common"] if other != family]
     if not given_names:
         return None
     new_family, new_given = family if keeps else choices.choice(families), choices.choice(given_names)
@@ -336,7 +328,7 @@ def _gender(name: str, given: str, joined: str) -> Gender:
         return "male"
     he, she = "他" in joined.replace("其他", ""), "她" in joined
     stated: Gender = "neutral" if he == she else "male" if he else "female"
-    woman, man = (any(sign in _lexicon("people")[kind] for sign in given) for kind in ("women", "men"))
+    woman, man = (any(sign in lexicon("people")[kind] for sign in given) for kind in ("women", "men"))
     if woman == man:
         return stated
     own: Gender = "female" if woman else "male"
@@ -360,7 +352,7 @@ def _rename_family(family: str, texts: Sequence[Analysis], joined: str, choices:
     familiar = any(form[0] in "小老" for form in forms)
     new = [
         other
-        for other in _lexicon("people")["common"]
+        for other in lexicon("people")["common"]
         if other not in taken and (not familiar or _forms().fullmatch("小" + other))
     ]
     if not new:
@@ -377,7 +369,7 @@ def _replace_nickname(old: str, texts: Sequence[Analysis], joined: str, choices:
             if token.text == old and ((before and before.text in "个只条点把些") or (after and after.tag[0] == "n")):
                 return None
     same = "他" in joined or "她" in joined or bool(_GENDERED.search(joined))
-    kinds = [_lexicon("people")[f"nicknames_{gender}"].split() for gender in ("male", "female")]
+    kinds = [lexicon("people")[f"nicknames_{gender}"].split() for gender in ("male", "female")]
     free = [name for names in kinds if old in names or not same for name in names if name not in joined]
     return ((old, choices.choice(free)),) if free else None
 
@@ -427,12 +419,12 @@ def countries() -> Mapping[str, Country]:
         from babel import Locale
     except ImportError as problem:
         raise NotInstalled('countries need Babel; run: pip install "audit[chinese]"') from problem
-    names, lexicon = Locale("zh").territories, _lexicon("countries")
-    letters = dict(pair.split(":") for pair in lexicon["letters"].split())
+    names, lists = Locale("zh").territories, lexicon("countries")
+    letters = dict(pair.split(":") for pair in lists["letters"].split())
     members = [
         Country(code, _SHORT.get(code) or names[code], continent, letters.get(code, ""))
         for continent in ("Asia", "Europe", "Americas", "Africa", "Oceania")
-        for code in lexicon[continent].split()
+        for code in lists[continent].split()
     ]
     return {country.name: country for country in members}
 
@@ -485,11 +477,20 @@ def country(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEF
         return None
     tagged = [parted(text.tagged_by(tagger)) for text in texts]
     said = frozenset(token.text for text in tagged for token in text.tokens)
-    candidates = [country for country in mentioned if country.name in said and _stands_alone(country, tagged, said)]
-    choices.shuffle(candidates)
-    for old in candidates:
-        new = [name for name in _stand_ins(old, said) if not any(name in text.text for text in texts)]
-        if new and (rewritten := substitute(tagged, {old.name: choices.choice(new)})):
+    sure = tagger != DEFAULT
+    candidates = [one for one in mentioned if one.name in said and _stands_alone(one, tagged, said, sure)]
+    return _one_replaced(tagged, {old.name: _stand_ins(old, said) for old in candidates}, choices)
+
+
+def _one_replaced(
+    texts: Sequence[Analysis], candidates: Mapping[str, Sequence[str]], choices: random.Random
+) -> Rewritten | None:
+    """The follow-up in which one word has become one of those that may stand for it and that no text has yet."""
+    order = list(candidates)
+    choices.shuffle(order)
+    for old in order:
+        new = [word for word in candidates[old] if not any(word in text.text for text in texts)]
+        if new and (rewritten := substitute(texts, {old: choices.choice(new)})):
             return rewritten
     return None
 
@@ -521,13 +522,13 @@ def _stand_ins(country: Country, said: frozenset[str]) -> list[str]:
         and other.name not in said
         and said.isdisjoint(_abbreviations(other.letter))
     ]
-    for word, codes in _lexicon("countries")["only"].items():
+    for word, codes in lexicon("countries")["only"].items():
         if word in said:
             candidates = [other for other in candidates if other.code in codes.split()]
     return [other.name for other in candidates]
 
 
-def _stands_alone(country: Country, texts: Sequence[Analysis], said: frozenset[str]) -> bool:
+def _stands_alone(country: Country, texts: Sequence[Analysis], said: frozenset[str], sure: bool) -> bool:
     """Whether the name stands for the country, and nothing else, wherever it stands in the texts."""
     is_china = country.code == "CN"
     near = _list("countries", "borders") | _cities().get(country.name, frozenset())
@@ -544,7 +545,7 @@ def _stands_alone(country: Country, texts: Sequence[Analysis], said: frozenset[s
                 sentence = next(text.text[start:end] for start, end in text.spans if start <= token.start < end)
                 if any(word in sentence for word in near):
                     return False
-                if not (_free_before(text.tokens, at) and _free_after(text.tokens, at)):
+                if not (token.tag == "ns" if sure else _free_before(text.tokens, at) and _free_after(text.tokens, at)):
                     return False
     return True
 
@@ -578,7 +579,7 @@ def _free_after(tokens: Sequence[Token], at: int) -> bool:
             return token.text[0] in "，。、；：！？”’）…,;!?" or not first
         if token.text in _list("countries", "names_after") or tokens[at].text + token.text == "西班牙人":
             return False  # the latter is a football club
-        if token.tag in ("v", "c") or (token.tag == "v" and token.text in national()):
+        if token.tag in ("v", "c"):
             return (not first or len(token.text) > 1 or token.tag == "c") and not _ends_as_body(tokens[place + 1 :])
         if token.text in national():
             continue
@@ -641,18 +642,12 @@ def occupation(texts: Sequence[Analysis], choices: random.Random, tagger: str = 
     if not mentioned:
         return None
     tagged = [text.tagged_by(tagger) for text in texts]
-    candidates = [job for job in mentioned if _is_occupation(job, tagged)]
-    choices.shuffle(candidates)
-    for old in candidates:
-        new = [name for name in old.stand_ins if not any(name in text.text for text in texts)]
-        if new and (rewritten := substitute(tagged, {old.name: choices.choice(new)})):
-            return rewritten
-    return None
+    return _one_replaced(tagged, {job.name: job.stand_ins for job in mentioned if _is_occupation(job, tagged)}, choices)
 
 
 def _is_occupation(job: Occupation, texts: Sequence[Analysis]) -> bool:
     """Whether the word is the occupation, and no part of another word, wherever it stands in the texts."""
-    told = _lexicon("occupations")["told"].get(job.name, "").split()
+    told = lexicon("occupations")["told"].get(job.name, "").split()
     if _is_within_title(job.name, texts) or any(word in text.text for text in texts for word in told):
         return False
     return all(
@@ -689,100 +684,81 @@ _AFTER_JOBS = words("w u d ad p c k r nr t m s f y x v vd")
 #
 # The study says "replace punctuation" and no more. Replaced here is what leaves correct Chinese that says the same:
 # quotation marks “ ” ‘ ’ and 「 」 『 』; half-width marks between Chinese characters, by the full-width ones of GB/T
-# 15834-2011; ； between two clauses, by ，; and with `half_width`, where none of these can be, brackets, ： ！ ？ by
-# half-width ones, as much of the web writes them. Not replaced: 。 by ！ (another force), ， by 。 (sentences end
+# 15834-2011; and ； between two clauses, by ，. Not replaced: 。 by ！ (another force), ， by 。 (sentences end
 # elsewhere), 、 (一、二、 are ordinals), 《 》 (titles are no quotations), ——, …… and · (parts of words and names).
 
-_QUOTES = (("“", "「"), ("”", "」"), ("‘", "『"), ("’", "』"))
-_HALF: tuple[Words, ...] = (
-    (("（", "("), ("）", ")")),
-    (("【", "["), ("】", "]")),
-    (("：", ":"),),
-    (("！", "!"), ("？", "?")),
-)
+_QUOTES: Words = (("“", "「"), ("”", "」"), ("‘", "『"), ("’", "』"))
 
 
-def _turned(pairs: Words) -> Words:
-    return tuple((new, old) for old, new in pairs)
-
-
-@chinese(4, _PROPERTY, params={"half_width": False})
-def marks(texts: Sequence[Analysis], choices: random.Random, *, half_width: bool = False) -> Rewritten | None:
+@chinese(4, _PROPERTY)
+def marks(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """A punctuation mark becomes another one that says the same, wherever it stands.
 
     >>> marks([Analysis("他说：“走。”", "zh")], random.Random(1)).texts
     ('他说：「走。」',)
     """
     plain = [text.text for text in texts]
-    for replacements in (_FIRST, _ELSE) if half_width else (_FIRST,):
-        possible = [
-            pairs
-            for pairs, is_safe in replacements
-            if any(old in text for text in plain for old, _ in pairs) and all(is_safe(text, pairs) for text in plain)
-        ]
-        for pairs in choices.sample(possible, len(possible)):
-            new_texts = tuple(replace_words(text, pairs) for text in plain)
-            if all(Analysis(new, "zh").spans == text.spans for text, new in zip(texts, new_texts, strict=True)):
-                return Rewritten(new_texts, pairs)
+    possible = [
+        pairs
+        for pairs, is_safe in _MARKS
+        if any(old in text for text in plain for old, _ in pairs) and all(is_safe(text, pairs) for text in plain)
+    ]
+    for pairs in choices.sample(possible, len(possible)):
+        new_texts = tuple(replace_words(text, pairs) for text in plain)
+        if all(Analysis(new, "zh").spans == text.spans for text, new in zip(texts, new_texts, strict=True)):
+            return Rewritten(new_texts, pairs)
     return None
 
 
-def _are_paired(text: str, pairs: Words) -> bool:
-    """Whether every bracket or quotation mark of these has its other one, none holds another one of its kind, and, of
-    quotes, the text has none of the new ones."""
-    if len(pairs) < 2 or pairs[0][0] in "！!":
-        return True
+def _are_quotes(text: str, pairs: Words) -> bool:
+    """Whether every quotation has both its marks, none holds another one of its kind, and the new marks are new."""
+    closing = {old: pairs[at - 1][0] for at, (old, _) in enumerate(pairs) if at % 2}
     opened = ""
     for sign in text:
-        if len(pairs) > 2 and any(sign == new for _, new in pairs):
+        if any(sign == new for _, new in pairs) or (sign in closing and not opened.endswith(closing[sign])):
             return False
-        for (opening, _), (closing, _) in zip(pairs[::2], pairs[1::2], strict=True):
-            if (sign == opening and opening in opened) or (sign == closing and not opened.endswith(opening)):
+        if sign in closing:
+            opened = opened[:-1]
+        elif any(sign == old for old, _ in pairs):
+            if sign in opened:
                 return False
-            opened = opened + sign if sign == opening else opened[:-1] if sign == closing else opened
+            opened += sign
     return not opened
 
 
-def _to_half(text: str, pairs: Words) -> bool:
-    """Whether no half-width mark is next to one that is replaced: together they might be another sign, like :)."""
-    olds = re.escape("".join(old for old, _ in pairs))
-    ascii_mark = f"[{re.escape(string.punctuation)}]"
-    return _are_paired(text, pairs) and not re.search(f"[{olds}]{ascii_mark}|{ascii_mark}[{olds}]", text)
-
-
-def _to_full(text: str, pairs: Words) -> bool:
-    """Whether each of the marks stands in Chinese, on both sides: not in a number, an address, code or a smiley.
+def _are_chinese(text: str, pairs: Words) -> bool:
+    """Whether each of the marks stands in Chinese, on both sides: not in a number, an address, code or a smiley; and
+    brackets come in pairs, none in another.
 
     A ? that stands behind no character is what is left of a sign that somebody could not read: ????
     """
     olds = {old for old, _ in pairs}
     for at, sign in enumerate(text):
-        before, after = text[max(at - 1, 0) : at], text[at + 1 : at + 2]
-        if sign in olds and not (_is_chinese(before, olds) and _is_chinese(after, olds)):
+        around = {text[max(at - 1, 0) : at], text[at + 1 : at + 2]} - olds
+        if sign in olds and not all(
+            not near or near in "\n “”‘’…—" or unicodedata.east_asian_width(near) in "WF" for near in around
+        ):
             return False
-        if sign == "?" and "?" in olds and not _HAN.fullmatch(before):
+        if sign == "?" and "?" in olds and not _HAN.fullmatch(text[max(at - 1, 0) : at]):
             return False
-    return _are_paired(text, pairs)
+    brackets = re.sub(r"[^()]", "", text)
+    return "(" not in olds or brackets == "()" * (len(brackets) // 2)
 
 
-def _to_comma(text: str, pairs: Words) -> bool:
+def _are_clauses(text: str, pairs: Words) -> bool:
     """Whether each semicolon stands between two clauses of a line that begin and end with words."""
     return text.count("；") == len(re.findall(r"[^\W\d_]；(?=[\u4e00-\u9fff])", text))
 
 
-def _is_chinese(sign: str, olds: set[str]) -> bool:
-    """Whether a neighbour of a mark is Chinese: a character, a full-width mark, the edge of a line, the mark itself."""
-    return not sign or sign in olds or sign in "\n “”‘’…—" or unicodedata.east_asian_width(sign) in "WF"
-
-
-_Replacements = tuple[tuple[Words, Callable[[str, Words], bool]], ...]
-_FIRST: _Replacements = (
-    (_QUOTES, _are_paired),
-    (_turned(_QUOTES), _are_paired),
-    *((_turned(pairs), _to_full) for pairs in (*_HALF, (("；", ";"),)) if pairs[0][0] != "【"),
-    ((("；", "，"),), _to_comma),
+_MARKS: tuple[tuple[Words, Callable[[str, Words], bool]], ...] = (
+    (_QUOTES, _are_quotes),
+    (tuple((new, old) for old, new in _QUOTES), _are_quotes),
+    ((("(", "（"), (")", "）")), _are_chinese),
+    (((":", "："),), _are_chinese),
+    ((("!", "！"), ("?", "？")), _are_chinese),
+    (((";", "；"),), _are_chinese),
+    ((("；", "，"),), _are_clauses),
 )
-_ELSE: _Replacements = tuple((pairs, _to_half) for pairs in _HALF)
 
 
 # MR5 and MR6: nouns and verbs become synonyms; the meaning stays (MRPsbs5 and 6 of section 3.1.2).
@@ -821,7 +797,7 @@ def chatopera_synonyms(word: str) -> Scored:
     """The ten nearest words of chatopera's Synonyms, for those who have the package and a licence for its word vectors,
     which it downloads. Raises NotInstalled."""
     try:
-        import synonyms
+        import synonyms  # type: ignore[import-not-found]
     except Exception as problem:  # it raises whatever its download does
         raise NotInstalled(
             f"the thesaurus synonyms cannot be loaded ({problem}); run: pip install synonyms, and set "
@@ -1138,6 +1114,11 @@ class _Sentence:
     def clause(self) -> list[Token]:
         return list(takewhile(lambda token: token.text not in "，。！？；：:", self.tokens)) or [*self.tokens[:1]]
 
+    @property
+    def reports(self) -> bool:
+        """Whether it reports what somebody says."""
+        return bool(self.tokens) and self.clause[-1].text in _list("order", "saying")
+
     def has(self, name: str, tokens: Sequence[Token] | None = None) -> bool:
         found = _list("order", name)
         return any(token.text in found for token in (self.tokens if tokens is None else tokens))
@@ -1165,6 +1146,7 @@ def exchangeable(text: Analysis) -> list[int]:
         and not _COUNTS.search(sentences[at - 1].text)
         and _in_line(text, at)
         and not _takes_up(sentences[at + 1], sentences[at])
+        and sentences[at].reports == sentences[at + 1].reports
         and (at + 2 == len(sentences) or _may_follow(sentences[at + 2], sentences[at + 1]))
     ]
 
@@ -1189,9 +1171,9 @@ def _leans(sentence: _Sentence) -> bool:
     clause = sentence.clause
     return (
         sentence.has("before")
-        or sentence.has("pronouns", clause)
+        or sentence.has("pronouns")
         or sentence.has("taking_up", clause)
-        or any(token.text[0] in "该这那其" or "此" in token.text for token in clause)
+        or any(token.text[0] in "该这那" or token.text == "其" or "此" in token.text for token in sentence.tokens)
     )
 
 
@@ -1202,7 +1184,7 @@ def _is_movable(sentence: _Sentence) -> bool:
         and bool(_WHOLE.search(sentence.text))
         and all(sentence.text.count(opening) == sentence.text.count(closing) for opening, closing in _BALANCED)
         and not re.search("[：:]|最高|其实|原因|结果", sentence.text)
-        and not sentence.has("happened")
+        and not sentence.has("happened", sentence.clause)
         and not any(token.tag == "t" or token.text[-1] in "年月日" for token in sentence.clause)
         and _has_subject(sentence)
         and not _leans(sentence)
@@ -1212,7 +1194,7 @@ def _is_movable(sentence: _Sentence) -> bool:
 def _has_subject(sentence: _Sentence) -> bool:
     """Whether a sentence begins with what it is about, or is a demand, whose subject is that of the whole passage."""
     first = sentence.tokens[0]
-    return first.tag[0] in "njabl" or first.text in _list("order", "self") | _list("order", "demands")
+    return first.tag[0] in "nj" or first.text in _list("order", "self") | _list("order", "demands")
 
 
 def _takes_up(sentence: _Sentence, other: _Sentence) -> bool:

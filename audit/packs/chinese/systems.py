@@ -253,7 +253,7 @@ def share(query: Sequence[str], document: Sequence[str]) -> float:
 
     # One document gives every word the same (negative) weight, which the division takes out.
     ranking = BM25([list(document)])
-    return min(1.0, max(0.0, ranking.sim(query, 0) / ranking.sim(document, 0)))
+    return float(min(1.0, max(0.0, ranking.sim(query, 0) / ranking.sim(document, 0))))
 
 
 class SnowNlpTextRank(_Packaged):

@@ -14,6 +14,7 @@ import hashlib
 import io
 import logging
 import re
+import tomllib
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -35,19 +36,30 @@ DEFAULT = "jieba"
 PEOPLES_DAILY = words(
     "n nr ns nt nz nx Ng v vn vd Vg a an ad Ag d Dg r Rg m Mg q Qg t Tg s f b Bg z p c u y Yg e o h k i l j w x"
 )
-_TREEBANK = dict(
-    pair.split(":")
-    for pair in words(
-        "AD:d AS:u BA:p CC:c CD:m CS:c DEC:u DEG:u DER:u DEV:u DT:r ETC:u FW:nx IJ:e JJ:b LB:p LC:f M:q MSP:u NN:n "
-        "NN-SHORT:j NR:nz NR-SHORT:j NT:t NT-SHORT:t OD:m ON:o P:p PN:r PU:w SB:p SP:y URL:nx VA:a VC:v VE:v VV:v"
-    )
-)
-"""A proper name (NR) may be a person or a place there: `nz` until an entity says which."""
 _ENTITIES = {
     **dict.fromkeys(("PERSON", "PER", "nr"), "nr"),
     **dict.fromkeys(("LOCATION", "LOC", "GPE", "ns"), "ns"),
     **dict.fromkeys(("ORGANIZATION", "ORG", "nt"), "nt"),
 }
+
+
+@cache
+def lexicon(name: str) -> dict[str, Any]:
+    """A table of data/lexicons/chinese_words.toml.
+
+    >>> lexicon("treebank")["v"]
+    'VC VE VV'
+    """
+    table: dict[str, Any] = tomllib.loads(data_file("lexicons/chinese_words.toml").read_text(encoding="utf-8"))[name]
+    return table
+
+
+@cache
+def _tags_of(name: str) -> dict[str, str]:
+    """Tags of another set, or words, as tags of the People's Daily corpus."""
+    return {other: tag for tag, others in lexicon(name).items() for other in others.split()}
+
+
 _MISSING = 'Chinese needs {}; run: pip install "audit[chinese]"'
 
 
@@ -63,27 +75,6 @@ def chinese(text: str, tagger: str = DEFAULT) -> tuple[Token, ...]:
     return tagger_of(tagger)(text)
 
 
-PHRASES = {
-    "usual": ".*[\u4e00-\u9fff].*",
-    # 不过 is "but", 特别 "special", 非常 "very", 未来 "future": words in which these characters deny nothing.
-    "negation": (
-        "不(?![过過仅僅但断斷同错錯])|[没沒](?![收落])|[无無](?![线線锡錫论論限穷窮数數])|未(?![来來])"
-        "|(?<![特区區性级級类類分个個])[别別](?![人的处處墅])|(?<![是除并並绝絕南北])非(?![常洲凡得])|[莫勿]"
-    ),
-    "question": (
-        "[?？]|[吗嗎]|呢[。！!]?$|什[么麼]|怎[么麼样樣]|哪(?!怕)|[谁誰]|多少|是否|如何|是不是|能不能|有没有|为何|為何"
-    ),
-    "female": (
-        "她|女[人士孩性生子儿兒友王主演]|[妇婦]|母[亲親]|[妈媽姐妹姨嫂妻]|姑[妈媽姑娘]|外婆|婆婆|奶奶|太太|小姐|女$"
-    ),
-    "male": (
-        "(?<![其吉维維])他(?![们們人国國])|男|父[亲親]|[爸哥叔舅]|弟(?!子)|伯[父伯]|[爷爺]{2}|丈夫|先生|[儿兒]子|兄|王子"
-    ),
-}
-"""Name -> regular expression, as `audit.text.tools.LanguageTools` has them. Phrases, not grammar; names tell no
-gender, nor does 他们, which may be people of both."""
-
-
 def _cut(text: str) -> list[str]:
     """Words for the eye; signs where jieba is absent."""
     try:
@@ -93,7 +84,7 @@ def _cut(text: str) -> list[str]:
         return list(text)
 
 
-CHINESE = LanguageTools(chinese, spans, has_taggers=True, cut=_cut, phrases=PHRASES)
+CHINESE = LanguageTools(chinese, spans, has_taggers=True, cut=_cut, phrases=lexicon("phrases"))
 
 
 def by_characters(word: str) -> str:
@@ -206,20 +197,8 @@ def places() -> frozenset[str]:
 # jieba
 
 
-RULES = "2"
+RULES = "3"
 """Version of what is made of jieba's tags; part of the tagger's version."""
-_JIEBA = {
-    **{"nrt": "nr", "nrfg": "nr", "eng": "nx", "rr": "r", "rz": "r", "rg": "Rg", "mq": "m", "mg": "Mg", "vi": "v"},
-    **{"vq": "v", "ng": "Ng", "vg": "Vg", "ag": "Ag", "dg": "Dg", "tg": "Tg", "df": "d", "g": "Ng", "zg": "Ng"},
-    **dict.fromkeys(("uj", "ul", "ug", "ud", "uv", "uz"), "u"),
-    # Characters of which jieba's tags are wrong more often than right, or are none.
-    **dict.fromkeys("很仍较甚", "d"),
-    **dict.fromkeys("每此您", "r"),
-    **dict.fromkeys("虽且", "c"),
-    **dict.fromkeys("啊矣", "y"),
-    **dict.fromkeys("件度轮年个元岁", "q"),
-    **{"往": "p", "新": "a"},
-}
 _CLASSES = {"A": "n", "B": "n", "C": "n", "D": "n", "E": "a", **dict.fromkeys("FGHIJ", "v"), "K": "d", "L": "l"}
 """Major classes of Cilin: people, things, time and space, abstractions; properties; actions; particles; greetings."""
 _LISTED_PLACES = ("Di02", "Di03", "Cb25", "Cb08", "Be01", "Be04", "Be05", "Dd15A43")
@@ -258,7 +237,7 @@ def _jieba_tag(word: str, tag: str) -> str:
     if tag == "x" and word.isascii() and word.isalnum():
         return "m" if word.isdigit() else "nx"
     foreign = tag == "nrt"
-    tag = _JIEBA.get(word) or _JIEBA.get(tag, tag)
+    tag = _tags_of("jieba").get(word) or _tags_of("jieba").get(tag, tag)
     if tag in ("nr", "ns") or 2 <= len(word) <= 4:
         tag = _proper(word, tag, foreign)
     return by_characters(word) or (tag if tag in PEOPLES_DAILY else "x")
@@ -465,8 +444,9 @@ def _by_tasks(component: Any, tok: str, pos: str, ner: str | None, texts: list[s
         labels = list(document[pos][place])
         for _, kind, first, behind in document[ner][place] if ner else ():
             for word in range(first, behind):
-                if labels[word] == "NR" and kind in _ENTITIES:
-                    labels[word] = _ENTITIES[kind]
+                entity = _ENTITIES.get(kind)
+                if entity and (labels[word] == "NR" or (entity == "nt" and labels[word] in ("nr", "ns", "nz"))):
+                    labels[word] = entity  # 中国 in the name of a firm is no country
         tagged.append(list(zip(document[tok][place], labels, strict=True)))
     return tagged
 
@@ -521,7 +501,7 @@ def _tokens(text: str, start: int, end: int, found: Tagged) -> Iterator[Token]:
         plain = "".join(word.split())
         there = bare.find(plain, place, place + 2 * len(plain) + 16)
         place = max(there, place)
-        tag = label if label in PEOPLES_DAILY else _TREEBANK.get(label, "x")
+        tag = label if label in PEOPLES_DAILY else _tags_of("treebank").get(label, "x")
         owners |= dict.fromkeys(signs[place : place + len(plain)], (number, tag))
         place += len(plain)
     first, before = None, -1

@@ -1,5 +1,6 @@
 """Perturbations of Chinese texts: what they leave alone, what they carry, and which runs take them."""
 
+import random
 import re
 
 import pytest
@@ -23,6 +24,36 @@ def changed(name, *texts, task="classification", seed="1"):
     source = Source(Input(texts, ("zh",) * len(texts)), Analysis(texts[0], "zh"), seed)
     follow_ups = get_relation(task, name).follow_ups(source)
     return follow_ups[0].texts if follow_ups else None
+
+
+@pytest.mark.parametrize(
+    ("perturb", "text", "new"),
+    [
+        ("homophones", "这里的风景非常美丽。", "这里的疯景非常美丽。"),
+        ("look_alikes", "这里的风景非常美丽。", "这里的凤景非常美丽。"),
+        ("swapped_characters", "这里的风景非常美丽。", "这里的景风非常美丽。"),
+        ("repeated_characters", "这里的风景非常美丽。", "这里的风景景非常美丽。"),
+        ("stray_spaces", "这里的风景非常美丽。", "这里的风景非常 美丽。"),
+        ("script", "我们常常一起上学。", "我們常常一起上學。"),
+        ("letter_width", "会议在2015年举行。", "会议在２０１５年举行。"),
+        ("western_marks", "他来了，她走了。", "他来了,她走了."),
+        ("last_mark", "他来了。", "他来了"),
+        ("last_mark", "天黑了，他来了", "天黑了，他来了。"),
+        ("small_numbers", "他有3本书。", "他有三本书。"),
+        ("small_numbers", "来了两个人。", "来了2个人。"),
+        ("percentages", "价格上涨了12.5%。", "价格上涨了百分之十二点五。"),
+        ("dates", "他7月18日来。", "他7月18号来。"),
+        ("dates", "新华社北京1月1日电，他来了。", None),
+        ("other_links", "因为下雨，他没来。", "由于下雨，他没来。"),
+        ("internet_spellings", "同学没有来。", "童鞋木有来。"),
+        ("untrue_statement", "他是医生。", "“他是医生”这一说法不属实。"),
+        ("true_statement", "他是医生。", "“他是医生”这一说法属实。"),
+        ("may_i_ask", "他住在哪里？", "我想问一下，他住在哪里？"),
+        ("doubled_sentence", "它很长。我喜欢它。", "它很长。我喜欢它。我喜欢它。"),
+    ],
+)
+def test_what_becomes_of_a_text(perturb, text, new):
+    assert getattr(perturbations, perturb)(Analysis(text, "zh"), random.Random(0)) == new
 
 
 def test_a_study_runs_the_relations_of_the_study_and_these_by_name():
