@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from audit.corpora.base import Row, Unit, counted, folder
-from audit.corpora.files import AS_IT_IS, LARGE, FileCorpus
+from audit.corpora.files import AS_IT_IS, FileCorpus
 from audit.errors import BadFile, NotInstalled, first_line
-from audit.files import parse_json, read_text
+from audit.files import LARGE, parse_json, read_text
 from audit.keys import fingerprint, uniform
 from audit.packs.chinese.sentences import RULES
 from audit.resources import package_file

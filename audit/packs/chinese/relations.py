@@ -528,12 +528,19 @@ def _stand_ins(country: Country, said: frozenset[str]) -> list[str]:
     return [other.name for other in candidates]
 
 
+@cache
+def _of(country: Country) -> tuple[frozenset[str], frozenset[str]]:
+    """Words by which a text speaks of a country otherwise, and words of a sentence in which no other can stand."""
+    own, near = _abbreviations(country.letter), _list("countries", "borders") | _cities().get(country.name, frozenset())
+    if country.code != "CN":
+        return own, near
+    return own | _list("countries", "own"), near | _list("countries", "of_china")
+
+
 def _stands_alone(country: Country, texts: Sequence[Analysis], said: frozenset[str], sure: bool) -> bool:
     """Whether the name stands for the country, and nothing else, wherever it stands in the texts."""
-    is_china = country.code == "CN"
-    near = _list("countries", "borders") | _cities().get(country.name, frozenset())
-    near |= _list("countries", "of_china") if is_china else frozenset()
-    if not said.isdisjoint(_abbreviations(country.letter) | (_list("countries", "own") if is_china else frozenset())):
+    own, near = _of(country)
+    if not said.isdisjoint(own):
         return False
     if _is_within_title(country.name, texts):
         return False

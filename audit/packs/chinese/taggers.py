@@ -233,6 +233,7 @@ class JiebaTagger:
         return tuple(_with_names(found))
 
 
+@lru_cache(maxsize=100_000)
 def _jieba_tag(word: str, tag: str) -> str:
     if tag == "x" and word.isascii() and word.isalnum():
         return "m" if word.isdigit() else "nx"
@@ -282,7 +283,7 @@ def _with_names(found: Sequence[Token]) -> list[Token]:
         ):
             joined[-1] = Token(before.text + token.text, "nr", before.start, token.end)
         else:
-            joined.append(Token(token.text, tag, token.start, token.end))
+            joined.append(token if tag == token.tag else Token(token.text, tag, token.start, token.end))
     return joined
 
 
