@@ -178,9 +178,7 @@ class Xiangsi(_Packaged):
     summary = "cosine of word counts without stop words (xiangsi, jieba)"
     settings: Mapping[str, object] = {"weight": "count"}
     modules = ("xiangsi", "jieba")
-
-    def __init__(self) -> None:
-        self.version = f"{package_version('xiangsi')} jieba {package_version('jieba')}"
+    version = f"{package_version('xiangsi')} jieba {package_version('jieba')}"
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         # Rounding makes a cosine of equal counts 1.0000000000000002.
@@ -229,9 +227,7 @@ class SnowNlpBm25(_Packaged):
     summary = "BM25 of the first text's words in the second, as a share of the second's own (SnowNLP); not symmetric"
     settings: Mapping[str, object] = {"document": "second", "words": "no stop words"}
     modules = ("snownlp",)
-
-    def __init__(self) -> None:
-        self.version = package_version("snownlp")
+    version = package_version("snownlp")
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         words = [
