@@ -101,7 +101,7 @@ def measure(
     return keep
 
 
-MEASURES: dict[str, Measure | str] = {"embedding": "audit.packs.chinese.similarity_systems:embedding"}
+MEASURES: dict[str, Measure | str] = {"embedding": "audit.packs.chinese.systems:embedding"}
 """By name; "module:attribute" until one is wanted."""
 
 

@@ -1,5 +1,6 @@
 """Chinese web news: on a small package of the same layout, and on the real one where it is installed."""
 
+import os
 import pickle
 from collections import Counter
 from collections.abc import Iterator
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from audit.corpora import get_corpus
-from audit.errors import NotInstalled
+from audit.errors import BadFile, NotInstalled
 from audit.packs.chinese import corpora as chinese
 from audit.packs.chinese.corpora import letters
 from audit.tasks import get_task
@@ -79,6 +80,20 @@ def test_bodies_have_their_title_as_a_reference(package: Path) -> None:
     (row,) = get_corpus("inews-bodies", "summarization").rows()
     assert (row.gold, dict(row.attributes)) == (None, {"reference": "诈骗案告破"})
     assert "诈骗案告破" not in row.input.text
+
+
+def test_a_pickle_that_does_something_is_refused_and_does_nothing(package: Path) -> None:
+    _write(package)
+    target = package / "made"
+
+    class Hostile:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return os.system, (f"touch {target}",)
+
+    (package / "dev.pkl").write_bytes(pickle.dumps(([Hostile()], [], [])))
+    with pytest.raises(BadFile, match=r"dev\.pkl is not the file we know \(it names (posix|nt)\.system"):
+        chinese.articles()
+    assert not target.exists()
 
 
 def test_an_absent_package_names_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from audit.corpora import get_corpus
 from audit.corpora.base import Row
 from audit.errors import BadFile
-from audit.packs.chinese.published import PawsX
+from audit.packs.chinese.corpora import PawsX
 
 HEADER = "id\tsentence1\tsentence2\tlabel"
 DOC = (

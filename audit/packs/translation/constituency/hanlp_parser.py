@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from audit.errors import AuditError, BadFile, first_line
 from audit.files import parse_json
-from audit.packs.chinese.hanlp_tagger import MISSING, load, model_version
+from audit.packs.chinese.taggers import MISSING, load, model_version
 from audit.packs.translation.constituency.base import sentences_of, treebank_words
 from audit.systems.model_files import one_thread
 from audit.text.tokens import Token
