@@ -1,21 +1,20 @@
-"""Words for a place in a sentence whose word is masked: one module per kind of proposer, all behind one protocol."""
+"""Words for a masked place of a sentence: which may stand there, and who proposes them.
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, lru_cache
-from typing import Protocol
+The study of MGMT (section 3.3.2) masks words of a sentence and takes what BERT finds most probable there. Proposers are
+`ngram`, which counted film reviews and needs no model, `ngram:FILE`, which counts the user's text, and
+`fill-mask:MODEL`, with the directory of a masked language model or its name on Hugging Face.
+"""
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
+from typing import Any, Protocol
+
+from audit.errors import BadFile, NotInstalled, install_line
 from audit.packs.translation.function_words import is_function_word, is_negation
 from audit.resources import Makers, made
+from audit.systems.base import missing, package_version
+from audit.systems.model_files import absent_model, fingerprint_of, load_part, load_tokenizer, model_folder, one_thread
 from audit.text.languages import entries
-
-# Who proposes words: the protocol, and proposers by name.
-#
-# A proposer's name is `ngram`, which counted the film reviews of a package that is always there, `ngram:FILE`, which
-# counts the user's text, or `fill-mask:MODEL`: a masked language model, by its directory or its name on Hugging Face.
-# A new kind is one module and one line that registers it in the pack.
-#
-# Source of the idea: the multi-granularity study (MGMT, section 3.3.2) masks words of a sentence and takes what BERT
-# finds most probable there.
 
 DEFAULT = "ngram"
 """The proposer to use where none is named: n-grams of film reviews."""
@@ -40,72 +39,48 @@ class Proposer(Protocol):
 
     @property
     def version(self) -> str:
-        """Names the text or the model, in a few words. Raises NotInstalled or BadFile where it cannot be had."""
+        """Name the text or the model, in a few words. Raises NotInstalled or BadFile where it cannot be had."""
         ...
 
     def needs(self) -> str | None:
-        """None when it can be asked now, else the line that installs what is missing."""
+        """Return None when it can be asked now, else the line that installs what is missing."""
         ...
 
     def propose(self, masked: Sequence[Masked], language: str) -> list[str | None]:
-        """For each sentence the most probable word for its place that is another one than the present word, one whole
-        word, letters only, and of the same part of speech where that is cheap to tell; None where there is none.
+        """Return for each sentence the most probable of the words that may stand in its place (`first_fitting`).
 
-        Raises NotInstalled or BadFile as `version` does.
+        None where there is none. Raises NotInstalled or BadFile as `version` does.
         """
         ...
 
 
+PROPOSERS: Makers = {
+    "ngram": ("audit.packs.translation.ngrams:NgramProposer", "[FILE]"),
+    "fill-mask": ("audit.packs.translation.masked:FillMask", "MODEL"),
+}
+
+
 @cache
 def get_proposer(spec: str) -> Proposer:
-    """The proposer of this name, made once in a process. Loads nothing yet.
-
-    Raises UnknownName for another kind of proposer, or one that lacks what has to stand behind the colon.
-
-    >>> get_proposer("ngram").languages
-    ('en',)
-    """
+    """Return the proposer of this name, made once in a process; it loads nothing yet. Raises UnknownName."""
     proposer: Proposer = made("proposer", spec, PROPOSERS)
     return proposer
 
 
-def proposer_of(language: str, spec: str = "") -> Proposer | None:
-    """The first proposer of a list such as `ngram,fill-mask:MODEL` that knows the language; None: none does.
+def proposers_in(spec: str = "", language: str = "") -> list[Proposer]:
+    """Return the proposers of a list such as `ngram,es=ngram:spanish.txt`, or those of them that know a language.
 
-    A proposer of the list may be kept to one language: `es=ngram:spanish.txt`. An empty list is `DEFAULT`. Raises as
-    `get_proposer` does, and AuditError for an entry without one.
+    An empty list is `DEFAULT`. Raises UnknownName, and AuditError for an entry without a name.
 
-    >>> proposer_of("en", "es=ngram:spanish.txt,ngram").name
-    'ngram(film reviews)'
-    >>> proposer_of("fi", "ngram") is None
-    True
+    >>> [proposer.name for proposer in proposers_in("es=ngram:spanish.txt,ngram", "en")], proposers_in("ngram", "fi")
+    (['ngram(film reviews)'], [])
     """
-    for for_language, proposer in _listed(spec):
-        if for_language in ("", language) and (proposer.languages == ANY or language in proposer.languages):
-            return proposer
-    return None
-
-
-def proposers_in(spec: str = "") -> list[Proposer]:
-    """The proposers of such a list, each once: whose words something may depend on. Raises as `proposer_of` does.
-
-    >>> [proposer.name for proposer in proposers_in("en=ngram")]
-    ['ngram(film reviews)']
-    """
-    return list(dict.fromkeys(proposer for _, proposer in _listed(spec)))
-
-
-def _listed(spec: str) -> list[tuple[str, Proposer]]:
-    return [(for_language, get_proposer(name)) for for_language, name in entries(spec or DEFAULT, "proposer")]
-
-
-PROPOSERS: Makers = {
-    "ngram": ("audit.packs.translation.ngrams:ngram_proposer", "[FILE]"),
-    "fill-mask": ("audit.packs.translation.fill_mask:FillMask", "MODEL"),
-}
-
-
-__all__ = ["PROPOSERS", "Masked", "Proposer", "get_proposer", "proposer_of", "proposers_in"]
+    named = [(kept_to, get_proposer(name)) for kept_to, name in entries(spec or DEFAULT, "proposer")]
+    return [
+        proposer
+        for kept_to, proposer in named
+        if not language or (kept_to in ("", language) and (proposer.languages == ANY or language in proposer.languages))
+    ]
 
 
 # Which words may stand in a place: other words of letters, of the same part of speech where a tagger tells cheaply.
@@ -300,3 +275,93 @@ def _chinese_alone(word: str) -> str:
 
 
 _TAGGERS: dict[str, Callable[[list[str]], Sequence[str]]] = {"en": _english_tags, "zh": _chinese_tags}
+
+
+# Words by a masked language model. Nothing is downloaded, no code of a model is run, weights are read as numbers only.
+
+_SHOWN = 60
+"""Words to each side that the model is shown, at most."""
+_BEST = 200
+"""Pieces of the vocabulary that are looked at, the most probable ones."""
+_BEGINNINGS = 5
+
+
+def _is_character(piece: str) -> bool:
+    """Whether a piece is one character of Chinese and the like: no Latin letter."""
+    return len(piece) == 1 and piece.isalpha() and piece > "\u0e00"
+
+
+class FillMask:
+    """Proposes the whole words that a masked language model finds most probable, by transformers' own pipeline.
+
+    Where words have no white space between them, a word gets a mask for each character, filled in from left to right.
+    """
+
+    languages = ANY
+
+    def __init__(self, model: str):
+        self.model, self.name = model, f"fill-mask:{model}"
+
+    def needs(self) -> str | None:
+        return missing("transformers", install_line("translation")) or missing("torch", install_line("translation"))
+
+    @cached_property
+    def version(self) -> str:
+        about = f"transformers {package_version('transformers')}, model {fingerprint_of(self._folder())}"
+        return f"fill-mask({about}, rules {RULES})"
+
+    def propose(self, masked: Sequence[Masked], language: str) -> list[str | None]:
+        return [
+            first_fitting(tokens, at, self._ranked(tokens, at, language), language)
+            if at in free_words(tokens, language)
+            else None
+            for tokens, at in masked
+        ]
+
+    def _ranked(self, tokens: tuple[str, ...], at: int, language: str) -> Iterator[str]:
+        """Yield words for the place, the most probable first."""
+        gap = "" if language in UNSPACED else " "
+        before = "".join(token + gap for token in tokens[max(0, at - _SHOWN) : at])
+        after = "".join(gap + token for token in tokens[at + 1 : at + 1 + _SHOWN])
+        if language not in UNSPACED:
+            yield from self._fill(before, 1, after, str.isalpha)
+            return
+        for first in self._fill(before, len(tokens[at]), after, _is_character)[:_BEGINNINGS]:
+            word = first
+            while len(word) < len(tokens[at]):
+                best = self._fill(before + word, len(tokens[at]) - len(word), after, _is_character)
+                # A character twice is hardly ever a word, but what weak models like best.
+                word += next((character for character in best if character not in word), " ")
+            yield word
+
+    def _fill(self, before: str, masks: int, after: str, fits: Callable[[str], bool]) -> list[str]:
+        """Return the most probable whole words of the vocabulary for the first of several masks."""
+        pipe = self._pipe
+        text = before + pipe.tokenizer.mask_token * masks + after
+        if len(pipe.tokenizer(text)["input_ids"]) > getattr(pipe.model.config, "max_position_embeddings", 512) - 2:
+            return []
+        one_thread()
+        found = pipe(text, top_k=min(_BEST, pipe.model.config.vocab_size))
+        pieces = pipe.tokenizer.convert_ids_to_tokens([row["token"] for row in (found[0] if masks > 1 else found)])
+        marked = pipe.tokenizer.tokenize("a a")[-1][0] in "Ġ▁"  # what begins a word has a mark in these vocabularies
+        whole = [piece.lstrip("Ġ▁") for piece in pieces if not marked or piece[0] in "Ġ▁" or fits is _is_character]
+        return [word for word in whole if fits(word)]
+
+    @cached_property
+    def _pipe(self) -> Any:
+        folder, tokenizer = self._folder(), load_tokenizer(self._folder())
+        import transformers
+
+        network, about = load_part(
+            transformers.AutoModelForMaskedLM, folder, weights_only=True, output_loading_info=True
+        )
+        if about["missing_keys"] or tokenizer.mask_token is None:
+            raise BadFile(f"{folder}: weights or the mask are missing, so it is no masked language model")
+        return transformers.pipeline("fill-mask", model=network.eval(), tokenizer=tokenizer)
+
+    def _folder(self) -> Any:
+        if needed := self.needs():
+            raise NotInstalled(f"masked language models need transformers and torch; run: {needed}")
+        if (folder := model_folder(self.model)) is None:
+            raise NotInstalled(absent_model(self.model))
+        return folder

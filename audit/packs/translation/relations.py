@@ -9,26 +9,16 @@ translation of its own, which may err where the way out did not, or mend what it
 import math
 import random
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from audit.errors import AuditError, NotInstalled
+from audit.errors import NotInstalled
 from audit.packs.english.emphasis import article
 from audit.packs.translation import perturbations
-from audit.packs.translation.constituency import (
-    Parser,
-    deep_phrase,
-    deep_select,
-    leaf_spans,
-    modifiers,
-    parser_of,
-    parsers_in,
-    structure_similarity,
-    tags_of,
-)
-from audit.packs.translation.constituency.base import PHRASES
-from audit.packs.translation.masked import UNSPACED, Masked, Proposer, cased_like, free_words, proposer_of, proposers_in
+from audit.packs.translation.masked import UNSPACED, Proposer, cased_like, free_words, proposers_in
+from audit.packs.translation.parsers import Parser, parsers_in
+from audit.packs.translation.trees import deep_phrase, deep_word, kind_of, leaf_spans, modifiers, structure_similarity
 from audit.relations.base import ANY, Fixed, Member, Outcome, Source, Steps, Verdict, Words, nothing
 from audit.relations.registry import chained, register
 from audit.tasks import Input, Output
@@ -217,10 +207,6 @@ def monte_carlo(
 # 2 and 3 (MR_p, MR_w), algorithm 1 (DeepSelect), section 3.3.2 (words by a masked language model) and formulas 5 to 7
 # (similarity of structures). Its third relation, at the level of sentences, is a round trip.
 
-_KINDS = ("noun", "verb", "adjective", "adverb")
-"""Parts of speech of the words that are replaced alone."""
-_UNIVERSAL = {"NN": "NOUN", "VB": "VERB", "JJ": "ADJ", "RB": "ADV"}
-"""By the beginning of Penn's tags the universal ones."""
 _BEFORE, _AFTER = re.compile(r"(?:^|[\s(\[{\"'“‘«¿¡—–’])$"), re.compile(r"[.,;:!?)\]}\"'”’»…—–]*(?:\s|$)|['’—–]")
 _TOLERANCE = 1e-9
 """A similarity is a sum of fractions: this much below the bound is the bound."""
@@ -231,11 +217,10 @@ class _Draft:
     """A sentence on its way to a follow-up: its words as they stand in it, and the places to be filled anew."""
 
     number: int
-    source: Source
+    input: Input
     spans: Sequence[tuple[int, int]]
     words: list[str]
     places: Sequence[int]
-    proposer: Proposer
     replaced: dict[int, str] = field(default_factory=dict)
     """Place -> the word that stood there."""
 
@@ -244,33 +229,25 @@ class _Draft:
 class MultiGranularity(Fixed):
     """Words of the source are replaced; the translations of both must have the same structure, up to `bound`.
 
-    Parameters: `parser`, a list as `audit.packs.translation.constituency.parser_of` takes it; `proposer`, one as
-    `masked.proposer_of` takes it; `k`, of how many deepest words or phrases one is drawn; `bound`, the
-    similarity from 0 to 1 that satisfies the relation. A verdict's value is the similarity, so that another bound needs
-    no other run.
+    Parameters: `parser` and `proposer`, lists as `parsers_in` and `proposers_in` take them; `k`, of how many deepest
+    words or phrases one is drawn; `bound`, the similarity from 0 to 1 that satisfies the relation. A verdict's value is
+    the similarity, so that another bound needs no other run.
 
     A source whose language has no parser or no proposer makes no group, nor does one that cannot be parsed or for which
     nothing is proposed. A group whose target language has no parser, or with a translation that cannot be parsed, is
-    inapplicable. Raises AuditError for parameters that are out of range.
+    inapplicable.
     """
 
     level: Literal["phrase", "word"]
 
-    def __post_init__(self) -> None:
-        k, bound = self._number("k"), self._number("bound")
-        if k < 1:
-            raise AuditError(f"parameter k of relation {self.name} is {k}; at least 1 candidate is needed")
-        if not 0 <= bound <= 1:
-            raise AuditError(f"parameter bound of relation {self.name} is {bound}; a similarity is between 0 and 1")
-
     def asks(self) -> Sequence[str]:
-        """The versions of its parsers and its proposers. Of parsers that nobody named, those that are there.
+        """Return the versions of its parsers and proposers. Of parsers that nobody named, those that are there.
 
         Raises NotInstalled for what was named and is absent, UnknownName for what nobody knows.
         """
-        parsers = [parser for parser in parsers_in(self._text("parser")) if self._text("parser") or not parser.needs()]
-        proposers = proposers_in(self._text("proposer"))
-        return [*(parser.version for parser in parsers), *(proposer.version for proposer in proposers)]
+        spec = str(self.params["parser"])
+        parsers = [parser for parser in parsers_in(spec) if spec or not parser.needs()]
+        return [tool.version for tool in (*parsers, *proposers_in(str(self.params["proposer"])))]
 
     def make_group(self, source: Source) -> tuple[list[Input], Words]:
         return self.make_groups([source])[0]
@@ -279,7 +256,7 @@ class MultiGranularity(Fixed):
         return self.verdicts([(outputs, note)])[0]
 
     def make_groups(self, sources: Sequence[Source]) -> list[tuple[list[Input], Words]]:
-        """Each parser is asked once for all sources, the proposer once for each word of the longest phrase: a word is
+        """Ask each parser once for all sources, the proposer once for each word of the longest phrase: a word is
         proposed when those before it have been replaced.
 
         The note is the target language and the words that were replaced: (("to", "es"), ("old", "new")).
@@ -289,20 +266,21 @@ class MultiGranularity(Fixed):
             self._fill([(draft, draft.places[turn]) for draft in drafts if turn < len(draft.places)])
         groups: list[tuple[list[Input], Words]] = [([], ()) for _ in sources]
         for draft in drafts:
-            source_input = draft.source.input
             text = _rewritten_text(draft)
-            if text != source_input.text:
+            if text != draft.input.text:
                 words = tuple((old, draft.words[place]) for place, old in sorted(draft.replaced.items()))
-                note = (("to", str(source_input.target)), *words)
-                groups[draft.number] = [Input((text,), source_input.languages)], note
+                groups[draft.number] = (
+                    [Input((text,), draft.input.languages)],
+                    (("to", str(draft.input.target)), *words),
+                )
         return groups
 
     def verdicts(self, groups: Sequence[tuple[Sequence[Output], Words]]) -> list[Verdict]:
-        """Each parser is asked once for all translations into its language."""
-        texts: dict[str, dict[str, None]] = {}
+        """Ask each parser once for all translations into its language."""
+        texts: dict[str, list[str]] = {}
         for outputs, note in groups:
-            texts.setdefault(note[0][1], {}).update((str(output.text), None) for output in outputs)
-        trees = {target: self._trees(list(distinct), target) for target, distinct in texts.items()}
+            texts.setdefault(note[0][1], []).extend(str(output.text) for output in outputs)
+        trees = {target: self._trees(said, target) for target, said in texts.items()}
         return [self._compare(outputs, trees[note[0][1]], note[0][1]) for outputs, note in groups]
 
     def _compare(self, outputs: Sequence[Output], trees: "dict[str, Tree | None] | None", target: str) -> Verdict:
@@ -312,120 +290,102 @@ class MultiGranularity(Fixed):
         if source_tree is None or follow_up_tree is None:
             return Verdict(Outcome.INAPPLICABLE, reason="a translation cannot be parsed")
         value = structure_similarity(source_tree, follow_up_tree)
-        satisfied = value >= self._number("bound") - _TOLERANCE
+        satisfied = value >= float(str(self.params["bound"])) - _TOLERANCE
         return Verdict(Outcome.SATISFIED if satisfied else Outcome.VIOLATED, value)
 
     def _drafts(self, sources: Sequence[Source]) -> Iterator[_Draft]:
-        """The sources that can make a group, parsed, with the places of the words to be replaced."""
-        texts: dict[str, list[str]] = {}
-        usable: list[tuple[int, Source, Proposer]] = []
+        """Yield the sources that can make a group, parsed, with the places of the words to be replaced."""
+        usable = []
         for number, source in enumerate(sources):
-            target, language = source.input.target, source.input.languages[0]
-            if target is None or not self.reads(source) or (proposer := self._proposer(language)) is None:
-                continue
-            self._parser(target)  # what is not installed is said before anything is translated
-            texts.setdefault(language, []).append(source.input.text)
-            usable.append((number, source, proposer))
-        trees = {language: self._trees(language_texts, language) or {} for language, language_texts in texts.items()}
-        for number, source, proposer in usable:
+            if source.input.target is not None and self.reads(source) and self._proposer(source.input.languages[0]):
+                self._parser(source.input.target)  # what is not installed is said before anything is translated
+                usable.append((number, source))
+        texts: dict[str, list[str]] = {}
+        for _, source in usable:
+            texts.setdefault(source.input.languages[0], []).append(source.input.text)
+        trees = {language: self._trees(said, language) or {} for language, said in texts.items()}
+        for number, source in usable:
             text, language = source.input.text, source.input.languages[0]
             tree = trees[language].get(text)
-            spans = leaf_spans(text, tree) if tree is not None else None
+            spans = leaf_spans(text, tree.leaves()) if tree is not None else None
             if tree is None or spans is None:
                 continue
             words = [text[start:end] for start, end in spans]
-            free = _free_places(tree, text, spans, language)
-            places = self._places(tree, free, language, source.choices(self.name))
-            if places:
-                yield _Draft(number, source, spans, words, places, proposer)
+            tags = [tag for _, tag in tree.pos()]
+            free = [
+                place
+                for place, tag in free_words(words, language).items()
+                if (language != "en" or tags[place] == tag)
+                and (language in UNSPACED or _stands_apart(text, *spans[place]))
+            ]
+            if places := self._places(tree, free, language, source.choices(self.name)):
+                yield _Draft(number, source.input, spans, words, places)
 
     def _places(self, tree: "Tree", free: Collection[int], language: str, choices: "random.Random") -> Sequence[int]:
-        """The places of the words to be replaced, in order."""
-        k = int(self._number("k"))
-        if self.level == "phrase":
+        """Return the places of the words to be replaced, in order."""
+        k = int(str(self.params["k"]))
+        if self.level == "word":
+            open_words = [place for place in free if kind_of(tree.pos()[place][1]) not in ("name", "other")]
+            chosen = deep_word(tree, open_words, k, choices)
+            return () if chosen is None else (chosen,)
 
-            def having(leaves: Sequence[int]) -> Sequence[int]:
-                return [place for place in modifiers(tree, leaves, language) if place in free]
+        def having(leaves: Sequence[int]) -> Sequence[int]:
+            return [place for place in modifiers(tree, leaves, language) if place in free]
 
-            phrase = deep_phrase(tree, PHRASES, k, choices, having=having)
-            return having(phrase[1]) if phrase else ()
-        marked = tree.copy(deep=True)
-        for place, leaf in enumerate(tree.treepositions("leaves")):
-            if place not in free and len(leaf) > 1:
-                marked[leaf[:-1]].set_label("-")
-        chosen = deep_select(marked, tags_of(marked, _KINDS, language), k, choices)
-        return () if chosen is None else (chosen,)
+        return having(deep_phrase(tree, k, choices, having))
 
     def _fill(self, blanks: Sequence[tuple[_Draft, int]]) -> None:
         """Put the proposed words into their places; where nothing is proposed, the word stays."""
         by_language: dict[str, list[tuple[_Draft, int]]] = {}
         for draft, place in blanks:
-            by_language.setdefault(draft.source.input.languages[0], []).append((draft, place))
+            by_language.setdefault(draft.input.languages[0], []).append((draft, place))
         for language, batch in by_language.items():
-            masked: list[Masked] = [(tuple(draft.words), place) for draft, place in batch]
-            proposer = batch[0][0].proposer  # one for all drafts of a language
-            for (draft, place), word in zip(batch, proposer.propose(masked, language), strict=True):
+            proposer = self._proposer(language)
+            words = (
+                proposer.propose([(tuple(draft.words), place) for draft, place in batch], language) if proposer else []
+            )
+            for (draft, place), word in zip(batch, words, strict=True):
                 if word is not None:
                     draft.replaced[place] = draft.words[place]
                     draft.words[place] = cased_like(word, draft.words[place])
 
-    def _trees(self, texts: Iterable[str], language: str) -> "dict[str, Tree | None] | None":
-        """Each text with its tree; None where there is no parser for the language."""
+    def _trees(self, texts: Sequence[str], language: str) -> "dict[str, Tree | None] | None":
+        """Return each text with its tree; None where there is no parser for the language."""
         parser = self._parser(language)
-        distinct = list(dict.fromkeys(texts))
-        return None if parser is None else dict(zip(distinct, parser.parse(distinct, language), strict=True))
+        return None if parser is None else dict(zip(texts, parser.parse(texts, language), strict=True))
 
     def lacks(self, language: str) -> str | None:
-        """The default parser of the language where it is not installed, or the proposer that is missing."""
-        if self._parser(language) is None:
-            absent = parser_of(language, self._text("parser"))
-            if absent is None:
-                return None
-            return f"sources in {language} are parsed with {absent.name}, which is absent; {absent.needs()}"
-        if self._proposer(language) is None:
+        """Return what is missing for sources in a language: a parser that is not installed, or a proposer."""
+        spec = str(self.params["parser"])
+        if self._parser(language) is None and (absent := parsers_in(spec, language)):
+            return f"sources in {language} are parsed with {absent[0].name}, which is absent; {absent[0].needs()}"
+        if self._parser(language) is not None and self._proposer(language) is None:
             setting = f"{self.name}.proposer={language}=ngram:FILE"
             return f"nothing proposes words in {language}; count a text of yours, and set {setting}"
         return None
 
     def _parser(self, language: str) -> Parser | None:
-        """The parser of a language; None where there is none, or nobody named one and none is installed.
+        """Return the parser of a language; None: there is none, or nobody named one and none is installed.
 
         Raises NotInstalled for one that was named and is absent.
         """
-        spec = self._text("parser")
-        if not spec:
-            return next(
-                (parser for parser in parsers_in() if language in parser.languages and not parser.needs()), None
+        spec = str(self.params["parser"])
+        parsers = parsers_in(spec, language)
+        if spec and parsers and (needs := parsers[0].needs()):
+            raise NotInstalled(
+                f"relation {self.name} parses {language} with {parsers[0].name}, which is absent; {needs}"
             )
-        parser = parser_of(language, spec)
-        if parser is not None and (needs := parser.needs()):
-            raise NotInstalled(f"relation {self.name} parses {language} with {parser.name}, which is absent; {needs}")
-        return parser
+        return next((parser for parser in parsers if not parser.needs()), None)
 
     def _proposer(self, language: str) -> Proposer | None:
-        return proposer_of(language, self._text("proposer"))
-
-    def _text(self, name: str) -> str:
-        return str(self.params[name])
-
-    def _number(self, name: str) -> float:
-        value = self.params[name]
-        if not isinstance(value, (int, float)):
-            raise AuditError(f"parameter {name} of relation {self.name} is {value!r}; it must be a number")
-        return value
+        return next(iter(proposers_in(str(self.params["proposer"]), language)), None)
 
 
-def _free_places(tree: "Tree", text: str, spans: Sequence[tuple[int, int]], language: str) -> frozenset[int]:
-    """The places of words that may be replaced (`free_words`): they stand apart, in no address or name of a file, and
-    in English the tree gives them the tagger's tag, or one of another set of tags for the same part of speech."""
-    tags = [tag for _, tag in tree.pos()]
-    free = free_words([text[start:end] for start, end in spans], language)
-    return frozenset(
-        place
-        for place, tag in free.items()
-        if (language != "en" or tags[place] == tag or tags[place] == _UNIVERSAL.get(tag[:2]))
-        and (language in UNSPACED or _stands_apart(text, *spans[place]))
-    )
+def _wrong_depth(params: Mapping[str, object]) -> str | None:
+    k, bound = float(str(params["k"])), float(str(params["bound"]))
+    if k < 1 or not 0 <= bound <= 1:
+        return f"k is {k:g} and bound {bound:g}; allowed are 1 candidate or more, and a similarity from 0 to 1"
+    return None
 
 
 def _stands_apart(text: str, start: int, end: int) -> bool:
@@ -438,19 +398,15 @@ def _stands_apart(text: str, start: int, end: int) -> bool:
 
 
 def _rewritten_text(draft: _Draft) -> str:
-    """The sentence with its new words; everything else stays as it was, but for a/an before a new English word."""
-    words, text = list(draft.words), draft.source.input.text
-    new = {place: words[place] for place in draft.replaced}
-    if draft.source.input.languages[0] == "en":
-        for place in draft.replaced:
-            if place:
-                new[place - 1] = article(words[place - 1], words[place])
-    parts, at = [], 0
-    for place in sorted(new):
+    """Return the sentence with its new words; everything else stays, but for a/an before a new English word."""
+    new = {place: draft.words[place] for place in draft.replaced}
+    if draft.input.languages[0] == "en":
+        new |= {place - 1: article(draft.words[place - 1], draft.words[place]) for place in draft.replaced if place}
+    text = draft.input.text
+    for place in sorted(new, reverse=True):
         start, end = draft.spans[place]
-        parts += [text[at:start], new[place]]
-        at = end
-    return "".join(parts) + text[at:]
+        text = text[:start] + new[place] + text[end:]
+    return text
 
 
 def _register(level: Literal["phrase", "word"], summary: str) -> None:
@@ -464,7 +420,8 @@ def _register(level: Literal["phrase", "word"], summary: str) -> None:
             carry=nothing,
             languages=ANY,
             params={"parser": "", "proposer": "ngram", "k": 5, "bound": 1.0},
-            version="2",
+            check_params=_wrong_depth,
+            version="3",
             level=level,
         )
     )

@@ -1,16 +1,15 @@
-"""Shallow trees for languages without a parser here: chunks of the words that Apertium has tagged."""
-
-from __future__ import annotations
+"""Shallow trees for what Apertium translates into: chunks of the words that it has tagged."""
 
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from audit.errors import AuditError, NotInstalled, UnknownName
+from audit.errors import AuditError, NotInstalled
 from audit.keys import fingerprint
-from audit.packs.translation import apertium as apertium
-from audit.packs.translation.constituency.base import spans_of
+from audit.packs.translation import apertium
+from audit.packs.translation.parsers import Parser
+from audit.packs.translation.trees import leaf_spans
 from audit.text.tokens import words
 
 if TYPE_CHECKING:
@@ -221,23 +220,18 @@ _PREFERRED = ("spa-cat", "cat-spa", "fra-cat", "eng-cat")
 """Modes whose taggers are taken before all others: they have constraint grammars, too, and know the most words."""
 
 
-class Shallow:
+class Shallow(Parser):
     """The parser `shallow`: noun, verb, prepositional, adverb and adjective phrases under one node `S`, no full parse.
 
-    Words and their tags (`n`, `vblex.inf`: Apertium's) are those of Apertium's analyser and tagger for the language: of
-    the modes with the language on their left one that we know to be good at it (`spa-cat`, `cat-spa`, `fra-cat`,
-    `eng-cat`), else the first by name; `version` says which. Phrases are found by our own grammars of chunks
-    (`shallow_grammars`) with NLTK's chunker (Bird, Klein and Loper, Natural Language Processing with Python, 2009,
-    section 7.2). All sentences of a text are under its one `S`.
+    Words and their tags (`n`, `vblex.inf`: Apertium's) are those of Apertium's analyser and tagger for the language, of
+    the mode that `_modes` takes; phrases are found by our grammars of chunks with NLTK's chunker (Bird, Klein and
+    Loper, Natural Language Processing with Python, 2009, section 7.2). All sentences of a text are under its one `S`.
     """
 
-    name = "shallow"
-    shallow = True
-    languages: tuple[str, ...] = tuple(sorted(GRAMMARS))
+    name, languages = "shallow", tuple(sorted(GRAMMARS))
 
     @property
     def version(self) -> str:
-        """Engine, data and grammars; of the languages that can be parsed here."""
         if needed := self.needs():
             raise NotInstalled(f"the parser shallow cannot run here; {needed}")
         modes = _modes()
@@ -250,15 +244,8 @@ class Shallow:
             None if _modes() else f"no mode of Apertium tags {', '.join(self.languages)}; install apertium-spa-cat"
         )
 
-    def parse(self, texts: Sequence[str], language: str) -> list[Tree | None]:
-        """One tree for each text, in order; None for a text without words, or that Apertium does not return whole.
-
-        Raises NotInstalled where Apertium is absent or tags no texts of the language, UnknownName for a language
-        without a grammar.
-        """
-        if language not in GRAMMARS:
-            raise UnknownName("language of the parser shallow", language, list(GRAMMARS))
-        if needed := apertium.needs():
+    def trees(self, texts: Sequence[str], language: str) -> "list[Tree | None]":
+        if needed := self.needs():
             raise NotInstalled(f"the parser shallow cannot run here; {needed}")
         if language not in _modes():
             raise NotInstalled(f"no installed mode of Apertium tags texts in {language!r}; install a pair that has it")
@@ -284,18 +271,18 @@ def _chunker(language: str) -> Any:
     return RegexpParser(GRAMMARS[language], root_label="S", loop=2)
 
 
-def _tree(chunker: Any, tagged: str | AuditError, text: str) -> Tree | None:
+def _tree(chunker: Any, tagged: str | AuditError, text: str) -> "Tree | None":
     if isinstance(tagged, AuditError):
         return None
     words = words_of(tagged)
-    spans = spans_of(text, [(word.text,) for word in words])
+    spans = leaf_spans(text, [word.text for word in words])
     if not words or spans is None:
         return None
     words = [word._replace(text=text[start:end]) for word, (start, end) in zip(words, spans, strict=True)]
     return _phrase_tree(chunker.parse([(place, word.kind) for place, word in enumerate(words)]), words)
 
 
-def _phrase_tree(chunk: Any, words: Sequence[Word], top: bool = True) -> Tree:
+def _phrase_tree(chunk: Any, words: Sequence[Word], top: bool = True) -> "Tree":
     """The chunker's tree with the words and their tags, and only phrases: verbs that belong together are of the phrase
     around them, and a phrase that is all of another of its name is that one."""
     from nltk import Tree
