@@ -255,11 +255,11 @@ class Shallow(Parser):
 
 
 def _modes() -> dict[str, apertium.Mode]:
-    """Language -> the mode whose tagger is taken."""
+    """Return language -> the mode whose tagger is taken: one that we know to be good, else the first by name."""
     by_language: dict[str, apertium.Mode] = {}
-    modes = apertium.preferred_modes(apertium.installed_modes()).values()
+    modes = [mode for mode in apertium.installed_modes() if mode.source in GRAMMARS and not mode.variant]
     for mode in sorted(modes, key=lambda mode: (mode.name not in _PREFERRED, mode.name)):
-        if mode.source in GRAMMARS and mode.source not in by_language and apertium.has_tagger(mode):
+        if mode.source not in by_language and apertium.has_tagger(mode):
             by_language[mode.source] = mode
     return dict(sorted(by_language.items()))
 
