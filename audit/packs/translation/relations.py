@@ -1,17 +1,17 @@
-"""Relations of the task `translation`: round trips (RTT), Monte Carlo (MCMT) and two levels of granularity (MGMT).
+"""Relations of the task `translation`: round trips (RTT), Monte Carlo (MCMT) and three levels of granularity (MGMT).
 
-Source of RTT: the baseline that both studies of translation compare with (Pesu et al., "A Monte-Carlo approach to
-automatic metamorphic testing of machine translation software", 2017, section II; Milam et al. as cited by the study of
-MGMT). Somers ("Round-trip translation: what's it good for?", 2005) found it a poor sign of quality: the way back is a
+RTT is the baseline that both studies of translation compare with (Pesu et al., "A Monte-Carlo approach to automatic
+metamorphic testing of machine translation software", 2017, section II; Milam et al. as cited by the study of MGMT).
+Somers ("Round-trip translation: what's it good for?", 2005) found it a poor sign of quality: the way back is a
 translation of its own, which may err where the way out did not, or mend what it spoilt.
 """
 
-import math
 import random
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from functools import partial
+from typing import TYPE_CHECKING
 
 from audit.errors import NotInstalled
 from audit.packs.english.emphasis import article
@@ -22,39 +22,33 @@ from audit.packs.translation.trees import deep_phrase, deep_word, kind_of, leaf_
 from audit.relations.base import ANY, Fixed, Member, Outcome, Source, Steps, Verdict, Words, nothing
 from audit.relations.registry import chained, register
 from audit.tasks import Input, Output
-from audit.text import similarity as text_similarity
 from audit.text.languages import is_code
-from audit.text.similarity import normalised_similarity
+from audit.text.similarity import bleu, consistency, cosine, levenshtein_similarity, normalised_similarity
 
 if TYPE_CHECKING:
-    import random
-
     from nltk import Tree
-
-
-# How far two texts agree, as relations of translations check it: a score by name, and a bound that it must reach.
 
 OTHERS = (perturbations,)
 """Modules that register relations of other tasks."""
-Score = Callable[[str, str], float]
-
-SCORES: Mapping[str, Score] = {
-    "consistency": text_similarity.consistency,
-    "levenshtein": text_similarity.levenshtein_similarity,
-    "normalised": text_similarity.normalised_similarity,
-    "bleu": text_similarity.bleu,
-    "cosine": text_similarity.cosine,
+SCORES: Mapping[str, Callable[[str, str], float]] = {
+    "consistency": consistency,
+    "levenshtein": levenshtein_similarity,
+    "normalised": normalised_similarity,
+    "bleu": bleu,
+    "cosine": cosine,
 }
 """Scores by name, of (what was there first, what is compared with it). All are from 0 to 1, but `normalised` may be
 below 0."""
-
 THRESHOLD = 0.6
 """Of the MCMT study's 956 recorded round trips 71 % reach it, of its 2,796 pairs through a pivot 33 %. The study itself
 compares mean scores and sets no bound; `audit values bounds` shows the rates at others without another run."""
+PIVOTS = "en,zh,ja,ko,fr,ru,pt,es,sv,ca"
+"""The study's nine languages, and Catalan, which free engines have."""
+_chain = partial(chained, task="translation", unit="any", carry=nothing, languages=ANY)
 
 
 def agreement(first: str, second: str, score: str, threshold: float, reason: str | None = None) -> Verdict:
-    """Satisfied where the score of two texts is at least the threshold; the score is the value.
+    """Return satisfied where the score of two texts is at least the threshold; the score is the value.
 
     Equal texts have the value 1 under every score: they are what the relation asks for, though BLEU gives them less
     where they are shorter than four words (and a Chinese sentence is one word to it).
@@ -62,41 +56,47 @@ def agreement(first: str, second: str, score: str, threshold: float, reason: str
     >>> agreement("Llueve.", "Llueve.", "levenshtein", 0.6)
     Verdict(outcome=<Outcome.SATISFIED: 0>, value=1.0, reason=None)
     """
-    return at_least(1.0 if first == second else SCORES[score](first, second), threshold, reason)
+    return _at_least(1.0 if first == second else SCORES[score](first, second), threshold, reason)
 
 
-def at_least(value: float, bound: float, reason: str | None = None) -> Verdict:
-    """Satisfied where the value is at least the bound.
-
-    >>> at_least(0.5, 0.6).outcome.name
-    'VIOLATED'
-    """
+def _at_least(value: float, bound: float, reason: str | None = None) -> Verdict:
     return Verdict(Outcome.SATISFIED if value >= bound else Outcome.VIOLATED, value, reason)
 
 
-def wrong_score(params: Mapping[str, object]) -> str | None:
-    """What is wrong with the parameters `score` and `threshold`; None: nothing.
-
-    >>> wrong_score({"score": "bleu", "threshold": 1.5})
-    'threshold is 1.5; allowed are numbers from 0 to 1'
-    """
-    if params["score"] not in SCORES:
+def _wrong(params: Mapping[str, object]) -> str | None:
+    """Return what is wrong with the parameters that a relation has of score, threshold, bound and pivots."""
+    if params.get("score", "bleu") not in SCORES:
         return f"score is {params['score']!r}; allowed are {', '.join(SCORES)}"
-    threshold = float(str(params["threshold"]))
-    if math.isfinite(threshold) and 0 <= threshold <= 1:
-        return None
-    return f"threshold is {threshold:g}; allowed are numbers from 0 to 1"
+    threshold, bound = (float(str(params.get(name, 0.5))) for name in ("threshold", "bound"))
+    if not 0 <= threshold <= 1:
+        return f"threshold is {threshold:g}; allowed are numbers from 0 to 1"
+    if not 0 < bound < float("inf"):
+        return f"bound is {bound:g}; allowed are numbers above 0"
+    pivots = pivots_of(str(params.get("pivots", PIVOTS)))
+    if bad := [code for code in pivots if not is_code(code)] or ([] if pivots else [""]):
+        return f"pivots have {bad[0][:40]!r}, which is no code of a language; expected codes as in {PIVOTS}"
+    return None
 
 
-@chained(
+def pivots_of(text: str) -> list[str]:
+    """Return the languages of the parameter `pivots`, each once.
+
+    >>> pivots_of("fr, es,fr")
+    ['fr', 'es']
+    """
+    return list(dict.fromkeys(code for part in text.split(",") if (code := part.strip())))
+
+
+def _way_back(source_input: Input, text: str) -> Input:
+    """Return a translation of the input's text, to be translated back."""
+    return Input.of(text, language=source_input.output_language, target=source_input.languages[0])
+
+
+@_chain(
     "RTT",
-    task="translation",
     family="round trip",
-    unit="any",
-    carry=nothing,
-    languages=ANY,
     params={"score": "consistency", "threshold": THRESHOLD},
-    check_params=wrong_score,
+    check_params=_wrong,
     more=1,
 )
 def round_trip(
@@ -107,60 +107,18 @@ def round_trip(
     The value is the score of source and what came back (`SCORES`). The translation back
     is a link: where it is wrong, a satisfaction is false. No group where the source says no target language.
     """
-    source_input = source.input
-    if source_input.target is None:
+    if source.input.target is None:
         return None
-    (there,) = yield [Member("source", source_input)]
-    (back,) = yield [Member("link", way_back(source_input, str(there.text)))]
-    return agreement(source_input.text, str(back.text), score, threshold)
+    (there,) = yield [Member("source", source.input)]
+    (back,) = yield [Member("link", _way_back(source.input, str(there.text)))]
+    return agreement(source.input.text, str(back.text), score, threshold)
 
 
-def way_back(source_input: Input, text: str) -> Input:
-    """A translation of the input's text, to be translated back.
-
-    >>> way_back(Input.of("It rains.", target="es"), "Llueve.").languages
-    ('es', 'en')
-    """
-    return Input.of(text, language=source_input.output_language, target=source_input.languages[0])
-
-
-# MCMT of the task `translation`: directly, and through a third language drawn at random.
-#
-# Source: Pesu, MacRae, Barnes, Wang, Yan, "A Monte-Carlo approach to automatic metamorphic testing of machine
-# translation software" (2017), algorithm 1 (its third line translates the intermediate text "to l"; the text around it,
-# and its figure 1, translate it into the target language, as here).
-
-PIVOTS = "en,zh,ja,ko,fr,ru,pt,es,sv,ca"
-"""The study's nine languages, and Catalan, which free engines have."""
-
-_NONE = Verdict(Outcome.INAPPLICABLE, reason="the system has no way through any of the pivots")
-
-
-def _wrong_pivots(params: Mapping[str, object]) -> str | None:
-    named = pivots_of(str(params["pivots"]))
-    if bad := next((code for code in named if not is_code(code)), None):
-        return f"pivots have {bad[:40]!r}, which is no code of a language; expected codes with commas, as in {PIVOTS}"
-    return wrong_score(params) if named else f"pivots are empty; expected codes of languages, as in {PIVOTS}"
-
-
-def pivots_of(text: str) -> list[str]:
-    """The languages of the parameter `pivots`, each once.
-
-    >>> pivots_of("fr, es,fr")
-    ['fr', 'es']
-    """
-    return list(dict.fromkeys(code for part in text.split(",") if (code := part.strip())))
-
-
-@chained(
+@_chain(
     "MCMT",
-    task="translation",
     family="Monte-Carlo pivots",
-    unit="any",
-    carry=nothing,
-    languages=ANY,
     params={"pivots": PIVOTS, "score": "consistency", "threshold": THRESHOLD},
-    check_params=_wrong_pivots,
+    check_params=_wrong,
 )
 def monte_carlo(
     source: Source,
@@ -177,6 +135,8 @@ def monte_carlo(
     translations are there is the group's. They are its links then, which costs nothing: outputs are stored. So a pivot
     is drawn evenly among those that the system has. The reason of the verdict says which it was.
     """
+    # Algorithm 1 of the study; its third line translates the intermediate text "to l", but the text around it, and its
+    # figure 1, into the target language, as here.
     source_input, target = source.input, source.input.target
     if target is None:
         return None
@@ -193,19 +153,38 @@ def monte_carlo(
             continue
         yield [Member("link", first), Member("link", second)]
         return agreement(str(direct.text), str(indirect.text), score, threshold, f"through {pivot}")
-    return _NONE
+    return Verdict(Outcome.INAPPLICABLE, reason="the system has no way through any of the pivots")
 
 
-# MGMT, the multi-granularity relations of translation, at the levels of phrases and of words.
+@_chain("MGMT-sentence", family="multi-granularity", params={"bound": 1.0}, check_params=_wrong)
+def there_and_back(source: Source, choices: random.Random, *, bound: float = 1.0) -> Steps:
+    """There, back and there again; the two translations are at least as near as the texts they are made from.
+
+    S becomes T, T becomes S', S' becomes T'; the value is similarity(T, T') / similarity(S, S'), with the normalised
+    Levenshtein similarity 1 - 2 edit / (length + length). It may be above 1. That similarity is 0 or less where texts
+    have next to nothing in common; a quotient by such a one says nothing, and the group is inapplicable.
+    """
+    # The study's formula (definition 1) is hard to read in our copy: a quotient of these two, compared with 1. Its text
+    # says what for: a bad way back makes the round trip unlike its source (the divisor is small), and must not be
+    # counted against the way out, whose similarity it makes smaller, too. So we read "at least 1".
+    text, target = source.input.text, source.input.target
+    if target is None:
+        return None
+    (there,) = yield [Member("source", source.input)]
+    (back,) = yield [Member("link", _way_back(source.input, str(there.text)))]
+    (again,) = yield [Member("link", Input.of(str(back.text), language=source.input.languages[0], target=target))]
+    below = normalised_similarity(text, str(back.text))
+    if below <= 0:
+        return Verdict(Outcome.INAPPLICABLE, reason="the round trip is not similar to its source: nothing to divide by")
+    return _at_least(normalised_similarity(str(there.text), str(again.text)) / below, bound)
+
+
+# MGMT at the levels of phrases and of words.
 #
 # Another adjective before a noun, or another noun in the place of one, leaves a sentence's structure as it is, so it
 # should leave that of the translation too. In the source all modifiers of one phrase, or one word, are replaced by the
-# most probable other words there; the structures of the two *translations* are then compared.
-#
-# Source: "Multi-granularity metamorphic testing for neural machine translation systems" (MGMT, seeds/002...),
-# definitions
-# 2 and 3 (MR_p, MR_w), algorithm 1 (DeepSelect), section 3.3.2 (words by a masked language model) and formulas 5 to 7
-# (similarity of structures). Its third relation, at the level of sentences, is a round trip.
+# most probable other words there; the structures of the two *translations* are then compared. Source: seeds/002...,
+# definitions 2 and 3 (MR_p, MR_w), algorithm 1 and formulas 5 to 7 (trees.py), section 3.3.2 (masked.py).
 
 _BEFORE, _AFTER = re.compile(r"(?:^|[\s(\[{\"'“‘«¿¡—–’])$"), re.compile(r"[.,;:!?)\]}\"'”’»…—–]*(?:\s|$)|['’—–]")
 _TOLERANCE = 1e-9
@@ -238,7 +217,8 @@ class MultiGranularity(Fixed):
     inapplicable.
     """
 
-    level: Literal["phrase", "word"]
+    level: str
+    """`phrase` or `word`."""
 
     def asks(self) -> Sequence[str]:
         """Return the versions of its parsers and proposers. Of parsers that nobody named, those that are there.
@@ -409,69 +389,22 @@ def _rewritten_text(draft: _Draft) -> str:
     return text
 
 
-def _register(level: Literal["phrase", "word"], summary: str) -> None:
+for _level, _summary in (
+    ("phrase", "All modifiers of one phrase are replaced; the translation keeps its structure."),
+    ("word", "One noun, verb, adjective or adverb is replaced; the translation keeps its structure."),
+):
     register(
         MultiGranularity(
             task="translation",
-            name=f"MGMT-{level}",
+            name=f"MGMT-{_level}",
             family="multi-granularity",
-            summary=summary,
+            summary=_summary,
             unit="sentence",
             carry=nothing,
             languages=ANY,
             params={"parser": "", "proposer": "ngram", "k": 5, "bound": 1.0},
             check_params=_wrong_depth,
             version="3",
-            level=level,
+            level=_level,
         )
     )
-
-
-_register("phrase", "All modifiers of one phrase are replaced; the translation keeps its structure.")
-_register("word", "One noun, verb, adjective or adverb is replaced; the translation keeps its structure.")
-
-
-# MGMT-sentence of the task `translation`: there, back, and there again.
-#
-# Source: the study of MGMT (multi-granularity metamorphic testing of neural machine translation), section 3.2.1,
-# definition 1. Its formula is hard to read in the copy we have: a quotient of two similarities, that of the two
-# translations over that of source and round trip, compared with 1. The text around it says what the quotient is for: a
-# bad way back makes the round trip unlike its source (the lower similarity is small), and must not be counted against
-# the way out, whose similarity (the upper one) it makes smaller, too. So we read "at least 1".
-
-_UNLIKE = Verdict(Outcome.INAPPLICABLE, reason="the round trip is not similar to its source: nothing to divide by")
-
-
-def _wrong_bound(params: Mapping[str, object]) -> str | None:
-    bound = float(str(params["bound"]))
-    return None if math.isfinite(bound) and bound > 0 else f"bound is {bound:g}; allowed are numbers above 0"
-
-
-@chained(
-    "MGMT-sentence",
-    task="translation",
-    family="multi-granularity",
-    unit="any",
-    carry=nothing,
-    languages=ANY,
-    params={"bound": 1.0},
-    check_params=_wrong_bound,
-)
-def there_and_back(source: Source, choices: random.Random, *, bound: float = 1.0) -> Steps:
-    """There, back and there again; the two translations are at least as near as the texts they are made from.
-
-    S becomes T, T becomes S', S' becomes T'; the value is similarity(T, T') / similarity(S, S'), with the normalised
-    Levenshtein similarity 1 - 2 edit / (length + length). It may be above 1. That similarity is 0 or less where texts
-    have next to nothing in common; a quotient by such a one says nothing, and the group is inapplicable.
-    """
-    source_input = source.input
-    if source_input.target is None:
-        return None
-    (there,) = yield [Member("source", source_input)]
-    (back,) = yield [Member("link", way_back(source_input, str(there.text)))]
-    again_input = Input.of(str(back.text), language=source_input.languages[0], target=source_input.target)
-    (again,) = yield [Member("link", again_input)]
-    below = normalised_similarity(source_input.text, str(back.text))
-    if below <= 0:
-        return _UNLIKE
-    return at_least(normalised_similarity(str(there.text), str(again.text)) / below, bound)
