@@ -505,8 +505,17 @@ def pivots(
     from audit.packs.translation.analysis import choose, pivots_tables
 
     chains = choose(read_chains(file), system=systems, target=targets)
-    settings = {"source_language": source_language, "interaction": not additive, "independent": independent}
-    return _tabled(pivots_tables(chains, by=by, score=score, threshold=threshold, **settings))
+    return _tabled(
+        pivots_tables(
+            chains,
+            by=by,
+            score=score,
+            threshold=threshold,
+            source_language=source_language,
+            interaction=not additive,
+            independent=independent,
+        )
+    )
 
 
 def _tabled(tables: "Tables") -> Reply:

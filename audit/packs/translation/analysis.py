@@ -269,9 +269,18 @@ def pivots_tables(
             tables |= {f"{name}_{key}": table for key, table in model_tables(model, about).items()}
         except AuditError as problem:
             notes.append(f"{about}: no model; {problem}.")
-    settings = {"by": by, "score": score, "threshold": threshold, "interaction": interaction}
-    about = {"audit": audit.__version__, "file": chains.name, "sha": chains.sha, "rows": chains.rows}
-    return Tables(tables, notes, about | settings | {"errors": together or "independent"})
+    signature = {
+        "audit": audit.__version__,
+        "file": chains.name,
+        "sha": chains.sha,
+        "rows": chains.rows,
+        "by": by,
+        "score": score,
+        "threshold": threshold,
+        "interaction": interaction,
+        "errors": together or "independent",
+    }
+    return Tables(tables, notes, signature)
 
 
 _RATES = ("sr_observed", "low", "high")
@@ -323,7 +332,9 @@ def verdict_values(
     the order of studies, `relations` (all by default), systems and sources. `task` None: every task. Raises AuditError
     where nothing of the task was run, UnknownName for a relation that no study has.
     """
-    verdict, group, source, content = map(table_of, (tables.Verdict, tables.Group, tables.Source, tables.Input))
+    verdict, group, source, content = (
+        table_of(model) for model in (tables.Verdict, tables.Group, tables.Source, tables.Input)
+    )
     with engine.connect() as connection:
         ground = ground_of(connection, study)
         cells = ground.cells if task is None else ground.cells[ground.cells["task"] == task]

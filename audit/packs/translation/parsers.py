@@ -210,7 +210,7 @@ class _ModelParser(Parser):
         for sentences in by_text:
             parts = [_with_words(next(parsed), sentence) for sentence in sentences]
             complete = bool(parts) and all(parts)
-            found.append(Tree("TOP", [child for part in parts for child in part]) if complete else None)
+            found.append(Tree("TOP", [child for part in parts for child in part or ()]) if complete else None)
         return found
 
     def _all(self, sentences: list[list[Token]]) -> "Iterator[Tree | None]":
