@@ -7,6 +7,7 @@ The study of MGMT (section 3.3.2) masks words of a sentence and takes what BERT 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
+from itertools import islice
 from typing import Any, Protocol
 
 from audit.errors import BadFile, NotInstalled, install_line
@@ -91,30 +92,27 @@ _OPENERS = frozenset({".", "!", "?", ":", '"', "“", "("})
 """After these a capital says nothing."""
 _CAPITAL_NOUNS = frozenset({"de", "lb"})
 """Languages whose nouns all have capitals, so that a capital makes no name."""
-_CHINESE_NAMES = frozenset({"nr", "ns", "nt", "nz"})
 _NEAR = 6
 """How many words to each side the tagger is shown: it looks no further, and time grows with the length."""
 _TRIED = 40
 
 
 def replaceable(word: str, language: str) -> bool:
-    """Whether a word may be replaced, or proposed, at all: letters only, no negation, and in English no function word
-    and no single letter.
+    """Return whether a word may be replaced, or proposed, at all: letters only, no negation, no English function word.
 
     >>> [word for word in ("film", "n't", "is", "well-known", "1990", "café", "than") if replaceable(word, "en")]
     ['film', 'café']
     """
-    return (
-        word.isalpha()
-        and not is_negation(word, language)
-        and not is_function_word(word, language)
-        and (language != "en" or len(word) > 1)
-    )
+    if not word.isalpha() or is_negation(word, language):
+        return False
+    return language != "en" or (len(word) > 1 and not is_function_word(word))
 
 
 def may_be_name(tokens: Sequence[str], at: int, language: str) -> bool:
-    """Whether the word may be a name, an acronym or a part of one: it has a capital where a sentence does not begin, or
-    in front of another word with a capital, or behind its first letter. In German every noun has one, so none is.
+    """Return whether the word may be a name, an acronym or a part of one.
+
+    It has a capital where a sentence does not begin, or in front of another word with a capital, or behind its first
+    letter. In German every noun has one, so none is.
 
     >>> tokens = ("Small", "farms", "of", "New", "York", "use", "GNU", ".")
     >>> [token for at, token in enumerate(tokens) if may_be_name(tokens, at, "en")]
@@ -129,18 +127,15 @@ def may_be_name(tokens: Sequence[str], at: int, language: str) -> bool:
 
 
 def cased_like(word: str, old: str) -> str:
-    """The word with a capital where the old one has one, else as it is.
-
-    >>> cased_like("dog", "Cat"), cased_like("dog", "I"), cased_like("Paris", "cat")
-    ('Dog', 'Dog', 'Paris')
-    """
+    """Return the word with a capital where the old one has one, else as it is."""
     return word[:1].upper() + word[1:] if old[:1].isupper() else word
 
 
 def free_words(tokens: Sequence[str], language: str) -> Mapping[int, str]:
-    """The places of those words of a sentence that may be replaced, with their parts of speech: `replaceable` ones that
-    may be no name, in English only nouns, verbs, adjectives, and adverbs in -ly, in Chinese what the tagger takes for
-    one word. The part of speech is empty where nobody tags the language.
+    """Return the places of those words of a sentence that may be replaced, with their parts of speech.
+
+    They are `replaceable` and may be no name; in English only nouns, verbs, adjectives, and adverbs in -ly, in Chinese
+    what the tagger takes for one word. The part of speech is empty where nobody tags the language.
 
     >>> free_words(("We", "never", "saw", "an", "old", "film", "by", "Rossellini", "here", "."), "en")
     {2: 'VBD', 4: 'JJ', 5: 'NN'}
@@ -156,17 +151,18 @@ def _free_words(tokens: tuple[str, ...], language: str) -> Mapping[int, str]:
         for at, word in enumerate(tokens)
         if replaceable(word, language)
         and not may_be_name(tokens, at, language)
-        and _is_open(tokens, tags, at, language)
+        and (language != "en" or _is_open(tokens, tags, at))
+        and (language != "zh" or len(tags[at]) == 1)
     }
 
 
 def first_fitting(tokens: Sequence[str], at: int, ranked: Iterable[str], language: str) -> str | None:
-    """The first of some words, the most probable first, that may stand in the place of `tokens[at]`; None where none of
-    the first forty does, or where that word may not be replaced (`free_words`).
+    """Return the first of some words, the most probable first, that may stand in the place of `tokens[at]`.
 
-    It is no word of the sentence and no name. In English it has the very tag that the old word has in its place
-    (the number of a noun, the form of a verb), and the dictionary knows this form of it; in Chinese it has a tag of the
-    same kind, and both taggers take it for one word; in other languages any part of speech will do.
+    None where none of the first forty does, or where that word may not be replaced (`free_words`). It is no word of the
+    sentence and no name. In English it has the very tag that the old word has in its place (the number of a noun, the
+    form of a verb), and the dictionary knows this form of it; in Chinese it has a tag of the same kind, and both
+    taggers take it for one word; in other languages any part of speech will do.
 
     >>> tokens = ("a", "good", "film", ".")
     >>> first_fitting(tokens, 1, ["Good", "the", "great"], "en"), first_fitting(tokens, 2, ["films", "story"], "en")
@@ -175,106 +171,70 @@ def first_fitting(tokens: Sequence[str], at: int, ranked: Iterable[str], languag
     old_tag = free_words(tokens, language).get(at)
     if old_tag is None:
         return None
-    around, place = _around(tokens, at)
+    around, place = list(tokens[max(0, at - _NEAR) : at + _NEAR + 1]), min(at, _NEAR)
     present = {token.lower() for token in tokens}
-    tried = 0
-    for word in ranked:
-        if word.lower() in present or not replaceable(word, language) or may_be_name(("", word), 1, language):
-            continue
-        tried += 1
-        if tried > _TRIED:
-            return None
-        new = (*around[:place], cased_like(word, tokens[at]), *around[place + 1 :])
-        if _tagged(new, language)[place] == old_tag and _has_form(word, old_tag, language):
+    others = (
+        word
+        for word in ranked
+        if word.lower() not in present and replaceable(word, language) and not may_be_name(("", word), 1, language)
+    )
+    for word in islice(others, _TRIED):
+        around[place] = cased_like(word, tokens[at])
+        if _tagged(around, language)[place] == old_tag and (language != "en" or _has_form(word.lower(), old_tag)):
             return word
     return None
 
 
-def _is_open(tokens: Sequence[str], tags: Sequence[str], at: int, language: str) -> bool:
-    """Whether many other words could stand for this one, by its tag."""
-    tag = tags[at]
-    if language != "en":
-        return language != "zh" or len(tag) == 1
-    if tag[:2] == "JJ":
-        before_noun = at + 1 < len(tags) and tags[at + 1][:2] in ("NN", "JJ")
-        return before_noun or _is_said_of(tokens, tags, at)
-    return tag in ("NN", "NNS") or tag[:2] == "VB" or (tag == "RB" and _ends_in_ly(tokens[at]))
-
-
-def _is_said_of(tokens: Sequence[str], tags: Sequence[str], at: int) -> bool:
-    """Whether an English adjective with no noun behind it is one: it stands behind no noun (shares *outstanding*), and
-    behind an adverb or a form of be where it may be a noun itself (the *manual*)."""
+def _is_open(tokens: Sequence[str], tags: Sequence[str], at: int) -> bool:
+    """Whether many other English words could stand for this one, by its tag."""
     from audit.packs.english.tagging import base, known_as
 
-    if at and tags[at - 1] in ("NN", "NNS"):
-        return False
-    if not known_as(tokens[at].lower(), "NOUN"):
+    tag, low = tags[at], tokens[at].lower()
+    if tag[:2] != "JJ":
+        return tag in ("NN", "NNS") or tag[:2] == "VB" or (tag == "RB" and _has_form(low, "RB"))
+    if at + 1 < len(tags) and tags[at + 1][:2] in ("NN", "JJ"):
         return True
-    return at > 0 and (tags[at - 1] == "RB" or base(tokens[at - 1].lower()) == "be")
+    # With no noun behind it, it is said of one where it stands behind no noun (shares *outstanding*), and behind an
+    # adverb or a form of be where it may be a noun itself (the *manual*).
+    before = tags[at - 1] if at else ""
+    said = not known_as(low, "NOUN") or before == "RB" or (at > 0 and base(tokens[at - 1].lower()) == "be")
+    return before not in ("NN", "NNS") and said
 
 
-def _ends_in_ly(word: str) -> bool:
-    """Whether an English word is an adverb made of an adjective, the one kind of adverb that others can stand for."""
-    from audit.packs.english.tagging import known_as
-
-    return word.endswith("ly") and known_as(word.lower(), "ADV") and not known_as(word.lower(), "ADJ")
-
-
-def _has_form(word: str, tag: str, language: str) -> bool:
-    """Whether the English dictionary knows the word as what the tag says; in other languages nobody does."""
-    if language != "en":
-        return True
+def _has_form(low: str, tag: str) -> bool:
+    """Whether the English dictionary knows the word as what the tag says; of adverbs those made of an adjective."""
     from audit.packs.english.tagging import is_form, known_as, singular
 
-    low = word.lower()
     if tag[:2] == "VB":
         return is_form(low, "VB" if tag == "VBP" else tag)
     if tag == "RB":
-        return _ends_in_ly(low)
+        return low.endswith("ly") and known_as(low, "ADV") and not known_as(low, "ADJ")
     if tag[:2] == "JJ":
         return known_as(low, "ADJ")
     return known_as(low, "NOUN") and (singular(low) is not None) == (tag == "NNS")
 
 
 def _tagged(tokens: Sequence[str], language: str) -> Sequence[str]:
-    return _TAGGERS[language](list(tokens)) if language in _TAGGERS else [""] * len(tokens)
+    """Return the part of speech of each word; empty where nobody tags the language."""
+    if language == "en":
+        from audit.packs.english.tagging import tag_words
+
+        return tag_words(list(tokens))
+    return [_chinese_tag(token) for token in tokens] if language == "zh" else [""] * len(tokens)
 
 
 def tag_alone(word: str, language: str) -> str:
-    """The part of speech of a word by itself; empty where nobody tags the language.
-
-    >>> tag_alone("quickly", "en")
-    'RB'
-    """
+    """Return the part of speech of a word by itself; empty where nobody tags the language."""
     return _tagged((word,), language)[0]
 
 
-def _around(tokens: Sequence[str], at: int) -> tuple[tuple[str, ...], int]:
-    """A word and its neighbours, and where it stands among them."""
-    return tuple(tokens[max(0, at - _NEAR) : at + _NEAR + 1]), min(at, _NEAR)
-
-
-def _english_tags(tokens: list[str]) -> Sequence[str]:
-    from audit.packs.english.tagging import tag_words
-
-    return tag_words(tokens)
-
-
-def _chinese_tags(tokens: list[str]) -> Sequence[str]:
-    return [_chinese_alone(token) for token in tokens]
-
-
 @lru_cache(maxsize=65536)
-def _chinese_alone(word: str) -> str:
+def _chinese_tag(word: str) -> str:
     from audit.packs.chinese.taggers import chinese
 
     tokens = chinese(word)
-    if len(tokens) > 1 or tokens[0].tag[:2] in _CHINESE_NAMES:
-        return "name, or several words"
-    return tokens[0].tag[:1]
-
-
-_TAGGERS: dict[str, Callable[[list[str]], Sequence[str]]] = {"en": _english_tags, "zh": _chinese_tags}
+    is_name = tokens[0].tag[:2] in ("nr", "ns", "nt", "nz")
+    return "name, or several words" if len(tokens) > 1 or is_name else tokens[0].tag[:1]
 
 
 # Words by a masked language model. Nothing is downloaded, no code of a model is run, weights are read as numbers only.
