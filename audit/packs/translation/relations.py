@@ -227,7 +227,8 @@ class MultiGranularity(Fixed):
         """
         spec = str(self.params["parser"])
         parsers = [parser for parser in parsers_in(spec) if spec or not parser.needs()]
-        return [tool.version for tool in (*parsers, *proposers_in(str(self.params["proposer"])))]
+        proposers = proposers_in(str(self.params["proposer"]))
+        return [*(parser.version for parser in parsers), *(proposer.version for proposer in proposers)]
 
     def make_group(self, source: Source) -> tuple[list[Input], Words]:
         return self.make_groups([source])[0]
