@@ -249,38 +249,33 @@ def pivots_tables(
     frame["sentence"] = np.where(frame["source"].ne(""), frame["source"], frame["line"].astype(str))
     together = None if independent or "source" in chains.lacking else "sentence"
     back = frame["target"].eq(source_language)
+    unlike = int((back & frame["source"].ne("") & frame["source"].ne(frame["direct"])).sum())
+    notes = [f"Round trips whose direct translation is not the source: {unlike:,}."] if unlike else []
+    for odd in chains.oddities:
+        notes.append(f"{odd.rows:,} rows {odd.says}: {'used' if odd.used else 'left out'} (first: line {odd.first:,}).")
     tables = {
         "recorded": Table("Recorded scores, and those computed here", _recorded(frame, chains.lacking), ["share"])
     }
-    notes = [
-        f"{oddity.rows:,} rows {oddity.says}: {'used' if oddity.used else 'left out'} (first: line {oddity.first:,})."
-        for oddity in chains.oddities
-    ]
     trips_by = "target" if "pivot" in chains.lacking else "pivot"
     for name, part, factor in (("pivots", frame[~back], by), ("round_trips", frame[back], trips_by)):
         if part.empty:
             continue
         about = f"{name.replace('_', ' ').capitalize()}, {score}"
-        cells = [{factor: level, "system": system} | _cell(pairs, threshold) for (level, system), pairs in
-                 part.groupby([factor, "system"])]  # fmt: skip
+        cells = [
+            {factor: level, "system": system} | _cell(pairs, threshold)
+            for (level, system), pairs in part.groupby([factor, "system"])
+        ]
         tables[name] = Table(f"{about}: {len(part):,} pairs, SR_o at {threshold:g}", pd.DataFrame(cells), _RATES)
         try:
             model = TwoWay(part, (factor, "system"), interaction=interaction, clusters=together)
             tables |= {f"{name}_{key}": table for key, table in model_tables(model, about).items()}
         except AuditError as problem:
             notes.append(f"{about}: no model; {problem}.")
-    signature = {
-        "audit": audit.__version__,
-        "file": chains.name,
-        "sha": chains.sha,
-        "rows": chains.rows,
-        "by": by,
-        "score": score,
-        "threshold": threshold,
-        "interaction": interaction,
-        "errors": together or "independent",
-    }
-    return Tables(tables, notes, signature)
+    settings = {"by": by, "score": score, "threshold": threshold, "interaction": interaction}
+    chosen = {column: sorted(chains.frame[column].unique()) for column in ("system", "target")}
+    errors = {"errors": together or "independent", "source_language": source_language}
+    file = {"audit": audit.__version__, "file": chains.name, "sha": chains.sha, "rows": chains.rows}
+    return Tables(tables, notes, {**file, **chosen, **settings, **errors})
 
 
 _RATES = ("sr_observed", "low", "high")
