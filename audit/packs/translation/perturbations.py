@@ -155,6 +155,9 @@ def back_translation(text: Analysis, choices: random.Random, system: str = APERT
     `system` is any translation system, by default Apertium, which knows rules and no fluency: what comes back may be
     wrong in form and meaning, so nothing is carried, and a share of follow-ups must be judged before a rate means
     anything. `through` is the language between.
+
+    >>> back_translation(Analysis("The dog sleeps."), random.Random(0)) == "The dog sleeps."
+    False
     """
     if _system(system)[1]:
         return None
