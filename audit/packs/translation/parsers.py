@@ -192,6 +192,19 @@ def sentences_of(text: str, language: str) -> list[list[Token]]:
 class _ModelParser(Parser):
     """A parser by a trained model. Raises NotInstalled where it is absent, BadFile where it is damaged."""
 
+    spec: str
+    """The name of the model, or where it is."""
+
+    @property
+    def version(self) -> str:
+        if needed := self.needs():
+            raise NotInstalled(f"the parser {self.name} cannot run here; {needed}")
+        return f"{self.names()}, rules 2"
+
+    def names(self) -> str:
+        """Return what names package and model."""
+        raise NotImplementedError
+
     def load(self) -> Callable[[list[list[Token]]], Any]:
         """Return what finds the trees of sentences; the tag `_` or UNK says that the model finds none."""
         raise NotImplementedError
@@ -259,16 +272,18 @@ class HanlpParser(_ModelParser):
             raise BadFile(f"{folder}: this is no constituency parser of HanLP ({first_line(problem)})") from problem
         self.languages = ("zh",) if {"IP", "CP"} & labels else ("en",)  # clauses of the Chinese Treebank alone
 
-    @property
-    def version(self) -> str:
+    def names(self) -> str:
         from audit.packs.chinese.hanlp_tagger import model_version
 
-        return f"{model_version(self.spec)}, rules 2"
+        return model_version(self.spec)
 
     def needs(self) -> str | None:
         from audit.packs.chinese.hanlp_tagger import MISSING
 
-        return None if find_spec("hanlp") and find_spec("torch") else MISSING
+        if find_spec("hanlp") is None or find_spec("torch") is None:
+            return MISSING
+        is_path = "/" in self.spec or "." in self.spec
+        return f"there is no directory {self.spec!r}" if is_path and not Path(self.spec).is_dir() else None
 
     def load(self) -> Callable[[list[list[Token]]], Any]:
         from audit.packs.chinese.hanlp_tagger import load
@@ -304,19 +319,18 @@ class BeneparParser(_ModelParser):
             raise BadFile(f"{model}: the name of a model of benepar is benepar_ and a language, as in benepar_en3")
         self.spec, self.name, self.languages = model, f"benepar:{model}", (match.group(1),)
 
-    @property
-    def version(self) -> str:
+    def names(self) -> str:
         path = Path(self.spec)
         files = sorted(path.iterdir()) if path.is_dir() else [path] if path.is_file() else []
         digest = fingerprint(file.read_bytes().hex() for file in files if file.is_file())
-        return f"benepar {package_version('benepar')}, model {path.name} {digest if files else ''}, rules 2"
+        return f"benepar {package_version('benepar')}, model {path.name} {digest if files else ''}".strip()
 
     def needs(self) -> str | None:
         return None if find_spec("benepar") else "this needs the package benepar; run: pip install benepar"
 
     def load(self) -> Callable[[list[list[Token]]], Any]:
         if needed := self.needs():
-            raise NotInstalled(needed)
+            raise NotInstalled(f"the parser {self.name} cannot run here; {needed}")
         import benepar
 
         try:
