@@ -32,14 +32,7 @@ from audit.statistics.intervals import effective_interval, effective_size
 from audit.statistics.orders import letters_of
 from audit.store import pieces, table_of, tables
 from audit.tasks import Input
-from audit.text.similarity import (
-    bleu,
-    cosine,
-    levenshtein_similarity,
-    meteor,
-    reference_bleu,
-    word_error_rate,
-)
+from audit.text.similarity import bleu, cosine, levenshtein_similarity, meteor, reference_bleu, word_error_rate
 
 # The two-way linear model: S_ij = mu + A_i + B_j + (AB)_ij + e (MCMT, equation 2).
 
@@ -344,14 +337,14 @@ def verdict_values(
             group.c.study_id.label("study"), group.c.relation_id, verdict.c.system_id,
             group.c.source_id.label("source"), verdict.c.outcome, verdict.c.value,
         ).join(group, group.c.id == verdict.c.group_id)  # fmt: skip
+        studies, chosen = (cells[name].unique().tolist() for name in ("study", "relation_id"))
         outcomes = int(Outcome.SATISFIED), int(Outcome.VIOLATED)
-        query = query.where(
-            group.c.relation_id.in_(cells["relation_id"].unique().tolist()), verdict.c.outcome.in_(outcomes)
-        )
+        query = query.where(group.c.study_id.in_(studies), group.c.relation_id.in_(chosen))
+        query = query.where(verdict.c.outcome.in_(outcomes))
         checks = pd.read_sql(query, connection)
         inputs = select(source.c.id, content.c.texts, content.c.languages)
         inputs = inputs.join(content, content.c.id == source.c.input_id)
-        inputs = inputs.where(source.c.study_id.in_(cells["study"].unique().tolist()))
+        inputs = inputs.where(source.c.study_id.in_(studies))
         stored = [(row.id, Input.stored(row.texts, row.languages)) for row in connection.execute(inputs)]
     sources = [(id, content.text, content.languages[0], content.target) for id, content in stored]
     values = checks.merge(cells[["study", "relation_id", "system_id", "relation", "system"]])
