@@ -4,10 +4,9 @@ Rates are fractions between 0 and 1, and whatever is unknown is null, with a `re
 Plans are typed in `audit.reports.plan`.
 """
 
-from collections.abc import Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
-from audit.reports.document import JudgeEntry, Rate, RelationEntry, SystemEntry, ValidityEntry
+from audit.reports.document import JudgeEntry, Rate, ValidityEntry
 
 # How far annotators agree.
 
@@ -351,51 +350,6 @@ class ProgressDocument(TotalsDocument):
     people: list[PersonEntry]
 
 
-# What relations measured.
-
-
-class Origin(TypedDict):
-    """Where the numbers of values are from."""
-
-    audit: str
-    studies: list[int]
-    corpora: list[str]
-    relations: list[RelationEntry]
-    systems: list[SystemEntry]
-    references: NotRequired[str]
-    sha: NotRequired[str]
-    meteor: NotRequired[str]
-    confidence: NotRequired[float]
-
-
-class RateAt(TypedDict):
-    """SR_o at another bound."""
-
-    at: float
-    sr_observed: Rate
-
-
-class BoundsCell(TypedDict):
-    """A cell whose relation compares a value with a bound."""
-
-    study: int
-    corpus: str
-    relation: str
-    system: str
-    checked: int
-    mean: float | None
-    median: float | None
-    bound: float
-    sr_observed: Rate
-    rates: list[RateAt]
-
-
-class BoundsDocument(TypedDict):
-    """SR_o of each cell at other bounds than the one that its run checked."""
-
-    cells: list[BoundsCell]
-
-
 class MeasuredFollowUps(TypedDict):
     """What one measure says of a relation's follow-ups: quantiles over groups, each with its worst follow-up.
 
@@ -439,88 +393,6 @@ class FollowUpsDocument(TypedDict):
 
     signature: dict[str, Any]
     relations: list[FollowUpsEntry]
-
-
-class LevelsCell(TypedDict):
-    """A system in a domain: the share of satisfied groups of each relation, and their mean, the score."""
-
-    system: str
-    domain: str
-    score: Rate
-    shares: dict[str, Rate]
-    checked: dict[str, int]
-
-
-class LevelsDocument(TypedDict):
-    """The scores of systems by domain."""
-
-    relations: list[str]
-    by: str
-    cells: list[LevelsCell]
-    signature: Origin
-
-
-class FactorMean(TypedDict):
-    """The least-squares mean of a level of a factor."""
-
-    factor: str
-    level: str
-    n: int
-    missing: Sequence[str]
-    mean: float | None
-    se: float | None
-    low: float | None
-    high: float | None
-    reason: str | None
-
-
-class FactorTest(TypedDict):
-    """An F test of type III."""
-
-    effect: str
-    df: int
-    f: float | None
-    df_error: int
-    p: float | None
-    left_out: Sequence[str]
-    reason: str | None
-
-
-class FactorComparison(TypedDict):
-    """Two levels of a factor compared, adjusted by Tukey and Kramer."""
-
-    factor: str
-    one: str
-    other: str
-    difference: float
-    se: float
-    t: float
-    df: int
-    p: float
-    low: float
-    high: float
-
-
-class FactorLetters(TypedDict):
-    """Levels of a factor that share a letter are not told apart."""
-
-    factor: str
-    level: str
-    letters: str
-
-
-class MeansDocument(TypedDict):
-    """Least-squares means of a relation's values by target language and system."""
-
-    relation: str
-    values: int
-    texts: int
-    means: list[FactorMean]
-    tests: list[FactorTest]
-    comparisons: list[FactorComparison]
-    subsets: list[FactorLetters]
-    notes: list[str]
-    signature: Origin
 
 
 # Two versions of a system compared.

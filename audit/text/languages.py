@@ -80,7 +80,7 @@ def display_name(code: str, language: str) -> str | None:
         return None
 
 
-# Lists of tools for several languages, as in `en=link-grammar,zh=hanlp:MODEL`.
+# Lists of tools for several languages, as in `en=spacy,zh=hanlp:MODEL`.
 
 
 def entries(spec: str, kind: str) -> Iterator[tuple[str, str]]:

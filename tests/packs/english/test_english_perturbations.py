@@ -281,8 +281,7 @@ class Reverser:
 
 
 def test_a_round_trip_asks_for_many_texts_at_once(monkeypatch):
-    monkeypatch.setattr(asking, "_system", lambda spec: Reverser())
-    asking._needs.cache_clear()
+    monkeypatch.setattr(asking, "_system", lambda spec: (Reverser(), None))
     relation = get_relation("sentiment", "back-translation")
     texts = ["a very long film", "a film", "a very very good one"]
     groups = relation.make_groups([Source(Input.of(text), Analysis(text), "1") for text in texts])
@@ -290,5 +289,4 @@ def test_a_round_trip_asks_for_many_texts_at_once(monkeypatch):
     assert Reverser.calls == 2
     assert relation.full_version.endswith("fake 1")
     assert relation.carry({"positive"}) is None
-    asking._needs.cache_clear()
     asking._TRIPS.clear()

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.errors import NotInstalled, UnknownName
-from audit.packs.translation.constituency import deep_phrase, get_parser, kind_of, leaf_spans, modifiers, parser_of
-from audit.packs.translation.constituency.shallow import Shallow, Word, words_of
+from audit.packs.translation.chunks import Shallow, Word, words_of
+from audit.packs.translation.parsers import get_parser
+from audit.packs.translation.trees import deep_phrase, kind_of, leaf_spans, modifiers
 
 # Reading the tagger
 
@@ -58,7 +59,7 @@ def test_words_and_tags(stream, wanted):
 def tree(text, language):
     parsed = get_parser("shallow").parse([text], language)[0]
     assert parsed is not None
-    assert leaf_spans(text, parsed) is not None
+    assert leaf_spans(text, parsed.leaves()) is not None
     return parsed
 
 
@@ -91,7 +92,7 @@ def test_spanish():
 @needs_apertium
 def test_trees_serve_the_selection_of_words_and_phrases():
     parsed = tree("El perro duerme en la vieja casa del vecino.", "es")
-    assert [kind_of(tag, "es") for _, tag in parsed.pos()] == [
+    assert [kind_of(tag) for _, tag in parsed.pos()] == [
         "other", "noun", "verb", "other", "other", "adjective", "noun", "other", "noun", "other",
     ]  # fmt: skip
     assert modifiers(parsed, range(10), "es") == (5,)
@@ -99,8 +100,8 @@ def test_trees_serve_the_selection_of_words_and_phrases():
     class First:
         choice = staticmethod(lambda some: some[0])
 
-    label, leaves = deep_phrase(parsed, ("NP", "PP"), 1, First(), having=lambda leaves: modifiers(parsed, leaves, "es"))
-    assert (label, [parsed.leaves()[leaf] for leaf in leaves]) == ("NP", ["la", "vieja", "casa"])
+    leaves = deep_phrase(parsed, 1, First(), having=lambda leaves: modifiers(parsed, leaves, "es"))
+    assert [parsed.leaves()[leaf] for leaf in leaves] == ["la", "vieja", "casa"]
 
 
 PIECES = [*"ab .,'[]^$/<>{}\n-é%", "de ", "casa ", "no "]
@@ -112,19 +113,19 @@ PIECES = [*"ab .,'[]^$/<>{}\n-é%", "de ", "casa ", "no "]
 def test_leaves_are_the_words_of_the_text(texts):
     for text, parsed in zip(texts, get_parser("shallow").parse(texts, "es"), strict=True):
         if parsed is not None:
-            spans = leaf_spans(text, parsed)
+            spans = leaf_spans(text, parsed.leaves())
             assert [text[start:end] for start, end in spans] == parsed.leaves()
 
 
 @needs_apertium
 def test_what_it_says_of_itself():
-    parser = parser_of("ca", "link-grammar,shallow")
-    assert (parser.name, parser.shallow, parser.needs()) == ("shallow", True, None)
+    parser = get_parser("shallow")
+    assert parser.needs() is None
     assert parser.languages == ("ca", "en", "es", "fr")
     assert parser.version.startswith("apertium ")
     assert " spa-cat " in parser.version
     with pytest.raises(UnknownName, match="zh"):
-        Shallow().parse(["我"], "zh")
+        parser.parse(["我"], "zh")
 
 
 def test_without_apertium(no_apertium):  # noqa: F811

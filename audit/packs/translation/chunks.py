@@ -1,16 +1,15 @@
-"""Shallow trees for languages without a parser here: chunks of the words that Apertium has tagged."""
-
-from __future__ import annotations
+"""Shallow trees for what Apertium translates into: chunks of the words that it has tagged."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from audit.errors import AuditError, NotInstalled, UnknownName
+from audit.errors import AuditError, NotInstalled
 from audit.keys import fingerprint
-from audit.packs.translation import apertium as apertium
-from audit.packs.translation.constituency.base import spans_of
+from audit.packs.translation import apertium
+from audit.packs.translation.parsers import Parser
+from audit.packs.translation.trees import leaf_spans
 from audit.text.tokens import words
 
 if TYPE_CHECKING:
@@ -95,47 +94,27 @@ class Word(NamedTuple):
 
 
 _NEGATIONS = words("no not ne pas non never nunca mai jamais n't")
-_OF = words("de of")
 _FORMS = {"inf": "INF", "ger": "GER", "pprs": "GER", "ppres": "GER", "pp": "PART"}
-_WEAK = words("pro enc")
-_RELATIVE = words("rel itg")
-_KINDS = {
-    "n": "N",
-    "np": "NAME",
-    "adj": "ADJ",
-    "det": "DET",
-    "detnt": "DET",
-    "predet": "PREDET",
-    "num": "NUM",
-    "adv": "ADV",
-    "preadv": "PREADV",
-    "pr": "PR",
-    "prn": "PRN",
-    "cnjcoo": "CC",
-    "cnjsub": "CS",
-    "cnjadv": "CS",
-    "rel": "REL",
-    "gen": "GEN",
-    "apos": "GEN",
-    "sent": "SENT",
-    "cm": "CM",
-    "ij": "IJ",
-}
+_KINDS = dict(
+    pair.split(":")
+    for pair in words(
+        "n:N np:NAME adj:ADJ det:DET detnt:DET predet:PREDET num:NUM adv:ADV preadv:PREADV pr:PR prn:PRN cnjcoo:CC "
+        "cnjsub:CS cnjadv:CS rel:REL gen:GEN apos:GEN sent:SENT cm:CM ij:IJ"
+    )
+)
 _PIECE = re.compile(
-    r"\^(?P<unit>(?:[^\\$]|\\.)*)\$"
+    r"\^(?P<surface>(?:[^\\$/]|\\.)*)(?:/(?P<analysis>(?:[^\\$]|\\.)*))?\$"
     r"|(?P<wordblank>\[\[.*?\]\])"
     r"|\[(?P<blank>(?:[^]\\]|\\.)*)\]"
     r"|(?P<word>(?:\\.|[^^\\[\s])+)",
     re.DOTALL,
 )
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-_BARE = re.compile(r"\w+|\W")
-_ANALYSIS = re.compile(r"(?:[^\\<+]|\\.)*(?:<[^>]*>)*")
-_TAG = re.compile(r"<([^>]*)>")
+_PART = re.compile(r"((?:[^\\<+]|\\.)*)<([^>]+)>((?:<[^>]*>)*)")
 
 
 def words_of(stream: str) -> list[Word]:
-    """The words of a text in order, from what `audit.packs.translation.apertium.tag_texts` returns.
+    """Return the words of a text in order, from what `audit.packs.translation.apertium.tag_texts` returns.
 
     A contraction stays one word (`del`: `pr+det`); of several words that Apertium takes for one, each has its tag.
     The full stop that is not the text's own is left out.
@@ -144,74 +123,46 @@ def words_of(stream: str) -> list[Word]:
     Del pr+det OFDET
     mar n N
     """
-    parsed_words: list[Word] = []
+    found: list[Word] = []
     for piece in _PIECE.finditer(stream):
-        if piece["unit"] is not None:
-            surface, _, analysis = _split_unit(piece["unit"])
-            tag, kind = _read(analysis)
-            parsed_words += [Word(part, tag, kind) for part in _ESCAPED.sub(r"\1", surface).split()]
-        elif piece["word"] is not None:
-            parsed_words += map(_unread, _BARE.findall(_ESCAPED.sub(r"\1", piece["word"])))
-        elif piece["blank"] == "" and parsed_words:
-            last = parsed_words.pop()
+        if piece["surface"] is not None:
+            read = _read(piece["analysis"] or "")
+            found += [Word(part, *read) for part in _ESCAPED.sub(r"\1", piece["surface"]).split()]
+        elif piece["word"] is not None:  # a sign, or letters that Apertium does not take for a word
+            for text in re.findall(r"\w+|\W", _ESCAPED.sub(r"\1", piece["word"])):
+                found.append(
+                    Word(text, "unknown", "UNKNOWN") if any(map(str.isalnum, text)) else Word(text, "mark", "MARK")
+                )
+        elif piece["blank"] == "" and found:
+            last = found.pop()
             if rest := last.text.removesuffix("."):
-                parsed_words.append(last._replace(text=rest))
-    return parsed_words
-
-
-def _split_unit(unit: str) -> tuple[str, str, str]:
-    """Surface, slash, analysis: the first slash that is not escaped."""
-    at = 0
-    while at < len(unit) and unit[at] != "/":
-        at += 2 if unit[at] == "\\" else 1
-    return unit[:at], unit[at : at + 1], unit[at + 1 :]
-
-
-def _unread(text: str) -> Word:
-    """A piece of text that Apertium does not take for a word: a sign, or letters that it does not know."""
-    has_letters = any(sign.isalnum() for sign in text)
-    return Word(text, "unknown", "UNKNOWN") if has_letters else Word(text, "mark", "MARK")
+                found.append(last._replace(text=rest))
+    return found
 
 
 def _read(analysis: str) -> tuple[str, str]:
-    """Tag and kind of an analysis such as `dar<vblex><inf>+lo<prn><enc>`."""
-    parts = list(_parts(analysis))
+    """Return tag and kind of an analysis such as `dar<vblex><inf>+lo<prn><enc>`."""
+    parts = [(lemma, first, re.findall(r"<([^>]*)>", rest)) for lemma, first, rest in _PART.findall(analysis)]
     if analysis.startswith("*") or not parts:
         return "unknown", "UNKNOWN"
-    lemma, tags = parts[0]
-    first = tags[0]
+    lemma, first, rest = _ESCAPED.sub(r"\1", parts[0][0]).lower(), *parts[0][1:]
     if first == "pr" and len(parts) > 1:
-        second = parts[1][1][0]
-        if second == "prn":
-            return "pr+prn", "PRPRN"
-        if second == "rel":
-            return "pr+rel", "REL"
-        return f"pr+{second}", "OFDET" if lemma in _OF else "PRDET"
-    if parts[-1][1][0] == "det" and any(part[1][0] == "pr" for part in parts):
+        kinds = {"prn": "PRPRN", "rel": "REL"}
+        return f"pr+{parts[1][1]}", kinds.get(parts[1][1], "OFDET" if lemma in ("de", "of") else "PRDET")
+    if parts[-1][1] == "det" and any(tag == "pr" for _, tag, _ in parts):
         return "pr+det", "PRDET"
     if first.startswith("vb") or first == "vaux":
-        form = next((tag for tag in tags if tag in _FORMS), None)
+        form = next((tag for tag in rest if tag in _FORMS), None)
         return (f"{first}.{form}", _FORMS[form]) if form else (first, "V")
-    if first == "prn" and tags[1:2]:
-        if tags[1] in _WEAK:
-            return "prn.pro", "WEAK"
-        if tags[1] in _RELATIVE:
-            return "prn.rel", "REL"
+    if first == "prn" and rest[:1] in (["pro"], ["enc"]):
+        return "prn.pro", "WEAK"
+    if first == "prn" and rest[:1] in (["rel"], ["itg"]):
+        return "prn.rel", "REL"
     if lemma in _NEGATIONS and first in ("adv", "preadv"):
         return first, "NOT"
-    if first == "pr" and lemma in _OF:
-        return first, "OF"
-    if first == "pr" and lemma == "to":
-        return first, "TO"
+    if first == "pr" and lemma in ("de", "of", "to"):
+        return first, "TO" if lemma == "to" else "OF"
     return first, _KINDS.get(first, "MARK")
-
-
-def _parts(analysis: str) -> Iterator[tuple[str, Sequence[str]]]:
-    """Lemma (lower case) and tags of each part that has tags."""
-    for part in _ANALYSIS.findall(analysis):
-        tags = _TAG.findall(part)
-        if tags and tags[0]:
-            yield _ESCAPED.sub(r"\1", part[: part.index("<")]).lower(), tags
 
 
 RULES = "1"
@@ -221,23 +172,18 @@ _PREFERRED = ("spa-cat", "cat-spa", "fra-cat", "eng-cat")
 """Modes whose taggers are taken before all others: they have constraint grammars, too, and know the most words."""
 
 
-class Shallow:
+class Shallow(Parser):
     """The parser `shallow`: noun, verb, prepositional, adverb and adjective phrases under one node `S`, no full parse.
 
-    Words and their tags (`n`, `vblex.inf`: Apertium's) are those of Apertium's analyser and tagger for the language: of
-    the modes with the language on their left one that we know to be good at it (`spa-cat`, `cat-spa`, `fra-cat`,
-    `eng-cat`), else the first by name; `version` says which. Phrases are found by our own grammars of chunks
-    (`shallow_grammars`) with NLTK's chunker (Bird, Klein and Loper, Natural Language Processing with Python, 2009,
-    section 7.2). All sentences of a text are under its one `S`.
+    Words and their tags (`n`, `vblex.inf`: Apertium's) are those of Apertium's analyser and tagger for the language, of
+    the mode that `_modes` takes; phrases are found by our grammars of chunks with NLTK's chunker (Bird, Klein and
+    Loper, Natural Language Processing with Python, 2009, section 7.2). All sentences of a text are under its one `S`.
     """
 
-    name = "shallow"
-    shallow = True
-    languages: tuple[str, ...] = tuple(sorted(GRAMMARS))
+    name, languages = "shallow", tuple(sorted(GRAMMARS))
 
     @property
     def version(self) -> str:
-        """Engine, data and grammars; of the languages that can be parsed here."""
         if needed := self.needs():
             raise NotInstalled(f"the parser shallow cannot run here; {needed}")
         modes = _modes()
@@ -250,15 +196,8 @@ class Shallow:
             None if _modes() else f"no mode of Apertium tags {', '.join(self.languages)}; install apertium-spa-cat"
         )
 
-    def parse(self, texts: Sequence[str], language: str) -> list[Tree | None]:
-        """One tree for each text, in order; None for a text without words, or that Apertium does not return whole.
-
-        Raises NotInstalled where Apertium is absent or tags no texts of the language, UnknownName for a language
-        without a grammar.
-        """
-        if language not in GRAMMARS:
-            raise UnknownName("language of the parser shallow", language, list(GRAMMARS))
-        if needed := apertium.needs():
+    def trees(self, texts: Sequence[str], language: str) -> "list[Tree | None]":
+        if needed := self.needs():
             raise NotInstalled(f"the parser shallow cannot run here; {needed}")
         if language not in _modes():
             raise NotInstalled(f"no installed mode of Apertium tags texts in {language!r}; install a pair that has it")
@@ -268,11 +207,11 @@ class Shallow:
 
 
 def _modes() -> dict[str, apertium.Mode]:
-    """Language -> the mode whose tagger is taken."""
+    """Return language -> the mode whose tagger is taken: one that we know to be good, else the first by name."""
     by_language: dict[str, apertium.Mode] = {}
-    modes = apertium.preferred_modes(apertium.installed_modes()).values()
+    modes = [mode for mode in apertium.installed_modes() if mode.source in GRAMMARS and not mode.variant]
     for mode in sorted(modes, key=lambda mode: (mode.name not in _PREFERRED, mode.name)):
-        if mode.source in GRAMMARS and mode.source not in by_language and apertium.has_tagger(mode):
+        if mode.source not in by_language and apertium.has_tagger(mode):
             by_language[mode.source] = mode
     return dict(sorted(by_language.items()))
 
@@ -284,36 +223,29 @@ def _chunker(language: str) -> Any:
     return RegexpParser(GRAMMARS[language], root_label="S", loop=2)
 
 
-def _tree(chunker: Any, tagged: str | AuditError, text: str) -> Tree | None:
-    if isinstance(tagged, AuditError):
+def _tree(chunker: Any, tagged: str | AuditError, text: str) -> "Tree | None":
+    found = words_of(tagged) if isinstance(tagged, str) else []
+    spans = leaf_spans(text, [word.text for word in found])
+    if not found or spans is None:
         return None
-    words = words_of(tagged)
-    spans = spans_of(text, [(word.text,) for word in words])
-    if not words or spans is None:
-        return None
-    words = [word._replace(text=text[start:end]) for word, (start, end) in zip(words, spans, strict=True)]
-    return _phrase_tree(chunker.parse([(place, word.kind) for place, word in enumerate(words)]), words)
+    own = [word._replace(text=text[start:end]) for word, (start, end) in zip(found, spans, strict=True)]
+    return _phrase_tree(chunker.parse([(place, word.kind) for place, word in enumerate(own)]), own)
 
 
-def _phrase_tree(chunk: Any, words: Sequence[Word], top: bool = True) -> Tree:
-    """The chunker's tree with the words and their tags, and only phrases: verbs that belong together are of the phrase
-    around them, and a phrase that is all of another of its name is that one."""
+def _phrase_tree(chunk: Any, words: Sequence[Word], top: bool = True) -> "Tree":
+    """Return the chunker's tree with the words and their tags, and only phrases.
+
+    Verbs that belong together are of the phrase around them, and a phrase that is all of another of its name is that
+    one.
+    """
     from nltk import Tree
 
-    children: list[Tree] = []
+    label, children = _NAMES.get(chunk.label(), chunk.label()), []
     for child in chunk:
         if isinstance(child, tuple):
-            word = words[child[0]]
-            children.append(Tree(word.tag, [word.text]))
+            children.append(Tree(words[child[0]].tag, [words[child[0]].text]))
             continue
         subtree = _phrase_tree(child, words, top=False)
-        if not top and subtree.label() == _name(chunk) and (child.label() == "GROUP" or len(chunk) == 1):
-            children += list(subtree)
-        else:
-            children.append(subtree)
-    return Tree(_name(chunk), children)
-
-
-def _name(chunk: Any) -> str:
-    name: str = _NAMES.get(chunk.label(), chunk.label())
-    return name
+        same = not top and subtree.label() == label and (child.label() == "GROUP" or len(chunk) == 1)
+        children += list(subtree) if same else [subtree]
+    return Tree(label, children)
