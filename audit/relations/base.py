@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from audit.errors import AuditError
 from audit.keys import Late
@@ -492,39 +492,38 @@ class Plain(Fixed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Together(Fixed):
-    """A relation that rewrites all texts of a source together."""
+class Joint(Fixed):
+    """A relation that rewrites texts of a source together, and whose check needs nothing but the outputs."""
 
     rewrite: Rewrite
+    check: Any
+    """A `Check`, as of `Plain`."""
+    texts: tuple[int, ...] | None = None
+    """Which texts of an input are handed over, of those that it has; None: all."""
 
     def make_group(self, source: Source) -> tuple[list[Input], Words]:
         if not self.reads(source):
             return [], ()
-        rewritten = self.rewrite(source.analyses, source.choices(self.name))
-        if rewritten is None or rewritten.texts == source.input.texts:
+        old = source.input.texts
+        places = [place for place in range(len(old)) if self.texts is None or place in self.texts]
+        rewritten = self.rewrite([source.analyses[place] for place in places], source.choices(self.name))
+        if rewritten is None:
             return [], ()
-        return [Input(rewritten.texts, source.input.languages)], rewritten.words
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rewriting(_Together):
-    """A relation that rewrites all texts of a source together, and whose check is given the words it replaced."""
-
-    check: WordsCheck
-
-    def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
-        return verdict_of(self.name, self.check(outputs, note))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Joint(_Together):
-    """A relation that rewrites all texts of a source together, and whose check needs nothing but the outputs."""
-
-    check: Check
-    """As of `Plain`."""
+        new = dict(zip(places, rewritten.texts, strict=True))
+        texts = tuple(new.get(place, text) for place, text in enumerate(old))
+        return ([], ()) if texts == old else ([Input(texts, source.input.languages)], rewritten.words)
 
     def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
         return verdict_of(self.name, self.check(outputs))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rewriting(Joint):
+    """A relation that rewrites texts of a source together, and whose check (`WordsCheck`) is given the words that it
+    replaced."""
+
+    def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
+        return verdict_of(self.name, self.check(outputs, note))
 
 
 @dataclass(frozen=True, kw_only=True)

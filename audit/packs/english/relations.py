@@ -10,19 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
 from audit.messages import counted
-from audit.packs.english import (
-    denials,
-    entailment,
-    entities,
-    fairness,
-    meaning,
-    named_works,
-    noise,
-    pairs,
-    perturbations,
-    questions,
-    style,
-)
+from audit.packs.english import entities, meaning, noise, pairs, perturbations, questions
 from audit.packs.english.clauses import switch
 from audit.packs.english.comparatives import exchange, rephrase, reverse
 from audit.packs.english.contractions import contract, expand
@@ -54,19 +42,7 @@ from audit.text import Analysis
 
 _TOOLS = ("lemminflect", "spacy")
 """What the extra `english` brings for words and tags."""
-OTHERS = (
-    noise,
-    perturbations,
-    style,
-    meaning,
-    entities,
-    fairness,
-    denials,
-    named_works,
-    pairs,
-    entailment,
-    questions,
-)
+OTHERS = (noise, perturbations, meaning, entities, pairs, questions)
 """Modules that register the relations of the other tasks."""
 plain, chained = registry.plain, registry.chained
 parsed = partial(registry.plain, needs=_TOOLS, grammar=True)
