@@ -24,6 +24,7 @@ from audit.relations.base import (
     Joint,
     Plain,
     Relation,
+    Rewriting,
     Rule,
     Seen,
     Source,
@@ -373,7 +374,7 @@ def _of(part: Fixed) -> Any:
     check: Any = getattr(part, "check", None)
     if check is same_label or check is same_interval:
         return equivalent if check is same_label else check
-    if not isinstance(part, Plain | Joint):
+    if not isinstance(part, Plain | Joint) or isinstance(part, Rewriting):
         raise _Refused("has no expectation that could be checked, since one hangs on the words that were replaced")
     return getattr(check, "composes_as", check)
 

@@ -99,6 +99,12 @@ class Settings(TypedDict, total=False):
     more: int
     kind: type[Any]
     limits: Sequence[str]
+    # Of one task alone, in the place of `tasks`: the fields of its use. A run that names no relations takes it.
+    task: str
+    check: Check
+    carry: Carry
+    unit: Unit
+    question: str | Mapping[str, str]
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -107,7 +113,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def relation(
     name: str, *, family: str, tasks: Mapping[str, Use] = EVERY, by: By = "text", **settings: Unpack[Settings]
 ) -> Callable[[Function], Function]:
-    """Register the decorated function as a relation of each of these tasks, under one name.
+    """Register the decorated function as a relation of each of these tasks, or of one `task`, under one name.
 
     `by` says what the function is given, beside a generator of its choices: `text`, the analysis of each text that the
     use names, by itself; `sentence`, each sentence of it, of which all change that it applies to; `together`, the
@@ -119,9 +125,14 @@ def relation(
     says what stays and what may not, for whoever chooses. Raises AuditError where a task has a relation of this name.
     """
 
+    fields_: dict[str, Any] = dict(settings)
+    if one := fields_.pop("task", ""):
+        own = {key: fields_.pop(key) for key in ("check", "carry", "unit", "question") if key in fields_}
+        tasks = {one: Use(**{"check": None, "default": True, **own})}
+
     def keep(function: Function) -> Function:
         for task, use in tasks.items():
-            register(_relation(function, name, family, task, use, by, len(tasks) > 1, dict(settings)))
+            register(_relation(function, name, family, task, use, by, len(tasks) > 1, dict(fields_)))
         return function
 
     return keep

@@ -18,7 +18,7 @@ from audit.packs.chinese.taggers import DEFAULT, is_traditional, simplified
 from audit.packs.chinese.traditional import to_taiwan
 from audit.relations.base import Perturb, Plain, Source, Words, where_same
 from audit.relations.expect import SimilarText, plain_words
-from audit.relations.perturbations import EVERY, SIMILAR, Use, perturbation
+from audit.relations.uses import EVERY, SIMILAR, Use, relation
 from audit.resources import data_file
 from audit.tasks import Input
 from audit.text import Analysis
@@ -38,8 +38,8 @@ def in_chinese(
     version: str = "1",
     kind: type[Plain] = Plain,
 ) -> Callable[[Perturb], Perturb]:
-    """The decorator `perturbation` for texts in Chinese; one that `reads_words` has the parameter `tagger`."""
-    return perturbation(
+    """The decorator `relation` for texts in Chinese; one that `reads_words` has the parameter `tagger`."""
+    return relation(
         name,
         family=family,
         tasks=by_name(tasks),

@@ -16,7 +16,7 @@ from audit.packs.chinese.coherence import is_ended
 from audit.packs.chinese.taggers import DEFAULT, is_traditional
 from audit.relations.base import Rewritten, maps
 from audit.relations.expect import TITLES, Mapped
-from audit.relations.perturbations import EVERY, FIRST, SECOND, Use, joint_perturbation, uses
+from audit.relations.uses import EVERY, FIRST, SECOND, Use, relation, uses
 from audit.resources import data_file
 from audit.text import Analysis
 
@@ -217,8 +217,9 @@ _UNRELATED = {
 }
 
 
-@joint_perturbation(
+@relation(
     "unrelated-ending",
+    by="input",
     family=_SENTENCES,
     tasks=by_name(_UNRELATED),
     languages=("zh",),

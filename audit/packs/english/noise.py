@@ -13,7 +13,7 @@ from audit.packs.english.passages import matches
 from audit.packs.english.tagging import is_word
 from audit.packs.english.vocabulary import NEGATIONS, SUBORDINATORS, lexicon_lines
 from audit.relations.base import Perturb
-from audit.relations.perturbations import EVERY, perturbation
+from audit.relations.uses import EVERY, relation
 from audit.text import Analysis
 from audit.text.tokens import words
 
@@ -53,7 +53,7 @@ def wrong_share(params: Mapping[str, object]) -> str | None:
 
 
 def _noise(name: str) -> Callable[[Perturb], Perturb]:
-    return perturbation(
+    return relation(
         name,
         family="noise in letters",
         tasks=EVERY,

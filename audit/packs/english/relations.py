@@ -23,7 +23,6 @@ from audit.packs.english.polarity import polar_words
 from audit.packs.english.synonyms import replacements
 from audit.packs.english.tense import change_tense
 from audit.packs.english.upper_case import in_capitals, praise_or_blame
-from audit.relations import registry
 from audit.relations.base import Check, Member, Outcome, Source, Steps, Verdict, nothing, stays, unchanged
 from audit.relations.expect import (
     UNSCORED,
@@ -36,6 +35,7 @@ from audit.relations.expect import (
     sentence_inputs,
     stronger,
 )
+from audit.relations.uses import relation
 from audit.resources import data_file
 from audit.tasks import Input, Output
 from audit.text import Analysis
@@ -44,8 +44,7 @@ _TOOLS = ("lemminflect", "spacy")
 """What the extra `english` brings for words and tags."""
 OTHERS = (noise, perturbations, meaning, entities, pairs, questions)
 """Modules that register the relations of the other tasks."""
-plain, chained = registry.plain, registry.chained
-parsed = partial(registry.plain, needs=_TOOLS, grammar=True)
+parsed = partial(relation, needs=_TOOLS, grammar=True)
 
 _STRICT = {"strict": True}
 """Of relations that are loose as the study defines them: without it they apply where the study applies them."""
@@ -117,7 +116,7 @@ def negation_words(text: Analysis, choices: random.Random, strict: bool = True) 
 _CAPITALIZING = "capitalizing words"
 
 
-@plain("MR3.1", task="sentiment", family=_CAPITALIZING, unit="sentence", check=equivalent, carry=unchanged)
+@relation("MR3.1", task="sentiment", family=_CAPITALIZING, unit="sentence", check=equivalent, carry=unchanged)
 def reversed_case(text: Analysis, choices: random.Random) -> str | None:
     """All characters change to upper case, or to lower case where they are upper; the sentiment stays.
 
@@ -189,7 +188,7 @@ def wrong_sentences(params: Mapping[str, object], label: str) -> str | None:
     return f"sentences is {own}; the study adds at least 2, and there are {len(available)}"
 
 
-@plain(
+@relation(
     "MR6.1",
     task="sentiment",
     family=_EXTENDING,
@@ -210,7 +209,7 @@ def more_positive(text: Analysis, choices: random.Random, sentences: int | list[
     return _with_sentences_added(text, _draw_sentences("positive", sentences, choices))
 
 
-@plain(
+@relation(
     "MR6.2",
     task="sentiment",
     family=_EXTENDING,
@@ -281,7 +280,7 @@ _PERMUTING = "permuting sentences"
 _LABELS = ("positive", "neutral", "negative")
 
 
-@plain("MR5.1", version="3", task="sentiment", family=_PERMUTING, unit="document", check=equivalent, carry=unchanged)
+@relation("MR5.1", version="3", task="sentiment", family=_PERMUTING, unit="document", check=equivalent, carry=unchanged)
 def permuted(text: Analysis, choices: random.Random) -> str | None:
     """The sentences come in a random order; the sentiment stays.
 
@@ -298,15 +297,16 @@ def permuted(text: Analysis, choices: random.Random) -> str | None:
     return rearrange(text, order)
 
 
-@chained(
+@relation(
     "MR5.2",
+    by="source",
     version="3",
     task="sentiment",
     family=_PERMUTING,
     unit="document",
     carry=unchanged,
     more=1,
-    expects=equivalent,
+    check=equivalent,
 )
 def grouped(source: Source, choices: random.Random) -> Steps:
     """Sentences with the same label (by the system) stand together; the sentiment stays.
@@ -317,15 +317,16 @@ def grouped(source: Source, choices: random.Random) -> Steps:
     return (yield from _reorder_sentences(source, _by_label))
 
 
-@chained(
+@relation(
     "MR5.3",
+    by="source",
     version="3",
     task="sentiment",
     family=_PERMUTING,
     unit="document",
     carry=unchanged,
     more=1,
-    expects=equivalent,
+    check=equivalent,
 )
 def ordered_groups(source: Source, choices: random.Random) -> Steps:
     """Sentences stand in groups by label, each ordered by score (both by the system); the sentiment stays.
@@ -388,8 +389,9 @@ def _by_label(outputs: Sequence[Output]) -> list[int]:
 _REMOVING = "removing sentences"
 
 
-@chained(
+@relation(
     "MR7.1",
+    by="source",
     version="3",
     task="sentiment",
     family=_REMOVING,
@@ -398,7 +400,7 @@ _REMOVING = "removing sentences"
     params=_STRICT,
     needs=_TOOLS,
     grammar=True,
-    expects=different,
+    check=different,
 )
 def without_same(source: Source, choices: random.Random, strict: bool = True) -> Steps:
     """All sentences with the document's own label (by the system) are removed; the label becomes another one.
@@ -411,7 +413,16 @@ def without_same(source: Source, choices: random.Random, strict: bool = True) ->
     return (yield from _remove_sentences(source, lambda whole, part: whole != part, different, strict))
 
 
-@chained("MR7.2", version="3", task="sentiment", family=_REMOVING, unit="document", carry=nothing, expects=equivalent)
+@relation(
+    "MR7.2",
+    by="source",
+    version="3",
+    task="sentiment",
+    family=_REMOVING,
+    unit="document",
+    carry=nothing,
+    check=equivalent,
+)
 def without_others(source: Source, choices: random.Random) -> Steps:
     """All sentences with another label than the document (by the system) are removed; the sentiment stays.
 

@@ -30,7 +30,8 @@ from audit.packs.translation.constituency import (
 from audit.packs.translation.constituency.base import PHRASES
 from audit.packs.translation.masked import UNSPACED, Masked, Proposer, cased_like, free_words, proposer_of, proposers_in
 from audit.relations.base import ANY, Fixed, Member, Outcome, Source, Steps, Verdict, Words, nothing
-from audit.relations.registry import chained, register
+from audit.relations.registry import register
+from audit.relations.uses import relation
 from audit.tasks import Input, Output
 from audit.text import similarity as text_similarity
 from audit.text.languages import is_code
@@ -98,8 +99,9 @@ def wrong_score(params: Mapping[str, object]) -> str | None:
     return f"threshold is {threshold:g}; allowed are numbers from 0 to 1"
 
 
-@chained(
+@relation(
     "RTT",
+    by="source",
     task="translation",
     family="round trip",
     unit="any",
@@ -162,8 +164,9 @@ def pivots_of(text: str) -> list[str]:
     return list(dict.fromkeys(code for part in text.split(",") if (code := part.strip())))
 
 
-@chained(
+@relation(
     "MCMT",
+    by="source",
     task="translation",
     family="Monte-Carlo pivots",
     unit="any",
@@ -490,8 +493,9 @@ def _wrong_bound(params: Mapping[str, object]) -> str | None:
     return None if math.isfinite(bound) and bound > 0 else f"bound is {bound:g}; allowed are numbers above 0"
 
 
-@chained(
+@relation(
     "MGMT-sentence",
+    by="source",
     task="translation",
     family="multi-granularity",
     unit="any",
