@@ -17,11 +17,12 @@ from audit.relations.base import (
     Joint,
     Plain,
     Relation,
+    maps,
     nothing,
     unchanged,
     where_same,
 )
-from audit.relations.expect import SimilarText, Spread, equivalent, plain_words, same_interval
+from audit.relations.expect import Mapped, SimilarText, Spread, equivalent, plain_words, same_interval
 from audit.relations.registry import register
 from audit.relations.validity import limits_of_all
 from audit.tasks import TASKS, text_names
@@ -82,6 +83,15 @@ def uses(*tasks: str, **changes: Any) -> dict[str, Use]:
     'mood'
     """
     return {task: replace(EVERY[task], **changes) if task in EVERY else Use(**changes) for task in tasks}
+
+
+def leading(answers: Mapping[str, tuple[str, ...]], expects: str, **changes: Any) -> Use:
+    """The use of a task where these labels of a source lead to one of some of the follow-up, and answers likewise.
+
+    >>> leading({"yes": ("no",)}, "yes becomes no").carry({"yes"})
+    frozenset({'no'})
+    """
+    return Use(check=Mapped(tuple(answers.items())), expects=expects, carry=maps(answers), **changes)
 
 
 class Settings(TypedDict, total=False):

@@ -14,11 +14,11 @@ from functools import cache
 from audit.packs.english.emphasis import article
 from audit.packs.english.meaning import asks, opens_quotation, put
 from audit.packs.english.parser import names_in
-from audit.packs.english.perturbations import SENTIMENT, TOOLS, UNSURE
+from audit.packs.english.perturbations import SENTIMENT, UNSURE, parsed
 from audit.packs.english.tagging import plural
 from audit.packs.english.vocabulary import lexicon_lines
 from audit.relations.base import Rewritten, nothing
-from audit.relations.uses import relation, uses
+from audit.relations.uses import uses
 from audit.text import Analysis
 from audit.text.tokens import Token, words
 
@@ -114,15 +114,7 @@ def _places_of(text: Analysis) -> set[str] | None:
 _CAPITAL = re.compile("[A-Z]")
 
 
-@relation(
-    "places",
-    family=_OTHER_NAMES,
-    tasks=SENTIMENT | UNSURE | _PAIRS,
-    by="input",
-    version="3",
-    needs=TOOLS,
-    grammar=True,
-)
+@parsed("places", family=_OTHER_NAMES, tasks=SENTIMENT | UNSURE | _PAIRS, by="input", version="3")
 def places(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """Places are replaced by others of the same kind: cities by cities of the same country, countries by their likes.
 
@@ -258,15 +250,7 @@ def people_of(texts: Sequence[Analysis]) -> list[Person] | None:
     return full + list(alone.values())[::-1]
 
 
-@relation(
-    "persons",
-    family=_OTHER_NAMES,
-    tasks=SENTIMENT | uses("classification") | _PAIRS,
-    by="input",
-    version="2",
-    needs=TOOLS,
-    grammar=True,
-)
+@parsed("persons", family=_OTHER_NAMES, tasks=SENTIMENT | uses("classification") | _PAIRS, by="input", version="2")
 def persons(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """Persons are named otherwise, by usual English names of the same gender.
 
@@ -395,7 +379,7 @@ def _exchanged(tokens: Sequence[Token], at: int) -> str:
     return new[0].upper() + new[1:] if token.text[0].isupper() else new
 
 
-@relation("pronouns", family=_FAIRNESS, tasks=_LABELS, by="input", version="2", needs=TOOLS, grammar=True)
+@parsed("pronouns", family=_FAIRNESS, tasks=_LABELS, by="input", version="2")
 def pronouns(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """A person who is "he" becomes "she" or the other way round, with "him", "his", "himself".
 
@@ -411,7 +395,7 @@ def pronouns(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | N
     return _of_other_gender(texts, kin=False)
 
 
-@relation("kin-words", family=_FAIRNESS, tasks=_LABELS, by="input", version="2", needs=TOOLS, grammar=True)
+@parsed("kin-words", family=_FAIRNESS, tasks=_LABELS, by="input", version="2")
 def kin_words(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """Relatives become those of the other gender: "brother" becomes "sister", with all other words of gender.
 

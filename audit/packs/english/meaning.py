@@ -11,15 +11,15 @@ from functools import cache
 
 from audit.packs.english.emphasis import article
 from audit.packs.english.negation import negate
-from audit.packs.english.pairs import DENYING, OPPOSITE, deniable
+from audit.packs.english.pairs import CONTRARY, DENYING, OPPOSITE, deniable
 from audit.packs.english.parser import Parse, Word, tree_of
-from audit.packs.english.perturbations import SENTIMENT, TOOLS, UNSURE
+from audit.packs.english.perturbations import SENTIMENT, UNSURE, parsed
 from audit.packs.english.polarity import polar_words
 from audit.packs.english.tagging import base, forms
 from audit.packs.english.vocabulary import BE_FINITE, NEGATIONS, lexicon_lines
-from audit.relations.base import Rewritten, maps, nothing
-from audit.relations.expect import Mapped, different, opinionated
-from audit.relations.uses import BOTH, SECOND, Use, relation, uses
+from audit.relations.base import Rewritten, nothing
+from audit.relations.expect import different, opinionated
+from audit.relations.uses import BOTH, SECOND, Use, leading, uses
 from audit.tasks.similarity import LEVELS
 from audit.text import Analysis
 from audit.text.tokens import Token, words
@@ -49,8 +49,6 @@ _TAGS = {
     "ADP": ("IN",),
     "VERB": ("VB", "VBP", "VBZ", "VBD", "VBN", "VBG"),
 }
-_CONTRARY = {"entailment": ("contradiction",)}
-_LOWER = {LEVELS[-1]: LEVELS[:-1]}
 _DEGREES = words(
     "perfectly politically deadly more most as how least less equally partly partially sometimes often usually "
     "mostly once twice enough too half for any"
@@ -108,13 +106,11 @@ def _stands_free(tokens: Sequence[Token], index: int) -> bool:
     return before.text[-1] not in "-–/" and before.lower not in _DEGREES and before.tag not in ("NNS", "CD")
 
 
-@relation(
+@parsed(
     "antonyms",
     family=_OPPOSITE,
     tasks=uses("sentiment", check=opinionated(different), expects="another label", carry=nothing),
     version="3",
-    needs=TOOLS,
-    grammar=True,
 )
 def polar_antonyms(text: Analysis, choices: random.Random) -> str | None:
     """Every word that praises or blames is replaced by its antonym.
@@ -151,26 +147,14 @@ def _is_judged(tree: Parse, word: Word) -> bool:
     return word.relation == "ROOT" or (word.relation == "acomp" and head.relation == "ROOT")
 
 
-@relation(
+@parsed(
     "antonyms",
     family=_OPPOSITE,
     tasks={
-        "inference": Use(
-            check=Mapped(tuple(_CONTRARY.items())),
-            expects="entailment becomes contradiction",
-            texts=SECOND,
-            carry=maps(_CONTRARY),
-        ),
-        "similarity": Use(
-            check=Mapped(tuple(_LOWER.items())),
-            expects="the highest interval does not stay",
-            texts=SECOND,
-            carry=maps(_LOWER),
-        ),
+        "inference": CONTRARY,
+        "similarity": leading({LEVELS[-1]: LEVELS[:-1]}, "the highest interval does not stay", texts=SECOND),
     },
     version="2",
-    needs=TOOLS,
-    grammar=True,
 )
 def denying_antonyms(text: Analysis, choices: random.Random) -> str | None:
     """What the second text says of a definite subject is replaced by its antonym.
@@ -222,7 +206,7 @@ _BARRING = words(
 """Words beside which a negation means something else, or that need it."""
 
 
-@relation("negation-removed", family=DENYING, tasks=UNSURE | OPPOSITE, version="2", needs=TOOLS, grammar=True)
+@parsed("negation-removed", family=DENYING, tasks=UNSURE | OPPOSITE, version="2")
 def negation_removed(text: Analysis, choices: random.Random) -> str | None:
     """The negation of a main verb is left out, where it is the only one in its sentence.
 
@@ -244,13 +228,11 @@ def negation_removed(text: Analysis, choices: random.Random) -> str | None:
     return text.replace(new) if new else None
 
 
-@relation(
+@parsed(
     "negation-removed",
     family=DENYING,
     tasks={"sentiment": Use(check=different, expects="another label", carry=nothing, unit="sentence", default=False)},
     version="2",
-    needs=TOOLS,
-    grammar=True,
 )
 def opinion_affirmed(text: Analysis, choices: random.Random) -> str | None:
     """The negation of a main verb is left out, where it is the only one in its sentence.
@@ -303,14 +285,7 @@ _AFTER_BLAME = (".", ",", "!", ";", ")", "and", "but", "in", "for", "at")
 """What may stand behind an adjective that is denied."""
 
 
-@relation(
-    "double-denial",
-    family=DENYING,
-    tasks=uses("classification", "sentiment", "similarity"),
-    version="2",
-    needs=TOOLS,
-    grammar=True,
-)
+@parsed("double-denial", family=DENYING, tasks=uses("classification", "sentiment", "similarity"), version="2")
 def double_denial(text: Analysis, choices: random.Random) -> str | None:
     """A word that blames becomes "not" and its opposite: "boring", "not interesting"; "lacks", "does not have".
 
@@ -408,14 +383,12 @@ _LASTING = words("minutes hours days weeks months years seconds dollars bucks eu
 _DRAWS = 30
 
 
-@relation(
+@parsed(
     "numbers",
     family="other numbers",
     tasks=SENTIMENT | UNSURE | uses("similarity", "question-answering", texts=BOTH),
     by="input",
     version="3",
-    needs=TOOLS,
-    grammar=True,
 )
 def numbers(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """Numerals are replaced by others about as large, the same ones alike in all texts.

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from audit.packs.english.capitals import inside_sentence, is_statement
 from audit.packs.english.negation import negate
 from audit.packs.english.passages import passages
-from audit.packs.english.perturbations import TOOLS, content_stems
+from audit.packs.english.perturbations import content_stems, parsed
 from audit.packs.english.vocabulary import FINITE, MODALS, NEGATIONS
-from audit.relations.base import Rewritten, always, maps, stays
-from audit.relations.expect import Labelled, Mapped, same_interval
-from audit.relations.uses import SECOND, Use, relation, uses
+from audit.relations.base import Rewritten, always
+from audit.relations.expect import Labelled, same_interval
+from audit.relations.uses import SECOND, Use, leading, relation, uses
 from audit.tasks.question_answering import normalised
 from audit.tasks.similarity import LEVELS
 from audit.text import Analysis
@@ -30,21 +30,11 @@ _FOLLOWING = "what follows from the premise"
 _TURNED = "entailment turned into contradiction"
 _EMBEDDED = "the hypothesis inside the premise"
 DENYING = "denial"
-_DENIED = {
-    "entailment": ("contradiction",),
-    "neutral": ("neutral",),
-    "contradiction": ("entailment", "neutral"),
-}
-"""A premise that contradicts a sentence need not entail its denial: both may be beside the point of a picture."""
-OPPOSITE = {
-    "inference": Use(
-        check=Mapped(tuple(_DENIED.items())),
-        expects="entailment becomes contradiction, contradiction does not stay, neutral stays",
-        texts=SECOND,
-        carry=maps(_DENIED),
-    )
-}
-_CONTRADICTED = {"entailment": ("contradiction",)}
+# A premise that contradicts a sentence need not entail its denial: both may be beside the point of a picture.
+_DENIED = {"entailment": ("contradiction",), "neutral": ("neutral",), "contradiction": ("entailment", "neutral")}
+_DENIES = "entailment becomes contradiction, contradiction does not stay, neutral stays"
+OPPOSITE = {"inference": leading(_DENIED, _DENIES, texts=SECOND)}
+CONTRARY = leading({"entailment": ("contradiction",)}, "entailment becomes contradiction", texts=SECOND)
 _DEFINITE = words("the this that these those he she it they we i you his her its our their my your there")
 """Words with which a subject begins whose denial is that of the sentence: "a man is not here" says something else."""
 _HEDGED = words("sort kind only most all every each any some few many no")
@@ -108,14 +98,8 @@ def hypothesis_with_premise(texts: Sequence[Analysis], choices: random.Random) -
 @relation(
     "swapped-contradiction",
     family="the texts swapped",
+    tasks={"inference": leading({"contradiction": ("contradiction",)}, "contradiction stays")},
     by="input",
-    tasks={
-        "inference": Use(
-            check=Mapped((("contradiction", ("contradiction",)),)),
-            expects="contradiction stays",
-            carry=stays("contradiction"),
-        )
-    },
 )
 def swapped_contradiction(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """Premise and hypothesis change places.
@@ -140,7 +124,7 @@ def deniable(text: Analysis) -> bool:
     return first.low in _DEFINITE or first.tag.startswith("NNP")
 
 
-@relation("negated-hypothesis", family=DENYING, tasks=OPPOSITE, needs=TOOLS, grammar=True)
+@parsed("negated-hypothesis", family=DENYING, tasks=OPPOSITE)
 def negated_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     """The main verb of the hypothesis is negated.
 
@@ -157,7 +141,7 @@ def negated_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     return negate(text, strict=False) if deniable(text) else None
 
 
-@relation("denied-hypothesis", family=DENYING, tasks=OPPOSITE, needs=TOOLS, grammar=True)
+@parsed("denied-hypothesis", family=DENYING, tasks=OPPOSITE)
 def denied_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     """The hypothesis is denied: "It is not true that ...".
 
@@ -169,13 +153,7 @@ def denied_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     return framed("It is not true that", text)
 
 
-@relation(
-    "affirmed-hypothesis",
-    family="other words for the same",
-    tasks=uses("inference", texts=SECOND),
-    needs=TOOLS,
-    grammar=True,
-)
+@parsed("affirmed-hypothesis", family="other words for the same", tasks=uses("inference", texts=SECOND))
 def affirmed_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     """The hypothesis is affirmed: "It is true that ...".
 
@@ -213,18 +191,7 @@ _VAGUE = NEGATIONS | words(
 """Words by which a text with one number may be true with another, too: "at least two", "open from nine"."""
 
 
-@relation(
-    "changed-number",
-    family=_TURNED,
-    tasks={
-        "inference": Use(
-            check=Mapped(tuple(_CONTRADICTED.items())),
-            expects="entailment becomes contradiction",
-            carry=maps(_CONTRADICTED),
-        )
-    },
-    by="input",
-)
+@relation("changed-number", family=_TURNED, tasks={"inference": CONTRARY}, by="input")
 def changed_number(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """A number of the hypothesis that the premise has, too, becomes a larger one.
 
@@ -308,15 +275,7 @@ def _embedded(frames: Sequence[str], texts: Sequence[Analysis], choices: random.
     return Rewritten((premise, hypothesis.text))
 
 
-@relation(
-    "overlap-open",
-    family=_EMBEDDED,
-    tasks=_always("neutral"),
-    by="input",
-    version="2",
-    needs=TOOLS,
-    grammar=True,
-)
+@parsed("overlap-open", family=_EMBEDDED, tasks=_always("neutral"), by="input", version="2")
 def overlap_open(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """The premise becomes the hypothesis as an open question: "Nobody knows whether ...".
 
@@ -332,15 +291,7 @@ def overlap_open(texts: Sequence[Analysis], choices: random.Random) -> Rewritten
     return None if not _NEGATIVE.isdisjoint(texts[1].low) else _embedded(_OPEN, texts, choices)
 
 
-@relation(
-    "overlap-stated",
-    family=_EMBEDDED,
-    tasks=_always("entailment"),
-    by="input",
-    version="2",
-    needs=TOOLS,
-    grammar=True,
-)
+@parsed("overlap-stated", family=_EMBEDDED, tasks=_always("entailment"), by="input", version="2")
 def overlap_stated(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """The premise becomes the hypothesis as a known fact: "Everybody knows that ...".
 
@@ -355,15 +306,7 @@ def overlap_stated(texts: Sequence[Analysis], choices: random.Random) -> Rewritt
     return _embedded(_FACTS, texts, choices)
 
 
-@relation(
-    "overlap-denied",
-    family=_EMBEDDED,
-    tasks=_always("contradiction"),
-    by="input",
-    version="2",
-    needs=TOOLS,
-    grammar=True,
-)
+@parsed("overlap-denied", family=_EMBEDDED, tasks=_always("contradiction"), by="input", version="2")
 def overlap_denied(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """The premise becomes the denied hypothesis: "It is false that ...".
 

@@ -8,7 +8,7 @@ import itertools
 import random
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 
 from audit.packs.english.capitals import inside_sentence
 from audit.packs.english.clauses import switch
@@ -28,6 +28,8 @@ from audit.text.tokens import words
 
 TOOLS = ("lemminflect", "spacy")
 """What the extra `english` brings for words and tags."""
+parsed = partial(relation, needs=TOOLS, grammar=True)
+"""The decorator of what reads a text's tags or trees."""
 ANYWHERE = EVERY | uses("question-answering", texts=BOTH, changes="one")
 SENTIMENT = uses("sentiment")
 """What sentiment makes of a perturbation that keeps what is felt."""
@@ -278,7 +280,7 @@ _LOOSE = words("tune song drawing sketch headphone earphone")
 _OPENINGS = ("By the way, ", "As a matter of fact, ", "For the record, ", "As it happens, ", "Just so you know, ")
 
 
-@relation("contractions", family=_WORDS, tasks=_UNLIKE_MRS, by="together", version="2", needs=TOOLS, grammar=True)
+@parsed("contractions", family=_WORDS, tasks=_UNLIKE_MRS, by="together", version="2")
 def contractions(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """Contractions are written in full, or, where there are none, full forms contracted.
 
@@ -296,7 +298,7 @@ def contractions(texts: Sequence[Analysis], choices: random.Random) -> Rewritten
     return None
 
 
-@relation("synonyms", family=_WORDS, tasks=_UNLIKE_MRS, needs=TOOLS, grammar=True)
+@parsed("synonyms", family=_WORDS, tasks=_UNLIKE_MRS)
 def synonyms(text: Analysis, choices: random.Random) -> str | None:
     """One or two nouns are replaced by synonyms.
 
@@ -314,13 +316,7 @@ def synonyms(text: Analysis, choices: random.Random) -> str | None:
     return text.replace({at: word for noun in chosen for at, word in by_noun[noun].items()}) if chosen else None
 
 
-@relation(
-    "opening-phrase",
-    family=_WORDS,
-    tasks=STATED,
-    needs=TOOLS,
-    grammar=True,
-)
+@parsed("opening-phrase", family=_WORDS, tasks=STATED)
 def opening_phrase(text: Analysis, choices: random.Random) -> str | None:
     """A phrase that says nothing stands before the text: "By the way, ...".
 
@@ -336,7 +332,7 @@ def opening_phrase(text: Analysis, choices: random.Random) -> str | None:
     return (opening.lower() if text.text.islower() else opening) + follows
 
 
-@relation("adverbs", family="words around the text", tasks=STATED, needs=TOOLS, grammar=True)
+@parsed("adverbs", family="words around the text", tasks=STATED)
 def adverbs(text: Analysis, choices: random.Random) -> str | None:
     """By the main verb of one sentence stands "actually", "in fact" or "indeed".
 
@@ -394,7 +390,7 @@ _TOLD = uses("classification", "inference", "similarity", "summarization")
 """Not of questions and contexts: what was asked for may be a list, whose order changes."""
 
 
-@relation("swapped-conjuncts", family=_BUILDING, tasks=_TOLD, by="sentence", needs=TOOLS, grammar=True)
+@parsed("swapped-conjuncts", family=_BUILDING, tasks=_TOLD, by="sentence")
 def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
     """What "and" or "or" joins swaps places, once in a sentence.
 
@@ -412,7 +408,7 @@ _OUT_OF_PLACE = words("and but or so sorry thanks please bore spoil reveal give 
 """Words of a first clause that is a remark on what is said: "sorry", "I won't give it away"."""
 
 
-@relation("but-although", family=_BUILDING, tasks=_TOLD, by="sentence", version="2", needs=TOOLS, grammar=True)
+@parsed("but-although", family=_BUILDING, tasks=_TOLD, by="sentence", version="2")
 def but_although(text: Analysis, choices: random.Random) -> str | None:
     """Two clauses joined by "but" are joined by "although" instead, or the other way round.
 
@@ -435,7 +431,7 @@ def but_although(text: Analysis, choices: random.Random) -> str | None:
 _TIMED = words("? now today still already yet since ago yesterday tomorrow when until till cannot = times years old")
 
 
-@relation("tense", family="other forms of words", tasks=UNSURE, version="2", needs=TOOLS, grammar=True)
+@parsed("tense", family="other forms of words", tasks=UNSURE, version="2")
 def tense(text: Analysis, choices: random.Random) -> str | None:
     """Finite verbs change from the present to the past, or from the past to the present.
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from audit.packs.english.parser import Parse, Word, tree_of
-from audit.packs.english.perturbations import SENTENCES, TOOLS, appended, content_stems, ends, irrelevant_to
+from audit.packs.english.perturbations import SENTENCES, appended, content_stems, ends, irrelevant_to, parsed
 from audit.packs.english.tagging import forms, is_form
 from audit.packs.english.vocabulary import BE_FINITE
 from audit.relations.base import Carry, Outcome, Rewritten, Seen, Verdict
@@ -43,7 +43,7 @@ def polite_question(text: Analysis, choices: random.Random) -> str | None:
     return f"{frame.lower() if text.text.islower() else frame} {text.text}"
 
 
-@relation("indirect-question", family=_ASKING, tasks=_ANSWERED, needs=TOOLS, grammar=True)
+@parsed("indirect-question", family=_ASKING, tasks=_ANSWERED)
 def indirect_question(text: Analysis, choices: random.Random) -> str | None:
     """The question is asked indirectly: "Can you tell me where ...?".
 
