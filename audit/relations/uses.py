@@ -138,7 +138,8 @@ def relation(
     fields_: dict[str, Any] = dict(settings)
     if one := fields_.pop("task", ""):
         own = {key: fields_.pop(key) for key in ("check", "carry", "unit", "question") if key in fields_}
-        tasks = {one: Use(**{"check": None, "default": True, **own})}
+        use: dict[str, Any] = {"check": None, "default": True, **own}
+        tasks = {one: Use(**use)}
 
     def keep(function: Function) -> Function:
         for task, use in tasks.items():
@@ -171,10 +172,13 @@ def _relation(
     }
     if by == "source":
         return Chained(walk=function, expects=use.check, **common)
+    made: Relation
     if by in ("together", "input"):
-        return kind(rewrite=function, check=use.check, texts=use.texts if by == "together" else None, **common)
-    perturb = Spread(name, function) if by == "sentence" else function
-    return kind(perturb=perturb, check=use.check, texts=use.texts, changes=use.changes, **common)
+        made = kind(rewrite=function, check=use.check, texts=use.texts if by == "together" else None, **common)
+    else:
+        perturb = Spread(name, function) if by == "sentence" else function
+        made = kind(perturb=perturb, check=use.check, texts=use.texts, changes=use.changes, **common)
+    return made
 
 
 def _summary(function: Callable[..., object], use: Use, where: Sequence[str] = ()) -> str:

@@ -346,7 +346,7 @@ def _denied_verb(tree: Parse, word: Word) -> str | None:
 @cache
 def _denied() -> Mapping[str, str]:
     """Adjective -> the one whose denial says much the same."""
-    return dict(lexicon_lines("denied", 2))
+    return {word: opposite for word, opposite, *_ in lexicon_lines("denied", 2)}
 
 
 # Numbers.

@@ -185,12 +185,14 @@ def spelling(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | N
     ('The color is gray.', "It's a color.")
     """
     for table in spellings():
-        new = tuple(
-            _PLAIN.sub(lambda match, to=table: to.get(match.group(), match.group()), text.text) for text in texts
-        )
+        new = tuple(_respelt(text.text, table) for text in texts)
         if new != tuple(text.text for text in texts):
             return Rewritten(new)
     return None
+
+
+def _respelt(text: str, table: Mapping[str, str]) -> str:
+    return _PLAIN.sub(lambda match: table.get(match.group(), match.group()), text)
 
 
 @cache
@@ -446,8 +448,9 @@ def tense(text: Analysis, choices: random.Random) -> str | None:
     tenses = {token.tag == "VBD" for token in text.tokens if token.tag in ("VBD", "VBZ", "VBP")}
     if not _TIMED.isdisjoint(text.words) or len(tenses) > 1:
         return None
-    new = dict(enumerate(map(change_tense, text.sentences)))
-    return text.replace_sentences(new) if new and all(new.values()) else None
+    changed = [change_tense(sentence) for sentence in text.sentences]
+    new = {at: sentence for at, sentence in enumerate(changed) if sentence}
+    return text.replace_sentences(new) if new and len(new) == len(changed) else None
 
 
 # Sentences: more of them, beside those of the text.
