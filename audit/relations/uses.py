@@ -137,7 +137,9 @@ def relation(
 
     fields_: dict[str, Any] = dict(settings)
     if one := fields_.pop("task", ""):
-        own = {key: fields_.pop(key) for key in ("check", "carry", "unit", "question") if key in fields_}
+        own: dict[str, Any] = {
+            key: fields_.pop(key) for key in ("check", "carry", "unit", "question") if key in fields_
+        }
         use: dict[str, Any] = {"check": None, "default": True, **own}
         tasks = {one: Use(**use)}
 
