@@ -78,7 +78,7 @@ _KNOWN_FOR = re.compile(
     re.IGNORECASE,
 )
 """Words with which another place would be told false."""
-_PART = re.compile(r"^(?:['’]s [A-Z]|[-–&/@(]| & |, [A-Z])|[@#/\-–&]$|[A-Z]\w*, $")
+_BEFORE, _BEHIND = re.compile(r"[@#/\-–&]$|[A-Z]\w*, $"), re.compile(r"['’]s [A-Z]|[-–&/@(]| & |, [A-Z]")
 """What beside a name makes it a part of a longer one: "Reno, Nevada"."""
 
 
@@ -97,18 +97,18 @@ def _places_of(text: Analysis) -> set[str] | None:
     found = list(_places()[2].finditer(text.text)) if _CAPITAL.search(text.text) else []
     if not found:
         return set()
-    tokens = text.tokens
-    named = {
-        (tokens[first].start + 4 * (tokens[first].low == "the" and last - first > 1), tokens[last - 1].end): kind
-        for first, last, kind in names_in(text)
-    }
-    bare = {(start, end) for start, end in named if named[start, end] in _PLACES}
-    if bare != {match.span() for match in found}:
+    tokens, named = text.tokens, set()
+    for first, last, kind in names_in(text):
+        if kind in _PLACES:
+            first += last - first > 1 and tokens[first].low == "the"
+            named.add((tokens[first].start, tokens[last - 1].end))
+    if named != {match.span() for match in found}:
         return None
-    beside = [(text.text[max(0, match.start() - 12) : match.start()], text.text[match.end() :][:5]) for match in found]
-    parts = any(_PART.search(before) or _PART.search(after) or opens_quotation(text.text[: match.start()])
-                for (before, after), match in zip(beside, found, strict=True))  # fmt: skip
-    return None if parts else {match.group() for match in found}
+    for match in found:
+        before, after = text.text[: match.start()], text.text[match.end() :]
+        if _BEFORE.search(before[-40:]) or _BEHIND.match(after) or opens_quotation(before):
+            return None
+    return {match.group() for match in found}
 
 
 _CAPITAL = re.compile("[A-Z]")

@@ -7,7 +7,7 @@ of what follows is contradicted. docs/reference/relations.md lists them by task.
 import random
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 
 from audit.packs.english.emphasis import article
 from audit.packs.english.negation import negate
@@ -380,6 +380,8 @@ _GRADED = re.compile(
 """Words of judgements by number, and of sums, which another number would make wrong."""
 _LASTING = words("minutes hours days weeks months years seconds dollars bucks euros pounds people kids laughs scenes")
 """What is counted in a text of small letters, where titles cannot be told from other words."""
+_ASKED = re.compile(r"\b(?:when|year|old|many|much|long|later|ago|date)\b")
+"""Words of a question whose answer may be a number."""
 _DRAWS = 30
 
 
@@ -405,38 +407,33 @@ def numbers(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | No
     >>> numbers([Analysis("We waited 18 minutes.")], random.Random(1)).texts
     ('We waited 16 minutes.',)
     """
-    if not all(_FIGURES.search(text.text.lower()) for text in texts[:1]):
+    if not _FIGURES.search(texts[0].text.lower()):
         return None
     found = [_numbers_in(text) for text in texts]
     shown = [set(_FIGURES.findall(text.text.lower())) for text in texts]
     chosen = {number for places in found for number in places.values()}
-    if len(texts) == 2 and asks(texts):
+    if asks(texts):
         chosen = set(found[1].values())
-        known = chosen <= set(found[0].values())
-        if not known or re.search(r"\b(?:when|year|old|many|much|long|later|ago|date)\b", texts[1].text.lower()):
+        if not chosen <= set(found[0].values()) or _ASKED.search(texts[1].text.lower()):
             return None
-    elif len(texts) == 2 and ((all(shown) and shown[0] != shown[1]) or any(_QUANTITIES.search(t.text) for t in texts)):
+    elif len(texts) == 2 and (
+        _QUANTITIES.search(texts[0].text + texts[1].text) or (all(shown) and shown[0] != shown[1])
+    ):
         return None
-    if any(number in all_ - set(own.values()) for number in chosen for all_, own in zip(shown, found, strict=True)):
+    kept = [figures - set(places.values()) for figures, places in zip(shown, found, strict=True)]
+    if any(chosen & figures for figures in kept):
         return None  # it stands where it may not be replaced as well
-    dated = {
-        number for text in texts for month in _MONTHS for number in chosen if f"{month} {number}" in text.text.lower()
-    }
+    joined = "\n".join(text.text.lower() for text in texts)
+    dated = {number for number in chosen if any(f"{month} {number}" in joined for month in _MONTHS)}
     new = _others(sorted(chosen), dated, set().union(*shown), choices)
-    if not new:
-        return None
-    return Rewritten(
-        tuple(
-            text.replace(
-                {
-                    at: new[number].capitalize() if text.tokens[at].text[0].isupper() else new[number]
-                    for at, number in places.items()
-                    if number in new
-                }
-            )
-            for text, places in zip(texts, found, strict=True)
-        )
-    )
+    return Rewritten(tuple(map(partial(_counted, new=new), texts, found))) if new else None
+
+
+def _counted(text: Analysis, places: Mapping[int, str], new: Mapping[str, str]) -> str:
+    """The text with its numbers replaced, capitals as they were."""
+    words = {at: new[number] for at, number in places.items() if number in new}
+    cased = {at: word.capitalize() if text.tokens[at].text[0].isupper() else word for at, word in words.items()}
+    return text.replace(cased)
 
 
 def _numbers_in(text: Analysis) -> dict[int, str]:

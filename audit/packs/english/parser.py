@@ -160,7 +160,7 @@ def _recogniser() -> "Language":
     return spacy.load(_installed(), exclude=others)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2048)
 def names_in(text: Analysis) -> tuple[tuple[int, int, str], ...]:
     """(first token, behind the last one, kind) of each name in a text; kinds are those of OntoNotes: PERSON, GPE ...
 
