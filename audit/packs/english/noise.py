@@ -57,6 +57,7 @@ def _noise(name: str) -> Callable[[Perturb], Perturb]:
         name,
         family="noise in letters",
         tasks=EVERY,
+        version="2",
         params={"share": _SHARE},
         check_params=wrong_share,
         needs=("lemminflect",),

@@ -101,7 +101,7 @@ def lower_case(text: Analysis, choices: random.Random) -> str | None:
     return text.text.lower()
 
 
-@relation("title-case", family=_WRITING, tasks=ANYWHERE)
+@relation("title-case", family=_WRITING, tasks=ANYWHERE, version="2")
 def title_case(text: Analysis, choices: random.Random) -> str | None:
     """Every word begins with a capital.
 
@@ -226,7 +226,7 @@ _CHAT = re.compile(
 _HANDLES = sorted(words("sam_k lena77 jo_reads the_mike tomtom_b annika_w dave_ok rita_o"))
 
 
-@relation("social-media", family=_MANNER)
+@relation("social-media", family=_MANNER, version="2")
 def social_media(text: Analysis, choices: random.Random) -> str | None:
     """Common words are written as in chats ("u", "cuz", "w/o"), in small letters and without the last full stop.
 
