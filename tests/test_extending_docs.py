@@ -11,9 +11,9 @@ from plugged import registries_kept
 import audit
 from audit import registry
 from audit.relations import get_relation
+from audit.relations.uses import EVERY
 from audit.text import Analysis
 from audit.text.tools import tools_of
-from audit.relations.uses import EVERY, relation
 
 PAGE = (Path(__file__).parents[1] / "docs" / "extending.md").read_text(encoding="utf-8")
 
