@@ -100,7 +100,7 @@ class Settings(TypedDict, total=False):
 
     languages: tuple[str, ...]
     version: str
-    params: Mapping[str, object]
+    params: Mapping[str, object] | None
     accepts: Mapping[str, tuple[type, ...]]
     check_params: CheckParams
     needs: tuple[str, ...]
