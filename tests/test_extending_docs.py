@@ -11,7 +11,7 @@ from plugged import registries_kept
 import audit
 from audit import registry
 from audit.relations import get_relation
-from audit.relations.perturbations import EVERY
+from audit.relations.uses import EVERY
 from audit.text import Analysis
 from audit.text.tools import tools_of
 

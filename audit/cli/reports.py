@@ -28,6 +28,7 @@ from audit.cli.options import (
     flag,
     group,
     listed,
+    name_of,
     open_database,
     place,
     read_from,
@@ -430,12 +431,17 @@ def quality(
 @command(
     "follow-ups",
     INSPECT,
-    "how far follow-ups are from their sources, by relation",
+    "how far follow-ups are from their sources, by relation; or what one makes of a corpus",
     "audit follow-ups --db mine.db",
+    "audit follow-ups typos --corpus rotten-tomatoes --show 20",
     'audit follow-ups --valid "replaced<=0.2" --measures replaced --most 200',
     "audit follow-ups --db mine.db --rejected rejected.csv",
 )
 def follow_ups(
+    name: Annotated[str | None, name_of("NAME", "show what this relation makes of --corpus, without a run")] = None,
+    corpus: Annotated[str | None, text("whose sources, taken at random", "NAME|FILE")] = None,
+    task: Annotated[str | None, text("the task (default: the corpus's)", "TASK")] = None,
+    show: Annotated[int, whole_number("groups that are shown of it", "N")] = 20,
     db: Database = DATABASE,
     study: Study = None,
     relations: Annotated[Names, listed("only these, named as in the report (default: all)", "A,B")] = NONE,
@@ -458,6 +464,10 @@ def follow_ups(
     from audit.new_files import kind_of_rows
     from audit.reports.follow_ups import follow_ups_lines, follow_ups_report, rejected_groups, write_rejected
 
+    if (name is None) != (corpus is None):
+        raise AuditError("give a relation and --corpus together: audit follow-ups NAME --corpus NAME|FILE")
+    if name is not None and corpus is not None:
+        return _made(name, corpus, task, show)
     if rejected is not None:
         kind_of_rows(rejected, "rejected")
     engine, told = open_database(db), list[str]()
@@ -467,6 +477,16 @@ def follow_ups(
         write_rejected(rejected, groups)
         told = [f"{counted(len(groups), 'rejected group')} in {rejected}."]
     return Reply(report, lambda shown: [*follow_ups_lines(shown), *told])
+
+
+def _made(name: str, corpus: str, task: str | None, show: int) -> Reply:
+    from audit.corpora import get_corpus
+    from audit.relations import get_relation
+    from audit.reports.follow_ups import made_lines, made_of
+
+    found = get_corpus(corpus, task)
+    groups, tried = made_of(get_relation(task or found.task, name), found, show)
+    return Reply(groups, lambda shown: made_lines(name, shown, tried))
 
 
 @command(

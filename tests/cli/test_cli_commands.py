@@ -257,3 +257,13 @@ def test_the_version_in_a_folder_with_a_file_named_as_one_of_pythons(name, tmp_p
     command = [sys.executable, "-m", "audit", "--version"]
     done = subprocess.run(command, cwd=tmp_path, env=its_environment(), capture_output=True, text=True, check=True)
     assert done.stdout == f"audit {audit.__version__}\n"
+
+
+def test_what_a_relation_makes_of_a_corpus_is_read_without_a_run(answered, tmp_path, capsys):
+    (tmp_path / "own.csv").write_text("text\nThe colour is grey.\nIt rains.\n", "utf-8")
+    (group,) = answered("follow-ups", "spelling", "--corpus", tmp_path / "own.csv")
+    assert (group["source"], group["follow_ups"]) == (["The colour is grey."], [["The color is gray."]])
+    assert main(["follow-ups", "spelling", "--corpus", str(tmp_path / "own.csv")]) == 0
+    assert capsys.readouterr().out.endswith("  > The color is gray.\nspelling makes follow-ups of 1 of 2 sources.\n")
+    assert main(["follow-ups", "MR7.1", "--corpus", "imdb"]) == 2
+    assert "depends on what a system says" in capsys.readouterr().err

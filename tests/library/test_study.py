@@ -11,7 +11,7 @@ import pytest
 
 import audit
 from audit.library import components
-from audit.relations import Member, registry
+from audit.relations import Member, registry, uses
 from audit.relations.base import nothing
 from audit.systems import SYSTEMS
 from audit.systems.versions import code_version
@@ -162,7 +162,7 @@ def test_a_change_behind_the_cut_of_a_system_is_no_evidence_and_is_counted():
         """The same with more behind it."""
         return f"{text} That is all."
 
-    @registry.chained("MINE.3", task="sentiment", family="toys", unit="sentence", carry=nothing)
+    @uses.relation("MINE.3", by="source", task="sentiment", family="toys", unit="sentence", carry=nothing)
     def asking(source, choices):
         """As MINE.2, after a look at another output."""
         output, _ = yield [Member("source", source.input), Member("probe", Input.of("Good?"))]

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from audit.relations import registry
+from audit.relations import registry, uses
 from audit.relations.base import unchanged
 from audit.relations.expect import different
 from audit.reports.document import check_document
@@ -63,7 +63,7 @@ def relations(toy_relations):
         return text.text.upper()
 
     options = {"task": "sentiment", "family": "toys", "unit": "sentence", "carry": unchanged}
-    registry.plain("DIFF", check=different, **options)(shout)
+    uses.relation("DIFF", check=different, **options)(shout)
     return [toy_relations[0], registry.get_relation("sentiment", "DIFF"), toy_relations[2]]
 
 

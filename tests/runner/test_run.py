@@ -8,7 +8,7 @@ from small_corpus import SmallCorpus
 from sqlalchemy import select
 
 from audit.judging.samples import draw_all
-from audit.relations import get_relation, registry
+from audit.relations import get_relation, uses
 from audit.relations.base import unchanged
 from audit.relations.expect import equivalent
 from audit.relations.registry import configured
@@ -258,7 +258,7 @@ def test_a_relation_that_applies_to_nothing_is_told_by_name(own, toy_corpus, toy
     def never(text, choices):
         """Applies to nothing."""
 
-    registry.plain("T4", task="sentiment", family="toys", unit="sentence", check=equivalent, carry=unchanged)(never)
+    uses.relation("T4", task="sentiment", family="toys", unit="sentence", check=equivalent, carry=unchanged)(never)
     nothing = get_relation("sentiment", "T4")
     alone = run(engine, toy_corpus(), own.specs("calm"), [nothing], InProcess())
     assert alone.lines()[1:] == ["T4 applies to none of the 30 sources: no groups, no verdicts."]

@@ -23,7 +23,7 @@ from audit.packs.chinese.relations import is_ended
 from audit.packs.chinese.taggers import DEFAULT, is_traditional, jieba, opencc, simplified
 from audit.relations.base import Perturb, Plain, Rewritten, Source, Words, maps, where_same
 from audit.relations.expect import TITLES, Mapped, SimilarText, plain_words
-from audit.relations.perturbations import EVERY, FIRST, SECOND, SIMILAR, Use, joint_perturbation, perturbation, uses
+from audit.relations.uses import EVERY, FIRST, SECOND, SIMILAR, Use, relation, uses
 from audit.resources import data_file
 from audit.tasks import Input
 from audit.text import Analysis
@@ -35,7 +35,7 @@ def in_chinese(
 ) -> Callable[[Perturb], Perturb]:
     """The decorator `perturbation` for texts in Chinese; one that `reads_words` has the parameter `tagger`."""
     params = {"tagger": DEFAULT} if reads_words else None
-    return perturbation(name, family=family, tasks=by_name(tasks), languages=("zh",), params=params, **options)
+    return relation(name, family=family, tasks=by_name(tasks), languages=("zh",), params=params, **options)
 
 
 def by_name(tasks: Mapping[str, Use]) -> dict[str, Use]:
@@ -584,8 +584,9 @@ def _irrelevant() -> Mapping[str, frozenset[str]]:
     return {text.text: frozenset(token.text for token in text.tokens if token.tag[0] in "nva") for text in analyses}
 
 
-@joint_perturbation(
+@relation(
     "unrelated-ending",
+    by="input",
     family=_SENTENCES,
     tasks=by_name({task: _UNRELATED[task] for task in ("inference", "question-answering", "summarization")}),
     languages=("zh",),

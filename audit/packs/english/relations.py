@@ -15,19 +15,7 @@ from functools import lru_cache, partial
 from itertools import chain
 
 from audit.messages import counted
-from audit.packs.english import (
-    denials,
-    entailment,
-    entities,
-    fairness,
-    meaning,
-    named_works,
-    noise,
-    pairs,
-    perturbations,
-    questions,
-    style,
-)
+from audit.packs.english import entities, meaning, noise, pairs, perturbations, questions
 from audit.packs.english.clauses import switch
 from audit.packs.english.comparatives import exchange, rephrase, reverse
 from audit.packs.english.contractions import contract, expand
@@ -41,7 +29,6 @@ from audit.packs.english.polarity import feelings
 from audit.packs.english.synonyms import replacements
 from audit.packs.english.tense import change_tense
 from audit.packs.english.upper_case import in_capitals, praise_or_blame
-from audit.relations import registry
 from audit.relations.base import Check, Member, Outcome, Source, Steps, Verdict, nothing, stays, unchanged
 from audit.relations.expect import (
     UNSCORED,
@@ -54,31 +41,20 @@ from audit.relations.expect import (
     sentence_inputs,
     stronger,
 )
+from audit.relations.uses import relation
 from audit.resources import data_file
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
 _TOOLS = ("lemminflect", "spacy")
 """What the extra `english` brings for words and tags."""
-OTHERS = (
-    noise,
-    perturbations,
-    style,
-    meaning,
-    entities,
-    fairness,
-    denials,
-    named_works,
-    pairs,
-    entailment,
-    questions,
-)
+OTHERS = (noise, perturbations, meaning, entities, pairs, questions)
 """Modules that register the relations of the other tasks."""
 of_sentences = partial(
-    registry.plain, version="3", task="sentiment", unit="sentence", carry=unchanged, needs=_TOOLS, grammar=True
+    relation, version="3", task="sentiment", unit="sentence", carry=unchanged, needs=_TOOLS, grammar=True
 )
-of_documents = partial(registry.plain, task="sentiment", unit="document")
-of_outputs = partial(registry.chained, version="4", task="sentiment", unit="document")
+of_documents = partial(relation, task="sentiment", unit="document")
+of_outputs = partial(relation, by="source", version="4", task="sentiment", unit="document")
 
 _STRICT = {"strict": True}
 """Of relations that are loose as the study defines them: without it they apply where the study applies them."""
@@ -192,7 +168,7 @@ def negation_words(text: Analysis, choices: random.Random, strict: bool = True) 
 _CAPITALIZING = "capitalizing words"
 
 
-@registry.plain("MR3.1", task="sentiment", family=_CAPITALIZING, unit="sentence", check=equivalent, carry=unchanged)
+@relation("MR3.1", task="sentiment", family=_CAPITALIZING, unit="sentence", check=equivalent, carry=unchanged)
 def reversed_case(text: Analysis, choices: random.Random) -> str | None:
     """All characters change to upper case, or to lower case where they are upper; the sentiment stays.
 
@@ -317,7 +293,7 @@ def permuted(text: Analysis, choices: random.Random) -> str | None:
     return rearrange(movable, order)
 
 
-@of_outputs("MR5.2", family=_PERMUTING, carry=unchanged, more=1, expects=equivalent)
+@of_outputs("MR5.2", family=_PERMUTING, carry=unchanged, more=1, check=equivalent)
 def grouped(source: Source, choices: random.Random) -> Steps:
     """Sentences with the same label (by the system) stand together; the sentiment stays.
 
@@ -327,7 +303,7 @@ def grouped(source: Source, choices: random.Random) -> Steps:
     return (yield from _reorder_sentences(source, lambda outputs: [*chain(*_groups(outputs))]))
 
 
-@of_outputs("MR5.3", family=_PERMUTING, carry=unchanged, more=1, expects=equivalent)
+@of_outputs("MR5.3", family=_PERMUTING, carry=unchanged, more=1, check=equivalent)
 def ordered_groups(source: Source, choices: random.Random) -> Steps:
     """Sentences stand in groups by label, each ordered by score (both by the system); the sentiment stays.
 
@@ -494,7 +470,7 @@ def _separator(text: Analysis) -> str:
 _REMOVING = "removing sentences"
 
 
-@of_outputs("MR7.1", family=_REMOVING, carry=nothing, expects=different)
+@of_outputs("MR7.1", family=_REMOVING, carry=nothing, check=different)
 def without_same(source: Source, choices: random.Random) -> Steps:
     """All sentences with the document's own label (by the system) are removed; the label becomes another one.
 
@@ -504,7 +480,7 @@ def without_same(source: Source, choices: random.Random) -> Steps:
     return (yield from _remove_sentences(source, lambda whole, part: whole != part, different))
 
 
-@of_outputs("MR7.2", family=_REMOVING, carry=nothing, expects=equivalent)
+@of_outputs("MR7.2", family=_REMOVING, carry=nothing, check=equivalent)
 def without_others(source: Source, choices: random.Random) -> Steps:
     """All sentences with another label than the document (by the system) are removed; the sentiment stays.
 

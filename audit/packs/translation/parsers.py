@@ -273,12 +273,12 @@ class HanlpParser(_ModelParser):
         self.languages = ("zh",) if {"IP", "CP"} & labels else ("en",)  # clauses of the Chinese Treebank alone
 
     def names(self) -> str:
-        from audit.packs.chinese.hanlp_tagger import model_version
+        from audit.packs.chinese.taggers import model_version
 
         return model_version(self.spec)
 
     def needs(self) -> str | None:
-        from audit.packs.chinese.hanlp_tagger import MISSING
+        from audit.packs.chinese.taggers import MISSING
 
         if find_spec("hanlp") is None or find_spec("torch") is None:
             return MISSING
@@ -286,8 +286,7 @@ class HanlpParser(_ModelParser):
         return f"there is no directory {self.spec!r}" if is_path and not Path(self.spec).is_dir() else None
 
     def load(self) -> Callable[[list[list[Token]]], Any]:
-        from audit.packs.chinese.hanlp_tagger import load
-        from audit.packs.chinese.taggers import simplified
+        from audit.packs.chinese.taggers import load, simplified
 
         component = load(self.spec)
         tasks = list(getattr(component, "tasks", ()))

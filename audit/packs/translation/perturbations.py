@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from audit.errors import AuditError
-from audit.packs.english.meaning import SENTIMENT, put
-from audit.packs.english.perturbations import TOOLS
+from audit.packs.english.meaning import put
+from audit.packs.english.perturbations import SENTIMENT, TOOLS
 from audit.packs.translation.masked import DEFAULT, cased_like, free_words, get_proposer, proposers_in
 from audit.relations.base import Plain, Source, Words, nothing
 from audit.relations.expect import plain_words
-from audit.relations.perturbations import EVERY, perturbation
+from audit.relations.uses import EVERY, relation
 from audit.systems import System, get_system
 from audit.tasks import Input
 from audit.text import Analysis
@@ -38,7 +38,7 @@ class _ByProposer(Plain):
         return get_proposer(str(self.params["proposer"])).needs()
 
 
-@perturbation(
+@relation(
     "masked-word",
     family="other words for something else",
     tasks=_UNSURE,
@@ -139,7 +139,7 @@ def _wrong_system(params: Mapping[str, object]) -> str | None:
     return None if "translation" in tasks else f"system {params['system']!r} does not translate; name one that does"
 
 
-@perturbation(
+@relation(
     "back-translation",
     family="the sentence put together otherwise",
     tasks=_UNSURE,

@@ -20,7 +20,8 @@ from audit.packs.translation.masked import UNSPACED, Proposer, cased_like, free_
 from audit.packs.translation.parsers import Parser, parsers_in
 from audit.packs.translation.trees import deep_phrase, deep_word, kind_of, leaf_spans, modifiers, structure_similarity
 from audit.relations.base import ANY, Fixed, Member, Outcome, Source, Steps, Verdict, Words, nothing
-from audit.relations.registry import chained, register
+from audit.relations.registry import register
+from audit.relations.uses import relation
 from audit.tasks import Input, Output
 from audit.text.languages import is_code
 from audit.text.similarity import bleu, consistency, cosine, levenshtein_similarity, normalised_similarity
@@ -44,7 +45,7 @@ THRESHOLD = 0.6
 compares mean scores and sets no bound; `audit values bounds` shows the rates at others without another run."""
 PIVOTS = "en,zh,ja,ko,fr,ru,pt,es,sv,ca"
 """The study's nine languages, and Catalan, which free engines have."""
-_chain = partial(chained, task="translation", unit="any", carry=nothing, languages=ANY)
+_chain = partial(relation, by="source", task="translation", unit="any", carry=nothing, languages=ANY)
 
 
 def agreement(first: str, second: str, score: str, threshold: float, reason: str | None = None) -> Verdict:

@@ -62,12 +62,10 @@ def test_imdb_sentences_point_at_their_document() -> None:
         assert len("".join(sentences)) > 0.9 * len(whole.replace(" ", "")) * 0.9
 
 
-@pytest.mark.parametrize("make", [RottenTomatoes, Imdb, pytest.param(ImdbSentences, marks=pytest.mark.slow)])
-def test_known_sizes_are_those_of_the_content(make: type[english.MovieReviews]) -> None:
-    size = english._MEASURED.get((make.name, make().fingerprint()))
-    if size is None:
-        pytest.skip(f"{make.name} has another content than was measured; it is counted instead")
-    assert make()._count() == size
+@pytest.mark.slow
+def test_known_sizes_are_those_of_the_content() -> None:
+    size = english._MEASURED.get(("imdb-sentences", ImdbSentences().fingerprint()))
+    assert size in (None, ImdbSentences()._count())  # of another content it is counted
 
 
 @pytest.mark.parametrize(

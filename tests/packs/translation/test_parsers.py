@@ -100,7 +100,7 @@ def component(sentences):
 
 def hanlp(monkeypatch, spec, model):
     pytest.importorskip("torch")
-    monkeypatch.setattr("audit.packs.chinese.hanlp_tagger.load", lambda _: model)
+    monkeypatch.setattr("audit.packs.chinese.taggers.load", lambda _: model)
     return HanlpParser(spec)
 
 
