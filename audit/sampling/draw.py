@@ -135,15 +135,18 @@ def compared_groups(
         yield found
 
 
-def informative_lists(connection: Connection, checks: Checked, study: int, seed: int) -> Iterator[pd.DataFrame]:
-    """The whole list of every relation that compares systems, for the design `informative`, relation by relation.
+def informative_lists(
+    connection: Connection, checks: Checked, study: int, seed: int, without: Collection[int] = ()
+) -> Iterator[pd.DataFrame]:
+    """The whole list of every relation that compares systems, but for those `without` (ids), for the design
+    `informative`, relation by relation.
 
     Columns relation_id, system_id, rank, group_id, source: a line for each system that satisfies a group which tells
     it from another one, and the rank (from 1) is the group's among all such groups of the relation, the same for all
     systems. A list may be empty.
     """
     numbers = Numbers.of_study(connection, study, seed)
-    for several in compared_groups(connection, checks, study, numbers, DifferingInputs(connection)):
+    for several in compared_groups(connection, checks, study, numbers, DifferingInputs(connection), without):
         parts = []
         for compared in several:
             at, column = np.nonzero(compared.satisfied & compared.informative[:, None])
@@ -390,28 +393,42 @@ def draw_study(connection: Connection, study_id: int, request: SampleRequest) ->
     )
 
 
-def draw_changed(connection: Connection, study_id: int, seed: int, groups: pd.DataFrame, annotators: int) -> int:
-    """Add groups that changed between two versions to the sample of these, which has no rates of its own; returns how
-    many are new.
+def draw_changed(connection: Connection, study: int, systems: tuple[int, int], number: int, annotators: int) -> int:
+    """Draw the first groups of each relation that can tell two systems (ids) apart; returns how many are new.
 
-    `groups` has the columns relation_id, system_id, group_id and pi. What was drawn before stays, for other versions,
-    too; ranks are in the order of the sources' random numbers under `seed`.
+    They add to the study's sample of the design `changed`, which keeps what was drawn for other systems; its order is
+    that of the study's last sample.
     """
-    key = {"study_id": study_id, "design": CHANGED, "seed": seed}
+    sample, of = table_of(tables.Sample), table_of(tables.Study)
+    seeds = (
+        select(sample.c.seed).where(sample.c.study_id == study).order_by(sample.c.drawn_at.desc(), sample.c.id.desc())
+    )
+    seed = connection.execute(seeds).scalar()
+    if seed is None:
+        seed = connection.execute(select(of.c.seed).where(of.c.id == study)).scalar_one()
+    checks = checked(connection, [study])
+    lists = informative_lists(connection, checks, study, int(seed), set(checks.systems) - set(systems))
+    parts = [
+        listed[listed["rank"] <= number].assign(pi=min(1.0, number / listed["rank"].max()))
+        for listed in lists
+        if len(listed)
+    ]
+    key = {"study_id": study, "design": CHANGED, "seed": int(seed)}
     sample_id = _sample(connection, key, SampleRequest(Size(1), annotators=annotators), ALL)
     keep_audits(connection, sample_id, Audits())
     table = table_of(tables.Draw)
-    columns = ["relation_id", "system_id", "group_id", "pi"]
+    columns = [*CELL, "group_id", "pi"]
     query = select(*(table.c[name] for name in columns)).where(table.c.sample_id == sample_id)
     before = pd.DataFrame(connection.execute(query).all(), columns=columns)
-    parts = [part for part in (before, groups[columns]) if len(part)]
+    parts = [part[columns] for part in (before, *parts) if len(part)]
     if not parts:
         return 0
     drawn = pd.concat(parts).drop_duplicates(columns[:3], ignore_index=True)
-    source = drawn["group_id"].to_numpy(np.int64) // LIMIT**2
-    place = np.empty(len(drawn), np.int64)
-    place[Numbers.of_study(connection, study_id, seed).order(source)] = np.arange(len(drawn))
-    rank = pd.Series(place).groupby([drawn["relation_id"], drawn["system_id"]]).rank().astype(int)
+    sources = drawn["group_id"].floordiv(LIMIT**2).astype("int64")
+    ordered = sources.unique()[Numbers.of_study(connection, study, int(seed)).order(sources.unique())]
+    # A group has one rank for both systems, as in the design `informative`.
+    rank = sources.map({source: place for place, source in enumerate(ordered.tolist())})
+    rank = rank.groupby(drawn["relation_id"]).rank("dense").astype(int)
     connection.execute(delete(table).where(table.c.sample_id == sample_id))
     insert_new(connection, tables.Draw, dict(drawn.assign(rank=rank, sample_id=sample_id).items()))
     return len(drawn) - len(before)
