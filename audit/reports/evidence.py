@@ -40,7 +40,6 @@ from audit.false_satisfaction.groups import (
     random_beginnings,
     shared_groups,
 )
-from audit.false_satisfaction.holds import Holds, count_holds
 from audit.false_satisfaction.proxies import CellProxies, cell_proxies
 from audit.false_satisfaction.questions import asked_by
 from audit.false_satisfaction.resolution import (
@@ -71,7 +70,6 @@ from audit.reports.repeats import StudyCalls, read_repeats
 from audit.reports.sensitivity import Lenient
 from audit.reports.validity_study import ValidityRecord, read_validity
 from audit.runner.studies import cut_inputs, inapplicable_notes
-from audit.sampling.audits import audits_of
 from audit.sampling.designs import ALL, INFORMATIVE, MAJORITY
 from audit.statistics.intervals import Target
 from audit.store import snapshot, table_of, tables
@@ -104,7 +102,7 @@ class Evidence:
     drawn: pd.DataFrame
     checked: pd.DataFrame | None
     shared: Sequence[Shared]
-    holds: Holds
+    open_groups: int
     made_from: Signature
     causes: pd.DataFrame
     disputes: DisputesEntry | None
@@ -152,7 +150,7 @@ def evidence(
             drawn=bounded_groups(counted, clusters),
             checked=checked_groups(counted, clusters) if target == "population" else None,
             shared=shared_groups(counted, compared),
-            holds=count_holds(connection, counted, whose, clusters),
+            open_groups=_open_groups(connection, _ids(counted)),
             made_from=made_from,
             causes=causes,
             disputes=disputes(connection, asked_by(connection, _ids(counted))),
@@ -172,7 +170,14 @@ def evidence(
 def open_of(basis: Evidence) -> OpenQuestions:
     """The open questions of the studies that were read: `count_open` of the whole database counts the same."""
     counted = basis.counted
-    return OpenQuestions(counted.waiting, basis.holds.open, counted.audited.waiting)
+    return OpenQuestions(counted.waiting, basis.open_groups, counted.audited.waiting)
+
+
+def _open_groups(connection: Connection, studies: Sequence[int]) -> int:
+    """The open questions about groups of these studies."""
+    question = table_of(tables.Question)
+    of_groups = select(func.count()).where(question.c.kind == "group", question.c.priority.is_not(None))
+    return int(connection.execute(of_groups.where(asked_by(connection, studies))).scalar_one())
 
 
 def signature(
@@ -189,7 +194,6 @@ def signature(
         {**entry, "cut": cut[id]} if id in cut else entry
         for id, entry in zip(ids, system_entries(connection, ids), strict=True)
     ]
-    audited = {sample["id"]: audits_of(connection, int(str(sample["id"]))).groups for sample in counted.samples}
     missing = [sentence[:1].upper() + sentence[1:] + "." for sentence in absent_plugins(connection)]
     compares = [sample["design"] == INFORMATIVE for sample in counted.samples]
     # A sample that only compares systems has no audits: what they measure is about rates.
@@ -201,7 +205,6 @@ def signature(
             cast(
                 SampleEntry,
                 {name: value for name, value in sample.items() if name != "id" and (name, value) not in _USUAL}
-                | {"audit_groups": audited[sample["id"]]}
                 | shares(counted, int(str(sample["study_id"]))),
             )
             for sample in counted.samples
@@ -228,7 +231,7 @@ def signature(
             ),
             *inapplicable_notes(connection, _ids(counted)),
             *([message("note.compares")] if any(compares) else []),
-            *([message("note.holds_assumed")] if audits and not any(audited.values()) else []),
+            *([message("note.holds_assumed")] if audits and not about_groups else []),
             *(carry_note(counted) if audits else []),
         ],
     }

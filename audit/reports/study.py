@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Engine
 
 from audit.corpora.slices import SliceFunction, find_slicing
 from audit.errors import AuditError
-from audit.false_satisfaction.cells import CELL, Counted
+from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.groups import Shared
 from audit.false_satisfaction.resolution import Whose
 from audit.messages import message
@@ -29,7 +29,6 @@ from audit.reports.validity import (
     cause_entries,
     check_proxies,
     findings,
-    holds_entries,
     powered,
 )
 from audit.reports.validity_study import low_notes, validity_entries, whose_ratings
@@ -86,7 +85,7 @@ def report_of(
 
     `proxies` are those that it was read with.
     """
-    counted, holds = basis.counted, basis.holds
+    counted = basis.counted
     described = _described(basis, settings_of(MIDP, target, delta, weights, proxies))
     estimates, judged = None, basis.judged
     if proxies:
@@ -102,16 +101,14 @@ def report_of(
             checked=basis.checked,
             common=common_by(basis.shared),
             estimates=estimates,
-            holds=holds_entries(holds.units, holds.waiting, 0.95, target),
             audits=findings(counted, basis.clusters),
             primary=basis.primary,
             drawn=basis.drawn,
-            asked_groups=holds.groups.merge(counted.keys, on=CELL),
         ),
         weights=weights,
     )
-    if holds.waiting:
-        report["overall"]["waiting_groups"] = holds.open
+    if basis.open_groups:
+        report["overall"]["waiting_groups"] = basis.open_groups
     report["sensitivity"] = _sensitivity(basis, report, target, delta)
     report["accuracy"] = accuracy_entries(report["violations"], basis.accuracy)
     add_accuracy(report, basis.accuracy)
@@ -131,7 +128,7 @@ def report_of(
     report["plan"] = plan_entries(basis.plans, planned, tested)
     if judges := judge_entries(basis.judges, sorted({str(study["task"]) for study in counted.studies})):
         report["judges"] = judges
-    if basis.validity is not None and len(basis.validity.ratings):
+    if basis.validity is not None and basis.validity.is_judged:
         report["validity"] = validity_entries(basis.validity, whose_ratings(basis.validity))
         report["signature"]["notes"] += low_notes(report["validity"])
     return report
@@ -178,7 +175,7 @@ def common_by(shared: Sequence[Shared]) -> CommonBy:
 
 def _cells_frame(basis: Evidence) -> pd.DataFrame:
     """The cells as `build_report` takes them."""
-    return basis.counted.cells.join(basis.counted.keys[CELL]).merge(basis.holds.cells, how="left", on=CELL)
+    return basis.counted.cells
 
 
 def _partly_judged_notes(counted: Counted) -> list[str]:

@@ -338,7 +338,7 @@ def ranking_text(entries: Sequence[RankedEntry | PreferredSystem], language: str
 
 
 def order_text(relation: RelationResultEntry, when: str) -> str:
-    """The order of systems, best first, with `=` between tied ones; `when` is `observed`, `genuine` or `corrected`.
+    """The order of systems, best first, with `=` between tied ones; `when` is `observed` or `genuine`.
 
     Where a genuine order is known of some systems only, the observed one names the same systems.
 
@@ -793,28 +793,7 @@ def winner_lines(preference: PreferenceEntry, delta: float, language: str = ENGL
     return [*lines, phrase(language, "preference.move_delta" if delta else "preference.move", **values)]
 
 
-# Audits: whether relations hold, propagated answers, and spot checks.
-
-
-def holds_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:
-    r"""In how many groups the relation does not hold, in words; empty where no group was judged.
-
-    >>> share = {"judged": 20, "broken": 1, "rate": 0.05, "low": 0.001, "high": 0.249}
-    >>> holds_text({"holds": share | {"satisfied": share, "violated": share | {"rate": None}, "waiting": 0}})
-    'does not hold in 5.0 [0.1–24.9]\xa0% of the groups (1 of 20 judged): 5.0 of the satisfied, – of the violated'
-    """
-    entry = relation["holds"]
-    if entry is None:
-        return ""
-    parts = []
-    if entry["rate"] is not None:
-        shares = {"satisfied": percent(entry["satisfied"]["rate"]), "violated": percent(entry["violated"]["rate"])}
-        counts = {"broken": count(entry["broken"]), "judged": count(entry["judged"])}
-        rate = with_interval(entry, "rate", language)
-        parts.append(phrase(language, "audits.holds", rate=rate, **counts, **shares))
-    if entry["waiting"]:
-        parts.append(phrase(language, "audits.holds_waiting", count=entry["waiting"]))
-    return listed(parts, language)
+# Audits: propagated answers, and spot checks.
 
 
 def carry_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain, combinations
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from sqlalchemy import Connection, and_, case, delete, exists, func, select, tru
 from audit.errors import AuditError, UnknownName
 from audit.messages import message
 from audit.relations import COUNTED, Outcome
-from audit.sampling.audits import Audits, draw_group_audits, keep_audits
+from audit.sampling.audits import Audits, keep_audits
 from audit.sampling.designs import (
     ALL,
     CHANGED,
@@ -266,12 +266,11 @@ class SampleRequest:
         check_design(self.design)
         if self.annotators is not None and self.annotators < 1:
             raise AuditError(f"annotators {self.annotators}: must be at least 1", parameter="annotators")
-        if self.design == INFORMATIVE and (self.audits.groups or self.audits.answers):
-            parameter = ("audit_groups", "audit_answers")
+        if self.design == INFORMATIVE and self.audits.answers:
             raise AuditError(
-                "audit_groups and audit_answers correct the rates of cells, and the design informative only "
-                "compares systems; draw with the design shared for them",
-                parameter=parameter,
+                "audit_answers corrects the rates of cells, and the design informative only compares systems; draw "
+                "with the design shared for it",
+                parameter="audit_answers",
             )
 
 
@@ -294,8 +293,6 @@ class Drawn:
     """Groups that this call added."""
     distinct_groups: int
     distinct_sources: int
-    audited_groups: int
-    """Different groups that people are asked about themselves: does the relation hold here?"""
     unfinished: bool
     """Whether the study's run has not reached its end: what it adds later is drawn by the next call."""
     domain: str = ALL
@@ -357,7 +354,7 @@ def draw_study(connection: Connection, study_id: int, request: SampleRequest) ->
         code = "draw.nothing_satisfied_in" if domain == ALL else "draw.nothing_with_gold"
         raise AuditError(message(code, study=study_id))
     sample_id = _sample(connection, key, request, domain)
-    wanted = keep_audits(connection, sample_id, Audits() if design == INFORMATIVE else request.audits)
+    keep_audits(connection, sample_id, Audits() if design == INFORMATIVE else request.audits)
     table = table_of(tables.Draw)
     columns = (table.c.relation_id, table.c.system_id, table.c.group_id)
     drawn_before = integers(connection, select(*columns).where(table.c.sample_id == sample_id))
@@ -370,12 +367,6 @@ def draw_study(connection: Connection, study_id: int, request: SampleRequest) ->
     connection.execute(delete(table).where(table.c.sample_id == sample_id))
     rows = chosen[["relation_id", "system_id", "rank", "group_id", "pi"]].assign(sample_id=sample_id)
     insert_new(connection, tables.Draw, dict(rows.items()))
-    audited = 0
-    if wanted.groups:
-        drawn = ((Outcome.SATISFIED, groups) for _, groups in chosen.groupby(CELL))
-        others = cell_lists(connection, checks, study_id, seed, Outcome.VIOLATED)
-        violated = ((Outcome.VIOLATED, groups) for groups in others)
-        audited = draw_group_audits(connection, sample_id, wanted.groups, chain(drawn, violated))
     return Drawn(
         study_id,
         sample_id,
@@ -386,7 +377,6 @@ def draw_study(connection: Connection, study_id: int, request: SampleRequest) ->
         added=int(chosen["new"].sum()),
         distinct_groups=int(chosen["group_id"].nunique()),
         distinct_sources=int(chosen["source"].nunique()),
-        audited_groups=audited,
         unfinished=_unfinished(connection, study_id),
         domain=domain,
         not_compared=alone,
@@ -467,14 +457,8 @@ def _alone(connection: Connection, checks: Checked, study_id: int) -> tuple[str,
     return tuple(connection.execute(names).scalars())
 
 
-def cell_lists(
-    connection: Connection,
-    checks: Checked,
-    study_id: int,
-    seed: int,
-    outcome: Outcome = Outcome.SATISFIED,
-) -> Iterator[pd.DataFrame]:
-    """The whole list of every cell of a study that has groups of this outcome, by relation and system (ids).
+def cell_lists(connection: Connection, checks: Checked, study_id: int, seed: int) -> Iterator[pd.DataFrame]:
+    """The whole list of every cell of a study that has satisfied groups, by relation and system (ids).
 
     Columns relation_id, system_id, rank (from 1), group_id, source; a row a group, in the order of its number. `checks`
     are those of the study.
@@ -483,7 +467,7 @@ def cell_lists(
     for relation in np.unique(checks.relation).tolist():
         of_relation = np.flatnonzero(checks.relation == relation)
         for column, system in enumerate(checks.systems):
-            rows = of_relation[checks.outcome[of_relation, column] == outcome]
+            rows = of_relation[checks.outcome[of_relation, column] == Outcome.SATISFIED]
             if not len(rows):
                 continue
             rows = rows[numbers.order(checks.source[rows])]

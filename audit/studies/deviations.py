@@ -90,7 +90,7 @@ def _sample(connection: Connection, sample: Mapping[str, Any], planned: Mapping[
     yield from _differs("sample.domain", planned, "domain", sample["domain"])
     yield from _size(connection, sample, planned)
     audits = audits_of(connection, sample["id"])
-    for name in ("groups", "follow_ups", "answers"):
+    for name in ("follow_ups", "answers"):
         yield from _differs(f"sample.audit_{name}", planned, f"audit_{name}", getattr(audits, name))
 
 
