@@ -51,7 +51,7 @@ from audit.false_satisfaction.resolution import (
     known_answers,
     read_process,
 )
-from audit.false_satisfaction.slices import Sliced, slice_groups
+from audit.false_satisfaction.slices import Sliced, slice_sources
 from audit.messages import message
 from audit.reports.certainty import KEY
 from audit.reports.document import (
@@ -148,7 +148,7 @@ def evidence(
             clusters=clusters,
             judged=judged_groups(counted, clusters),
             drawn=bounded_groups(counted, clusters),
-            checked=checked_groups(counted, clusters) if target == "population" else None,
+            checked=checked_groups(counted, clusters) if target == "population" or slicings else None,
             shared=shared_groups(counted, compared),
             open_groups=_open_groups(connection, _ids(counted)),
             made_from=made_from,
@@ -156,7 +156,7 @@ def evidence(
             disputes=disputes(connection, asked_by(connection, _ids(counted))),
             plans=plan_adherence(connection, counted.studies, counted.samples),
             accuracy=right_outputs(connection, counted, whose),
-            sliced=slice_groups(connection, counted, slicings, clusters) if slicings else None,
+            sliced=slice_sources(connection, counted, slicings) if slicings else None,
             proxies=list(cell_proxies(connection, counted, proxies)) if proxies else [],
             lenient=read_lenient(connection, counted, drawn, whose, lacking, compared) if lacking else None,
             primary=read_named(connection, counted.keys),

@@ -136,10 +136,10 @@ def report_of(
 
 def _add_slices(report: Report, basis: Evidence, how: How) -> None:
     """What a report says by slice, where that was asked for."""
-    if basis.sliced is not None:
+    if basis.sliced is not None and basis.checked is not None:
         frames = Frames(basis.judged, basis.checked, basis.drawn)
         report["slices"] = slice_entries(report["violations"], basis.sliced, frames, basis.shared, how)
-        report["slice_tests"] = slice_tests(report["slices"], basis.sliced, basis.judged, how)
+        report["slice_tests"] = slice_tests(report["slices"], basis.sliced, frames, how)
 
 
 def _described(basis: Evidence, settings: Signature) -> Signature:
