@@ -410,30 +410,12 @@ class ViolationTable(TypedDict):
     rows: list[ViolationRow]
 
 
-class LenientRates(TypedDict):
-    """R_FS as it is, with the labels that gold lacks counted right, and without the groups that have one."""
-
-    fs_rate: Rate
-    fs_rate_right: Rate
-    fs_rate_left_out: Rate
-
-
-class SensitivitySystem(LenientRates):
-    """R_FS of a system if gold had the labels that it lacks."""
-
-    system: str
-
-
-class SensitivityEntry(LenientRates):
-    """What the report would say if outputs with labels that gold lacks were right, or were left out."""
+class SensitivityEntry(TypedDict):
+    """R_FS as it is, and if outputs with `labels` that gold lacks were right."""
 
     labels: list[str]
-    share: Rate
-    systems: list[SensitivitySystem]
-    best_changes_sure: int
-    best_changes_estimated: int
-    best_changes_sure_right: int
-    best_changes_estimated_right: int
+    fs_rate: Rate
+    fs_rate_right: Rate
 
 
 class AccuracySystem(TypedDict):

@@ -31,7 +31,6 @@ from audit.false_satisfaction.cells import (
     source_clusters,
 )
 from audit.false_satisfaction.groups import (
-    Comparison,
     Shared,
     bounded_groups,
     checked_groups,
@@ -65,7 +64,6 @@ from audit.reports.document import (
 )
 from audit.reports.examples import read_examples
 from audit.reports.judges import JudgesRecord, read_judges
-from audit.reports.primary import Named
 from audit.reports.repeats import StudyCalls, read_repeats
 from audit.reports.sensitivity import Lenient
 from audit.reports.validity_study import ValidityRecord, read_validity
@@ -75,7 +73,6 @@ from audit.statistics.intervals import Target
 from audit.store import snapshot, table_of, tables
 from audit.store.brought import absent_plugins
 from audit.store.bulk import LIMIT
-from audit.studies.deviations import Naming, namings, valid_naming
 from audit.studies.versions import PlanAdherence, plan_adherence
 from audit.tasks import get_task
 
@@ -111,7 +108,6 @@ class Evidence:
     sliced: Sliced | None
     proxies: Sequence[CellProxies]
     lenient: Lenient | None
-    primary: Sequence[Named]
     judges: JudgesRecord
     repeats: Sequence[StudyCalls]
     examples: Sequence[ExampleEntry]
@@ -158,8 +154,7 @@ def evidence(
             accuracy=right_outputs(connection, counted, whose),
             sliced=slice_sources(connection, counted, slicings) if slicings else None,
             proxies=list(cell_proxies(connection, counted, proxies)) if proxies else [],
-            lenient=read_lenient(connection, counted, drawn, whose, lacking, compared) if lacking else None,
-            primary=read_named(connection, counted.keys),
+            lenient=read_lenient(connection, counted, drawn, whose, lacking) if lacking else None,
             judges=read_judges(connection),
             repeats=read_repeats(connection, counted, clusters),
             examples=read_examples(connection, counted, drawn, whose, lacking, examples) if examples else (),
@@ -372,32 +367,12 @@ def disputes(connection: Connection, among: ColumnElement[bool]) -> DisputesEntr
     }
 
 
-def read_named(connection: Connection, keys: pd.DataFrame) -> list[Named]:
-    """The primary comparisons of a report's studies; `keys` has study_id, relation_id, system_id, task, relation and
-    system of every cell. What is not in the report, because it was not run, has the name that ids have: `#7`."""
-    named = []
-    for study, history in namings(connection, [int(study_id) for study_id in keys["study_id"].unique()]).items():
-        of_study = keys[keys["study_id"] == study]
-        first = valid_naming(history)
-        current = first or history[-1]
-        task = str(of_study["task"].iloc[0])
-        named.append(Named(int(study), task, *_names(of_study, current), current, first is not None))
-    return named
-
-
-def _names(keys: pd.DataFrame, naming: Naming) -> tuple[str, str, str | None]:
-    systems, relations = (dict(zip(keys[f"{kind}_id"], keys[kind], strict=True)) for kind in ("system", "relation"))
-    system, other = (str(systems.get(id, f"#{id}")) for id in (naming.system, naming.other))
-    return system, other, None if naming.relation is None else relations.get(naming.relation, f"#{naming.relation}")
-
-
 def read_lenient(
     connection: Connection,
     counted: Counted,
     drawn: Sequence[DrawnCell],
     whose: Whose,
     lacking: Mapping[str, Sequence[str]],
-    compared: Sequence[Comparison],
 ) -> Lenient:
     """The counts once more, of the groups `drawn` that were `counted`; `lacking` has for each task the labels that gold
     never says."""
@@ -407,7 +382,10 @@ def read_lenient(
         counted.checks,
         counted.keys.join(counted.cells[["groups", *OUTCOMES.values()]]),
     )
-    cells, says = [], []
+
+    def with_lacking(gold: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+        return {task: labels | set(lacking.get(task, ())) for task, labels in gold.items()}
+
     answers = {
         question: KnownAnswer(answer.allowed | set(lacking.get(question[0], ())), answer.origin)
         if answer.origin == "gold"
@@ -415,21 +393,12 @@ def read_lenient(
         for question, answer in known_answers(connection, whose).items()
     }
     process = read_process(connection)
-    gold = {task: labels | set(lacking.get(task, ())) for task, labels in process.gold.items()}
-    gold_of = {
-        study: {task: labels | set(lacking.get(task, ())) for task, labels in by_task.items()}
-        for study, by_task in process.gold_of.items()
-    }
-    process = replace(process, gold=gold, gold_of=gold_of)
+    gold_of = {study: with_lacking(by_task) for study, by_task in process.gold_of.items()}
+    process = replace(process, gold=with_lacking(process.gold), gold_of=gold_of)
     samples = {sample["study_id"]: sample for sample in counted.samples}
+    cells = []
     for study, study_cells in groupby(drawn, lambda cell: cell.key[0]):
         groups = [group.drawn for cell in study_cells for group in cell.settled]
         cells += drawn_cells(samples[study], groups, answers, process)
-        says += [
-            (study, group.relation_id, group.system_id, group.group_id)
-            for group in groups
-            if any(step.output.label in lacking.get(group.task, ()) for step in group.steps)
-        ]
-    lenient = counted_from(ground, cells, 0, counted.audited)
     labels = tuple(dict.fromkeys(label for missing in lacking.values() for label in missing))
-    return Lenient(labels, lenient, shared_groups(lenient, compared), pd.DataFrame(says, columns=[*CELL, "group_id"]))
+    return Lenient(labels, counted_from(ground, cells, 0, counted.audited))

@@ -7,6 +7,7 @@ Cochran, Sampling Techniques (1977), section 2.13, for subpopulations.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -258,8 +259,12 @@ def _fill_standings(entry: SlicesEntry, slices: StudySlices, commons: Sequence[C
     entry["best_genuine"] = _best(genuine) or None
     for name in entry["slices"]:
         code = len(slices.names) if name is None else slices.names.index(name)
-        inside = [common.within(lambda source, code=code: slices.of(source) == code) for common in complete]
+        inside = [common.within(partial(_is_in, slices, code)) for common in complete]
         entry["standings"].append(_standing(entry, name, inside, how))
+
+
+def _is_in(slices: StudySlices, code: int, source: np.ndarray) -> np.ndarray:
+    return np.asarray(slices.of(source) == code)
 
 
 def _standing(entry: SlicesEntry, name: str | None, commons: Sequence[Common], how: How) -> SliceStanding:

@@ -13,15 +13,15 @@ from audit.false_satisfaction.groups import Shared
 from audit.false_satisfaction.resolution import Whose
 from audit.messages import message
 from audit.reports.accuracy import accuracy_entries
-from audit.reports.build import CommonBy, Groups, Report, build_report, cell_entries, compare_all, rated
+from audit.reports.build import CommonBy, Groups, Report, build_report, cell_entries, rated
 from audit.reports.certainty import with_worth
 from audit.reports.decision import add_accuracy
-from audit.reports.document import CellEntry, SensitivityEntry, Signature
+from audit.reports.document import CellEntry, Signature
 from audit.reports.evidence import Evidence, evidence
 from audit.reports.judges import judge_entries, own_note, proxy_judges
 from audit.reports.plan_entries import plan_entries
 from audit.reports.preference import Weights
-from audit.reports.primary import signature_entry
+from audit.reports.primary import named_of, signature_entry
 from audit.reports.repeats import repeat_entries
 from audit.reports.sensitivity import sensitivity_entry
 from audit.reports.slices import Frames, How, slice_entries, slice_tests
@@ -36,8 +36,6 @@ from audit.sampling.designs import INFORMATIVE
 from audit.statistics import comparison
 from audit.statistics.intervals import MIDP, Target, get_target
 from audit.statistics.prediction_powered import FOLDS
-from audit.statistics.rates import overall
-from audit.studies.deviations import Primary
 
 
 def study_report(
@@ -102,14 +100,14 @@ def report_of(
             common=common_by(basis.shared),
             estimates=estimates,
             audits=findings(counted, basis.clusters),
-            primary=basis.primary,
+            primary=named_of(basis.plans),
             drawn=basis.drawn,
         ),
         weights=weights,
     )
     if basis.open_groups:
         report["overall"]["waiting_groups"] = basis.open_groups
-    report["sensitivity"] = _sensitivity(basis, report, target, delta)
+    report["sensitivity"] = basis.lenient and sensitivity_entry(counted, basis.lenient)
     report["accuracy"] = accuracy_entries(report["violations"], basis.accuracy)
     add_accuracy(report, basis.accuracy)
     if basis.examples:
@@ -122,10 +120,7 @@ def report_of(
     report["disputes"] = basis.disputes
     planned = {"answers": described["answers"]["whose"], "target": target, "delta": delta}
     planned |= {"weights": weights.source if weights else None}
-    tested = {
-        named.study: Primary(named.system, named.other, named.relation) for named in basis.primary if named.tested
-    }
-    report["plan"] = plan_entries(basis.plans, planned, tested)
+    report["plan"] = plan_entries(basis.plans, planned)
     if judges := judge_entries(basis.judges, sorted({str(study["task"]) for study in counted.studies})):
         report["judges"] = judges
     if basis.validity is not None and basis.validity.is_judged:
@@ -158,7 +153,7 @@ def _described(basis: Evidence, settings: Signature) -> Signature:
         described["proxy"]["judges"] = [{key: one[key] for key in ("name", "version", "settings")} for one in entries]
         described["notes"] += [message("judges.note_proxy", names=[one["name"] for one in entries])]
     described["notes"] += [own for judge in used if (own := own_note(judge))]
-    if tested := [named for named in basis.primary if named.tested]:
+    if tested := [named for named in named_of(basis.plans) if named.tested]:
         described["primary"] = [signature_entry(named) for named in tested]
     return described
 
@@ -215,13 +210,3 @@ def settings_of(
     if weights is not None:
         settings["weights"] = weights.source
     return settings
-
-
-def _sensitivity(basis: Evidence, report: Report, target: Target, delta: float) -> SensitivityEntry | None:
-    """What the report would say if gold had the labels that it lacks; None where it lacks none."""
-    if basis.lenient is None:
-        return None
-    counted = basis.lenient.counted
-    frame = rated(counted.cells, target=target)
-    relations, *_ = compare_all(frame, common_by(basis.lenient.shared), target, delta, 0.95, named=basis.primary)
-    return sensitivity_entry(basis.counted, basis.lenient, report["overall"], overall(frame, relations))
