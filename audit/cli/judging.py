@@ -43,7 +43,7 @@ from audit.messages import counted
     "audit sample --share 0.01 --seed 7",
     "audit sample --per-relation 40 --design informative",
     "audit sample --per-relation MR1.1=40,MR2.1=300 --design informative",
-    "audit sample --per-relation 60 --audit-groups 20 --audit-answers 0.2",
+    "audit sample --per-relation 60 --audit-answers 0.2",
 )
 def sample(
     db: Database = DATABASE,

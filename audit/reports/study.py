@@ -107,7 +107,7 @@ def report_of(
     )
     if basis.open_groups:
         report["overall"]["waiting_groups"] = basis.open_groups
-    report["sensitivity"] = basis.lenient and sensitivity_entry(counted, basis.lenient)
+    report["sensitivity"] = sensitivity_entry(counted, basis.lenient) if basis.lenient else None
     report["accuracy"] = accuracy_entries(report["violations"], basis.accuracy)
     add_accuracy(report, basis.accuracy)
     if basis.examples:

@@ -94,8 +94,7 @@ def to_terminal(report: Report, width: int | None = None) -> str:
     """Return the whole report as text: the first lines, a table per relation, totals, notes, and the signature last.
 
     `width` is the number of columns to stay within (default 100, at least 70): names that do not fit are cut, counts
-    that do not fit are left out, and so are false violations and SR_c. The signature stays on one line, however long,
-    so that it can be copied.
+    that do not fit are left out. The signature stays on one line, however long, so that it can be copied.
 
     >>> from audit.reports.build import build_report
     >>> import pandas as pd
