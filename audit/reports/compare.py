@@ -382,7 +382,8 @@ def _left_out(counted: Counted, pairs: Sequence[_Pair], study: int, versions: Se
 def _entry(pairs: Sequence[_Pair], target: Target, one: Comparison | None = None) -> ChangeEntry:
     """What changed under `one` relation, or under all together."""
     held = np.concatenate([pair.held for pair in pairs] or [np.zeros((0, 2), bool)])
-    settled = [pair.supposing(pair.held.astype(float), pair.held[:, 0] != pair.held[:, 1]) for pair in pairs]
+    # All is known of the corpus; of texts to come not even that nothing changes where nothing did.
+    settled = [pair.supposing(pair.held.astype(float), np.ones(len(pair.held), bool)) for pair in pairs]
     places = [(0, 1)] * len(pairs)
     return {
         "task": one.task if one else None,

@@ -68,7 +68,7 @@ from audit.reports.repeats import StudyCalls, read_repeats
 from audit.reports.sensitivity import Lenient
 from audit.reports.validity_study import ValidityRecord, read_validity
 from audit.runner.studies import cut_inputs, inapplicable_notes
-from audit.sampling.designs import ALL, INFORMATIVE, MAJORITY
+from audit.sampling.designs import ALL, COMPARING, MAJORITY
 from audit.statistics.intervals import Target
 from audit.store import snapshot, table_of, tables
 from audit.store.brought import absent_plugins
@@ -190,7 +190,7 @@ def signature(
         for id, entry in zip(ids, system_entries(connection, ids), strict=True)
     ]
     missing = [sentence[:1].upper() + sentence[1:] + "." for sentence in absent_plugins(connection)]
-    compares = [sample["design"] == INFORMATIVE for sample in counted.samples]
+    compares = [sample["design"] in COMPARING for sample in counted.samples]
     # A sample that only compares systems has no audits: what they measure is about rates.
     audits = not compares or not all(compares)
     return {

@@ -32,7 +32,7 @@ from audit.reports.validity import (
     powered,
 )
 from audit.reports.validity_study import low_notes, validity_entries, whose_ratings
-from audit.sampling.designs import INFORMATIVE
+from audit.sampling.designs import COMPARING
 from audit.statistics import comparison
 from audit.statistics.intervals import MIDP, Target, get_target
 from audit.statistics.prediction_powered import FOLDS
@@ -114,7 +114,7 @@ def report_of(
         report["examples"] = list(basis.examples)
     if basis.repeats:
         report["repeats"] = repeat_entries(basis.repeats)
-    compares = tuple(sample["study_id"] for sample in counted.samples if sample["design"] == INFORMATIVE)
+    compares = tuple(sample["study_id"] for sample in counted.samples if sample["design"] in COMPARING)
     _add_slices(report, basis, How(target, delta, compares=compares))
     report["causes"] = cause_entries(basis.causes)
     report["disputes"] = basis.disputes

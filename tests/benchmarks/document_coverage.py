@@ -1,4 +1,4 @@
-"""Coverage, for texts to come in documents, of what is said beside rates: bounds, SR_c, `holds`, spot checks, carrying.
+"""Coverage, for texts to come in documents, of what is said beside rates: bounds, spot checks, carrying.
 
     python tests/benchmarks/document_coverage.py                   # the tables of docs/evidence/benchmarks.md
     python tests/benchmarks/document_coverage.py --redraws 40      # a quick look
