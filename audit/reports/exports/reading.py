@@ -57,6 +57,7 @@ _WORDS: dict[str, dict[str, Collection[Any]]] = {
     "verdict": {"outcome": [int(outcome) for outcome in Outcome]},
     "sample": {"design": (*DESIGNS, INFORMATIVE, CHANGED), "domain": DOMAINS, "quorum": QUORUMS},
     "question": {"kind": (*ABOUT_OUTPUTS, "group", *SCALES)},
+    "validity_study": {"asks": ("texts", "groups", "both")},
     "judgement": {"round": range(4)},
     "adjudication": {"code": (*REASONS, None)},
     "answer": {"origin": _ORIGINS},
