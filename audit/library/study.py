@@ -193,7 +193,6 @@ class Study:
         design: str = "shared",
         seed: int | None = None,
         annotators: int | None = None,
-        audit_groups: int = 0,
         audit_follow_ups: float = 0.1,
         domain: str | None = None,
         quorum: str | None = None,
@@ -209,7 +208,7 @@ class Study:
             per_relation = 60
         if per_relation is not None and share is not None:
             raise AuditError(f"per_relation={per_relation!r} and share={share!r}: say one of them")
-        audits = Audits(audit_groups, audit_follow_ups)
+        audits = Audits(audit_follow_ups)
         size = Size(per_relation, share)
         draw_all(self.engine, SampleRequest(size, design, seed, annotators, audits, domain, quorum))
         return self

@@ -156,7 +156,7 @@ class StudyRun(SQLModel, table=True):
 
 __all__ = ["Cause", "Job", "Known", "Log", "Plan", "Setting", "StudyRun", "now"]
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 """The version of these tables, counted up with each change of them.
 
 A database of version 9 or less was made by a development version and is refused. From 10 on, a change of the tables
@@ -356,25 +356,10 @@ class Audit(SQLModel, table=True):
     """What people are asked about a sample beyond what settles it, to measure errors that answers alone cannot show."""
 
     sample_id: int = Field(primary_key=True, foreign_key="sample.id")
-    groups: int = 0
-    """Of each cell and outcome, how many groups are asked about themselves: does the relation hold here?"""
     follow_ups: float = 0.0
     """The beginning of each cell's draw, as a share, whose follow-ups are asked about although answers are carried."""
     answers: float = 0.0
     """The beginning of each cell's draw, as a share, whose agreed answers an adjudicator checks."""
-
-
-class AuditDraw(SQLModel, table=True):
-    """A group of a cell that is asked about itself, by its rank among the satisfied or the violated ones."""
-
-    __tablename__ = "audit_draw"
-    __table_args__ = (Index("ix_audit_draw_group", "group_id"),)
-    sample_id: int = Field(primary_key=True, foreign_key="sample.id")
-    relation_id: int = Field(primary_key=True, foreign_key="relation.id")
-    system_id: int = Field(primary_key=True, foreign_key="system.id")
-    outcome: int = Field(sa_column=Column(SmallInteger, primary_key=True, autoincrement=False))
-    rank: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
-    group_id: int = Field(sa_column=Column(BigInteger, nullable=False))
 
 
 class ValidityStudy(SQLModel, table=True):
@@ -385,8 +370,10 @@ class ValidityStudy(SQLModel, table=True):
     seed: int
     annotators: int = 3
     """How many people rate each text."""
+    asks: str = "texts"
+    """`texts` (to rate them), `groups` (whether the relation holds in them), or `both`."""
     first: bool = False
-    """Whether these questions come before all others; else after them."""
+    """Whether these questions come before all others; else ratings come after them."""
     drawn_at: datetime = moment()
     ended_at: datetime | None = moment(nullable=True)
     """Since when nobody is asked any more; null: people are."""

@@ -41,7 +41,6 @@ from audit.runner.underway import another_python, began, its_environment
 from audit.sampling.draw import Drawn, SampleRequest
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
-from audit.studies.deviations import name_primary, primary_named, resolve
 from audit.studies.plan import SETTINGS, Plan, corpus_planned, need_registered, read_plan, relations_planned
 from audit.studies.uploads import uploaded_here
 from audit.studies.versions import latest
@@ -447,8 +446,6 @@ def carry_out(
         repeats=plan.repeats(),
     )
     begin("sample")
-    primary = primary_named(plan.report["primary"], plan.report["primary_relation"])
-    compared = resolve(engine, primary, ran.study.id) if primary else None
     judging = plan.judging
     request = SampleRequest(
         plan.size(),
@@ -460,8 +457,6 @@ def carry_out(
         judging["quorum"],
     )
     drawn = draw(engine, ran.study.id, request, by=by)
-    if compared is not None:
-        name_primary(engine, ran.study.id, compared, by)
     gold = None
     if plan.judging["gold"]:
         begin("gold")

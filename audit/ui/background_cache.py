@@ -29,7 +29,6 @@ from audit.runner.underway import another_python, its_environment
 from audit.store.core import (
     adjudication,
     aside,
-    audit_draw,
     cause,
     draw,
     judge_answer,
@@ -42,6 +41,7 @@ from audit.store.core import (
     sample,
     study,
     system,
+    validity_draw,
     verdict,
 )
 from audit.ui import session
@@ -218,7 +218,7 @@ def state_of(engine: Engine) -> State:
     histories = (study, system, relation, sample, judgement, adjudication, cause, plan, log)
     newest = [func.max(table.c.id) for table in histories]
     of_studies, others = newest[:4], newest[4:]
-    counts = _counts(progress, draw, audit_draw), _counts(judge_answer, repeat)
+    counts = _counts(progress, draw, validity_draw), _counts(judge_answer, repeat)
     return _values(engine, [*of_studies, *counts[0], *others, *counts[1], *_LAST])
 
 

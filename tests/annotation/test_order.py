@@ -50,7 +50,7 @@ def add_groups(engine, number, priority=lambda place: place, system=None, first=
             member_row = {"group_id": id, "step": 0, "input_id": input_id, "role": "source"}
             connection.execute(member.insert(), member_row)
             wanted.append(WantedGroup("sentiment", f"{id:016d}".encode(), id, input_id, priority(place)))
-        open_group_questions(connection, wanted, annotators=2)
+        open_group_questions(connection, wanted)
         about = select(QUESTION.c.group_id, QUESTION.c.id).where(QUESTION.c.kind == "group")
         by_group = dict(connection.execute(about).all())
     return [by_group[item.group_id] for item in wanted]

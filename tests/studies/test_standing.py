@@ -108,10 +108,10 @@ def test_a_run_and_a_sample_that_are_otherwise(engine, done):
     relations = fitting(corpus, ["MR1.4", "MR3.1", "MR2.2"])
     with InProcess() as executor:
         run(engine, corpus, ["vader", "textblob", "hiv4"], relations, executor, limit=20)
-    draw(engine, 1, SampleRequest(Size(share=1.0), annotators=3, audits=Audits(groups=2, follow_ups=0.5)))
+    draw(engine, 1, SampleRequest(Size(share=1.0), annotators=3, audits=Audits(follow_ups=0.5)))
     deviating = deviations(engine)
     assert set(deviating) == {
-        "study.relations", "study.systems", "sample.per_relation", "sample.audit_groups", "sample.audit_follow_ups",
+        "study.relations", "study.systems", "sample.per_relation", "sample.audit_follow_ups",
         "judging.annotators",
     }  # fmt: skip
     assert deviating["study.relations"] == (["MR1.4", "MR3.1"], ["MR1.4", "MR3.1", "MR2.2"])
