@@ -11,7 +11,7 @@ import streamlit as st
 from audit.annotation.accounts import Entry, account_details, entries
 from audit.reports.tables import harmless
 from audit.ui import session
-from audit.ui.language import t, task_name, text_or
+from audit.ui.language import t, text_or
 from audit.ui.study_choice import study_names
 
 ROLES = ("manager",)
@@ -82,48 +82,17 @@ def _row(entry: Entry, names: Mapping[int, str], studies: Mapping[int, str]) -> 
         t("log.who"): entry.who or t("log.database"),
         t("log.action"): text_or(f"log_action.{entry.action.replace(' ', '_')}", entry.action),
         t("log.question"): "" if entry.question_id is None else str(entry.question_id),
-        t("log.detail"): detail_in_words(entry.detail, names, studies),
+        t("log.detail"): _detail(entry.detail, names, studies),
     }
 
 
-_ORDER = ("name", "account", "plan", "task", "before", "after")
-"""Details that come first, in this order."""
-_HIDDEN = ("invitation", "until", "round")
-"""Details that join lines of the log to rows of other tables, and say nothing to people."""
-_WORDS = {"role": "role", "purpose": "known", "kind": "kind", "before": "versions_of", "after": "versions_of"}
-"""Details whose values are words of the catalogue, and where they stand in it."""
-
-
-def detail_in_words(detail: Mapping[str, Any], names: Mapping[int, str], studies: Mapping[int, str]) -> str:
-    """Return the details of an entry in this session's language; `names` are those of accounts, `studies` those of
-    studies, by id."""
-    known, parts = {"account": names, "assigned": studies}, []
-    for key in sorted(detail, key=lambda key: _ORDER.index(key) if key in _ORDER else len(_ORDER)):
-        label, value = text_or(f"log_field.{key}", key.replace("_", " ")), detail[key]
-        if key in _HIDDEN or value is None:
-            continue
-        if key == "name" and "before" in detail:
-            label, value = t("log_field.setting"), text_or(f"field.{value}", str(value))
-        parts.append(t("log.part", label=label, value=_in_words(key, value, known)))
-    return t("list.semicolon").join(parts)
-
-
-def _in_words(key: str, value: Any, known: Mapping[str, Mapping[int, str]]) -> str:
-    nothing = {"languages": t("account.all_languages"), "assigned": t("accounts.all_studies")}.get(key, "")
-    if isinstance(value, list | tuple):
-        words = [_in_words(key, part, known) for part in value]
-        # What an account had and has; of its studies, each is a list.
-        if len(words) == 2 and (key in ("role", "languages", "status") or isinstance(value[0], list)):
-            return t("log.change", before=words[0], after=words[1])
-        return t("list.comma").join(words) or nothing
-    if key in known:
-        return known[key].get(value, str(value))
-    if isinstance(value, bool):
-        return t("slices.yes" if value else "slices.no")
-    if isinstance(value, int | float):
-        return f"{value:,}" if isinstance(value, int) else f"{value:g}"
-    if key == "task":
-        return task_name(value)
-    if isinstance(value, str):
-        return text_or(f"{_WORDS.get(key)}.{value}", value.replace(",", ", ") or nothing)
-    return json.dumps(value, ensure_ascii=False)
+def _detail(detail: Mapping[str, Any], names: Mapping[int, str], studies: Mapping[int, str]) -> str:
+    """The details of an entry as they are stored, with accounts and studies by name."""
+    by_name = {"account": names, "assigned": studies}
+    parts = []
+    for key, value in detail.items():
+        values = value if isinstance(value, list) else [value]
+        said = [str(by_name[key].get(id, id)) if key in by_name and isinstance(id, int) else id for id in values]
+        shown = said if isinstance(value, list) else said[0]
+        parts.append(f"{key}: {shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False)}")
+    return "; ".join(parts)
