@@ -289,14 +289,10 @@ class PaceEntry(SpeedNumbers):
 
 
 class UnreadEntry(TypedDict):
-    """Questions in languages that too few accounts read, or (`studies`) of studies that too few of these work on."""
+    """Open questions in languages that no account both reads and works on."""
 
     languages: list[str]
     questions: int
-    wanted: int
-    readers: int
-    others: int
-    studies: list[int]
 
 
 class TotalsDocument(TypedDict):

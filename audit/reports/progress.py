@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import cast
 
-from audit.annotation.activity import Overview, PersonActivity, Unread
+from audit.annotation.activity import Overview, PersonActivity
 from audit.false_satisfaction.cells import CELL, Counted
 from audit.false_satisfaction.resolution import State
 from audit.reports.certainty import KEY
@@ -55,12 +55,8 @@ def totals(overview: Overview) -> TotalsDocument:
             **cast(SpeedNumbers, asdict(overview.speed)),
             "ends": overview.ends.isoformat() if overview.ends else None,
         },
-        "unread": [cast(UnreadEntry, _unread_entry(item)) for item in overview.unread],
+        "unread": [{"languages": list(item.languages), "questions": item.questions} for item in overview.unread],
     }
-
-
-def _unread_entry(item: Unread) -> dict[str, object]:
-    return asdict(item) | {"languages": list(item.languages), "studies": list(item.studies)}
 
 
 def person(at_work: PersonActivity) -> PersonEntry:
@@ -90,27 +86,14 @@ def cells_at_work(counted: Counted, cells: Sequence[CellEntry]) -> list[CellAtWo
 
 
 def unread_line(item: UnreadEntry) -> str:
-    """What an item of `unread` says, and what to do.
+    """Return what an item of `unread` says, and what to do.
 
-    >>> entry = {"languages": ["en", "es"], "questions": 9, "wanted": 2, "readers": 0, "others": 0, "studies": []}
-    >>> unread_line(entry)[:58]
-    '9 questions in en, es wait, and no annotator reads all of '
+    >>> unread_line({"languages": ["en", "es"], "questions": 9})
+    'No account may answer 9 questions in en, es: add one that reads these and works on their study.'
     """
-    codes, number = item["languages"], item["questions"]
-    if item["studies"]:
-        able = item["readers"] + item["others"]
-        which = f"stud{'y' if len(item['studies']) == 1 else 'ies'} {', '.join(map(str, item['studies']))}"
-        return (
-            f"{count(number)} question{'' if number == 1 else 's'} of {which} want{'s' if number == 1 else ''} "
-            f"{item['wanted']} people, and {able if item['readers'] else 'no annotator'} may answer; assign more."
-        )
-    questions = f"{count(number)} question{'' if number == 1 else 's'} in {', '.join(codes)}"
-    ends = "s" if number == 1 else ""
-    add = "add accounts with these languages"
-    if not item["readers"]:
-        return f"{questions} wait{ends}, and no annotator reads all of these languages; {add}."
-    able = item["readers"] + item["others"]
-    return f"{questions} want{ends} {item['wanted']} people, and only {able} can read all of these languages; {add}."
+    questions = f"{count(item['questions'])} question{'' if item['questions'] == 1 else 's'}"
+    languages = ", ".join(item["languages"])
+    return f"No account may answer {questions} in {languages}: add one that reads these and works on their study."
 
 
 def progress_lines(document: ProgressDocument) -> list[str]:

@@ -56,7 +56,7 @@ def page() -> None:
     rows = [_row(entry, studies) for entry in accounts]
     st.dataframe(rows, hide_index=True, column_config={t("accounts.seen"): seen})
     if any(entry.role == "annotator" and not entry.disabled for entry in accounts):  # else what comes next says it
-        warn_of_unread([asdict(unread) for unread in unread_questions(engine, by=account.id)], studies)
+        warn_of_unread([asdict(unread) for unread in unread_questions(engine, by=account.id)])
     session.show_last()
     show_next_step(engine, account, "accounts")
     _show_invite_form(engine, account.id, studies)

@@ -43,7 +43,7 @@ from audit.ui.language import (
     translated,
 )
 from audit.ui.next_step import show_next_step
-from audit.ui.study_choice import choose_study, study_name, study_names
+from audit.ui.study_choice import choose_study, study_name
 
 # How well people agree: coefficients, overall and over time, between each two people, and which labels they confuse.
 
@@ -177,7 +177,7 @@ def progress_section(engine: Engine, account: Account, study: int | None) -> Non
     st.caption(plain(t("dashboard.open_is", **parts)))
     people = account_details(engine, by=account.id)
     if any(person.role == "annotator" and not person.disabled for person in people):  # else what comes next says it
-        warn_of_unread(totals["unread"], study_names(engine, account.id))
+        warn_of_unread(totals["unread"])
     st.markdown(" ".join(plain(line) for line in pace_lines(totals)))
     _cells(engine, study, any(totals["questions"][origin] for origin in ORIGINS))
 
@@ -189,19 +189,12 @@ def _progress_totals(questions: dict[str, int], judgements: dict[str, int]) -> N
     tiles([(t(f"dashboard.{name}"), f"{number:,}") for name, number in numbers])
 
 
-def warn_of_unread(unread: Sequence[Mapping[str, Any]], studies: Mapping[int, str]) -> None:
-    """A warning for each set of languages that too few accounts read, or of studies that too few work on; `unread` as
-    in the totals, `studies` are names by id."""
+def warn_of_unread(unread: Sequence[Mapping[str, Any]]) -> None:
+    """Warn of questions that no account may answer; `unread` as in the totals."""
     for entry in unread:
         languages = t("browse.and").join(map(language_name, entry["languages"]))
-        names = t("browse.and").join(studies.get(id, str(id)) for id in entry["studies"])
-        values = {"number": f"{entry['questions']:,}", "languages": plain(languages), "wanted": entry["wanted"]}
-        message = ("few" if entry["readers"] else "nobody") + ("_assigned" if names else "")
-        readers = entry["readers"] + entry["others"]
-        st.warning(
-            t(f"unread.{message}", count=entry["questions"], readers=readers, studies=plain(names), **values),
-            icon=":material/assignment_ind:" if names else ":material/translate:",
-        )
+        values = {"number": f"{entry['questions']:,}", "languages": plain(languages)}
+        st.warning(t("unread.nobody", count=entry["questions"], **values), icon=":material/translate:")
 
 
 LEAST_HOURS = 0.1

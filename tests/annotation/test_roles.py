@@ -16,7 +16,6 @@ import audit.annotation
 import audit.judging
 from audit.annotation import accounts, invitations, ratings, sign_in
 from audit.annotation.accounts import Account, add_account
-from audit.annotation.activity import pace_of
 from audit.annotation.guidelines import guideline_before
 from audit.annotation.own_answers import own_answer, own_answers, own_labels
 from audit.annotation.queue import elsewhere, next_question, queue_of
@@ -29,7 +28,7 @@ from audit.store import open_store
 
 FOR_ANNOTATORS = {
     "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "guideline_before",
-    "pace_of", "judging_mode", "completion_code", "train", "elsewhere", "own_account", "own_password_link", "unflag",
+    "judging_mode", "completion_code", "train", "elsewhere", "own_account", "own_password_link", "unflag",
     "flag_taken_back", "make_token", "end_tokens", "login_of", "end_logins", "last_block",
     "own_answers", "own_answer", "own_labels", "change", "flag_answer",
 }  # fmt: skip
@@ -159,7 +158,6 @@ def test_what_an_annotator_may_call_does_not_refuse_the_role(world) -> None:
     assert unflag(engine, people["ann"].id) is None
     assert flag_taken_back(engine, people["ann"].id, 1) == ""
     assert guideline_before(engine, people["ann"].id, "sentiment", "input") is None
-    assert pace_of(engine, people["ann"].id).seconds is None
     assert invitations.completion_code(engine, people["ann"].id) is None
     assert judging_mode(engine, people["ann"].id).training is None
     assert own_answers(engine, people["ann"].id).answers == ()
