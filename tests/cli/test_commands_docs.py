@@ -143,7 +143,6 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
         "import": "exported --db again.db",
         "replay": "exported",
         "backup": "--out backup.db",
-        "restore": "backup.db --db restored.db",
         "doctor": "",
     }
     for name, arguments in calls.items():

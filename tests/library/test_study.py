@@ -239,9 +239,7 @@ def test_wrong_arguments_are_told_and_leave_nothing(wrong: dict, reason: str, tm
 
 
 def test_numbers_of_numpy_are_numbers():
-    assert (
-        audit.run(FILMS, [by_keyword], np.array(["MR3.1"]), limit=np.int64(2), progress=False).ran.counts.sources == 2
-    )
+    assert audit.run(FILMS, [by_keyword], np.array(["MR3.1"]), limit=np.int64(2), progress=False).ran.study.sources == 2
 
 
 def test_a_relation_of_an_unknown_task_is_refused():

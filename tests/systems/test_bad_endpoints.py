@@ -10,7 +10,8 @@ import pytest
 from chatting import chat_file, reply
 from service import Reply, label_of, serving
 
-from audit.runner.executors import Asynchronous, Batch
+from audit.runner.batch import Batch
+from audit.runner.executors import Waiting
 from audit.systems.asking import Asking
 from audit.systems.service import seconds_to_wait
 from audit.tasks import Input
@@ -51,11 +52,8 @@ def outputs(kind, bad, folder):
     with serving(answer) as server:
         make = chat_file if kind == "chat" else (lambda server, folder, more: server.file(folder, more))
         job = Batch(make(server, folder, PACE + more), "sentiment", INPUTS)
-        with Asynchronous() as executor:
-            executor.submit(job)
-            while not (done := executor.finished()):
-                pass
-        return done[0][1].outputs(len(INPUTS)), server
+        with Waiting() as executor:
+            return executor.submit(job).result().outputs(), server
 
 
 def sleep():
@@ -101,11 +99,9 @@ def test_nobody_is_there(tmp_path):
         (tmp_path / "away.toml").write_text(
             f'name = "away"\nversion = "1"\nurl = "http://127.0.0.1:{free.getsockname()[1]}/"\npatience = 0\n{PACE}'
         )
-        with Asynchronous() as executor:
-            executor.submit(Batch(f"http:{tmp_path / 'away.toml'}", "sentiment", INPUTS))
-            while not (done := executor.finished()):
-                pass
-    assert all("no connection (ConnectError" in output.error for output in done[0][1].outputs(len(INPUTS)))
+        with Waiting() as executor:
+            returned = executor.submit(Batch(f"http:{tmp_path / 'away.toml'}", "sentiment", INPUTS)).result()
+    assert all("no connection (ConnectError" in output.error for output in returned.outputs())
 
 
 @pytest.mark.parametrize(
@@ -133,11 +129,9 @@ def test_a_hundred_requests_at_once_are_nearly_as_fast_as_one(tmp_path):
     with serving(answer) as server:
         more = 'request = { text = "{text}" }\nconcurrency = 100\n'
         job = Batch(server.file(tmp_path, more), "sentiment", tuple(Input.of(f"Film {n}.") for n in range(100)))
-        with Asynchronous() as executor:
-            executor.submit(job)
-            while not (done := executor.finished()):
-                pass
-    assert not any(output.error for output in done[0][1].outputs(100))
+        with Waiting() as executor:
+            returned = executor.submit(job).result()
+    assert not any(output.error for output in returned.outputs())
     assert server.most_at_once == 100
 
 
