@@ -4,14 +4,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from statistics import median
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, and_, case, func, select, true
+from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, case, func, select, true
 
 from audit.annotation.accounts import (
-    AccountDetails,
-    account_details,
     is_person,
     reading_as_manager,
 )
@@ -21,7 +18,6 @@ from audit.annotation.answers import (
     UNSURE,
     is_disputed,
     is_vote,
-    settled_by_people,
 )
 from audit.annotation.assignments import assignments_of, from_column
 from audit.annotation.deferral import is_flagged, midnight
@@ -285,70 +281,3 @@ def _decisions(connection: Connection, since: datetime, among: Among) -> dict[in
     for person, shown, decided in connection.execute(query):
         decisions.setdefault(int(person), []).append((in_utc(shown), in_utc(decided)))
     return decisions
-
-
-# Who judges, how much and how fast, and how often they say what was settled in the end: for managers.
-
-
-@dataclass(frozen=True)
-class PersonActivity:
-    """One person's first-pass judgements that count; people who judged nothing are included."""
-
-    name: str
-    role: str
-    disabled: bool
-    languages: tuple[str, ...]
-    """Codes of the languages the account reads; none: all."""
-    seen_at: datetime | None
-    """The last use of the app, in UTC; None: never."""
-    judgements: int
-    today: int
-    """Since midnight (UTC)."""
-    seconds: float | None
-    """Median from question shown to decision; None where nothing was judged in the app."""
-    unsure: int
-    settled: int
-    """Labels given to questions that people have settled, by agreement or by an adjudicator; "unsure" left out."""
-    agreed: int
-    """Of these, how many are what was settled on. Who takes part in a majority agrees with it."""
-
-
-def people_activity(engine: Engine, by: int | None = None, among: Among = None) -> list[PersonActivity]:
-    """Everybody with an account, by name, with what they did, or did at the questions `among`.
-
-    For a manager (`by`) or whoever has the database itself (None). Raises NotAllowed for another role.
-    """
-    with reading_as_manager(engine, by) as connection:
-        settled = settled_by_people(connection)
-        rows: dict[int, list[Row[Any]]] = {}
-        for row in connection.execute(
-            select(judgement).where(is_vote(judgement), _about(judgement, among)).order_by(judgement.c.id)
-        ):
-            rows.setdefault(row.annotator_id, []).append(row)
-    this_day = midnight(tables.now())
-    return [
-        _activity_of(account, rows.get(account.id, []), settled, this_day) for account in account_details(engine, by=by)
-    ]
-
-
-def _activity_of(
-    account: AccountDetails, rows: Sequence[Row[Any]], settled: Mapping[int, frozenset[str]], this_day: datetime
-) -> PersonActivity:
-    """One person's activity by their judgements; `settled` has the labels that people settled on, by question."""
-    seconds = [
-        (in_utc(row.decided_at) - in_utc(row.shown_at)).total_seconds() for row in rows if row.shown_at is not None
-    ]
-    resolved = [row for row in rows if row.question_id in settled and row.answer != UNSURE]
-    return PersonActivity(
-        name=account.name,
-        role=account.role,
-        disabled=account.disabled,
-        languages=account.languages,
-        seen_at=account.seen_at,
-        judgements=len(rows),
-        today=sum(in_utc(row.decided_at) >= this_day for row in rows),
-        seconds=median(seconds) if seconds else None,
-        unsure=sum(row.answer == UNSURE for row in rows),
-        settled=len(resolved),
-        agreed=sum(row.answer in settled[row.question_id] for row in resolved),
-    )

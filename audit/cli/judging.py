@@ -258,7 +258,7 @@ def progress(db: Database = DATABASE, study: Study = None, answers: Answers = "b
     drawn from, and people. Questions and people are those of the whole database; `--study` and `--answers` are
     about cells.
     """
-    from audit.annotation.activity import overview, people_activity
+    from audit.annotation.activity import overview
     from audit.reports.evidence import evidence
     from audit.reports.progress import cells_at_work, progress_document, progress_lines
     from audit.reports.study import cells_of_report
@@ -266,7 +266,7 @@ def progress(db: Database = DATABASE, study: Study = None, answers: Answers = "b
     engine = open_database(db)
     present = evidence(engine, answers, study)
     cells = cells_at_work(present.counted, cells_of_report(present))
-    document = progress_document(overview(engine), people_activity(engine), cells)
+    document = progress_document(overview(engine), cells)
     return Reply(document, progress_lines)
 
 

@@ -321,29 +321,10 @@ class CellAtWork(TypedDict):
     fs_high: Rate
 
 
-class PersonEntry(TypedDict):
-    """One person at work, with shares: null where there is nothing to divide by."""
-
-    name: str
-    role: str
-    disabled: bool
-    languages: list[str]
-    seen_at: str | None
-    judgements: int
-    today: int
-    seconds: float | None
-    unsure: int
-    settled: int
-    agreed: int
-    unsure_share: Rate
-    agreed_share: Rate
-
-
 class ProgressDocument(TotalsDocument):
     """The document of `audit progress`."""
 
     cells: list[CellAtWork]
-    people: list[PersonEntry]
 
 
 class MeasuredFollowUps(TypedDict):

@@ -1,23 +1,22 @@
-"""How far the judging is, as one JSON document: totals, pace, cells and people; and as text for a terminal."""
+"""How far the judging is, as one JSON document: totals, pace and cells; and as text for a terminal."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import cast
 
-from audit.annotation.activity import Overview, PersonActivity
+from audit.annotation.activity import Overview
 from audit.false_satisfaction.cells import CELL, Counted
 from audit.false_satisfaction.resolution import State
 from audit.reports.certainty import KEY
 from audit.reports.document import CellEntry
 from audit.reports.documents import (
     CellAtWork,
-    PersonEntry,
     ProgressDocument,
     SpeedNumbers,
     TotalsDocument,
     UnreadEntry,
 )
-from audit.reports.words import UNKNOWN, count, percent, with_interval
+from audit.reports.words import count, with_interval
 
 CELLS = (
     "study", "corpus", "task", "relation", "system", "drawn", "settled", "judged", "waiting", "fs_rate", "fs_low",
@@ -26,11 +25,9 @@ CELLS = (
 """Keys of each cell."""
 
 
-def progress_document(
-    overview: Overview, people: Sequence[PersonActivity], cells: Sequence[CellAtWork]
-) -> ProgressDocument:
+def progress_document(overview: Overview, cells: Sequence[CellAtWork]) -> ProgressDocument:
     """The document of the command `audit progress`; `cells` as from `cells_at_work`. Times are in UTC, by ISO 8601."""
-    return {**totals(overview), "cells": list(cells), "people": [person(at_work) for at_work in people]}
+    return {**totals(overview), "cells": list(cells)}
 
 
 def totals(overview: Overview) -> TotalsDocument:
@@ -57,16 +54,6 @@ def totals(overview: Overview) -> TotalsDocument:
         },
         "unread": [{"languages": list(item.languages), "questions": item.questions} for item in overview.unread],
     }
-
-
-def person(at_work: PersonActivity) -> PersonEntry:
-    """One person at work, with shares: None where there is nothing to divide by."""
-    seen_at = at_work.seen_at.isoformat() if at_work.seen_at else None
-    shares = {
-        "unsure_share": at_work.unsure / at_work.judgements if at_work.judgements else None,
-        "agreed_share": at_work.agreed / at_work.settled if at_work.settled else None,
-    }
-    return cast(PersonEntry, asdict(at_work) | {"languages": list(at_work.languages), "seen_at": seen_at} | shares)
 
 
 def cells_at_work(counted: Counted, cells: Sequence[CellEntry]) -> list[CellAtWork]:
@@ -118,17 +105,5 @@ def progress_lines(document: ProgressDocument) -> list[str]:
             f"  {cell['relation'][:9]:<10}{cell['system'][:21]:<22}{cell['drawn']:>7,}{cell['settled']:>9,}"
             f"{cell['judged']:>8,}{cell['waiting']:>7,}  {with_interval(cell, 'fs_rate')}"
             for cell in document["cells"]
-        ]
-    judged = [row for row in document["people"] if row["judgements"]]
-    if judged:
-        lines += [
-            "",
-            f"  {'person':<22}{'judgements':>11}{'today':>7}{'seconds':>9}{'unsure %':>10}{'settled on %':>14}",
-        ]
-        lines += [
-            f"  {row['name'][:21]:<22}{row['judgements']:>11,}{row['today']:>7,}"
-            f"{UNKNOWN if row['seconds'] is None else format(row['seconds'], '.1f'):>9}"
-            f"{percent(row['unsure_share']):>10}{percent(row['agreed_share']):>14}"
-            for row in judged
         ]
     return lines

@@ -1,4 +1,4 @@
-"""The dashboard: progress, agreement, rates and rankings over time, questions still needed, and people. For managers.
+"""The dashboard: progress, agreement, rates and rankings over time, questions still needed. For managers.
 
 Only the open section is computed, and redrawn by itself. Numbers that take long are computed in another process
 (`audit.ui.background_cache`), so that annotators' clicks do not wait for a manager's numbers.
@@ -15,7 +15,6 @@ from audit.annotation.accounts import Account, account_details
 from audit.annotation.answers import ORIGINS
 from audit.reports.dashboard_charts import (
     confusion_chart,
-    people_chart,
     progress_chart,
 )
 from audit.reports.words import percent
@@ -27,12 +26,10 @@ from audit.ui.dashboard_parts import (
     chart,
     download_buttons,
     heading,
-    minute_of,
     table,
     tiles,
 )
 from audit.ui.language import (
-    in_language,
     label_name,
     language_name,
     plain,
@@ -117,50 +114,6 @@ def _pairs(report: dict[str, Any]) -> None:
 
 def _coefficient_name(name: str) -> str:
     return text_or(f"coefficient.{name}", name)
-
-
-# The people who judge: how much, how fast, and how often their answer was the settled one.
-
-PEOPLE_COLUMNS = (
-    "name",
-    "role",
-    "judgements",
-    "today",
-    "seconds",
-    "unsure_share",
-    "settled",
-    "agreed_share",
-    "languages",
-    "seen_at",
-)
-
-
-def people_section(engine: Engine, account: Account, study: int | None) -> None:
-    """A table and a chart of judgements. No ranking: the pace is for planning, not for comparing people."""
-    answer = computed_with_freshness(engine, "people", {"by": account.id, "study": study}, "people")
-    # Somebody may open the app without judging anything; no other number changes then.
-    last_seen = {entry.name: entry.seen_at for entry in account_details(engine, by=account.id)}
-    st.caption(t("dashboard.people_legend"))
-    rows = [
-        person
-        | {
-            "role": in_language(t(f"role.{person['role']}"), t("accounts.disabled") if person["disabled"] else ""),
-            "seen_at": minute_of(seen_at.isoformat()) if (seen_at := last_seen.get(person["name"])) else None,
-            "languages": ", ".join(person["languages"]),
-        }
-        for person in answer.value
-    ]
-    table("people", rows, PEOPLE_COLUMNS)
-    numbers = t("list.semicolon").join(f"{row['name']} {row['judgements']}" for row in rows)
-    picture = chart(
-        "people",
-        (study, answer.state),
-        lambda palette: people_chart(answer.value, palette),
-        t("dashboard.people_alt", numbers=numbers),
-    )
-    if picture is None:
-        st.info(t("dashboard.nobody_judged"), icon=":material/info:")
-    download_buttons("annotators", rows, PEOPLE_COLUMNS, [("people_picture", picture)])
 
 
 # Progress: totals, pace, and every cell.
@@ -259,7 +212,6 @@ ROLES = ("manager",)
 SECTIONS: dict[str, Callable[[Engine, Account, int | None], None]] = {
     "progress": progress_section,
     "agreement": agreement_section,
-    "people": people_section,
 }
 TAB = "dashboard-tab"
 

@@ -72,8 +72,7 @@ def test_an_empty_database_says_what_comes_next(tmp_path: Path, monkeypatch: Any
     if section == "progress":
         assert text_in(language, "cells.no_studies").lower() in messages.lower()
     else:
-        name = {"agreement": "no_agreement", "people": "nobody_judged"}[section]
-        assert text_in(language, f"dashboard.{name}") in messages
+        assert text_in(language, "dashboard.no_agreement") in messages
 
 
 def test_the_totals_and_the_cells_are_those_of_the_database(disagreeing: Prepared) -> None:
@@ -88,7 +87,7 @@ def test_the_totals_and_the_cells_are_those_of_the_database(disagreeing: Prepare
 
 
 def test_who_is_no_manager_any_more_is_kept_out(disagreeing: Prepared) -> None:
-    app = dashboard(disagreeing, "people")
+    app = dashboard(disagreeing, "agreement")
     add_account(disagreeing.engine, "other", "manager", "a long password")
     disable_account(disagreeing.engine, "boss")
     app.run()
