@@ -88,11 +88,11 @@ def _row(entry: Entry, names: Mapping[int, str], studies: Mapping[int, str]) -> 
 
 def _detail(detail: Mapping[str, Any], names: Mapping[int, str], studies: Mapping[int, str]) -> str:
     """The details of an entry as they are stored, with accounts and studies by name."""
-    by_name = {"account": names, "assigned": studies}
-    parts = []
-    for key, value in detail.items():
-        values = value if isinstance(value, list) else [value]
-        said = [str(by_name[key].get(id, id)) if key in by_name and isinstance(id, int) else id for id in values]
-        shown = said if isinstance(value, list) else said[0]
-        parts.append(f"{key}: {shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False)}")
-    return "; ".join(parts)
+    named = {key: _named(value, {"account": names, "assigned": studies}.get(key, {})) for key, value in detail.items()}
+    return "; ".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in named.items())
+
+
+def _named(value: Any, names: Mapping[int, str]) -> Any:
+    if isinstance(value, list):
+        return [_named(part, names) for part in value]
+    return names.get(value, value) if isinstance(value, int) else value

@@ -174,6 +174,7 @@ def test_hidden_questions_are_of_the_kind_around_them(where):
             assert asked == next(other for of, other in told[place:] if of == 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [1, 4])
 def test_hidden_questions_come_between_texts_and_their_share_is_reached(tmp_path, length):
     people, questions = 6, 80

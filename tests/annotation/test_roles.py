@@ -124,6 +124,7 @@ def test_every_function_says_for_which_account(function: Callable[..., Any]) -> 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 @pytest.mark.parametrize("who", ["gone", "nobody"])
 def test_a_disabled_account_and_one_that_is_none_change_and_see_nothing(world, content, function, who) -> None:
@@ -135,6 +136,7 @@ def test_a_disabled_account_and_one_that_is_none_change_and_see_nothing(world, c
     assert content(engine) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "function",
     [function for function in FUNCTIONS if function.__name__ not in FOR_ANNOTATORS],

@@ -85,6 +85,7 @@ def test_every_route_has_an_entry_and_names_its_role() -> None:
         assert route.path_regex.fullmatch(REQUESTS[name].path), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REQUESTS)
 def test_a_role_that_may_not_is_refused_and_changes_nothing(world: World, content, name: str) -> None:
     asked = REQUESTS[name]
@@ -99,6 +100,7 @@ def test_a_role_that_may_not_is_refused_and_changes_nothing(world: World, conten
             assert content(world.engine) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REQUESTS)
 def test_nobody_without_a_token_that_is_valid_gets_anything(world: World, content, name: str) -> None:
     end_tokens(world.engine, world.accounts["mia"].id)

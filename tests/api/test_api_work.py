@@ -79,6 +79,7 @@ def test_the_same_on_postgresql(postgres_url: str) -> None:
     fetch(world, left)
 
 
+@pytest.mark.slow
 def test_the_report_of_a_study_is_its_own(world: World) -> None:
     """Texts and answers of another study change nothing in it."""
     from small_corpus import SmallCorpus

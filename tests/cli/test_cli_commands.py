@@ -120,6 +120,7 @@ def test_systems_and_corpora_list_what_there_is(answered):
         assert row["available"] or row["needs"]
 
 
+@pytest.mark.slow
 def test_the_way_from_run_to_report(answered, run_of, capsys):
     ran = run_of()
     assert {"study", "sources", "groups", "checks", "executed", "stored", "failed", "left"} <= set(ran)
@@ -179,6 +180,7 @@ def test_the_way_from_run_to_report(answered, run_of, capsys):
     assert {cell["judged"] for cell in people["cells"]} == {0}
 
 
+@pytest.mark.slow
 def test_what_a_system_prints_does_not_reach_stdout(tmp_path, reviews):
     """In processes of its own, as nothing else shows what reaches the real stdout."""
     (tmp_path / "loud.py").write_text(

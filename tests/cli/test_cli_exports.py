@@ -21,6 +21,7 @@ def call(capsys):
     return run
 
 
+@pytest.mark.slow
 def test_there_and_back(call, judged, tmp_path):
     status, made, _ = call("export", "--db", judged, "--out", tmp_path / "one")
     assert (status, made["pseudonymised"], made["documents"]) == (0, False, ["report.json", "agreement.json"])

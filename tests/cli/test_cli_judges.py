@@ -65,6 +65,7 @@ def out(capsys, *arguments):
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_a_judge_is_asked_measured_and_used(where, tmp_path, capsys):
     asked = out(
         capsys, "judge", "ask", "--with", "referees:judge", "--variants", "labels", "--everything", "--db", where

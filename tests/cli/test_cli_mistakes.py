@@ -114,6 +114,7 @@ def test_what_a_database_does_not_have_is_named(ran, mistake):
     )
 
 
+@pytest.mark.slow
 def test_a_report_that_cannot_be_written_says_where(ran, mistake):
     assert "cannot write absent/out.html: No such file or directory" in mistake(
         "report", "--db", "a.db", "--html", "absent/out.html"

@@ -35,6 +35,7 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", CALLS)
 def test_a_command_answers_with_its_tables(call, folder, capsys, monkeypatch):
     monkeypatch.chdir(folder)

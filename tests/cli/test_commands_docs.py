@@ -11,6 +11,8 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
+
 from audit.cli import application, main
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -92,6 +94,7 @@ def shape(value, deep=DEEP):
     return None
 
 
+@pytest.mark.slow
 def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monkeypatch):
     (tmp_path / "reviews.csv").write_text("text,gold\nIt is good.,positive\nIt is bad.,negative", encoding="utf-8")
     group = {"relation": "X", "system": "a", "source": "S.", "follow_ups": ["F."], "outputs": ["positive", "positive"]}

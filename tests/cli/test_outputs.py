@@ -85,12 +85,14 @@ def test_any_encoding_of_the_output(here, encoding):
     assert rb"unknown task '\u7535'" in err
 
 
+@pytest.mark.slow
 @posix
 def test_json_in_any_encoding(here):
     _, out, _ = shell("audit rerank totals.csv --json", PYTHONIOENCODING="ascii")
     assert json.loads(out.decode("ascii"))["cells"][0]["relation"] == "MR 电1 😀"
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize(
     ("command", "status", "says"),

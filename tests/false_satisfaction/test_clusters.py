@@ -53,6 +53,7 @@ def test_documents_widen_what_is_said_of_texts_to_come(tmp_path):
     assert (before["mcnemar_p"] is None, after["mcnemar_p"]) == (False, None)
 
 
+@pytest.mark.slow
 def test_documents_widen_bounds_as_well(tmp_path):
     """Gold of sources alone, under a relation that carries nothing: false groups are known, no true one is."""
     for name in ("alone", "together"):

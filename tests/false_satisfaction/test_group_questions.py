@@ -227,6 +227,7 @@ def test_browsing_says_whether_the_relation_holds(judged):
     }
 
 
+@pytest.mark.slow
 def test_the_report_says_where_the_relation_does_not_hold_and_what_violations_are_then_worth(build):
     """Worked by hand: system a violates V1 to V4, and the relation does not hold in V1, V2, S1 and S3."""
     rows = [row(f"S{n}", f"S{n} x", ["positive", "positive"], gold="positive") for n in range(1, 7)]

@@ -75,6 +75,7 @@ def calls(pytester):
     return pytester.path.joinpath("calls.txt").read_text().splitlines()
 
 
+@pytest.mark.slow
 def test_a_relation_is_a_test_and_a_failure_shows_groups(tests):
     result = run(tests, "--audit-db", "kept.db")
     result.assert_outcomes(passed=2, failed=1, skipped=1)
@@ -136,6 +137,7 @@ def test_alone(audit_study):
 """
 
 
+@pytest.mark.slow
 def test_a_family_is_one_test_and_the_fixtures_report_is_of_its_own_run(pytester):
     pytester.makepyfile(test_families=FAMILY)
     result = run(pytester)
@@ -181,6 +183,7 @@ def test_a_failure_has_the_genuine_rate_where_somebody_judged():
     assert "genuine, by 8 judged groups: 50.0 % [" in _failure(check, 0.0)
 
 
+@pytest.mark.slow
 def test_another_version_of_a_relation_in_the_same_database_is_another_test(tests):
     run(tests, "--audit-db", "kept.db", "-k", "NONE").assert_outcomes(skipped=1, deselected=3)
     changed = TESTS.replace('"Applies nowhere."', "return text.lower()")
@@ -205,6 +208,7 @@ def test_product(text):
 """
 
 
+@pytest.mark.slow
 def test_a_product_that_broke_fails_although_outputs_are_kept(pytester):
     def tested(product=PRODUCT, model="good", more=""):
         pytester.path.joinpath("product.py").write_text(product)

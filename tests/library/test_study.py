@@ -75,6 +75,7 @@ def test_where_gold_alone_answers_what_it_can_settle_is_drawn():
     assert by_label.cells[0].judged == 60
 
 
+@pytest.mark.slow
 def test_the_report_of_a_stored_study_is_the_same_when_it_is_opened(tmp_path: Path):
     store = tmp_path / "films.db"
     study = audit.run(FILMS, {"words": by_keyword}, ["MR3.1"], store=store, progress=False)
@@ -138,6 +139,7 @@ def test_pairs_are_answered_by_their_texts():
         study.answer(swapped.assign(label="zero", annotator="eve"))
 
 
+@pytest.mark.slow
 def test_a_run_and_a_report_count_the_groups_that_need_a_score_which_a_system_does_not_return():
     study = audit.run(FILMS, ["vader", by_keyword], ["MR1.4", "MR3.1"], progress=False)
     (note,) = study.ran.inapplicable

@@ -73,6 +73,7 @@ def checked(engine, number=None):
     return engine
 
 
+@pytest.mark.slow
 def test_carry_error_of_all_follow_ups(engine):
     report = study_report(sampled(engine, follow_ups=1.0))
     carry = report["relations"][0]["carry"]
@@ -122,6 +123,7 @@ def test_what_was_not_measured_is_said(engine):
     assert json.loads(json.dumps(report, allow_nan=False)) == report
 
 
+@pytest.mark.slow
 def test_spot_checks_of_all_answers_give_the_checked_rate(engine):
     report = study_report(checked(sampled(engine, answers=1.0)), target="corpus")
     cell = report["cells"][0]

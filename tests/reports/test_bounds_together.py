@@ -70,6 +70,7 @@ def test_one_cell_together_is_the_cell(target, documents):
         assert {name: roll_up[name] for name in BOUNDS} == pytest.approx({name: alone[name] for name in BOUNDS})
 
 
+@pytest.mark.slow
 def test_documents_and_shared_sources_widen_the_interval():
     cells = [cell(f"MR1.{at}", 300, 100, 60, 12, 24) for at in (1, 2, 3)]
     alone = build_report(pd.DataFrame(cells), {})  # as if cells shared nothing

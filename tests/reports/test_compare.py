@@ -74,6 +74,7 @@ def test_the_document_counts_what_changed(stored):
     assert all(len(line) <= 100 for line in lines(document))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["corpus", "population"])
 def test_it_prints_the_number_of_the_report(tmp_path, toy_corpus, target):
     """For every two of four systems, and every relation: the pairs of the report, to the last digit."""

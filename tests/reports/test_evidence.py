@@ -31,6 +31,7 @@ def interrupt(monkeypatch, module, section, where):
     return calls
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("section", ["comparisons", "named_falses", "signature", "plan_adherence"])
 def test_an_answer_between_two_sections_changes_nothing_in_that_report(judged, section, monkeypatch):
     from audit.reports.study import study_report

@@ -46,6 +46,7 @@ def database(own, toy_relations, tmp_path):
     return where, engine, people
 
 
+@pytest.mark.slow
 def test_every_place_says_the_same_number_of_open_questions(database):
     where, engine, people = database
     with engine.connect() as connection:

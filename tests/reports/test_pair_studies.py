@@ -74,6 +74,7 @@ def test_agreement_on_outputs(judged):
     assert (agreement["task"], agreement["kind"]) == ("summarization", "pair")
 
 
+@pytest.mark.slow
 def test_an_export_comes_back_and_replays_the_same(judged, tmp_path):
     export(judged, tmp_path / "out")
     assert replay(tmp_path / "out").equal

@@ -89,6 +89,7 @@ def by_hand(engine, counted, relation, system):
     return (judged["state"] == State.FALSE).to_numpy(int), sample, np.array(list(proxies.values()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [("disagreement",), ("low_confidence", "length"), ("length", "disagreement")])
 def test_every_cell_is_what_prediction_powered_says(real, names):
     _, engine = real

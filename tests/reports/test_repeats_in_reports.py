@@ -77,6 +77,7 @@ def cells(entry):
     return {(cell["relation"], cell["system"].rpartition(":")[2]): cell for cell in entry["cells"]}
 
 
+@pytest.mark.slow
 def test_contradictions_are_told_apart_from_violations(toy_corpus, specs, relations):
     engine = made(toy_corpus(), specs("steady", "swaying", "shaken"), relations, Repeats(3))
     report = study_report(engine)

@@ -117,6 +117,7 @@ def test_charts_say_the_numbers():
     assert words.startswith("Satisfaction rates of MR1.1. hiv4: ")
 
 
+@pytest.mark.slow
 def test_charts_of_a_report_are_what_vega_lite_knows(monkeypatch):
     """They are made without Altair's check, which takes long; here it is made, of every chart of a file."""
     checked = []
@@ -129,6 +130,7 @@ def test_charts_of_a_report_are_what_vega_lite_knows(monkeypatch):
     assert to_html(fake(relations=2)).count('<svg class="chart"') == len(checked) > 5
 
 
+@pytest.mark.slow
 def test_html_is_whole_and_self_contained():
     report = fake()
     html = to_html(report)

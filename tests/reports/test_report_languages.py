@@ -111,6 +111,7 @@ def english_words(text):
     return {word for word in re.findall(r"[A-Za-z]{3,}", text) if word.lower() not in DATA}
 
 
+@pytest.mark.slow
 def test_nothing_in_a_chinese_page_is_english_but_data(report):
     page = to_html(report, "zh")
     body = page[page.index("<body>") : page.index("<details><summary>完整内容")]

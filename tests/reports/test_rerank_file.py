@@ -21,6 +21,7 @@ def rank(tmp_path, content, **options):
     return rerank(path, **options)
 
 
+@pytest.mark.slow
 @needs_paper
 @pytest.mark.parametrize(
     ("relation", "genuine"),

@@ -235,6 +235,7 @@ def many(divided):
     return document
 
 
+@pytest.mark.slow
 def test_the_slice_that_is_harder_is_the_worst(many):
     found = [test for test in many["slice_tests"]["tests"] if test["found"]]
     assert {(test["by"], test["slice"]) for test in found} == {("negation", "yes")}

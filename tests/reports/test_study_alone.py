@@ -48,6 +48,7 @@ def engine(own, toy_relations, tmp_path):
     return opened
 
 
+@pytest.mark.slow
 def test_another_study_and_its_answers_change_nothing_of_a_study(engine, own, toy_relations):
     before = all_of(engine, 1)
     assert [entry["p_best"] for entry in before["report"]["relations"][0]["ranking"] if entry["p_best"]]
@@ -69,6 +70,7 @@ def test_another_study_and_its_answers_change_nothing_of_a_study(engine, own, to
     assert all_of(engine, 1) == before
 
 
+@pytest.mark.slow
 def test_a_report_of_all_studies_ranks_the_systems_of_each_as_its_own_report_does(engine, own, toy_relations):
     run(engine, films("play", THREE), own.specs("calm", "nervous"), toy_relations[:2], InProcess())
     draw_all(engine, SampleRequest(Size(per_relation=40)), study=2)

@@ -233,6 +233,7 @@ def test_the_input_that_costs_a_process_its_life_or_its_time_is_the_only_error(f
     assert all(outputs(engine, spec) == outputs(engine, healthy) for spec in specs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", [lambda: Processes(2), InProcess])
 def test_what_is_raised_or_returned_in_error_is_stored_and_tried_again(faulty, toy_corpus, relations, engine, executor):
     specs, (healthy,) = faulty.specs(*WRONG), faulty.specs("healthy")

@@ -156,6 +156,7 @@ def test_the_majority_is_a_system_of_its_own_made_of_the_same_calls(moody, toy_c
     assert (again.counts.executed, again.counts.checks) == (0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("take", ["first", "majority"])
 @pytest.mark.parametrize("batches", [1, 4, 7, 12])
 def test_a_run_that_is_broken_off_asks_nothing_twice(moody, toy_corpus, toy_relations, tmp_path, take, batches):

@@ -113,6 +113,7 @@ def test_what_failed_is_executed_once_more_and_nothing_else_is(flaky, toy_corpus
     assert (done.counts.checks, flaky.executed()) == (0, set())
 
 
+@pytest.mark.slow
 def test_in_the_end_all_is_as_if_nothing_had_ever_failed(flaky, toy_corpus, toy_relations, engine):
     run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess())
     draw_all(engine, SampleRequest(Size(per_relation=5)))

@@ -11,6 +11,7 @@ from audit.store import open_store, table_of, tables
 from audit.studies.jobs import STEPS, carry_out
 
 
+@pytest.mark.slow
 def test_it_is_the_same_as_the_single_commands(engine, plan, content, tmp_path, capsys):
     films = plan(sample__per_relation=4, sample__audit_answers=0.2, judging__annotators=3, judging__gold=True)
     heard = []
@@ -38,6 +39,7 @@ def test_doing_it_again_changes_nothing(engine, plan, content):
     assert (again.ran.counts.executed, again.drawn.added, again.gold.added) == (0, 0, 0)
 
 
+@pytest.mark.slow
 def test_broken_off_anywhere_it_ends_with_the_same_report(plan, tmp_path):
     class Broken(Exception):
         pass
@@ -70,6 +72,7 @@ def test_settings_are_the_plans(engine, plan, people):
     assert (entry["annotator_id"], entry["detail"]["name"]) == (people["boss"], "repeat_share")
 
 
+@pytest.mark.slow
 def test_gold_of_one_plan_answers_no_question_of_another(engine, plan):
     with InProcess() as executor:
         people = carry_out(engine, plan(judging__gold=False), executor)

@@ -76,6 +76,7 @@ documents = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(documents)
 def test_a_plan_written_as_toml_reads_as_the_same_plan(document):

@@ -38,6 +38,7 @@ def named(engine, plan):
     return work
 
 
+@pytest.mark.slow
 def test_named_before_the_first_answer_it_is_tested_by_itself_in_every_form(named):
     study = named("textblob", "hiv4")
     answer_with_gold(study)
@@ -57,6 +58,7 @@ def test_named_before_the_first_answer_it_is_tested_by_itself_in_every_form(name
     assert primary_lines(report, "zh")[0].startswith("研究 1 的主要比较")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turned", [False, True])
 def test_under_one_relation_it_is_that_pair_unadjusted(named, turned):
     pair = ["textblob", "hiv4"][:: -1 if turned else 1]
@@ -80,6 +82,7 @@ def test_under_one_relation_it_is_that_pair_unadjusted(named, turned):
     assert min(compared["p_holm"] for compared in rest) >= entry["p"]
 
 
+@pytest.mark.slow
 def test_frozen_after_an_answer_it_is_one_of_the_others(named):
     study = named("textblob", "hiv4", frozen=False)
     answer_with_gold(study)
@@ -96,6 +99,7 @@ def test_frozen_after_an_answer_it_is_one_of_the_others(named):
     assert line.endswith("so it is adjusted like all others.")
 
 
+@pytest.mark.slow
 def test_before_it_can_be_tested_nothing_else_is_sure(named):
     study = named("textblob", "hiv4")
     answer_with_gold(study)
@@ -122,6 +126,7 @@ def test_mistakes_in_a_plan_name_their_key(plan, key, value, says):
         plan(**{key: value})
 
 
+@pytest.mark.slow
 def test_a_replay_of_an_export_has_it_too(named, tmp_path):
     study = named("textblob", "hiv4")
     answer_with_gold(study)

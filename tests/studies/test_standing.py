@@ -44,6 +44,7 @@ def deviations(engine, **how):
     return {deviation["key"]: (deviation["planned"], deviation["found"]) for deviation in entry["deviates"]}
 
 
+@pytest.mark.slow
 def test_a_study_without_a_plan_has_nothing_to_say_of_one(engine, plan):
     with InProcess() as executor:
         carry_out(engine, plan(), executor)
@@ -52,6 +53,7 @@ def test_a_study_without_a_plan_has_nothing_to_say_of_one(engine, plan):
     assert study_report(engine)["plan"] == []
 
 
+@pytest.mark.slow
 def test_a_plan_that_was_frozen_first_and_kept(engine, done, people):
     done()
     judged(engine, people["ann"], 3)
@@ -68,6 +70,7 @@ def test_a_plan_that_was_frozen_first_and_kept(engine, done, people):
     assert line in " ".join(to_terminal(report).split())
 
 
+@pytest.mark.slow
 def test_what_was_changed_after_it_was_frozen(engine, done, plan, people):
     done()
     judged(engine, people["ann"], 1)
@@ -86,6 +89,7 @@ def test_what_was_changed_after_it_was_frozen(engine, done, plan, people):
     ]
 
 
+@pytest.mark.slow
 def test_a_plan_that_was_frozen_after_the_first_judgement(engine, plan, people):
     set_plan(engine, plan())
     with InProcess() as executor:
@@ -102,6 +106,7 @@ def test_a_plan_that_was_frozen_after_the_first_judgement(engine, plan, people):
     assert plan_lines(report) == [f"Study 1, plan films: {how}."]
 
 
+@pytest.mark.slow
 def test_a_run_and_a_sample_that_are_otherwise(engine, done):
     done(study__systems=["vader", "textblob"])
     corpus = get_corpus("rotten-tomatoes")

@@ -141,6 +141,7 @@ def file(folder, text, name="model.toml"):
 # Tasks
 
 
+@pytest.mark.slow
 def test_a_directory_says_its_task_and_labels(moods):
     system = get_system(f"transformers:{moods}")
     system.prepare()

@@ -1,7 +1,6 @@
 """Skip, flag, undo of several, guideline and pace, through the app itself, in both languages."""
 
 import re
-from datetime import timedelta
 
 import pytest
 from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app, rows
@@ -12,14 +11,13 @@ from audit.annotation.guidelines import Guideline, guideline_of
 from audit.annotation.sign_in import end_logins
 from audit.judging import judgements
 from audit.store import tables
-from audit.ui import annotate, question
+from audit.ui import question
 from audit.ui.language import text_in
 
 
 @pytest.fixture(autouse=True)
 def _no_waiting(no_waiting: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor is a pace kept for half a minute."""
-    monkeypatch.setattr(annotate, "PACE_MAX_AGE", timedelta(0))
 
 
 def said(app: AppTest) -> str:

@@ -33,6 +33,7 @@ def judged(prepared: Prepared) -> None:
             judge(prepared.engine, account.id, shown.id, answer, shown_at=tables.now())
 
 
+@pytest.mark.slow
 @in_both
 def test_annotators_with_a_dash_where_too_little_is_known(
     prepared: Prepared, opened: Callable[..., AppTest], language: str

@@ -22,6 +22,7 @@ def results(prepared: Prepared, tab: str = "relations", language: str = "en") ->
     return go(app, "results")
 
 
+@pytest.mark.slow
 def test_what_is_chosen_is_said_beside_the_numbers_and_kept_on_other_pages(judged: Prepared) -> None:
     app = results(judged)
     assert "for the population of this corpus; any difference counts. Answers of people and gold." in said(app).replace(

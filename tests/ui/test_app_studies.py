@@ -41,6 +41,7 @@ def button(app: AppTest, key: str):
     return next(button for button in app.button if str(button.key).startswith(key))
 
 
+@pytest.mark.slow
 def test_a_plan_by_the_form(prepared: Prepared) -> None:
     app = page(prepared, "new")
     assert not app.exception

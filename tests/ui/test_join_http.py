@@ -124,6 +124,7 @@ def test_thirty_people_join_by_one_link_at_once(new: New) -> None:
     assert answers == [303] * 30
 
 
+@pytest.mark.slow
 def test_a_new_password_by_a_link(new: New) -> None:
     add_account(new.engine, "forgetful", "annotator", PASSWORD)
     link = f"{new.address}/join/{password_link(new.engine, 'forgetful')}"

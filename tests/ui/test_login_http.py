@@ -148,6 +148,7 @@ def test_the_password_is_changed_and_the_other_browsers_are_out(served: Served, 
     set_password(served.engine, "ann", PASSWORD)
 
 
+@pytest.mark.slow
 def test_secrets_are_in_no_log(served: Served) -> None:
     printed = served.log.read_text(encoding="utf-8")
     assert "Traceback" not in printed

@@ -26,6 +26,7 @@ def changed(name, *texts, task="classification", seed="1"):
     return follow_ups[0].texts if follow_ups else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("perturb", "text", "new"),
     [

@@ -71,6 +71,7 @@ def test_a_tagger_is_made_once_and_has_a_version():
     assert version_of("jieba") == f"jieba 0.42.1, rules {taggers.RULES}"
 
 
+@pytest.mark.slow
 def test_jieba_says_nothing_on_its_own():
     code = "from audit.packs.chinese.taggers import chinese; chinese('我来了')"
     done = subprocess.run([sys.executable, "-W", "default", "-c", code], capture_output=True, text=True, check=True)

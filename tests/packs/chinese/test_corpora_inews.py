@@ -106,6 +106,7 @@ def test_an_absent_package_names_the_line_that_installs_it(monkeypatch: pytest.M
         list(corpus.rows())
 
 
+@pytest.mark.slow
 @REAL
 def test_the_real_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))

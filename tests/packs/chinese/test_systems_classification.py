@@ -24,6 +24,7 @@ def texts(*contents):
     return [Input.of(text, language="zh") for text in contents]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_is_trained_once_and_says_so(small, capsys, kind):
     system = get_system(f"{kind}-inews")

@@ -37,6 +37,7 @@ def scores(name, *pairs):
     return [output.score for output in get_system(name).run([pair(*texts) for texts in pairs])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_unlike_texts_are_less_similar_than_like_ones(name):
     same, like, unlike = scores(name, (PAIRS[0][0],) * 2, PAIRS[0], PAIRS[2])

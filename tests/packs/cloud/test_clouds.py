@@ -303,6 +303,7 @@ def test_a_wrong_key_names_the_variable_and_is_not_shown(spec, tmp_path):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "kind", "reply"), [(n, *error) for n, recorded in ALL.items() for error in recorded.errors]
 )

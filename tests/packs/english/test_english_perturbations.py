@@ -91,6 +91,7 @@ def only(task, name, *texts, seed="1"):
     return made[0].texts if made else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ENGLISH, ids=named)
 def test_follow_ups_differ_are_repeatable_and_leave_other_texts_alone(relation):
     assert re.fullmatch(r"[A-Z].*; .*[a-z]\.", relation.summary)

@@ -182,6 +182,7 @@ _WORDS = words(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(sorted(_WORDS)), max_size=14).map(" ".join) | st.text(max_size=60))
 @settings(max_examples=150, deadline=None)
 def test_any_text_is_taken(text):

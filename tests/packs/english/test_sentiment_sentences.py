@@ -153,6 +153,7 @@ def test_checks_and_what_is_carried(names, kept, verdicts):
             assert relation.check([source, follow_up]).outcome is Outcome[outcome]
 
 
+@pytest.mark.slow
 @given(st.text(max_size=80), st.integers())
 @settings(max_examples=60, deadline=None)
 def test_any_text_is_taken(text, seed):

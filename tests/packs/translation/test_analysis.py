@@ -141,6 +141,7 @@ def test_adjusted_p_and_subsets_of_the_study():
     assert found == {"bing": "a", "google": "a", "youdao": "b"}
 
 
+@pytest.mark.slow
 @given(st.sets(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1), st.integers(0, 99))
 def test_a_mean_is_known_where_all_its_cells_are(cells, seed):
     rng = np.random.default_rng(seed)
@@ -190,6 +191,7 @@ def test_cells_by_hand(tmp_path):
         choose(read_chains(tmp_path / "chains.csv"), target=["xx"])
 
 
+@pytest.mark.slow
 def test_all_recorded_scores_of_the_study_are_met(recorded):
     report = pivots_tables(recorded)
     assert report.tables["recorded"].frame[["pairs", "met"]].to_numpy().tolist() == [[3752, 3752]] * 3
@@ -204,6 +206,7 @@ def letters(report, factor):
     return {row.level: row.subset for row in means[means["factor"] == factor].itertuples()}
 
 
+@pytest.mark.slow
 def test_what_the_study_finds(recorded):
     asian = pivots_tables(choose(recorded, target=["zh", "ja"]))
     assert letters(asian, "system") == {"bing": "a", "google": "b", "youdao": "c"}
@@ -272,6 +275,7 @@ def test_rates_at_another_bound_are_those_of_another_run(engine, folder, monkeyp
     again.dispose()
 
 
+@pytest.mark.slow
 def test_balanced_means_are_plain_means(engine):
     report = means_tables(engine, "RTT")
     values = verdict_values(engine, relations=["RTT"])

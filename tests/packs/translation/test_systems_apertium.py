@@ -58,6 +58,7 @@ def test_pairs_chains_and_what_it_says_of_itself():
     assert (again.version, again.settings) == (system.version, system.settings)
 
 
+@pytest.mark.slow
 @needs_apertium
 def test_known_translations_into_three_languages():
     # The answers are Apertium 3.8.3's own (Debian 12), read by us: rough but right.

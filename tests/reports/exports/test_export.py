@@ -33,6 +33,7 @@ def read(path):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_the_import_of_an_export_is_the_same_database(judged, tmp_path, content):
     engine = open_store(judged)
     exported = export(engine, tmp_path / "one")
@@ -97,6 +98,7 @@ def test_the_manifest_says_what_every_column_is(exported):
     assert b"argon2" not in b"".join(contents(exported).values())
 
 
+@pytest.mark.slow
 def test_nothing_of_people_is_in_a_pseudonymised_export(judged, tmp_path, content):
     engine = open_store(judged)
     before = content(engine)

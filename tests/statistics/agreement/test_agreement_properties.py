@@ -90,6 +90,7 @@ def test_numbers_may_be_moved_and_stretched(rows):
     assert plain == pytest.approx(moved, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(tables())
 @settings(max_examples=40)
 def test_everything_is_a_number_with_its_interval_or_says_why(rows):
@@ -107,6 +108,7 @@ def test_everything_is_a_number_with_its_interval_or_says_why(rows):
             assert coefficient.high <= 1 + 1e-9
 
 
+@pytest.mark.slow
 @given(tables())
 @settings(max_examples=40)
 def test_agreeing_everywhere_is_one(rows):
@@ -115,6 +117,7 @@ def test_agreeing_everywhere_is_one(rows):
         assert estimate is None or estimate == pytest.approx(1)
 
 
+@pytest.mark.slow
 @given(tables())
 @settings(max_examples=40)
 def test_the_matrix_has_what_each_pair_alone_has(rows):
