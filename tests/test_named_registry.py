@@ -133,6 +133,7 @@ def test_a_corpus_that_cannot_be_made_is_one_sentence(kept, body, problem):
         get_corpus("three")
 
 
+@pytest.mark.slow
 def test_a_broken_plugin_of_the_environment_takes_no_other_down(tmp_path):
     module(tmp_path, "plugin_bad", "1 / 0")
     module(tmp_path, "plugin_good", CALM)

@@ -10,6 +10,7 @@ from audit.reports.study import study_report
 from audit.store import open_store, table_of, tables
 
 
+@pytest.mark.slow
 def test_the_name_goes_and_the_answers_stay(judged, content):
     engine = open_store(judged)
     before, report = content(engine), study_report(engine)

@@ -145,6 +145,7 @@ def rows_of(engine, *columns):
         return [tuple(row) for row in connection.execute(select(*columns).order_by(*columns))]
 
 
+@pytest.mark.slow
 def test_a_kind_lasts_for_a_block_and_then_the_most_wanted_comes(where):
     engine = filled(where, 60, 2)
     groups = add_groups(engine, 40, lambda place: place + 1)
@@ -159,6 +160,7 @@ def test_a_kind_lasts_for_a_block_and_then_the_most_wanted_comes(where):
 # Hidden questions cannot be told from the others.
 
 
+@pytest.mark.slow
 def test_hidden_questions_are_of_the_kind_around_them(where):
     """All lone texts among groups were hidden ones."""
     engine = filled(where, 40, 2)

@@ -118,6 +118,7 @@ def test_nobody_without_a_token_that_is_valid_gets_anything(world: World, conten
     assert content(world.engine) == before
 
 
+@pytest.mark.slow
 def test_a_token_is_bounded_by_its_role_and_its_account(world: World) -> None:
     for role in ALL_ROLES:
         world.tokens[role] = make_token(world.engine, world.accounts["mia"].id, role)
@@ -128,6 +129,7 @@ def test_a_token_is_bounded_by_its_role_and_its_account(world: World) -> None:
     assert world.ask("annotator", "GET", "/me")["role"] == "annotator"
 
 
+@pytest.mark.slow
 def test_an_annotator_sees_no_system_no_output_and_no_name(world: World, monkeypatch) -> None:
     seen: list[str] = []
     original = world.client.request

@@ -3,11 +3,13 @@
 import io
 import zipfile
 
+import pytest
 from api_world import World, judge_all
 
 from audit.reports.exports.downloads import backup_file
 
 
+@pytest.mark.slow
 def test_an_export_is_a_zip_file_without_secrets_and_by_default_without_names(world: World) -> None:
     judge_all(world, "ann")
     for body, named in ((None, False), ({"pseudonymise": False}, True)):

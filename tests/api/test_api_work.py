@@ -64,6 +64,7 @@ def fetch(world: World, answered: int) -> None:
     assert world.ask("mia", "GET", "/progress")["questions"]["open"] == 0
 
 
+@pytest.mark.slow
 def test_people_judge_an_adjudicator_decides_and_a_manager_fetches(world: World) -> None:
     left = world.ask("ann", "GET", "/queue")["left"]
     judge_and_decide(world)

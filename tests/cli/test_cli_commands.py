@@ -103,6 +103,7 @@ def test_one_relation_with_what_it_keeps_and_may_break(answered, capsys):
     assert "unknown relation 'titel-case'; did you mean 'title-case'?" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_systems_and_corpora_list_what_there_is(answered):
     systems, corpora = answered("systems"), answered("corpora")
     assert {"vader", "textblob", "hiv4", "tfidf-logreg"} <= {row["system"] for row in systems}

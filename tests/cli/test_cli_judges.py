@@ -106,6 +106,7 @@ def test_a_killed_command_goes_on_and_asks_nothing_twice(where, capsys):
     assert asked["asked"] == 40 - 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -88,6 +88,7 @@ def test_what_cannot_be_used_is_refused(written, lines, head, says):
         read_chains(written(*lines, head=head))
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(["a,S,fr,zh,x,y,,,", "b,S,fr,zh,x,,,,", "b,S,ko,zh,x&lt;,y,1,1,1", "c"]), min_size=1))
 def test_no_row_is_lost_unsaid(tmp_path_factory, lines):
     path = tmp_path_factory.mktemp("chains") / "chains.csv"

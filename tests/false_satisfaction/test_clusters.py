@@ -35,6 +35,7 @@ def report_of(path, cluster, relation="MR1.1", **options):
     return study_report(engine, **options)
 
 
+@pytest.mark.slow
 def test_documents_widen_what_is_said_of_texts_to_come(tmp_path):
     for name in ("alone", "together"):
         (tmp_path / name).mkdir()

@@ -149,6 +149,7 @@ def test_audits_of_follow_ups_change_nothing(build):
     assert cell.of_population.sum() == 20
 
 
+@pytest.mark.slow
 def test_a_report_with_a_judge_is_nearer_and_names_it(build):
     engine = world(build, 400, 60)
     asked(engine, labels(400, wrong=range(1, 400, 9)), everything=True)

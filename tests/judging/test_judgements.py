@@ -56,6 +56,7 @@ def test_bad_accounts_are_refused(engine, who, name, role, password, message):
     assert len(list_accounts(engine)) == len(who)
 
 
+@pytest.mark.slow
 def test_questions_come_in_the_order_of_their_priority(engine, who):
     shown = next_question(engine, who["ann"])
     assert shown.texts == (TEXTS[0],)

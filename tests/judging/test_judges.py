@@ -123,6 +123,7 @@ def test_a_part_of_each_list_is_asked(films):
     assert len(sources) == 6  # both cells have the same first six sources
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_a_system_under_test_is_refused(films):
     own = Simulated(everybody(), name="a")  # the system of the run
     with pytest.raises(Refused, match="the same model as the system under test a") as refused:

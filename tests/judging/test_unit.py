@@ -331,6 +331,7 @@ def test_an_answer_to_a_question_that_is_not_held_is_a_mistake_of_the_program(tm
     assert content(world.engine) == before
 
 
+@pytest.mark.slow
 def test_people_who_judge_at_once_leave_the_queue_that_their_answers_want(where, tmp_path):
     """Groups of a relation that carries nothing share follow-ups, so every answer touches others' questions."""
     films = [

@@ -59,6 +59,7 @@ def test_a_study_from_texts_to_report():
     assert study.questions().empty
 
 
+@pytest.mark.slow
 def test_where_gold_alone_answers_what_it_can_settle_is_drawn():
     shouted()
     texts = [(f"A good film, the {n}th.", "positive" if n % 10 else None) for n in range(60)]

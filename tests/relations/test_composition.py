@@ -218,6 +218,7 @@ carries = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.lists(carries, min_size=3, max_size=3), st.sampled_from(LABELS))
 def test_composing_is_associative(parts, answer):

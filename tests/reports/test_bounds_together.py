@@ -61,6 +61,7 @@ def test_sums_of_the_ends_worked_by_hand():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["corpus", "population"])
 @pytest.mark.parametrize("documents", [10**9, 6])
 def test_one_cell_together_is_the_cell(target, documents):

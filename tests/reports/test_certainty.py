@@ -143,6 +143,7 @@ def rows_of(relations, false):
     )
 
 
+@pytest.mark.slow
 def test_the_headline_tells_sure_changes_from_open_ones():
     report = build_report(rows_of(20, (22, 18)), {})
     totals = report["overall"]

@@ -125,6 +125,7 @@ def test_what_cannot_be_compared_is_told(several, old, new, says):
         compared(old, new, several)
 
 
+@pytest.mark.slow
 def test_groups_that_changed_are_drawn_and_counted_but_not_by_reports(stored):
     database = stored(versions())
     document = compared("old", "new", database, draw=4)

@@ -64,6 +64,7 @@ def test_a_narrow_system_leaves_the_others_as_they_are(tmp_path, design):
     assert {one["p_best"] for one in beside["ranking"]} == {None}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", ["shared", "informative"])
 def test_systems_that_share_nothing_have_an_order_where_they_can_be_compared(tmp_path, design):
     halves = {"x": range(200), "y": range(200), "z": range(200, 400)}
@@ -83,6 +84,7 @@ def test_a_chain_of_pairs_orders_systems_that_no_group_has_in_common(tmp_path):
     assert {one["p_best"] for one in relation["ranking"]} == {None}
 
 
+@pytest.mark.slow
 def test_three_systems_of_their_own_groups_are_not_one(tmp_path):
     apart = {"x": range(100), "y": range(100, 200), "z": range(200, 300)}
     report, relation = report_of(tmp_path, apart)

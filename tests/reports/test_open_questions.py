@@ -68,6 +68,7 @@ def test_every_place_says_the_same_number_of_open_questions(database):
         assert shown["audits"] == overall["audits_waiting"]
 
 
+@pytest.mark.slow
 def test_an_annotator_is_left_no_more_than_what_is_open_or_audited(database):
     _, engine, people = database
     with engine.connect() as connection:

@@ -41,6 +41,7 @@ def judged(study):
     return study
 
 
+@pytest.mark.slow
 def test_the_report_of_a_judged_study(judged):
     report = study_report(judged)
     rates = {cell["system"]: (cell["sr_observed"], cell["fs_rate"], cell["sr_genuine"]) for cell in report["cells"]}
@@ -89,6 +90,7 @@ def test_an_export_comes_back_and_replays_the_same(judged, tmp_path):
     assert summaries.said("last", summaries.TEXTS[0]) in history
 
 
+@pytest.mark.slow
 def test_a_run_of_own_systems_is_asked_about(tmp_path, monkeypatch):
     from small_corpus import SmallCorpus
 

@@ -117,6 +117,7 @@ def test_every_cell_is_what_prediction_powered_says(real, names):
     json.dumps(report, allow_nan=False)
 
 
+@pytest.mark.slow
 def test_without_proxies_nothing_but_the_new_names_is_new(real):
     _, engine = real
     report = study_report(engine, "gold", target="corpus")
@@ -136,6 +137,7 @@ def test_without_proxies_nothing_but_the_new_names_is_new(real):
         )
 
 
+@pytest.mark.slow
 def test_roll_ups_follow_the_estimates_and_comparisons_do_not(real):
     _, engine = real
     report = study_report(engine, "gold", proxies=["disagreement"])

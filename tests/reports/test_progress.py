@@ -15,6 +15,7 @@ from audit.reports.tables import sheet
 from audit.store import open_store
 
 
+@pytest.mark.slow
 def test_the_document_has_the_cells_of_the_report(judged):
     engine = open_store(judged)
     basis = evidence(engine)

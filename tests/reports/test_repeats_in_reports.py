@@ -130,6 +130,7 @@ def test_contradictions_are_told_apart_from_violations(toy_corpus, specs, relati
     assert "多数" not in to_html(report, "zh").partition("同一输入上的自相矛盾")[2][:3000]
 
 
+@pytest.mark.slow
 def test_the_rest_of_the_report_is_what_it_is_without_repeats(toy_corpus, specs, relations):
     once = study_report(made(toy_corpus(), specs("steady"), relations, Repeats()))
     often = study_report(made(toy_corpus(), specs("steady"), relations, Repeats(3)))

@@ -108,6 +108,7 @@ def settle(engine, judge):
         adjudicate(engine, judge, id["id"], ["neutral"], "", "slip")
 
 
+@pytest.mark.slow
 def test_only_the_beginning_in_which_each_has_a_cause_counts(engine):
     judge = add_account(engine, "ada", "adjudicator", "long enough").id
     settle(engine, judge)

@@ -77,6 +77,7 @@ class Page(HTMLParser):
         return [attributes for name, attributes in self.tags if name == tag]
 
 
+@pytest.mark.slow
 def test_terminal_fits_and_says_everything():
     report = fake()
     lines = to_terminal(report).splitlines()
@@ -157,6 +158,7 @@ def test_html_is_whole_and_self_contained():
     assert to_html(fake(2)) == to_html(fake(2))
 
 
+@pytest.mark.slow
 def test_names_cannot_become_markup():
     evil = "</svg><script>alert('1')</script>\"&"
     row = {"task": evil, "relation": evil, "system": evil, "study": evil, "corpus": evil}

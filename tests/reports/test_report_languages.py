@@ -125,6 +125,7 @@ def test_nothing_in_a_chinese_page_is_english_but_data(report):
     Page(page)  # every tag is closed
 
 
+@pytest.mark.slow
 def test_the_command_and_the_library_write_chinese(tmp_path: Path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     totals = pd.DataFrame([{"relation": "MR1", "system": "a", "sr_observed": 0.9, "fs_rate": 0.5}])

@@ -69,6 +69,7 @@ def test_gold_that_says_every_label_needs_no_such_line(report):
     assert lenient_text(whole) == ""
 
 
+@pytest.mark.slow
 def test_drawn_groups_are_read_once(report, monkeypatch):
     """A database of 10^5 groups, all judged, spent nearly half of a report on reading and settling them again."""
     engine, _ = report(TWO)

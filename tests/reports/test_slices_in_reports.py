@@ -270,6 +270,7 @@ def test_a_failing_function_changes_nothing_and_is_told(divided):
         study_report(divided, slices=[broken])
 
 
+@pytest.mark.slow
 def test_bounds_of_slices_are_those_of_their_groups(divided):
     # Nothing of half the draw is answered: the cells have bounds, and so have their slices.
     basis = evidence(divided, slicings=[find_slicing("negation")])

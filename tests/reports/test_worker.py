@@ -26,6 +26,7 @@ def ask(database, name, **values):
     return read_answer(answer_line(request_line(name, database, [1], values)))
 
 
+@pytest.mark.slow
 def test_the_report_is_the_report(judged):
     engine = open_store(judged)
     assert ask(judged, "report", **DEFAULTS) == study_report(engine)

@@ -49,6 +49,7 @@ def below(pid):
     return pids[1:]
 
 
+@pytest.mark.slow
 def test_a_job_that_ends_its_process_is_lost_and_the_others_are_not():
     others = [Double(number, seconds=0.02) for number in range(8)]
     with Processes(2) as executor:

@@ -174,6 +174,7 @@ def test_a_database_that_is_locked_for_too_long_is_one_sentence_and_the_run_can_
     assert held(content, database) == undisturbed
 
 
+@pytest.mark.slow
 def test_a_database_that_is_locked_from_the_start_is_waited_for(
     command, undisturbed, tmp_path, content, capsys, monkeypatch
 ):

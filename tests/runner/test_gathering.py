@@ -46,6 +46,7 @@ def ran(study, spec, where, executor=None):
     return engine, result.counts
 
 
+@pytest.mark.slow
 def test_it_begins_seldom_and_what_is_stored_is_the_same(study, tmp_path, content):
     quick = toy_translator.write(tmp_path, "toy_quick", pairs=PAIRS, spoils=0.1)
     toy_translator.write(tmp_path, "toy_slow", pairs=PAIRS, spoils=0.1)
@@ -62,6 +63,7 @@ def test_it_begins_seldom_and_what_is_stored_is_the_same(study, tmp_path, conten
     assert {call.split("\t")[0] for call in calls} <= {">".join(pair) for pair in PAIRS}
 
 
+@pytest.mark.slow
 def test_workers_and_a_second_run_find_the_same(study, tmp_path, content, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     toy_translator.write(tmp_path, "toy_both", pairs=PAIRS, spoils=0.1)

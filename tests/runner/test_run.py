@@ -82,6 +82,7 @@ def test_each_distinct_input_is_executed_once_per_system(own, toy_corpus, toy_re
     assert Counter(own.calls()).most_common(1)[0][1] == 1
 
 
+@pytest.mark.slow
 def test_a_later_relation_or_system_does_only_the_new_work(own, toy_corpus, toy_relations, engine, content):
     run(engine, toy_corpus(), own.specs("calm"), toy_relations[:1], InProcess())
     before = content(engine, "verdict", "group", "output")
@@ -182,6 +183,7 @@ def test_interrupted_at_any_batch_it_ends_as_if_undisturbed(own, toy_corpus, toy
     assert content(engine) == expected
 
 
+@pytest.mark.slow
 def test_processes_store_what_one_process_stores(own, tmp_path, toy_corpus, content):
     # Registered relations, since a toy relation is not pickled; the systems are made anew in each worker.
     relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]

@@ -67,6 +67,7 @@ def test_every_input_is_answered_once_with_as_many_requests_at_once_as_allowed(t
     assert server.connections <= 40
 
 
+@pytest.mark.slow
 def test_a_service_that_bears_less_than_allowed_gets_less_and_every_input_its_answer(tmp_path):
     """It says 429 whenever more than 4 requests are under way; 16 are allowed, and come together at first."""
     refused, come = [], together(16)

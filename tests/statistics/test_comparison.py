@@ -129,6 +129,7 @@ def test_what_was_judged_whole_has_no_p():
         assert None not in {pair.p for pair in common.differences("population", 0.95, 0.0)}
 
 
+@pytest.mark.slow
 def test_close_systems_are_not_said_to_be_best_more_often_than_they_are():
     """P .50-.80 came true in .48 of these worlds before, and .65-.80 in .42."""
     rows = close_rows(60, "shared", 150)

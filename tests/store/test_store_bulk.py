@@ -160,6 +160,7 @@ def stored_as_expected(engine, model, first, second):
             transaction.rollback()
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(1, 5), written)
 def test_any_rows_come_back_equal_however_they_are_given(monkeypatch, referred, at_once, rows):

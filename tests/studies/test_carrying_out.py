@@ -30,6 +30,7 @@ def test_it_is_the_same_as_the_single_commands(engine, plan, content, tmp_path, 
     assert done.gold.answered > 0
 
 
+@pytest.mark.slow
 def test_doing_it_again_changes_nothing(engine, plan, content):
     with InProcess() as executor:
         carry_out(engine, plan(), executor)
@@ -61,6 +62,7 @@ def test_broken_off_anywhere_it_ends_with_the_same_report(plan, tmp_path):
     assert ended("broken", "sample", "gold") == ended("calm")
 
 
+@pytest.mark.slow
 def test_settings_are_the_plans(engine, plan, people):
     films = plan(judging__repeat_share=0.1, judging__gold=False)
     with InProcess() as executor:
@@ -98,6 +100,7 @@ def test_a_corpus_that_has_changed_since_is_refused(engine, plan, reviews, conte
     assert content(engine) == before
 
 
+@pytest.mark.slow
 def test_the_users_own_systems_run_from_the_command_line(engine, plan, own, reviews):
     films = plan(study__systems=own.specs("calm", "nervous"), study__corpus=str(reviews), judging__gold=False)
     with InProcess() as executor:

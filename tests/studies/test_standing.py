@@ -129,12 +129,14 @@ def test_a_run_and_a_sample_that_are_otherwise(engine, done):
     assert deviating["sample.per_relation"] == (4, 2)
 
 
+@pytest.mark.slow
 def test_judging_that_is_otherwise(engine, done):
     done()
     change_settings(engine, None, {"repeat_share": 0.2})
     assert deviations(engine) == {"judging.repeat_share": (0.0, 0.2)}
 
 
+@pytest.mark.slow
 def test_gold_that_was_not_planned(engine, done, plan):
     from audit.judging.labels import answer_with_gold
 
@@ -143,6 +145,7 @@ def test_gold_that_was_not_planned(engine, done, plan):
     assert deviations(engine) == {"judging.gold": (False, True)}
 
 
+@pytest.mark.slow
 def test_how_the_report_is_computed_is_compared_where_it_was_planned(engine, done):
     done(report__delta=0.02, report__target="corpus")
     assert deviations(engine) == {

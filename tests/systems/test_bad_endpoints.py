@@ -61,6 +61,7 @@ def sleep():
     return Reply({})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("bad", "says"),

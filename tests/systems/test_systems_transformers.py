@@ -236,6 +236,7 @@ def system_windows(system, context, question):
     return system._head.windows(context, question)
 
 
+@pytest.mark.slow
 def test_summaries(summarizer, tmp_path):
     spec = file(tmp_path, f'model = "{summarizer}"\ntask = "summarization"')
     system = get_system(spec)

@@ -30,6 +30,7 @@ from audit.ui.language import html, text_in
 pytestmark = pytest.mark.usefixtures("no_waiting")
 
 
+@pytest.mark.slow
 def test_no_database_is_said_and_not_raised(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUDIT_DB", str(tmp_path / "absent.db"))
     app = open_app()

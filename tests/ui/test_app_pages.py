@@ -41,6 +41,7 @@ def test_menus_follow_the_role() -> None:
     assert [page.name for page in pages_for("manager")] == NAMES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [page.name for page in PAGES if "annotator" not in page.roles])
 def test_a_page_refuses_an_annotator_who_reaches_it(prepared: Prepared, name: str) -> None:
     app = AppTest.from_function(one_page, args=(name,), default_timeout=60)
@@ -101,6 +102,7 @@ def test_a_manager_adds_an_account(prepared: Prepared) -> None:
     assert all(str(row).startswith("$argon2id$") for row in stored)
 
 
+@pytest.mark.slow
 @in_both
 def test_a_manager_changes_a_role_and_invites(prepared: Prepared, language: str) -> None:
     app = go(open_app(prepared.boss, language), "accounts")

@@ -70,6 +70,7 @@ def test_a_plan_by_the_form(prepared: Prepared) -> None:
     assert plans(prepared) == [("films", 1, False)]
 
 
+@pytest.mark.slow
 @in_both
 def test_freezing_asks_first_and_is_seen(prepared: Prepared, language: str) -> None:
     set_plan(prepared.engine, read_plan(PLAN))

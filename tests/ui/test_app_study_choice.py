@@ -55,6 +55,7 @@ def test_results_and_dashboard_show_the_open_questions_of_the_study(two_studies:
             assert ("Pooled over all studies" in said(app)) == (study is None)
 
 
+@pytest.mark.slow
 def test_studies_without_a_plan_are_listed(two_studies: Prepared) -> None:
     app = go(open_app(two_studies.boss), "studies")
     table = app.dataframe[-1].value

@@ -58,6 +58,7 @@ def test_paws_x(tmp_path: Path) -> None:
     assert (third.key, dict(third.attributes)) == ("5", {})
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.integers(0, 99), st.tuples(TEXT, TEXT, st.sampled_from("01")), min_size=1, max_size=5))
 def test_pairs_come_back_as_they_were(
     tmp_path_factory: pytest.TempPathFactory, rows: dict[int, tuple[str, str, str]]

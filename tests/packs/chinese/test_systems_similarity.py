@@ -111,6 +111,7 @@ def run_pairs(number):
         )
 
 
+@pytest.mark.slow
 def test_a_run_in_two_processes():
     _, ran = run_pairs(4)
     assert (ran.counts.failed, ran.left) == (0, 0)

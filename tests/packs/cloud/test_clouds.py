@@ -277,6 +277,7 @@ def no_secrets(text):
     return not any(secret in text for secret in (SECRET, TOKEN, IDENTITY))
 
 
+@pytest.mark.slow
 def test_replies_are_outputs(spec, tmp_path):
     recorded = ALL[spec]
     with running(spec, tmp_path, recorded.replies) as (service, paths, _):

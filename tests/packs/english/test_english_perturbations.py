@@ -114,6 +114,7 @@ def test_follow_ups_differ_are_repeatable_and_leave_other_texts_alone(relation):
     assert made
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.text(max_size=60) | st.text(st.sampled_from("aA1.,' \"?\n$his Mr Ann 20 Oslo"), max_size=40))
 def test_whatever_the_text_is(text):

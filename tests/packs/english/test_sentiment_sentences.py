@@ -25,6 +25,7 @@ def all_follow_ups(name, text):
     return {follow_up for seed in range(40) for follow_up in follow_ups_of(name, text, str(seed))}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "source", "follow_up"),
     [

@@ -67,6 +67,7 @@ def uneven(seed=3):
     return pd.DataFrame(rows, columns=[*FACTORS, "score", "sentence"])
 
 
+@pytest.mark.slow
 def test_moore_as_published_and_by_hand():
     model = TwoWay(frame(MOORE), FACTORS)
     tests = model.tests()
@@ -121,6 +122,7 @@ def test_clusters_as_statsmodels():
     assert test["f"] == pytest.approx(float(wald.fvalue) * (number - 2) / (number - 1))
 
 
+@pytest.mark.slow
 def test_tukey_as_statsmodels_where_there_is_one_factor():
     from statsmodels.stats.multicomp import pairwise_tukeyhsd
 
@@ -262,6 +264,7 @@ def references(folder, engine):
     return read_references(folder / "references.csv")
 
 
+@pytest.mark.slow
 def test_rates_at_another_bound_are_those_of_another_run(engine, folder, monkeypatch):
     monkeypatch.chdir(folder)
     again = open_store(str(folder / "b.db"), create=True)

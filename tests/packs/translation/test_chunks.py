@@ -107,6 +107,7 @@ def test_trees_serve_the_selection_of_words_and_phrases():
 PIECES = [*"ab .,'[]^$/<>{}\n-é%", "de ", "casa ", "no "]
 
 
+@pytest.mark.slow
 @needs_apertium
 @settings(max_examples=10, deadline=None)
 @given(st.lists(st.lists(st.sampled_from(PIECES), max_size=15).map("".join), max_size=6))

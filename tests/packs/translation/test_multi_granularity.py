@@ -260,6 +260,7 @@ def test_a_run_that_needs_an_absent_parser_ends_and_says_so(spec, tmp_path, pars
     assert stored(engine) == []
 
 
+@pytest.mark.slow
 def test_a_run_in_processes_and_one_that_goes_on_find_the_same(spec, tmp_path, parser, proposer):
     relations = [relation("phrase"), relation("word", k=3)]
     engine = open_store(str(tmp_path / "one.db"), create=True)

@@ -172,6 +172,7 @@ def emptied(name):
     return memory(name)
 
 
+@pytest.mark.slow
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     texts=st.lists(TEXTS, min_size=3, max_size=3, unique=True),

@@ -12,6 +12,7 @@ from audit.store import open_store
 from audit.store.dump import described, seal
 
 
+@pytest.mark.slow
 def test_the_same_numbers_come_out(exported):
     replayed = replay(exported)
     assert replayed.equal

@@ -71,6 +71,7 @@ def test_order_of_rows_items_and_annotators_does_not_matter(rows, random):
     same(frame, other.sample(frac=1, random_state=random.randint(0, 99)))
 
 
+@pytest.mark.slow
 @given(tables(), st.permutations("abcd"), st.permutations("abcd"))
 @settings(max_examples=25)
 def test_names_of_labels_do_not_matter(rows, letters, others):
