@@ -31,7 +31,7 @@ def test_accuracies_cover_and_are_no_points(world, shares):
 
 @pytest.mark.parametrize(("resting", "error"), [(0.05, 0.3), (0.2, 0.2)])
 def test_a_cell_judged_whole_is_covered_with_carried_answers(resting, error):
-    covered, width, without = carry_coverage(60, 60, resting, error, 30, 150)
+    covered, width, without = carry_coverage(60, 60, resting, error, 30, 300)
     assert covered >= 0.95
     assert width < 0.2
     assert without < 0.5
@@ -43,12 +43,12 @@ def test_a_rare_proxy_biases_nothing():
 
 
 def test_clustered_tests_of_ten_sentences():
-    f, tukey = rejected(10, 3, 2, 150)
+    f, tukey = rejected(10, 3, 2, 60)
     assert f <= 0.07
     assert tukey <= 0.1
 
 
 def test_spot_checks_cover_on_a_grid():
-    found = spot_check_coverage(repeats=6)
+    found = spot_check_coverage(repeats=12)
     assert (found["held"] >= 0.9).all()
     assert found["uncorrected"].min() < 0.6

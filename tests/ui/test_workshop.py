@@ -102,7 +102,7 @@ def test_a_real_worker_answers_and_is_begun_again_after_it_died(prepared: Prepar
     worker = Worker()
     line = request_line("totals", str(prepared.path), [1], {"by": prepared.boss.id})
     try:
-        assert {row["name"] for row in worker.answer(line)} == {"ann", "ben", "boss", "judge"}
+        assert worker.answer(line)["judgements"]["week"] == 0
         first = worker._process
         assert first is not None
         assert worker.answer(line)

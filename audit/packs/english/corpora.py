@@ -88,7 +88,7 @@ def has_letter(text: str) -> bool:
     >>> has_letter("* * *"), has_letter("10 times"), has_letter("好")
     (False, True, True)
     """
-    return any(map(str.isalpha, text))
+    return re.search(r"[^\W\d_]", text) is not None
 
 
 def mend(text: str) -> str:
