@@ -17,6 +17,7 @@ import re
 import tomllib
 import unicodedata
 import warnings
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache, lru_cache, partial
@@ -188,8 +189,12 @@ def places() -> frozenset[str]:
     >>> {"张家界", "张家界市"} <= places()
     True
     """
-    file = package_file("jionlp", "dictionary", "china_location.txt")
-    lines = file.read_text(encoding="utf-8").splitlines() if file else []
+    # The archive that is installed: JioNLP unpacks it beside itself only when it is first imported.
+    file = package_file("jionlp", "dictionary", "china_location.zip")
+    if file is None:
+        return frozenset()
+    with zipfile.ZipFile(file) as archive:
+        lines = archive.read("china_location.txt").decode("utf-8").splitlines()
     # Counties and above have a number; the 680,000 villages below them have common words as names.
     return frozenset(name for line in lines if re.search("[0-9]", line) for name in line.split() if name.isalpha())
 
