@@ -31,6 +31,7 @@ def loaded(tmp_path, monkeypatch):
         yield
 
 
+@pytest.mark.slow
 def test_the_pages_plugin_goes_from_run_to_report(loaded):
     study = audit.run(
         "tiny-entailment", systems=["overlap-baseline"], relations=["ENT.1"], task="entailment", workers=0

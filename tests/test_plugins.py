@@ -112,6 +112,7 @@ def test_workers_of_dask_load_it(tmp_path):
             assert absent_plugins(connection) == []
 
 
+@pytest.mark.slow
 def test_the_library_takes_it(tmp_path):
     with plugged():
         study = audit.run("tiny-inference", systems=["overlap"], relations=["NLI1.1"], task="entailment")

@@ -117,6 +117,7 @@ def test_audits_keep_their_place_and_are_not_marked(where):
     assert [one.compared_with for one in answers(engine, 2)] == [None, None, None]
 
 
+@pytest.mark.slow
 def test_apart_everybody_has_an_order_of_their_own_within_a_stretch(where):
     engine = filled(where, 40, 3)
     text_of = versions(engine)

@@ -22,6 +22,7 @@ BAD: list[tuple[bytes, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("body", "reason"), BAD, ids=[str(number) for number in range(len(BAD))])
 def test_what_is_no_request_is_one_sentence_and_changes_nothing(world: World, content, body, reason) -> None:
     id = world.ask("ann", "POST", "/questions/next")["question"]["id"]

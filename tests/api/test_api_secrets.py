@@ -25,6 +25,7 @@ def test_an_export_is_a_zip_file_without_secrets_and_by_default_without_names(wo
         assert any(b"ben" in content for name, content in files.items() if "annotator" in name) == named
 
 
+@pytest.mark.slow
 def test_nothing_that_is_stored_or_logged_has_a_token_in_it(world: World, caplog) -> None:
     caplog.set_level(0)
     for who, secret in world.tokens.items():

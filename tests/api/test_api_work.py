@@ -119,6 +119,7 @@ PLAN = {
 }
 
 
+@pytest.mark.slow
 def test_texts_are_sent_once_and_a_plan_may_name_them(world: World) -> None:
     sent = world.ask("mia", "PUT", "/corpora/letters", json={"rows": ROWS})
     assert (sent["size"], sent["gold"], sent["sent"]) == (2, True, True)

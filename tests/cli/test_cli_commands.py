@@ -254,6 +254,7 @@ def test_accounts_are_given_passwords(run_of, monkeypatch, capsys):
     assert "it must have 8 to 1,000" in user("password", "mia")[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["logging", "statistics", "numpy", "typer", "difflib"])
 def test_the_version_in_a_folder_with_a_file_named_as_one_of_pythons(name, tmp_path):
     (tmp_path / f"{name}.py").write_text("raise SystemExit(9)\n", encoding="utf-8")

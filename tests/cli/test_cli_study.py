@@ -63,6 +63,7 @@ def test_from_the_example_to_a_frozen_plan_that_is_carried_out(file, capsys):
     assert "Changed after it was frozen: sample.per_relation 3 -> 5 (" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_plan_from_its_file_alone_makes_the_database(file, capsys):
     said(capsys, "run", file, "--db", "new.db", "--workers", "0")
     assert Path("new.db").exists()

@@ -30,6 +30,7 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "says"),
     [
@@ -59,6 +60,7 @@ def test_what_would_be_destroyed_is_refused_before_any_work(here, capsys, comman
     assert contents(here) == before
 
 
+@pytest.mark.slow
 def test_an_older_report_is_replaced(here):
     Path("r.html").write_text("old", encoding="utf-8")
     assert main(["rerank", "totals.csv", "--html", "r.html"]) == 0

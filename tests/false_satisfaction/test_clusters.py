@@ -71,6 +71,7 @@ def test_documents_widen_bounds_as_well(tmp_path):
         assert narrow["fs_least"] - wide["fs_bound_low"] > 1.5 * (narrow["fs_least"] - narrow["fs_bound_low"])
 
 
+@pytest.mark.slow
 def test_this_corpus_is_what_it_is_whatever_its_documents_are(tmp_path):
     report = report_of(tmp_path, lambda number: {"document": str(number // 4)}, target="corpus")
     assert [(cell["fs_low"], cell["fs_high"]) for cell in report["cells"]] == [(0.2, 0.2), (0.25, 0.25)]

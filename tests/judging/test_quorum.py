@@ -48,6 +48,7 @@ def disputed(study):
     return overview(study.engine).disputed
 
 
+@pytest.mark.slow
 def test_more_than_half_of_the_votes_settle_and_ties_wait_for_an_adjudicator():
     study = drawn(annotators=3).answer(votes("ppp", "pnp", "pun", "uup", "pup"))
     assert settled(study) == ["positive", "positive", None, None, "positive"]

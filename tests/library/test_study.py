@@ -44,6 +44,7 @@ def shouted(name: str = "MINE.1", **more: object) -> None:
         return text.upper()
 
 
+@pytest.mark.slow
 def test_a_study_from_texts_to_report():
     shouted()
     study = audit.run(FILMS, ["vader", by_keyword], ["MINE.1"], progress=False)
@@ -186,6 +187,7 @@ def test_a_change_behind_the_cut_of_a_system_is_no_evidence_and_is_counted():
     assert sum("cut off" in note for note in report.notes) == sum("cut off" in line for line in study.ran.lines()) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("labels", "reason"),
     [

@@ -65,6 +65,7 @@ def test_nullable_and_missing_counts():
     assert cells[0]["judged"] == 60
 
 
+@pytest.mark.slow
 def test_order_does_not_depend_on_the_rows_order():
     rows = [row(f"MR{n}", system, study=study) for n in (2, 10, 1.5) for system in "ba" for study in ("t", "s")]
     report = build(*rows)

@@ -30,6 +30,7 @@ def engine(own, toy_corpus, toy_relations, tmp_path):
     return opened
 
 
+@pytest.mark.slow
 def test_cells_have_no_rate_and_say_why(engine):
     report = study_report(engine)
     assert report["signature"]["samples"][0]["design"] == "informative"

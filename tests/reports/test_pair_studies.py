@@ -52,6 +52,7 @@ def test_the_report_of_a_judged_study(judged):
     assert "summarization" in to_terminal(report)
 
 
+@pytest.mark.slow
 def test_a_plan_counts_outputs_that_systems_share_once(study):
     whole = plan(study, PlanRequest(half_width=0.01))
     assert {design["design"]: design["questions"] for design in whole["designs"]}["shared"] == 7

@@ -96,12 +96,14 @@ def test_terminal_fits_and_says_everything():
     assert f"{100 * cell['sr_observed']:.1f}" in row
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [70, 80, 100, 140])
 def test_terminal_stays_within_its_width(width):
     report = fake(3, (*SYSTEMS, "a-system-whose-name-is-much-too-long-for-any-table"))
     assert max(len(line) for line in to_terminal(report, width).splitlines()[:-1]) <= width
 
 
+@pytest.mark.slow
 def test_charts_say_the_numbers():
     report = fake(2)
     entry = report["relations"][0]

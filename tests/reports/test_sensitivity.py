@@ -52,6 +52,7 @@ def report(tmp_path, monkeypatch):
 TWO = ["positive"] * 6 + ["negative"] * 4
 
 
+@pytest.mark.slow
 def test_outputs_that_gold_never_says(report):
     # `says` is wrong on 4 neutral ones and on 2 that it calls positive; `never` on the 4 negative ones.
     engine, lacking = report(TWO)
@@ -63,6 +64,7 @@ def test_outputs_that_gold_never_says(report):
     assert count(engine, "gold").cells["false"].sum() == 10  # nothing was changed
 
 
+@pytest.mark.slow
 def test_gold_that_says_every_label_needs_no_such_line(report):
     _, whole = report(["neutral"] * 2 + TWO[2:])
     assert whole["sensitivity"] is None

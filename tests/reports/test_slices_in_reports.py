@@ -82,6 +82,7 @@ def rate(entry, slice, system, relation=None):
     return rates
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", ["careful", "careless"])
 def test_where_all_is_judged_the_rates_are_the_true_ones(report, system):
     (entry,) = report["slices"]
@@ -124,6 +125,7 @@ def sampled(tmp_path_factory):
     return database(tmp_path_factory.mktemp("sampled"), per_relation=20)
 
 
+@pytest.mark.slow
 def test_a_sample_s_groups_of_a_slice_estimate_the_slice(sampled):
     report = study_report(sampled, slices=["gold"])
     (entry,) = report["slices"]
@@ -148,6 +150,7 @@ def test_a_sample_s_groups_of_a_slice_estimate_the_slice(sampled):
         assert rates["vr_observed"] <= rates["vr_genuine"] + 1e-12
 
 
+@pytest.mark.slow
 def test_accuracy_stands_beside_both_rates(report, whole):
     (entry,) = report["accuracy"]
     assert (entry["sources"], entry["over"], entry["reason"]) == (FILMS, "all", None)

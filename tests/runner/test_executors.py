@@ -62,6 +62,7 @@ def test_a_job_that_ends_its_process_is_lost_and_the_others_are_not():
     assert not any(alive(process) for process, _, _ in where)
 
 
+@pytest.mark.slow
 def test_a_job_that_is_late_is_ended_even_in_native_code():
     with Processes(2) as executor:
         returned = results(executor, Hold(), Double(1), Double(2))

@@ -250,6 +250,7 @@ def test_wrong_rows_of_other_tasks_are_refused(file, row, reason):
         read_run(file(row))
 
 
+@pytest.mark.slow
 def test_chains_of_translations_are_imported(engine, file):
     (record,) = read_run(file(CHAIN)).records
     assert [member.languages for member in record.members] == [("en", "es"), ("es", "en")]

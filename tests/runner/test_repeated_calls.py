@@ -212,6 +212,7 @@ def test_a_system_that_says_it_is_deterministic_is_asked_once(moody, toy_corpus,
     assert len(rows(engine, tables.System)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("take", ["first", "majority"])
 def test_a_service_gets_each_repeat_in_a_request_of_its_own(toy_corpus, toy_relations, engine, tmp_path, take):
     """Services keep no promise for the same text twice in one request; many requests are under way at once."""

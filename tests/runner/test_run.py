@@ -129,6 +129,7 @@ def test_groups_have_the_members_their_relation_made(own, toy_corpus, toy_relati
     assert 0 < len(rows["T3"]) < 30
 
 
+@pytest.mark.slow
 def test_inputs_that_fail_are_stored_errors_and_the_run_goes_on(own, toy_corpus, toy_relations, engine):
     ran = run(engine, toy_corpus(), own.specs("failing", "calm"), toy_relations, InProcess())
     failing, calm = own.specs("failing", "calm")
@@ -227,6 +228,7 @@ def six_documents():
     return SmallCorpus("documents", texts, gold=["negative", "positive"] * 3, unit="document")
 
 
+@pytest.mark.slow
 def test_the_studys_own_relations_on_sentences_and_documents(own, toy_corpus, six_documents, engine):
     loose = configured(get_relation("sentiment", "MR1.4"), {"strict": False})
     sentences = [loose, get_relation("sentiment", "MR3.1")]

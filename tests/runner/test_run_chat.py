@@ -78,6 +78,7 @@ def test_refusals_are_errors_with_what_was_said(ran, tmp_path):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [402, 429])
 def test_a_spent_account_is_asked_no_more_and_the_run_goes_on_later(tmp_path, toy_corpus, status):
     said = {"error": {"message": "You exceeded your current quota.", "code": "insufficient_quota"}}

@@ -58,6 +58,7 @@ def together(number):
     return answer
 
 
+@pytest.mark.slow
 def test_every_input_is_answered_once_with_as_many_requests_at_once_as_allowed(tmp_path):
     with serving(together(20), delay=0.02) as server:
         assert outputs(server.file(tmp_path, "batch = 1\nconcurrency = 20")) == RIGHT

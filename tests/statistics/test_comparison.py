@@ -206,6 +206,7 @@ def test_weighted_draws_lie_about_the_weighted_rates():
     assert (draws[:, 0] - draws[:, 1]).mean() == pytest.approx(rates[0] - rates[1], abs=0.04)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("documents", [None, 60])
 def test_equal_systems_are_not_told_apart_by_relations_that_share_sources(documents):
     """Taken as independent, relations named one of four equal systems best with .8 or more in up to .085 of worlds."""

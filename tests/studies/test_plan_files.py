@@ -252,6 +252,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path):
         read_plan_file("nul\0.toml")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["corpus", "systems"])
 def test_through_the_app_files_and_code_are_refused_before_they_are_touched(own, tmp_path, key):
     own.file.write_text("raise SystemExit('imported')", encoding="utf-8")

@@ -137,6 +137,7 @@ def at_simulated_times(work):
         loop.close()
 
 
+@pytest.mark.slow
 @given(rate=st.sampled_from([0.2, 1, 3, 40, 500]), concurrency=st.integers(1, 40), takes=st.sampled_from([0, 0.05, 2]))
 def test_calls_keep_to_the_rate_whatever_they_take(rate, concurrency, takes):
     async def scene(now):

@@ -73,6 +73,7 @@ def test_it_is_asked_in_lines_and_started_once(tmp_path):
     assert wait_for(lambda: not is_running(pid))  # no orphan
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(asked=st.lists(st.text(max_size=30), min_size=1, max_size=8))
 def test_any_text_arrives_as_it_is(asked, tmp_path_factory):

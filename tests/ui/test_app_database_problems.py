@@ -49,6 +49,7 @@ def test_a_database_that_takes_nothing_is_said_and_judging_goes_on_when_it_does(
     assert len(rows(prepared, tables.Judgement)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_damaged_file_is_said_in_the_page(prepared: Prepared, language: str) -> None:
     app = open_app(prepared.boss, language)

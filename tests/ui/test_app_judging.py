@@ -39,6 +39,7 @@ def test_no_database_is_said_and_not_raised(tmp_path, monkeypatch: pytest.Monkey
     assert not (tmp_path / "absent.db").exists()
 
 
+@pytest.mark.slow
 def test_the_session_keeps_no_password_and_ends_with_the_login(prepared: Prepared) -> None:
     app = log_in(open_app(), "ann")
     assert PASSWORD not in str(app.session_state)

@@ -88,6 +88,7 @@ def button_named(app: AppTest, code: str) -> Any:
     return next(button for button in app.button if button.label == text_in("en", code))
 
 
+@pytest.mark.slow
 def test_a_manager_adds_an_account(prepared: Prepared) -> None:
     app = go(open_app(prepared.boss), "accounts")
     app.text_input(key="add-name").set_value("new :smile:")

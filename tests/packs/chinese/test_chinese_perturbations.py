@@ -71,6 +71,7 @@ def test_they_leave_english_alone():
     assert not any(relation.follow_ups(source) for relation in OURS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["homophones", "look-alikes", "swapped-characters", "repeated-characters"])
 def test_noise_makes_no_words_and_leaves_names_and_negations(name):
     text = "记者张建国没有在北京看到美丽的风景，会议代表不同意。"

@@ -231,6 +231,7 @@ TEXTS = st.lists(
 ).map("，".join)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", [name, country, occupation, nouns, verbs])
 @settings(max_examples=30, deadline=None)
 @given(text=TEXTS, other=TEXTS)
@@ -250,6 +251,7 @@ def test_the_same_words_are_replaced_everywhere_and_never_inside_longer_ones(rel
     assert made(relation, text, other) == (texts, words)
 
 
+@pytest.mark.slow
 def test_a_text_of_a_hundred_kilobytes():
     sentences = ["记者李强报道。", "他去过法国。", "一名医生说话了。", "天气很好。"]
     text = Analysis("".join(random.Random(1).choices(sentences, k=5400)), "zh")

@@ -200,6 +200,7 @@ def test_names_and_numbers_change_alike_in_both_texts():
     assert "Alice" not in "".join(texts)
 
 
+@pytest.mark.slow
 def test_lists_are_sound():
     american, british = spellings()
     assert (american["realising"], british["humor"]) == ("realizing", "humour")

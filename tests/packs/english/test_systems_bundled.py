@@ -89,6 +89,7 @@ def test_an_absent_package_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {row["needs"] for row in listing() if row["languages"] == ["zh"]} >= {'pip install "audit[chinese]"'}
 
 
+@pytest.mark.slow
 def test_textblob_is_the_packages() -> None:
     from textblob import TextBlob
 

@@ -85,6 +85,7 @@ def test_moore_as_published_and_by_hand():
     assert means.loc["low", ["se", "low"]].tolist() == pytest.approx([se, 13.15 - stats.t.ppf(0.975, 39) * se])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interaction", [True, False])
 def test_as_the_formulas_of_statsmodels(interaction):
     import statsmodels.formula.api as formulas
@@ -295,6 +296,7 @@ def test_balanced_means_are_plain_means(engine):
         means_tables(engine, "MR1")
 
 
+@pytest.mark.slow
 def test_correlations_are_those_of_scipy(engine, references):
     report = correlation_tables(engine, references)
     values = verdict_values(engine, relations=["RTT"])
@@ -350,6 +352,7 @@ def test_the_mean_gains_are_those_of_the_study(scores, expected):
         assert {key: found[frozenset(key[0])][key[1]] for key in GAINS} == pytest.approx(GAINS, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_levels_and_contributions_count_translations(engine, references):
     names = ["RTT", "MCMT", "MGMT-sentence"]
     found = contribution_tables(engine, None, names, references).tables

@@ -57,6 +57,7 @@ def test_what_cannot_be_replaced_has_no_proposal(tiny):
     assert FillMask(str(tiny)).propose([(tokens, at) for at in (1, 2, 4, 5, 7)], "en") == [None] * 5
 
 
+@pytest.mark.slow
 def test_batches_do_not_matter_and_order_is_kept(tiny):
     proposer = FillMask(str(tiny))
     masked = [(("a", "good", *["film"] * (number % 9), "."), 1 if number % 2 else 2) for number in range(1, 80)]

@@ -53,6 +53,7 @@ def test_the_import_of_an_export_is_the_same_database(judged, tmp_path, content)
     assert left == {"b.db", "judged.db", "one", "two"}
 
 
+@pytest.mark.slow
 def test_new_rows_go_on_after_the_imported_ones(exported, tmp_path):
     import_export(exported, str(tmp_path / "b.db"))
     with open_store(str(tmp_path / "b.db")).begin() as connection:
