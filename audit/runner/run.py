@@ -538,11 +538,6 @@ def _advice(spec: str, system: System, task: str) -> str:
     for other in system.tasks:
         if base_of(other) == base_of(task) and set(other.partition("/")[2].split(",")) == wanted:
             return f"these are the same labels in another order, which is another task: write {other} for the corpus"
-    if written := getattr(system, "written_for", lambda _: None)(task):
-        if spec.endswith(".toml"):
-            return f"write {written} in its file"
-        model = spec.partition(":")[2]
-        return f'write a file with model = "{model}", {written}, and name that: transformers:FILE.toml'
     if is_own(spec):
         return f'say what your own does, as in classify.tasks = ("{task}",)'
     if spec.endswith(".toml"):

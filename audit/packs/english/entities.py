@@ -16,9 +16,9 @@ from audit.packs.english.meaning import asks, opens_quotation, put
 from audit.packs.english.parser import names_in
 from audit.packs.english.perturbations import SENTIMENT, UNSURE, parsed
 from audit.packs.english.tagging import plural
-from audit.packs.english.vocabulary import lexicon_lines
 from audit.relations.base import Rewritten, nothing
 from audit.relations.uses import uses
+from audit.resources import data_rows
 from audit.text import Analysis
 from audit.text.tokens import Token, words
 
@@ -85,7 +85,7 @@ _BEFORE, _BEHIND = re.compile(r"[@#/\-–&]$|[A-Z]\w*, $"), re.compile(r"['’]s
 @cache
 def _places() -> tuple[Mapping[str, str], Mapping[str, tuple[str, ...]], re.Pattern[str]]:
     """Place -> its kind; kind -> its places; and how they are found."""
-    by_kind = {kind: tuple(entries.split(";")) for kind, entries in lexicon_lines("places", 2)}
+    by_kind = {kind: tuple(entries.split(";")) for kind, entries in data_rows("lexicons/places.tsv", 2)}
     kinds = {name: kind for kind, entries in by_kind.items() for name in entries}
     longest = sorted(kinds, key=lambda name: (-len(name), name))
     return kinds, by_kind, re.compile(rf"(?<![\w'’])(?:{'|'.join(map(re.escape, longest))})(?![\w])")
@@ -164,7 +164,12 @@ class Person:
 @cache
 def genders() -> Mapping[str, str]:
     """First name -> m or f, of all names that are one of the two."""
-    return {name: gender for gender, _, names in lexicon_lines("names", 3) if gender != "-" for name in names.split()}
+    return {
+        name: gender
+        for gender, _, names in data_rows("lexicons/names.tsv", 3)
+        if gender != "-"
+        for name in names.split()
+    }
 
 
 @cache
@@ -174,7 +179,7 @@ def names_of(gender: str) -> tuple[str, ...]:
     >>> names_of("f")[:2]
     ('Susan', 'Sarah')
     """
-    rows = [names for kind, use, names in lexicon_lines("names", 3) if (kind, use) == (gender, "new")]
+    rows = [names for kind, use, names in data_rows("lexicons/names.tsv", 3) if (kind, use) == (gender, "new")]
     return tuple(" ".join(rows).split())
 
 
@@ -310,7 +315,7 @@ _FIXED = re.compile(
 def _pairs() -> Mapping[str, tuple[str, str]]:
     """Lower-cased noun -> the other gender's, and its kind: kin or role."""
     entries: dict[str, tuple[str, str]] = {}
-    for his, hers, kind in lexicon_lines("gendered", 3):
+    for his, hers, kind in data_rows("lexicons/gendered.tsv", 3):
         for mine, theirs in ((his, hers), (hers, his)) if kind != "title" else ():
             entries[mine] = (theirs, kind)
             if mine not in ("male", "female"):

@@ -16,10 +16,11 @@ from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.perturbations import SENTIMENT, UNSURE, parsed
 from audit.packs.english.polarity import polar_words
 from audit.packs.english.tagging import base, forms
-from audit.packs.english.vocabulary import BE_FINITE, NEGATIONS, lexicon_lines
+from audit.packs.english.vocabulary import BE_FINITE, NEGATIONS
 from audit.relations.base import Rewritten, nothing
 from audit.relations.expect import different, opinionated
 from audit.relations.uses import BOTH, SECOND, Use, leading, uses
+from audit.resources import data_rows
 from audit.tasks.similarity import LEVELS
 from audit.text import Analysis
 from audit.text.tokens import Token, words
@@ -70,7 +71,7 @@ _LASTING = words("minute minutes hour hours day days week weeks month months yea
 def _antonyms() -> Mapping[str, Mapping[str, str]]:
     """Form of a word -> tag -> the form of its antonym."""
     entries: dict[str, dict[str, str]] = {}
-    for word, other, part, *both in lexicon_lines("antonyms", 3):
+    for word, other, part, *both in data_rows("lexicons/antonyms.tsv", 3):
         for old, new in [(word, other), (other, word)][: 1 + ("both" in both)]:
             for tag in _TAGS[part]:
                 inflects = part == "VERB" and tag not in ("VB", "VBP")
@@ -346,7 +347,7 @@ def _denied_verb(tree: Parse, word: Word) -> str | None:
 @cache
 def _denied() -> Mapping[str, str]:
     """Adjective -> the one whose denial says much the same."""
-    return {word: opposite for word, opposite, *_ in lexicon_lines("denied", 2)}
+    return {word: opposite for word, opposite, *_ in data_rows("lexicons/denied.tsv", 2)}
 
 
 # Numbers.

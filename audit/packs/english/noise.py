@@ -11,9 +11,10 @@ from functools import lru_cache
 
 from audit.packs.english.passages import matches
 from audit.packs.english.tagging import is_word
-from audit.packs.english.vocabulary import NEGATIONS, SUBORDINATORS, lexicon_lines
+from audit.packs.english.vocabulary import NEGATIONS, SUBORDINATORS
 from audit.relations.base import Perturb
 from audit.relations.uses import EVERY, relation
+from audit.resources import data_rows
 from audit.text import Analysis
 from audit.text.tokens import words
 
@@ -164,7 +165,7 @@ def _readings(word: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65536)
 def _misspelt(word: str) -> tuple[str, ...]:
-    return tuple(wrong for right, wrong in lexicon_lines("misspellings", 2) if right == word)
+    return tuple(wrong for right, wrong in data_rows("lexicons/misspellings.tsv", 2) if right == word)
 
 
 def _unknown(candidates: Iterable[str]) -> tuple[str, ...]:

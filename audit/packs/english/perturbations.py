@@ -20,10 +20,10 @@ from audit.packs.english.passages import passages, replaced
 from audit.packs.english.synonyms import replacements
 from audit.packs.english.tagging import split_words
 from audit.packs.english.tense import change_tense
-from audit.packs.english.vocabulary import BE_FINITE, FUNCTION_WORDS, QUOTES, lexicon_lines
+from audit.packs.english.vocabulary import BE_FINITE, FUNCTION_WORDS, QUOTES
 from audit.relations.base import Rewritten, nothing
 from audit.relations.uses import BOTH, EVERY, FIRST, relation, uses
-from audit.resources import data_file
+from audit.resources import data_file, data_rows
 from audit.text import Analysis
 from audit.text.tokens import words
 
@@ -199,7 +199,7 @@ def _respelt(text: str, table: Mapping[str, str]) -> str:
 @cache
 def spellings() -> tuple[Mapping[str, str], Mapping[str, str]]:
     """British to American, and back."""
-    rows = [row[0].split() for row in lexicon_lines("spellings", 1)]
+    rows = [row[0].split() for row in data_rows("lexicons/spellings.tsv", 1)]
     american = {_with(row[0], end): _with(row[1], end) for row in rows for end in ("", *row[2:])}
     return american, {second: first for first, second in american.items()}
 

@@ -1,22 +1,6 @@
 """Closed classes of English words that several modules ask for, all lower-case; and signs of the Penn Treebank."""
 
-from functools import cache
-
-from audit.errors import AuditError
-from audit.resources import data_file
 from audit.text.tokens import words
-
-
-@cache
-def lexicon_lines(name: str, columns: int) -> tuple[tuple[str, ...], ...]:
-    """The lines of data/lexicons/NAME.tsv, in columns. Raises AuditError that names a line with fewer."""
-    path = data_file(f"lexicons/{name}.tsv")
-    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-    rows = {number: tuple(line.split("\t")) for number, line in lines if line and not line.startswith("#")}
-    if short := next((number for number, row in rows.items() if len(row) < columns), None):
-        raise AuditError(f"{path.name}, line {short}: it has {len(rows[short])} columns; it needs {columns}")
-    return tuple(rows.values())
-
 
 BE_FINITE = words("is are was were am")
 MODALS = words("can could will would shall should may might must")
