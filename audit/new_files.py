@@ -114,14 +114,6 @@ def new_folder(place: str | Path, *, private: bool = False) -> Iterator[Path]:
 
 
 @contextmanager
-def room_beside(place: str | Path) -> Iterator[Path]:
-    """A path for a private file beside another, on the same disk, which goes when the block ends. Raises BadFile."""
-    with _explained(Path(place)), _aside(Path(place), parents=False) as (part, _):
-        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        yield part
-
-
-@contextmanager
 def alone(place: Path) -> Iterator[None]:
     """Wait until no other process is in such a block for the same place, where the file system has locks.
 

@@ -4,6 +4,7 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +23,22 @@ def data_file(name: str) -> Path:
         if (root / name).exists():
             return root / name
     raise AuditError(f"the file data/{name} is missing from this installation of audit; install it again")
+
+
+@cache
+def data_rows(name: str, columns: int = 1) -> tuple[tuple[str, ...], ...]:
+    """Return the rows of a table in data/, columns by tabs, without its comments. Raises AuditError that names a line
+    with fewer columns.
+
+    >>> data_rows("lexicons/comparatives.tsv")[0]
+    ('better', 'worse', 'judges')
+    """
+    path = data_file(name)
+    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+    rows = {number: tuple(line.split("\t")) for number, line in lines if line.strip() and not line.startswith("#")}
+    if short := next((number for number, row in rows.items() if len(row) < columns), None):
+        raise AuditError(f"{path.name}, line {short}: it has {len(rows[short])} columns; it needs {columns}")
+    return tuple(rows.values())
 
 
 def package_file(package: str, *parts: str) -> Path | None:

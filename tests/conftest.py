@@ -23,7 +23,7 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # The same examples in every run: a test that fails, fails for everybody.
-settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("repeatable")
 
 
@@ -153,6 +153,7 @@ def toy_relations() -> Iterator[list]:
     from audit.relations import base, registry
     from audit.relations.base import Member
     from audit.relations.expect import different, equivalent, opinionated
+    from audit.relations.uses import relation
 
     def shout(text, choices):
         """Everything in upper case."""
@@ -174,9 +175,9 @@ def toy_relations() -> Iterator[list]:
 
     options = {"task": "sentiment", "family": "toys", "unit": "sentence"}
     with registry.RELATIONS.restored():
-        registry.plain("T1", check=equivalent, carry=base.unchanged, **options)(shout)
-        registry.plain("T2", check=opinionated(equivalent), carry=base.nothing, **options)(extend)
-        registry.chained("T3", carry=base.nothing, **options)(ask)
+        relation("T1", check=equivalent, carry=base.unchanged, **options)(shout)
+        relation("T2", check=opinionated(equivalent), carry=base.nothing, **options)(extend)
+        relation("T3", by="source", carry=base.nothing, **options)(ask)
         yield [registry.get_relation("sentiment", name) for name in ("T1", "T2", "T3")]
 
 

@@ -1,7 +1,7 @@
 """News of two words, on which the Chinese classifiers are trained in no time."""
 
 from audit.corpora.base import Row
-from audit.packs.chinese import topic_systems as chinese_topics
+from audit.packs.chinese import systems as chinese_systems
 from audit.tasks import Input
 
 WORDS = {"positive": "高兴 美丽 成功", "neutral": "桌子 道路 房屋", "negative": "失败 死亡 事故"}
@@ -24,8 +24,8 @@ class FewNews:
 def trained_on_few(folder, monkeypatch):
     """For a fixture to yield from: a cache of its own, and few texts, so that training takes no time."""
     monkeypatch.setenv("AUDIT_CACHE", str(folder))
-    monkeypatch.setitem(chinese_topics._TRAINING, "inews", lambda: iter(TEXTS))
-    monkeypatch.setattr(chinese_topics, "get_corpus", lambda name, task: FewNews())
-    chinese_topics._models.cache_clear()
+    monkeypatch.setitem(chinese_systems._TRAINING, "inews", lambda: iter(TEXTS))
+    monkeypatch.setattr(chinese_systems, "get_corpus", lambda name, task: FewNews())
+    chinese_systems._models.cache_clear()
     yield folder
-    chinese_topics._models.cache_clear()
+    chinese_systems._models.cache_clear()

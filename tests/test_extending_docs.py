@@ -11,7 +11,7 @@ from plugged import registries_kept
 import audit
 from audit import registry
 from audit.relations import get_relation
-from audit.relations.perturbations import EVERY
+from audit.relations.uses import EVERY
 from audit.text import Analysis
 from audit.text.tools import tools_of
 
@@ -31,6 +31,7 @@ def loaded(tmp_path, monkeypatch):
         yield
 
 
+@pytest.mark.slow
 def test_the_pages_plugin_goes_from_run_to_report(loaded):
     study = audit.run(
         "tiny-entailment", systems=["overlap-baseline"], relations=["ENT.1"], task="entailment", workers=0

@@ -133,6 +133,7 @@ def test_a_corpus_that_cannot_be_made_is_one_sentence(kept, body, problem):
         get_corpus("three")
 
 
+@pytest.mark.slow
 def test_a_broken_plugin_of_the_environment_takes_no_other_down(tmp_path):
     module(tmp_path, "plugin_bad", "1 / 0")
     module(tmp_path, "plugin_good", CALM)
@@ -147,6 +148,7 @@ def test_a_broken_plugin_of_the_environment_takes_no_other_down(tmp_path):
     assert ran.stderr.splitlines()[-1].count("ZeroDivisionError") == 1
 
 
+@pytest.mark.slow
 def test_entry_points_that_are_broken_or_take_names_of_ours_are_told_and_left_out(tmp_path):
     info = tmp_path / "broken_plugin-2.1.dist-info"
     info.mkdir()

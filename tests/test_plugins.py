@@ -73,6 +73,7 @@ def test_without_it_a_database_says_what_is_missing_and_how_to_bring_it(call):
     assert "tiny-inference" in call("runs", "--db", "a.db").out  # what needs no plug-in
 
 
+@pytest.mark.slow
 def test_a_lost_rule_is_told_in_the_report(call, tmp_path):
     """The relation is one of a task of ours, so that everything but its rule can be counted."""
     (tmp_path / "plugin_shout.py").write_text(
@@ -111,6 +112,7 @@ def test_workers_of_dask_load_it(tmp_path):
             assert absent_plugins(connection) == []
 
 
+@pytest.mark.slow
 def test_the_library_takes_it(tmp_path):
     with plugged():
         study = audit.run("tiny-inference", systems=["overlap"], relations=["NLI1.1"], task="entailment")

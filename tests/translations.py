@@ -11,9 +11,11 @@ import json
 from sqlalchemy import Engine, select
 
 from audit.judging.samples import draw_all
+from audit.judging.validity import draw_validity
 from audit.runner.imported import import_run, read_run
 from audit.sampling.audits import Audits
 from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.validity import ValidityRequest
 from audit.store import open_store, table_of, tables
 
 TEXTS = (
@@ -70,8 +72,9 @@ def rows(relations: str = "RP") -> list[dict]:
     return [record for record in records if record["relation"] in relations]
 
 
-def study(folder, relations: str = "RP", where: str | None = None, **audits: float) -> Engine:
-    """A database with the run, every satisfied group drawn, and the questions open; `audits` as of `Audits`.
+def study(folder, relations: str = "RP", where: str | None = None, groups: int = 0, **audits: float) -> Engine:
+    """A database with the run, every satisfied group drawn, and the questions open; `audits` as of `Audits`, and of so
+    many `groups` of each relation people are asked whether it holds.
 
     It is `translations.db` in the folder, or `where` that says.
     """
@@ -80,6 +83,8 @@ def study(folder, relations: str = "RP", where: str | None = None, **audits: flo
     engine = open_store(where or str(folder / "translations.db"), create=True)
     import_run(engine, read_run(path))
     draw_all(engine, SampleRequest(Size(share=1.0), audits=Audits(**audits)))
+    if groups:
+        draw_validity(engine, ValidityRequest(groups, annotators=2, asks="groups"))
     return engine
 
 

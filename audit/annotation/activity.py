@@ -1,41 +1,30 @@
 """Progress of judging, its speed, and when it will end at that speed: for managers."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import groupby
-from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, and_, case, func, select, true
+from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, case, func, select, true
 
 from audit.annotation.accounts import (
-    ROLES,
-    AccountDetails,
-    account_details,
     is_person,
     reading_as_manager,
-    require,
 )
 from audit.annotation.answers import (
     ORIGINS,
     SCALES,
     UNSURE,
-    VOTE,
-    WITHDRAWN,
     is_disputed,
     is_vote,
-    settled_by_people,
-    votes_on_question,
 )
 from audit.annotation.assignments import assignments_of, from_column
-from audit.annotation.control_questions import FIRST
 from audit.annotation.deferral import is_flagged, midnight
 from audit.annotation.questions import OpenQuestions, count_open
-from audit.store import pieces, reading, tables
+from audit.store import tables
 from audit.store.copying import in_utc
-from audit.store.core import annotator, answer, count_rows, input_table, judgement, member, question, spot_check
+from audit.store.core import annotator, answer, count_rows, input_table, judgement, question, spot_check
 
 # Progress of judging: for managers.
 
@@ -87,113 +76,20 @@ def progress(engine: Engine, by: int | None, among: Among = None) -> Progress:
         )
 
 
-# How fast somebody judges, and for how long without a pause: for themselves only, never to rank people.
-
 PAUSE = timedelta(minutes=5)
 """So long without a decision is a pause."""
-STRETCH = timedelta(minutes=50)
-"""After so long without a pause a pause is suggested."""
 
 
-@dataclass(frozen=True)
-class Pace:
-    """One annotator's judging today."""
-
-    seconds: float | None
-    """Median from question shown to decision, of the judgements of today that were shown in the app; None: none."""
-    since_pause: timedelta
-    """From the first to the last decision since the last pause; nothing when the last decision is a pause ago."""
-
-    @property
-    def tired(self) -> bool:
-        """Whether to suggest a pause."""
-        return self.since_pause >= STRETCH
-
-
-def pace_of(engine: Engine, account_id: int) -> Pace:
-    """The pace of this annotator's day (UTC), what they withdrew included: it took time, too; without training.
-
-    Raises NotAllowed.
-    """
-    moment = tables.now()
-    this_day = midnight(moment)
-    query = (
-        select(judgement.c.shown_at, judgement.c.decided_at, judgement.c.answer)
-        .where(
-            judgement.c.annotator_id == account_id,
-            judgement.c.withdrawn_by.is_(None),
-            judgement.c.round >= FIRST,
-            judgement.c.decided_at >= min(this_day, moment - STRETCH - PAUSE),
-        )
-        .order_by(judgement.c.id)
-    )
-    with reading(engine) as connection:
-        require(connection, account_id, *ROLES)
-        rows = [
-            (None if shown is None else in_utc(shown), in_utc(decided), answer)
-            for shown, decided, answer in connection.execute(query)
-        ]
-    seconds = [
-        (decided - shown).total_seconds()
-        for shown, decided, answer in rows
-        if shown is not None and answer != WITHDRAWN and decided >= this_day
-    ]
-    return Pace(median(seconds) if seconds else None, since_pause([decided for _, decided, _ in rows], moment))
-
-
-def since_pause(decided: Sequence[datetime], now: datetime) -> timedelta:
-    """The time since the last pause of somebody who decided at these moments, given in their order.
-
-    >>> noon = datetime(2026, 1, 1, 12)
-    >>> since_pause([noon, noon + timedelta(minutes=7), noon + timedelta(minutes=9)], noon + timedelta(minutes=10))
-    datetime.timedelta(seconds=120)
-    """
-    if not decided or now - decided[-1] >= PAUSE:
-        return timedelta(0)
-    first = decided[-1]
-    for earlier in reversed(decided[:-1]):
-        if first - earlier >= PAUSE:
-            break
-        first = earlier
-    return decided[-1] - first
-
-
-# Questions that wait in languages which too few people read, or in studies that too few of them are assigned to: for
-# managers, who add accounts and assign them.
+# Questions that nobody may answer: for managers, who add accounts and assign them.
 
 
 @dataclass(frozen=True)
 class Unread:
-    """Questions that need the same languages, or people of the same studies, and that will not get all their answers
-    from the accounts there are."""
+    """Open questions about texts in these languages that no account both reads and works on."""
 
     languages: tuple[str, ...]
-    """Codes of all that must be read: of a translation the text's, then the one it was translated into."""
+    """Codes of all that must be read: of a translation the text's, then the one that it was translated into."""
     questions: int
-    wanted: int
-    """How many people each question wants."""
-    readers: int
-    """Annotators (enabled accounts) who read all of the languages."""
-    others: int
-    """Adjudicators and managers who do. They may judge, too, but have other work."""
-    studies: tuple[int, ...] = ()
-    """Where enough accounts read the languages, and too few of these work on the studies that ask: these studies (ids).
-    Then readers and others are those who do."""
-
-
-class _Account(NamedTuple):
-    id: int
-    role: str
-    languages: frozenset[str]
-    """Empty: all."""
-    studies: tuple[int, ...]
-    """Those that it works on; empty: all."""
-
-    def reads(self, languages: Sequence[str]) -> bool:
-        return not self.languages or self.languages.issuperset(languages)
-
-    def works_on(self, studies: Sequence[int]) -> bool:
-        return not self.studies or not set(self.studies).isdisjoint(studies)
 
 
 def unread_questions(engine: Engine, by: int | None = None) -> list[Unread]:
@@ -203,104 +99,35 @@ def unread_questions(engine: Engine, by: int | None = None) -> list[Unread]:
 
 
 def unread(connection: Connection) -> list[Unread]:
-    """Open questions that no annotator may answer, and those that want more people than may; most questions first.
+    """Open questions that no account may answer, most questions first; none where nobody has an account.
 
-    Where there are no annotators the others are counted in their place. Where nobody has an account there is nothing
-    to say: then all questions wait for accounts.
+    Adjudicators and managers are counted where there are no annotators. A question about a group is taken to be in the
+    languages of its source.
     """
-    accounts = _accounts(connection)
-    if not accounts:
-        return []
-    annotators = any(account.role == "annotator" for account in accounts)
-    result = []
-    for languages, studies, needed, number, condition in _demand(connection):
-        readers = [account for account in accounts if account.reads(languages)]
-        assigned = [account for account in readers if account.works_on(studies)]
-        # Whether the languages are the reason, or the assignment is.
-        for able, whose in ((readers, ()), (assigned, studies)):
-            able_annotators = sum(account.role == "annotator" for account in able)
-            lacking = number
-            if able and (able_annotators or not annotators):
-                ids = [account.id for account in able]
-                lacking = _lacking_answers(connection, condition, needed, ids) if len(able) < needed else 0
-            if lacking:
-                result.append(Unread(languages, lacking, needed, able_annotators, len(able) - able_annotators, whose))
-                break
-    return sorted(
-        _merged(result), key=lambda unread: (-unread.questions, unread.languages, unread.wanted, unread.studies)
-    )
-
-
-def _merged(parts: Iterable[Unread]) -> list[Unread]:
-    """Questions about groups and about outputs in the same languages are told as one."""
-    numbers: Counter[Unread] = Counter()
-    for part in parts:
-        numbers[replace(part, questions=0)] += part.questions
-    return [replace(part, questions=number) for part, number in numbers.items()]
-
-
-def _accounts(connection: Connection) -> list[_Account]:
-    query = select(annotator.c.id, annotator.c.role, annotator.c.languages)
-    rows = connection.execute(query.where(is_person(annotator), annotator.c.disabled.is_(False)))
-    studies = assignments_of(connection)
-    return [
-        _Account(id, role, frozenset(filter(None, languages.split(","))), studies.get(id, ()))
-        for id, role, languages in rows
-    ]
-
-
-Need = tuple[tuple[str, ...], tuple[int, ...], int]
-"""(languages, studies, people)"""
-
-
-def _demand(
-    connection: Connection,
-) -> Iterator[tuple[tuple[str, ...], tuple[int, ...], int, int, ColumnElement[bool]]]:
-    """Open questions by the languages that they need, the studies that ask and the people that they want: how many, and
-    a condition on the tables question and input that only these meet.
-
-    Those about texts and outputs are counted by the database: there are many. Of one about a group every member that is
-    shown is read.
-    """
-    is_open = and_(question.c.filled.is_(False), question.c.priority.is_not(None))
-    about_texts = and_(is_open, question.c.kind != "group")
+    rows = connection.execute(
+        select(annotator.c.id, annotator.c.role, annotator.c.languages).where(
+            is_person(annotator), annotator.c.disabled.is_(False)
+        )
+    ).all()
+    studies_of = assignments_of(connection)
+    accounts = [row for row in rows if row.role == "annotator"] or rows
     query = (
-        select(input_table.c.languages, question.c.studies, question.c.annotators, func.count())
+        select(input_table.c.languages, question.c.studies, func.count())
         .join(question, question.c.input_id == input_table.c.id)
-        .where(about_texts)
-        .group_by(input_table.c.languages, question.c.studies, question.c.annotators)
+        .where(question.c.filled.is_(False), question.c.priority.is_not(None))
+        .group_by(input_table.c.languages, question.c.studies)
     )
-    for joined, studies, needed, number in connection.execute(query).all():
-        same = (input_table.c.languages == joined, question.c.studies == studies, question.c.annotators == needed)
-        yield _codes([joined]), from_column(studies), int(needed), int(number), and_(about_texts, *same)
-    group_members = (
-        select(question.c.id, question.c.annotators, question.c.studies, input_table.c.languages)
-        .join(member, member.c.group_id == question.c.group_id)
-        .join(input_table, input_table.c.id == member.c.input_id)
-        .where(is_open, question.c.kind == "group", member.c.role != "probe")
-        .order_by(question.c.id, member.c.step)
-    )
-    ids_by_need: dict[Need, list[int]] = {}
-    for (id, needed, studies), rows in groupby(connection.execute(group_members).all(), key=lambda row: row[:3]):
-        need = (_codes(row[3] for row in rows), from_column(studies), int(needed))
-        ids_by_need.setdefault(need, []).append(int(id))
-    for (languages, of_studies, needed), ids in ids_by_need.items():
-        for piece in pieces(ids):
-            yield languages, of_studies, needed, len(piece), question.c.id.in_(piece)
-
-
-def _codes(joined: Iterable[str]) -> tuple[str, ...]:
-    """Each code once, in the order in which they come."""
-    return tuple(dict.fromkeys(",".join(joined).split(",")))
-
-
-def _lacking_answers(
-    connection: Connection, condition: ColumnElement[bool], needed: int, readers: Sequence[int]
-) -> int:
-    """The number of these questions that need more answers than these accounts can add to those of others."""
-    by_others = votes_on_question(VOTE.c.annotator_id.not_in(readers))
-    asked = question.join(input_table, input_table.c.id == question.c.input_id)
-    return count_rows(connection, asked, condition, by_others < needed - len(readers))
+    numbers: Counter[tuple[str, ...]] = Counter()
+    for joined, studies, number in connection.execute(query):
+        languages, asking = tuple(dict.fromkeys(joined.split(","))), set(from_column(studies))
+        able = (
+            (not row.languages or set(row.languages.split(",")).issuperset(languages))
+            and (row.id not in studies_of or not asking.isdisjoint(studies_of[row.id]))
+            for row in accounts
+        )
+        if accounts and not any(able):
+            numbers[languages] += number
+    return sorted(map(Unread, numbers, numbers.values()), key=lambda each: (-each.questions, each.languages))
 
 
 RECENT = timedelta(days=7)
@@ -454,70 +281,3 @@ def _decisions(connection: Connection, since: datetime, among: Among) -> dict[in
     for person, shown, decided in connection.execute(query):
         decisions.setdefault(int(person), []).append((in_utc(shown), in_utc(decided)))
     return decisions
-
-
-# Who judges, how much and how fast, and how often they say what was settled in the end: for managers.
-
-
-@dataclass(frozen=True)
-class PersonActivity:
-    """One person's first-pass judgements that count; people who judged nothing are included."""
-
-    name: str
-    role: str
-    disabled: bool
-    languages: tuple[str, ...]
-    """Codes of the languages the account reads; none: all."""
-    seen_at: datetime | None
-    """The last use of the app, in UTC; None: never."""
-    judgements: int
-    today: int
-    """Since midnight (UTC)."""
-    seconds: float | None
-    """Median from question shown to decision; None where nothing was judged in the app."""
-    unsure: int
-    settled: int
-    """Labels given to questions that people have settled, by agreement or by an adjudicator; "unsure" left out."""
-    agreed: int
-    """Of these, how many are what was settled on. Who takes part in a majority agrees with it."""
-
-
-def people_activity(engine: Engine, by: int | None = None, among: Among = None) -> list[PersonActivity]:
-    """Everybody with an account, by name, with what they did, or did at the questions `among`.
-
-    For a manager (`by`) or whoever has the database itself (None). Raises NotAllowed for another role.
-    """
-    with reading_as_manager(engine, by) as connection:
-        settled = settled_by_people(connection)
-        rows: dict[int, list[Row[Any]]] = {}
-        for row in connection.execute(
-            select(judgement).where(is_vote(judgement), _about(judgement, among)).order_by(judgement.c.id)
-        ):
-            rows.setdefault(row.annotator_id, []).append(row)
-    this_day = midnight(tables.now())
-    return [
-        _activity_of(account, rows.get(account.id, []), settled, this_day) for account in account_details(engine, by=by)
-    ]
-
-
-def _activity_of(
-    account: AccountDetails, rows: Sequence[Row[Any]], settled: Mapping[int, frozenset[str]], this_day: datetime
-) -> PersonActivity:
-    """One person's activity by their judgements; `settled` has the labels that people settled on, by question."""
-    seconds = [
-        (in_utc(row.decided_at) - in_utc(row.shown_at)).total_seconds() for row in rows if row.shown_at is not None
-    ]
-    resolved = [row for row in rows if row.question_id in settled and row.answer != UNSURE]
-    return PersonActivity(
-        name=account.name,
-        role=account.role,
-        disabled=account.disabled,
-        languages=account.languages,
-        seen_at=account.seen_at,
-        judgements=len(rows),
-        today=sum(in_utc(row.decided_at) >= this_day for row in rows),
-        seconds=median(seconds) if seconds else None,
-        unsure=sum(row.answer == UNSURE for row in rows),
-        settled=len(resolved),
-        agreed=sum(row.answer in settled[row.question_id] for row in resolved),
-    )

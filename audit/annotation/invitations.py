@@ -1,43 +1,44 @@
-"""Invitations: links that make accounts. A manager makes one for one or many uses; who opens it chooses a name and a
-password, and is in.
+"""Links that let somebody set a password: invitations, which make accounts; new passwords; the first manager's account.
 
-A link carries a secret of 256 bits, of which the database keeps the SHA-256 alone (table `token`): it is shown once,
-when it is made. The first manager of a database without one comes in by such a link, too, which `audit app` prints.
+All are signed (`audit.annotation.sign_in`). An invitation is a row as well, which counts its uses and can be ended.
 """
 
-import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, and_, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, select, update
 
 from audit.annotation.accounts import (
+    ENDED,
     ROLES,
     Account,
     add_person,
-    checked_languages,
+    change,
+    changing_accounts,
+    checked_role,
     hashed,
+    joined_languages,
     note,
+    person_named,
     reading_as,
     reading_as_manager,
     writing_as_manager,
 )
-from audit.annotation.assignments import assign, checked_studies, from_column
+from audit.annotation.assignments import checked_studies, from_column
+from audit.annotation.sign_in import LINK, sign, unsign
 from audit.errors import AuditError, NotAllowed, Refused
 from audit.messages import message
 from audit.store import tables
 from audit.store.copying import in_utc
-from audit.store.core import annotator, log, token
+from audit.store.core import annotator, count_rows, invitation
 
-INVITATION, FIRST = "invitation", "first account"
-"""What a token of ours is for, as `Token.purpose` says."""
+INVITATION, FIRST, PASSWORD = "invitation", "first account", "password"
+"""What a link is for."""
 MOST_USES, MOST_DAYS, LONGEST_CODE = 1_000, 365, 80
-FIRST_FOR = timedelta(days=7)
-"""How long the link of the first manager can be used; starting the app again prints another one."""
-_REFERENCE = 16
+LASTS = timedelta(days=7)
+"""How long a link for a new password can be used, and the first manager's: starting the app again prints another."""
 
 
 @dataclass(frozen=True)
@@ -57,22 +58,20 @@ class Terms:
     """Ids of the studies that the account works on; none: all."""
 
     def __post_init__(self) -> None:
-        if self.role not in ROLES:
-            raise AuditError(message("wrong.role", role=self.role[:80], allowed=ROLES))
+        checked_role(self.role)
+        joined_languages(self.languages)
         for name, value, most in (("uses", self.uses, MOST_USES), ("days", self.days, MOST_DAYS)):
             if not 1 <= value <= most:
                 raise AuditError(message(f"invitation.bad_{name}", value=value, most=most))
         if len(self.code) > LONGEST_CODE or not (self.code.isprintable() or not self.code):
             raise AuditError(message("invitation.bad_code", most=LONGEST_CODE))
-        checked_languages(self.languages)
 
 
 @dataclass(frozen=True)
 class Invitation:
-    """An invitation as managers see it, and whoever opens its link; the secret is not in it."""
+    """An invitation as managers see it."""
 
-    key: bytes
-    purpose: str
+    id: int
     role: str
     languages: str
     code: str
@@ -81,161 +80,166 @@ class Invitation:
     expires_at: datetime
     by: str | None
     """Who made it; None: whoever has the database itself."""
-    studies: tuple[int, ...] = ()
-    """Ids of the studies that the account works on; none: all."""
+    studies: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link that can be used: what it is for, and the role or the account (its name) that it gives."""
+
+    purpose: str
+    id: int | None = None
+    role: str = "manager"
+    name: str = ""
+    number: int | None = None
 
 
 def invite(engine: Engine, terms: Terms, *, by: int | None = None) -> str:
-    """Make an invitation; returns the secret of its link, which is told this once.
-
-    `by` is the account of a manager, or None for whoever has the database itself; NotAllowed for another role.
-    """
+    """Make an invitation and return the secret of its link. Raises NotAllowed where `by` is no manager."""
+    lasts, moment = timedelta(days=terms.days), tables.now()
     with writing_as_manager(engine, by) as connection:
-        secret = _store(connection, terms, by)
-        studies: dict[str, Any] = {"assigned": sorted(set(terms.studies))} if terms.studies else {}
-        note(connection, by, "invited", role=terms.role, uses=terms.uses, days=terms.days, **studies)
-    return secret
+        studies = checked_studies(connection, terms.studies)
+        row = {
+            "annotator_id": by,
+            "role": terms.role,
+            "languages": joined_languages(terms.languages),
+            "studies": ",".join(map(str, studies)) or None,
+            "code": terms.code.strip() or None,
+            "uses_left": terms.uses,
+            "created_at": moment,
+            "expires_at": moment + lasts,
+        }
+        id = connection.execute(invitation.insert().returning(invitation.c.id), row).scalar_one()
+        assigned: dict[str, Any] = {"assigned": studies} if studies else {}
+        note(connection, by, "invited", role=terms.role, uses=terms.uses, days=terms.days, **assigned)
+    return sign(engine, LINK, lasts, INVITATION, id)
 
 
 def invitations(engine: Engine, *, by: int | None = None) -> list[Invitation]:
-    """The invitations that can still be used, the newest first. Raises NotAllowed where `by` is no manager."""
+    """Return the invitations that can still be used, the newest first. Raises NotAllowed where `by` is no manager."""
+    query = (
+        select(invitation, annotator.c.name.label("by"))
+        .outerjoin(annotator, annotator.c.id == invitation.c.annotator_id)
+        .where(_usable())
+        .order_by(invitation.c.id.desc())
+    )
     with reading_as_manager(engine, by) as connection:
-        query = _query().where(_usable(), token.c.purpose == INVITATION).order_by(token.c.created_at.desc())
-        return [_invitation(row) for row in connection.execute(query).mappings()]
+        return [
+            Invitation(
+                id=row.id,
+                role=row.role,
+                languages=row.languages,
+                code=row.code or "",
+                uses_left=row.uses_left,
+                created_at=in_utc(row.created_at),
+                expires_at=in_utc(row.expires_at),
+                by=row.by,
+                studies=from_column(row.studies),
+            )
+            for row in connection.execute(query)
+        ]
 
 
-def end_invitation(engine: Engine, key: bytes, *, by: int | None = None) -> None:
-    """Take an invitation back: its link makes no account any more. Raises Refused where it cannot be used anyway, and
-    NotAllowed where `by` is no manager."""
+def end_invitation(engine: Engine, id: int, *, by: int | None = None) -> None:
+    """Take an invitation back: its link makes no account any more. Raises Refused where it cannot be used anyway."""
     with writing_as_manager(engine, by) as connection:
-        ended = update(token).where(token.c.key == key, token.c.purpose == INVITATION, _usable())
-        if not connection.execute(ended.values(ended_at=tables.now())).rowcount:
+        if not connection.execute(update(invitation).where(_usable(id)).values(uses_left=0)).rowcount:
             raise Refused(message("invitation.not_usable"))
-        note(connection, by, "invitation ended", invitation=_reference(key))
+        note(connection, by, "invitation ended", invitation=id)
 
 
-def first_account_secret(engine: Engine) -> str | None:
-    """The secret of the link that makes the first manager, for whoever starts the app; None where a manager can log in.
-
-    Each call makes a new one and ends those before it.
-    """
-    with engine.begin() as connection:
-        if _has_manager(connection):
-            return None
-        earlier = and_(token.c.purpose == FIRST, token.c.ended_at.is_(None))
-        connection.execute(update(token).where(earlier).values(ended_at=tables.now()))
-        return _store(connection, Terms("manager"), None, purpose=FIRST, lasts=FIRST_FOR)
+def password_link(engine: Engine, name: str, *, by: int | None = None) -> str:
+    """Return the secret of a link with which an account sets a new password, once. Raises AuditError for an unknown or
+    disabled account."""
+    with writing_as_manager(engine, by) as connection:
+        id = person_named(connection, name).id
+        note(connection, by, "password link made", account=id)
+    return own_password_link(engine, id)
 
 
-def invitation_of(engine: Engine, secret: str) -> Invitation:
-    """The invitation of a link. Raises NotAllowed, with one sentence for every reason, where it cannot be used."""
+def own_password_link(engine: Engine, account_id: int) -> str:
+    """As `password_link`, of one's own account. Raises NotAllowed where it is disabled."""
+    with reading_as(engine, account_id, *ROLES) as connection:
+        query = select(annotator.c.session_number).where(annotator.c.id == account_id)
+        return sign(engine, LINK, LASTS, PASSWORD, account_id, connection.execute(query).scalar_one())
+
+
+def first_account_link(engine: Engine) -> str | None:
+    """Return the secret of the link that makes the first manager, for whoever starts the app; None where a manager can
+    log in."""
     with engine.connect() as connection:
-        return _usable_invitation(connection, secret)
+        return None if _has_manager(connection) else sign(engine, LINK, LASTS, FIRST)
 
 
-def join(engine: Engine, secret: str, name: str, password: str) -> Account:
-    """Make the account of an invitation, with this name and password.
+def link_of(engine: Engine, secret: str) -> Link:
+    """Return what a link is for. Raises NotAllowed, with one sentence for every reason, where it cannot be used."""
+    values = unsign(engine, LINK, secret)
+    if values is not None:
+        _, purpose, *more = values
+        with engine.connect() as connection:
+            if (link := _link(connection, purpose, *more)) is not None:
+                return link
+    raise NotAllowed(message("invitation.not_usable"))
 
-    Raises NotAllowed where the link cannot be used (any more); AuditError for a name or password that cannot be one or
-    a name that is taken: then the link can be used again. The password is hashed: call it where that keeps nobody
-    waiting.
+
+def _link(connection: Connection, purpose: str, id: int | None = None, number: int | None = None) -> Link | None:
+    if purpose == FIRST:
+        return None if _has_manager(connection) else Link(FIRST)
+    if purpose == INVITATION:
+        role = connection.execute(select(invitation.c.role).where(_usable(id))).scalar()
+        return role and Link(INVITATION, id, role)
+    same = (annotator.c.id == id, annotator.c.session_number == number, annotator.c.disabled.is_(False))
+    row = connection.execute(select(annotator.c.name, annotator.c.role).where(*same)).first()
+    return row and Link(PASSWORD, id, row.role, row.name, number)
+
+
+def use(engine: Engine, secret: str, name: str, password: str) -> Account:
+    """Make the account of a link with this name and password; with a link for a new password, set that.
+
+    Raises NotAllowed where the link cannot be used (any more); AuditError for a bad name or password or a taken name:
+    then the link can be used again. The password is hashed: call it off the event loop.
     """
-    password_hash = hashed(password)
-    with engine.begin() as connection:
-        key = _key(secret)
-        # The write comes first: of two people with the last use of a link, the second waits here and is refused.
-        used = update(token).where(token.c.key == key, _usable())
-        moment = tables.now()
-        if not connection.execute(used.values(uses_left=token.c.uses_left - 1, seen_at=moment)).rowcount:
+    link, password_hash = link_of(engine, secret), hashed(password)
+    with changing_accounts(engine) as connection:
+        if link.purpose == INVITATION:
+            return _join(connection, link.id, name, password_hash)
+        if _link(connection, link.purpose, link.id, link.number) is None:
             raise NotAllowed(message("invitation.not_usable"))
-        row = connection.execute(_query().where(token.c.key == key)).mappings().one()
-        if row["purpose"] == FIRST and _has_manager(connection):
-            raise NotAllowed(message("invitation.not_usable"))
-        account = add_person(connection, name, row["role"], password_hash, row["languages"] or "")
-        assign(connection, account.id, from_column(row["studies"]))
-        note(connection, account.id, "joined", role=account.role, invitation=_reference(key))
+        if link.purpose == PASSWORD:
+            account = person_named(connection, link.name)
+            change(connection, account.id, password=password_hash, **ENDED)
+            note(connection, account.id, "own password changed")
+        else:
+            account = add_person(connection, name, "manager", password_hash)
+            note(connection, account.id, "joined", role=account.role)
+    return account
+
+
+def _join(connection: Connection, id: int | None, name: str, password_hash: str) -> Account:
+    # The write comes first: of two people with the last use of a link, the second waits here and is refused.
+    used = update(invitation).where(_usable(id)).values(uses_left=invitation.c.uses_left - 1).returning(invitation)
+    terms = connection.execute(used).first()
+    if terms is None:
+        raise NotAllowed(message("invitation.not_usable"))
+    studies = from_column(terms.studies)
+    account = add_person(connection, name, terms.role, password_hash, terms.languages, studies, terms.code)
+    note(connection, account.id, "joined", role=account.role, invitation=id)
     return account
 
 
 def completion_code(engine: Engine, account_id: int) -> str | None:
-    """The completion code of the invitation that this account came by; None where there is none. Raises NotAllowed for
-    an account that is absent or disabled."""
+    """Return the completion code of the invitation that an account came by; None where there is none."""
     with reading_as(engine, account_id, *ROLES) as connection:
-        query = select(log.c.detail).where(log.c.annotator_id == account_id, log.c.action == "joined")
-        references = {detail.get("invitation") for detail in connection.execute(query).scalars()}
-        if not references:
-            return None
-        codes = select(token.c.key, token.c.code).where(token.c.purpose == INVITATION, token.c.code.is_not(None))
-        return next((code for key, code in connection.execute(codes) if _reference(key) in references), None)
+        query = select(annotator.c.completion_code).where(annotator.c.id == account_id)
+        code: str | None = connection.execute(query).scalar_one()
+        return code
 
 
-def _store(
-    connection: Connection,
-    terms: Terms,
-    by: int | None,
-    *,
-    purpose: str = INVITATION,
-    lasts: timedelta | None = None,
-) -> str:
-    secret, moment = secrets.token_urlsafe(32), tables.now()
-    row = {
-        "key": _key(secret),
-        "purpose": purpose,
-        "annotator_id": by,
-        "role": terms.role,
-        "languages": ",".join(dict.fromkeys(terms.languages)),
-        "studies": ",".join(map(str, checked_studies(connection, terms.studies))) or None,
-        "code": terms.code.strip() or None,
-        "uses_left": terms.uses,
-        "created_at": moment,
-        "expires_at": moment + (lasts or timedelta(days=terms.days)),
-    }
-    connection.execute(token.insert(), row)
-    return secret
+def _usable(id: int | None = None) -> ColumnElement[bool]:
+    """Return the condition that an invitation, or this one, can still be used."""
+    usable = (invitation.c.uses_left > 0) & (invitation.c.expires_at > tables.now())
+    return usable if id is None else usable & (invitation.c.id == id)
 
 
 def _has_manager(connection: Connection) -> bool:
-    is_manager = and_(annotator.c.role == "manager", annotator.c.disabled.is_(False))
-    return connection.execute(select(annotator.c.id).where(is_manager).limit(1)).first() is not None
-
-
-def _usable() -> ColumnElement[bool]:
-    """Condition on `token`: of ours, neither used up, ended nor expired."""
-    ours = or_(token.c.purpose == INVITATION, token.c.purpose == FIRST)
-    return and_(ours, token.c.uses_left > 0, token.c.ended_at.is_(None), token.c.expires_at > tables.now())
-
-
-def _query() -> Any:
-    return select(token, annotator.c.name.label("by")).outerjoin(annotator, annotator.c.id == token.c.annotator_id)
-
-
-def _usable_invitation(connection: Connection, secret: str) -> Invitation:
-    row = connection.execute(_query().where(token.c.key == _key(secret), _usable())).mappings().first()
-    if row is None or (row["purpose"] == FIRST and _has_manager(connection)):
-        raise NotAllowed(message("invitation.not_usable"))
-    return _invitation(row)
-
-
-def _invitation(row: RowMapping) -> Invitation:
-    return Invitation(
-        key=row["key"],
-        purpose=row["purpose"],
-        role=row["role"],
-        languages=row["languages"] or "",
-        code=row["code"] or "",
-        uses_left=row["uses_left"],
-        created_at=in_utc(row["created_at"]),
-        expires_at=in_utc(row["expires_at"]),
-        by=row["by"],
-        studies=from_column(row["studies"]),
-    )
-
-
-def _key(secret: str) -> bytes:
-    """The 32 bytes under which a link is stored; another prefix than a cookie's, so that none stands for another."""
-    return sha256(b"invitation:" + secret.encode("utf-8", "replace")).digest()
-
-
-def _reference(key: bytes) -> str:
-    """What the log calls an invitation."""
-    return key.hex()[:_REFERENCE]
+    return count_rows(connection, annotator, annotator.c.role == "manager", annotator.c.disabled.is_(False)) > 0

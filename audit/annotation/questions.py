@@ -110,7 +110,7 @@ class WantedGroup:
     input_id: int
     priority: int
     waits: int = 1
-    annotators: int | None = None
+    annotators: int = 2
     studies: str = ""
 
     @property
@@ -189,7 +189,7 @@ def open_questions(connection: Connection, task: str, questions: Iterable[Wanted
     _store(connection, rows)
 
 
-def open_group_questions(connection: Connection, questions: Iterable[WantedGroup], annotators: int) -> None:
+def open_group_questions(connection: Connection, questions: Iterable[WantedGroup]) -> None:
     """As `open_questions`, for questions about groups."""
     rows = {
         wanted.key: {
@@ -197,7 +197,7 @@ def open_group_questions(connection: Connection, questions: Iterable[WantedGroup
             "kind": "group",
             "input_id": wanted.input_id,
             "group_id": wanted.group_id,
-            **_terms(wanted, annotators),
+            **_terms(wanted, wanted.annotators),
         }
         for wanted in questions
     }

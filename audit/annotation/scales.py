@@ -52,7 +52,7 @@ def wanted_ratings(connection: Connection) -> dict[bytes, dict[str, Any]]:
         for row in connection.execute(
             select(validity_study, study.c.task)
             .join(study, study.c.id == validity_study.c.study_id)
-            .where(validity_study.c.ended_at.is_(None))
+            .where(validity_study.c.ended_at.is_(None), validity_study.c.asks != "groups")
         )
     }
     wanted: dict[bytes, dict[str, Any]] = {}

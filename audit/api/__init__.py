@@ -2,5 +2,3 @@
 
 PATH = "/api/v1"
 """Where the app's server has it, below the app's root."""
-API = "/api"
-"""Below it there is nothing but the API."""

@@ -1,33 +1,121 @@
-"""The API as an ASGI application, and its OpenAPI document: `python -m audit.api.application` prints it."""
+"""The API as an ASGI application, and its OpenAPI document: `python -m audit.api.application` prints it.
+
+A request says who it is from by a token in the header `Authorization`, never by a cookie. Each route names the least
+role that it needs; the function that it calls reads the account's role once more, in its own transaction.
+"""
 
 import json
+import logging
 import sys
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from fastapi import FastAPI
-from fastapi.routing import APIRoute
-from starlette.requests import Request
-from starlette.types import ASGIApp, Scope
+from fastapi import Depends, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
 
 import audit
-from audit.api import PATH, adjudicating, judging, results, studies
-from audit.api.limits import BODY, LARGE_BODY, MOST, Bounded
-from audit.api.problems import RESPONSES, add_handlers, answer, language_of
-from audit.api.service import Needs, Service
-from audit.messages import message
+from audit.annotation.accounts import may
+from audit.annotation.sign_in import Bearer, bearer_of
+from audit.api import PATH
+from audit.errors import AuditError, NotAllowed, Refused, UnknownName
+from audit.messages import ENGLISH, Message, joined, message, said
 
-_ROUTERS = (judging.router, adjudicating.router, studies.router, results.router)
-_DESCRIPTION = f"""The functions of the app, for programs: send texts, run studies, judge, decide, fetch answers
-and rates.
+_LOG = logging.getLogger(__name__)
+_DESCRIPTION = """The functions of the app, for programs: send texts, run studies, judge, decide, fetch answers and
+rates.
 
-Send `Authorization: Bearer TOKEN` with each request; a token is made on the page *Account* or by `audit user token`,
-and may do what its role may (`x-role`: the least that a route needs). At most {MOST} requests a minute with a token.
-An error is `{{"error": {{"code": ..., "sentence": ...}}}}`, in English, or Chinese where `Accept-Language` begins with
-`zh`; nothing was changed then. Names that are not known are refused, in bodies and in queries. Times are in UTC."""
+Send `Authorization: Bearer TOKEN` with each request; a token is made on the page *Account* or by `audit user token`.
+The tag of a route is the least role that it needs. An error is `{"error": {"code": ..., "sentence": ...}}`, in English,
+or Chinese where `Accept-Language` begins with `zh`; nothing was changed then. Names that are not known are refused, in
+bodies and in queries. Times are in UTC."""
+_ERRORS = """400 the request is wrong, 401 no valid token, 403 not for this role, 404 no such thing, 409 not now, 503
+the database cannot be used now."""
+_TOKEN = HTTPBearer(auto_error=False, scheme_name="token")
 
 
-def api(service: Service | None = None) -> FastAPI:
-    """The application without its limits of bytes; without a service it can only be described."""
+class Problem(AuditError):
+    """A request that is not served, with its status."""
+
+    def __init__(self, code: int, sentence: str):
+        super().__init__(sentence)
+        self.code = code
+
+
+@dataclass
+class Service:
+    """What the API serves. Engine and database (its path or URL) are read at every request, so that a server that
+    cannot open its database yet starts all the same."""
+
+    engine: Callable[[], Engine]
+    database: Callable[[], str]
+    compute: Callable[[Engine, str, dict[str, Any], bool], Any]
+    """Computes what takes long: the engine, a name of `audit.reports.worker.ASKS`, its values, and whether an earlier
+    answer will not do."""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A request that may be served."""
+
+    service: Service
+    bearer: Bearer
+    language: str
+
+    @property
+    def engine(self) -> Engine:
+        """The database."""
+        return self.service.engine()
+
+    @property
+    def id(self) -> int:
+        """The number of the account in whose name everything is done."""
+        return self.bearer.account.id
+
+    def compute(self, ask: str, anew: bool = False, **values: Any) -> Any:
+        """Return what a worker computes. Raises what it refuses with."""
+        return self.service.compute(self.engine, ask, values, anew)
+
+
+def needs(least: str) -> Callable[..., Visit]:
+    """Return a dependency of routes: the request's token must be valid, for this role or one that may do more."""
+
+    def visit(request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_TOKEN)]) -> Visit:
+        service: Service = request.app.state.service
+        bearer = bearer_of(service.engine(), credentials.credentials) if credentials is not None else None
+        if bearer is None:
+            raise Problem(401, message("api.token_needed"))
+        if not may(bearer.role, least):
+            raise Problem(403, message("api.role_needed", least=least, role=bearer.role))
+        names = {field.alias for field in request.scope["route"].dependant.query_params}
+        if unknown := next((name for name in request.query_params if name not in names), None):
+            reason = message("user_file.no_key", names=sorted(names) or message("list.none"))
+            mistake = message("api.bad_field", where=unknown[:80], reason=reason)
+            raise Problem(400, message("api.bad_request", mistakes=mistake))
+        return Visit(service, bearer, language_of(request))
+
+    return visit
+
+
+Annotating = Annotated[Visit, Depends(needs("annotator"))]
+Adjudicating = Annotated[Visit, Depends(needs("adjudicator"))]
+Managing = Annotated[Visit, Depends(needs("manager"))]
+
+
+def language_of(request: Request) -> str:
+    """Return the language of what a request is answered: Chinese where its header Accept-Language begins with it."""
+    return "zh" if request.headers.get("accept-language", "").lower().startswith("zh") else ENGLISH
+
+
+def application(service: Service | None = None) -> FastAPI:
+    """Return the application, to be mounted at `PATH`; without a service it can only be described."""
+    from audit.api import routes
+
     app = FastAPI(
         title="audit",
         version=audit.__version__,
@@ -36,63 +124,74 @@ def api(service: Service | None = None) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         servers=[{"url": PATH}],
-        responses=RESPONSES,
+        responses={"default": {"description": _ERRORS}},
         root_path_in_servers=False,
         generate_unique_id_function=lambda route: route.name,
+        exception_handlers={
+            AuditError: _refused,
+            RequestValidationError: _invalid,
+            HTTPException: _absent,
+            SQLAlchemyError: _broken,
+            Exception: _broken,
+        },
     )
-    app.state.service, app.state.routes = service, routes()
-    for route in routes():
-        route.openapi_extra = {"x-role": least_role(route)}
-    for router in _ROUTERS:
+    app.state.service = service
+    for router in (routes.annotator, routes.adjudicator, routes.manager):
         app.include_router(router)
-    add_handlers(app)
-    app.openapi = lambda: _described(app)  # type: ignore[method-assign]
     return app
 
 
-def _described(app: FastAPI) -> dict[str, Any]:
-    """The document, without FastAPI's own answer to a bad request: ours is 400."""
-    if app.openapi_schema is None:
-        described = FastAPI.openapi(app)
-        for operation in (each for path in described["paths"].values() for each in path.values()):
-            operation["responses"].pop("422", None)
-        for name in ("HTTPValidationError", "ValidationError"):
-            described["components"]["schemas"].pop(name, None)
-    return app.openapi_schema or {}
+# What a request that cannot be served is answered.
 
 
-def application(service: Service) -> ASGIApp:
-    """The API with its limits, to be mounted at `PATH` of the app's server."""
-    return Bounded(api(service), largest, _too_large)
+async def _refused(request: Request, problem: Any) -> JSONResponse:
+    return _answer(request, _status_of(problem), problem.sentence)
 
 
-def routes() -> list[APIRoute]:
-    """Every route."""
-    return [route for router in _ROUTERS for route in router.routes if isinstance(route, APIRoute)]
+async def _invalid(request: Request, problem: Any) -> JSONResponse:
+    fields = [
+        message("api.bad_field", where=".".join(map(str, error["loc"][1:])) or "body", reason=error["msg"])
+        for error in problem.errors()[:10]
+    ]
+    return _answer(request, 400, message("api.bad_request", mistakes=joined("list.also", fields)))
 
 
-def least_role(route: APIRoute) -> str:
-    """The least role that a route needs. Raises LookupError for one that names none: no route is open to all."""
-    for dependency in route.dependant.dependencies:
-        if isinstance(dependency.call, Needs):
-            return dependency.call.least
-    raise LookupError(f"{route.path} names no role")
+async def _absent(request: Request, problem: Any) -> JSONResponse:
+    absent = problem.status_code in (404, 405)
+    sentence = message("api.no_route") if absent else message("api.bad_request", mistakes=str(problem.detail))
+    return _answer(request, problem.status_code, sentence, problem.headers)
 
 
-def largest(path: str) -> int:
-    """How many bytes a request to this path may have."""
-    return LARGE_BODY if "/corpora/" in path else BODY
+async def _broken(request: Request, problem: Exception) -> JSONResponse:
+    _LOG.error("%s %s", request.method, request.url.path, exc_info=problem)
+    return _answer(request, 503 if isinstance(problem, SQLAlchemyError) else 500, message("api.broken"))
 
 
-def document() -> dict[str, Any]:
-    """The OpenAPI document."""
-    return api().openapi()
+def _status_of(problem: AuditError) -> int:
+    if isinstance(problem, Problem):
+        return problem.code
+    if isinstance(problem, UnknownName):  # plans are in addresses, all other names in what is sent
+        return 404 if problem.kind == "plan" else 400
+    code = _code(problem.sentence)
+    if isinstance(problem, NotAllowed):
+        return 403
+    # "work.": the run is at work, or not any more.
+    return 409 if code.startswith("work.") or (isinstance(problem, Refused) and not code.startswith("wrong.")) else 400
 
 
-def _too_large(scope: Scope, most: int) -> ASGIApp:
-    return answer(413, message("api.too_large", most=most), language_of(Request(scope)))
+def _answer(request: Request, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    error = {"code": _code(sentence), "sentence": said(sentence, language_of(request))}
+    own = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+    return JSONResponse({"error": error}, status, {**own, **(headers or {})})
+
+
+def _code(sentence: str) -> str:
+    """Return the code of a sentence; of several in one that of the first."""
+    while isinstance(sentence, Message) and sentence.code.startswith("list."):
+        sentence = sentence.parameters["first"]
+    return sentence.code if isinstance(sentence, Message) else "error"
 
 
 if __name__ == "__main__":
-    json.dump(document(), sys.stdout, indent=1, ensure_ascii=False)
+    json.dump(application().openapi(), sys.stdout, indent=1, ensure_ascii=False)
     sys.stdout.write("\n")

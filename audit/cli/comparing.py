@@ -20,9 +20,9 @@ from audit.cli.options import (
 @command(
     "compare",
     INSPECT,
-    "two versions of a system: what was fixed, what broke",
+    "two versions of a system: how much worse, what broke",
     "audit compare mine:classify@b498 mine:classify@5d95 --db mine.db",
-    'audit compare mine:classify@b498 mine:classify@5d95 --fail-if "genuine drop > 2 points" --json',
+    'audit compare mine:classify@b498 mine:classify@5d95 --fail-if "genuine rise > 2 points" --json',
     "audit compare mine:classify@b498 mine:classify@5d95 --draw 40",
 )
 def compare(
@@ -34,13 +34,13 @@ def compare(
     show: Annotated[int, whole_number("groups that got worse, with their texts and outputs", "N")] = 10,
     fail_if: Annotated[
         list[str] | None,
-        text('exit with 1 if this holds, such as "genuine drop > 2 points"; repeatable', "CONDITION"),
+        text('exit with 1 if this holds, such as "genuine rise > 2 points"; repeatable', "CONDITION"),
     ] = None,
     undecided: Annotated[
         Literal["pass", "fail"] | None, chosen("instead of status 4 where answers cannot decide a condition")
     ] = None,
     draw: Annotated[
-        int | None, whole_number("draw the first N groups of each relation that changed, for judging", "N")
+        int | None, whole_number("draw the first N groups of each relation that can tell them apart, for judging", "N")
     ] = None,
     annotators: Annotated[int, whole_number("people who answer each question of these", "N")] = 2,
 ) -> Reply:
@@ -49,14 +49,13 @@ def compare(
 
     The exit status is 1 where a condition of `--fail-if` holds, and 4 where answers cannot decide one.
     """
-    from audit.reports.compare import Comparing, lines, status_of
+    from audit.reports.compare import Comparing, Condition, lines, status_of
     from audit.reports.compare import compare as compared
-    from audit.reports.conditions import Condition
     from audit.statistics.intervals import get_target
 
     conditions = tuple(Condition.read(condition) for condition in fail_if or ())
     request = Comparing(answers, get_target(target), show, conditions, draw, annotators)
     document = compared(old, new, db, request)
     hint = ["", "Next: the same with --draw 40, which asks people about the first groups of each relation that changed"]
-    waits = document["all"]["to_settle"] and draw is None
+    waits = document["all"]["genuine"]["estimate"] is None and draw is None
     return Reply(document, lambda shown: lines(shown) + hint * bool(waits), status_of(document, undecided))

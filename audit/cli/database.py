@@ -199,7 +199,7 @@ def backup(
     out: Annotated[str, written_to("a new file; only its owner may read it", "FILE")], db: Database = DATABASE
 ) -> Reply:
     """Writes the whole database, accounts and passwords' hashes included, to one new SQLite file while it is in use,
-    and checks the file. PostgreSQL is copied to such a file too, table by table in one snapshot.
+    and checks the file. PostgreSQL is copied to such a file too; `pg_dump` makes backups to go back to.
     """
     from audit.store.backup import backup
 
@@ -214,21 +214,8 @@ def backup(
     lines = [
         f"{sum(copy.rows.values()):,} rows, {copy.bytes / 2**20:.1f} MiB in {copy.file}, checked.",
         "Hashes of passwords are in it: keep it where the database would be safe too.",
-        f"Back: audit restore {copy.file} --db NEW.db",
+        "It is a database like any other: to go back to it, put it in the place of the other one.",
     ]
-    return Reply(document, lines)
-
-
-@command("restore", PUBLISH, "make a new database from a backup", "audit restore monday.db --db mine.db")
-def restore(file: Annotated[str, place("FILE", "a file that audit backup wrote")], db: Database = DATABASE) -> Reply:
-    """Makes a database from a backup, SQLite or PostgreSQL, in a new or empty one; whole, or not at all. The backup
-    stays as it is.
-    """
-    from audit.store.backup import restore
-
-    rows = restore(Path(file), db)
-    document = {"db": db, "rows": sum(rows.values()), "tables": rows}
-    lines = [f"{sum(rows.values()):,} rows of {len(rows)} tables.", f"Next: audit doctor --db {db}"]
     return Reply(document, lines)
 
 

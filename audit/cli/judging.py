@@ -43,7 +43,7 @@ from audit.messages import counted
     "audit sample --share 0.01 --seed 7",
     "audit sample --per-relation 40 --design informative",
     "audit sample --per-relation MR1.1=40,MR2.1=300 --design informative",
-    "audit sample --per-relation 60 --audit-groups 20 --audit-answers 0.2",
+    "audit sample --per-relation 60 --audit-answers 0.2",
 )
 def sample(
     db: Database = DATABASE,
@@ -74,12 +74,6 @@ def sample(
             "QUORUM",
         ),
     ] = None,
-    audit_groups: Annotated[
-        int,
-        whole_number(
-            "ask people about N satisfied and N violated groups of each cell: does the relation hold here?", "N"
-        ),
-    ] = 0,
     audit_follow_ups: Annotated[
         float,
         decimal(
@@ -104,7 +98,7 @@ def sample(
     from audit.store.queries import has_gold
 
     exclusive(("--per-relation", per_relation), ("--share", share), required=True)
-    audits = Audits(audit_groups, audit_follow_ups, audit_answers)
+    audits = Audits(audit_follow_ups, audit_answers)
     request = SampleRequest(Size(per_relation, share), design, seed, annotators, audits, domain, quorum)
     engine = open_database(db)
     drawn = draw_all(engine, request, study)
@@ -118,11 +112,6 @@ def sample(
         f"Nothing to compare in study {draw.study} under {', '.join(draw.not_compared)}: one system alone was checked."
         for draw in drawn
         if draw.not_compared
-    ]
-    lines += [
-        f"Study {draw.study}: people are asked of {draw.audited_groups:,} different groups whether the relation holds."
-        for draw in drawn
-        if draw.audited_groups
     ]
     lines += [
         f"Study {draw.study}: drawn from the sources with a gold label alone; what is estimated is about these. Where "
@@ -269,7 +258,7 @@ def progress(db: Database = DATABASE, study: Study = None, answers: Answers = "b
     drawn from, and people. Questions and people are those of the whole database; `--study` and `--answers` are
     about cells.
     """
-    from audit.annotation.activity import overview, people_activity
+    from audit.annotation.activity import overview
     from audit.reports.evidence import evidence
     from audit.reports.progress import cells_at_work, progress_document, progress_lines
     from audit.reports.study import cells_of_report
@@ -277,7 +266,7 @@ def progress(db: Database = DATABASE, study: Study = None, answers: Answers = "b
     engine = open_database(db)
     present = evidence(engine, answers, study)
     cells = cells_at_work(present.counted, cells_of_report(present))
-    document = progress_document(overview(engine), people_activity(engine), cells)
+    document = progress_document(overview(engine), cells)
     return Reply(document, progress_lines)
 
 

@@ -39,7 +39,7 @@ _HOST = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|(?=
     START,
     "serve the app: answer, adjudicate, browse, see results",
     "audit app --db mine.db --port 8600",
-    "audit app --idle-hours 2 --login-hours 24 --https",
+    "audit app --login-hours 24 --https",
 )
 def serve_app(
     db: Database = DATABASE,
@@ -47,23 +47,22 @@ def serve_app(
     address: Annotated[
         str, text("a name or address of this machine where to listen; 0.0.0.0 is every one that it has", "ADDRESS")
     ] = "localhost",
-    idle_hours: Annotated[float | None, decimal("log people out who do nothing for so long (default: 12)", "H")] = None,
-    login_hours: Annotated[float | None, decimal("and everybody after so long (default: 168, a week)", "H")] = None,
+    login_hours: Annotated[float | None, decimal("log people out after so long (default: 168, a week)", "H")] = None,
     https: Annotated[bool, flag("--https", "people come by https: never send cookies without it")] = False,
 ) -> None:
     """Serves the app: answer questions, adjudicate, browse groups, see progress and results. It listens on this
     machine only unless told otherwise, and stops with Ctrl-C or SIGTERM: this process is the server itself. Where there
     is no database, it makes one; where no manager can log in, it prints a link that makes the first one's account.
     """
-    from audit.annotation.invitations import first_account_secret
+    from audit.annotation.invitations import first_account_link
     from audit.store.engine import file_of
 
-    environment = login_settings(idle_hours, login_hours, https)
+    environment = login_settings(login_hours, https)
     check_port(port, address)
     file = file_of(db)
     is_new = file is not None and not file.exists()
     engine = open_database(db, create=True)
-    secret = first_account_secret(engine)
+    secret = first_account_link(engine)
     engine.dispose()
     if is_new:
         say(f"There was no database {db}; a new one is there now.")
@@ -76,15 +75,15 @@ def serve_app(
     serve(db, port, address, environment)
 
 
-def login_settings(idle_hours: float | None, login_hours: float | None, https: bool) -> dict[str, str]:
-    """The options about logging in, as variables of the environment. Raises AuditError for a bad number of hours."""
+def login_settings(login_hours: float | None, https: bool) -> dict[str, str]:
+    """Return the options about logging in as variables of the environment. Raises AuditError for a bad number of
+    hours."""
     from audit.ui import settings
 
-    hours = {settings.IDLE: idle_hours, settings.LONGEST: login_hours}
-    variables = {name: str(value) for name, value in hours.items() if value is not None}
-    if https:
-        variables[settings.HTTPS] = "1"
-    settings.login_limits({**os.environ, **variables})
+    variables = {settings.HTTPS: "1"} if https else {}
+    if login_hours is not None:
+        variables[settings.LOGIN_HOURS] = str(login_hours)
+    settings.login_lasts({**os.environ, **variables})
     return variables
 
 
@@ -220,7 +219,7 @@ def user_password(name: Annotated[str, name_of("name", "of the account")], db: D
     "user token",
     PEOPLE,
     "make a token, with which a program uses the API as an account",
-    "audit user token mia --label nightly --days 30",
+    "audit user token mia --days 30",
     "audit user token ben --role annotator --json",
 )
 def user_token(
@@ -230,29 +229,29 @@ def user_token(
         text("the most that it may do: annotator, adjudicator or manager (default: what the account may)", "ROLE"),
     ] = None,
     days: Annotated[int, whole_number("how long it lasts, 366 at most", "N")] = 90,
-    label: Annotated[str, text("what it is for", "TEXT")] = "command line",
     db: Database = DATABASE,
 ) -> Reply:
-    """Makes a token for the JSON API. It is printed once, and nothing keeps it. *Account* in the app
-    lists the tokens of an account and ends them; disabling the account or setting its password ends them all.
+    """Makes a token for the JSON API. It is printed once, and nothing keeps it. *Account* in the app ends all tokens of
+    an account; so do disabling it and setting its password.
     """
-    from audit.annotation.accounts import account_details, stored_name
-    from audit.annotation.tokens import make_token
+    from datetime import timedelta
+
+    from audit.annotation.accounts import person_named
+    from audit.annotation.sign_in import make_token
+    from audit.store import reading, tables
 
     engine = open_database(db)
-    account = next((account for account in account_details(engine) if account.name == stored_name(name)), None)
-    if account is None:
-        raise AuditError(f"there is no account {name!r}; the page Accounts of the app names those that there are")
-    secret, token = make_token(engine, account.id, label, role, days, by_owner=False)
+    with reading(engine) as connection:
+        account = person_named(connection, name)
+    token, least = make_token(engine, account.id, role, days, by_owner=False), role or account.role
+    expires = tables.now() + timedelta(days=days)
     document = {
-        "token": secret,
+        "token": token,
         "account": account.name,
-        "role": token.role,
-        "label": token.name,
-        "expires": token.expires_at.isoformat(timespec="minutes"),
+        "role": least,
+        "expires": expires.isoformat(timespec="minutes"),
     }
-    lines = [secret, f"It acts for {account.name} with the role {token.role} until {token.expires_at:%Y-%m-%d}."]
-    return Reply(document, lines)
+    return Reply(document, [token, f"It acts for {account.name} with the role {least} until {expires:%Y-%m-%d}."])
 
 
 @command(

@@ -1,6 +1,5 @@
 """Reports: rates and rankings, agreement, annotators, quality, plans of work, recorded chains, values."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -29,6 +28,7 @@ from audit.cli.options import (
     flag,
     group,
     listed,
+    name_of,
     open_database,
     place,
     read_from,
@@ -40,11 +40,16 @@ from audit.cli.options import (
 
 if TYPE_CHECKING:
     from audit.reports.document import ReportDocument
+    from audit.reports.frames import Tables
 from audit.errors import AuditError
 from audit.messages import ENGLISH
 
 By = Literal["relation", "system", "language", "pair"] | None
 Repeats = Literal["first", "last", "majority"] | None
+Independent = Annotated[bool, flag("--independent", "as if scores of one sentence were independent, as in the study")]
+NoSynonyms = Annotated[
+    bool, flag("--no-synonyms", "METEOR by the same words and the same stems alone: English needs no WordNet then")
+]
 Full = Annotated[bool, flag("--full", "all tables, notes and the signature, not the first lines alone")]
 
 
@@ -423,19 +428,20 @@ def quality(
     return Reply(report, quality_lines)
 
 
-_LONG = 20_000
-"""Pairs from which scoring them takes long enough for a progress bar."""
-
-
 @command(
     "follow-ups",
     INSPECT,
-    "how far follow-ups are from their sources, by relation",
+    "how far follow-ups are from their sources, by relation; or what one makes of a corpus",
     "audit follow-ups --db mine.db",
+    "audit follow-ups typos --corpus rotten-tomatoes --show 20",
     'audit follow-ups --valid "replaced<=0.2" --measures replaced --most 200',
     "audit follow-ups --db mine.db --rejected rejected.csv",
 )
 def follow_ups(
+    name: Annotated[str | None, name_of("NAME", "show what this relation makes of --corpus, without a run")] = None,
+    corpus: Annotated[str | None, text("whose sources, taken at random", "NAME|FILE")] = None,
+    task: Annotated[str | None, text("the task (default: the corpus's)", "TASK")] = None,
+    show: Annotated[int, whole_number("groups that are shown of it", "N")] = 20,
     db: Database = DATABASE,
     study: Study = None,
     relations: Annotated[Names, listed("only these, named as in the report (default: all)", "A,B")] = NONE,
@@ -458,6 +464,10 @@ def follow_ups(
     from audit.new_files import kind_of_rows
     from audit.reports.follow_ups import follow_ups_lines, follow_ups_report, rejected_groups, write_rejected
 
+    if (name is None) != (corpus is None):
+        raise AuditError("give a relation and --corpus together: audit follow-ups NAME --corpus NAME|FILE")
+    if name is not None and corpus is not None:
+        return _made(name, corpus, task, show)
     if rejected is not None:
         kind_of_rows(rejected, "rejected")
     engine, told = open_database(db), list[str]()
@@ -469,12 +479,22 @@ def follow_ups(
     return Reply(report, lambda shown: [*follow_ups_lines(shown), *told])
 
 
+def _made(name: str, corpus: str, task: str | None, show: int) -> Reply:
+    from audit.corpora import get_corpus
+    from audit.relations import get_relation
+    from audit.reports.follow_ups import made_lines, made_of
+
+    found = get_corpus(corpus, task)
+    groups, tried = made_of(get_relation(task or found.task, name), found, show)
+    return Reply(groups, lambda shown: made_lines(name, shown, tried))
+
+
 @command(
     "pivots",
     INSPECT,
     "recorded pivot chains of translation: scores, means, tests",
     "audit pivots pivot_runs.csv --targets zh,ja",
-    "audit pivots pivot_runs.csv --targets zh,ja,ko,fr --systems google,bing --errors independent --json",
+    "audit pivots pivot_runs.csv --targets zh,ja,ko,fr --systems google,bing --independent --json",
 )
 def pivots(
     file: Annotated[str, place("FILE", "the CSV")],
@@ -489,7 +509,6 @@ def pivots(
     threshold: Annotated[float, decimal("a pair whose score is at least this is satisfied", "S")] = 0.8,
     systems: Annotated[Names | None, listed("only these systems (default: all)", "A,B")] = None,
     targets: Annotated[Names | None, listed("only these target languages (default: all)", "zh,ja")] = None,
-    exclude_target: Annotated[Names, listed("target languages to leave out, round trips too", "en")] = NONE,
     source_language: Annotated[
         str, text("the language of the sources: pairs toward it are round trips, and stand apart", "CODE")
     ] = "en",
@@ -497,39 +516,30 @@ def pivots(
         bool,
         flag("--additive", "a model without the interaction of languages and systems; its means need no full cells"),
     ] = False,
-    errors: Annotated[
-        Literal["sentence", "independent"] | None,
-        chosen("pairs of a sentence go together (default, where there is a column source), or are independent"),
-    ] = None,
-    distinct: Annotated[bool, flag("--distinct", "leave out rows that repeat another in every column")] = False,
+    independent: Independent = False,
 ) -> Reply:
     """Recorded machine translations beside those that went over another language, as in the MCMT study: scores,
     least-squares means by language and system, F tests of type III and Tukey-Kramer's pairs.
     """
     from audit.corpora.recordings import read_chains
-    from audit.reports.pivots import pivot_lines, pivots_report
+    from audit.packs.translation.analysis import choose, pivots_tables
 
-    report = pivots_report(
-        read_chains(file, distinct),
-        by=by,
-        score=score,
-        threshold=threshold,
-        source_language=source_language,
-        targets=targets,
-        systems=systems,
-        exclude=exclude_target,
-        interaction=not additive,
-        errors=errors,
-        watch=_bar,
+    chains = choose(read_chains(file), system=systems, target=targets)
+    return _tabled(
+        pivots_tables(
+            chains,
+            by=by,
+            score=score,
+            threshold=threshold,
+            source_language=source_language,
+            interaction=not additive,
+            independent=independent,
+        )
     )
-    return Reply(report, pivot_lines)
 
 
-def _bar(pairs: Iterable[Any], number: int) -> Iterable[Any]:
-    from tqdm import tqdm
-
-    bar: Iterable[Any] = tqdm(pairs, total=number, desc="scoring", unit="pair", disable=number < _LONG)
-    return bar
+def _tabled(tables: "Tables") -> Reply:
+    return Reply(tables.document(), tables.lines())
 
 
 group(
@@ -556,10 +566,9 @@ def values_bounds(
     """SR_o at other bounds than those that were run, without running anything again. A relation is shown where it has
     a bound: a parameter `threshold` or `bound`, at or above which it is satisfied.
     """
-    from audit.reports.values import STEPS, bounds_lines, bounds_report
+    from audit.packs.translation.analysis import STEPS, bounds_tables
 
-    report = bounds_report(open_database(db), study, relations, at or STEPS)
-    return Reply(report, bounds_lines)
+    return _tabled(bounds_tables(open_database(db), study, relations, at or STEPS))
 
 
 @command(
@@ -572,17 +581,15 @@ def values_means(
     relation: Annotated[str, text("whose values", "MCMT")],
     db: Database = DATABASE,
     study: Study = None,
-    independent: Annotated[bool, flag("--independent", "as if values of one text were independent")] = False,
+    independent: Independent = False,
 ) -> Reply:
     """Which target languages and systems are consistent: the linear model of the MCMT study on the values of one
     relation, with least-squares means, F tests of type III, all pairs by Tukey and Kramer, and the subsets that are
     not told apart.
     """
-    from audit.reports.values import means_lines, means_report
+    from audit.packs.translation.analysis import means_tables
 
-    engine = open_database(db)
-    report = means_report(engine, relation, study, independent=independent)
-    return Reply(report, means_lines)
+    return _tabled(means_tables(open_database(db), relation, study, independent=independent))
 
 
 @command(
@@ -595,19 +602,16 @@ def values_correlate(
     reference: Annotated[str, read_from("a CSV of reference translations: source,reference,target_language", "FILE")],
     db: Database = DATABASE,
     study: Study = None,
-    no_synonyms: Annotated[
-        bool, flag("--no-synonyms", "METEOR by the same words and the same stems alone: English needs no WordNet then")
-    ] = False,
+    no_synonyms: NoSynonyms = False,
     relations: Annotated[Names, listed("only these (default: all with values, and MGMT)", "A,B")] = NONE,
 ) -> Reply:
     """Whether values go with scores of the same translations against references: BLEU, METEOR (English needs WordNet)
     and 1 - WER, so that more is better in all. Over sentences for each system, and over systems from five on.
     """
-    from audit.reports.values import correlation_lines, correlation_report, read_references
+    from audit.packs.translation.analysis import correlation_tables, read_references
 
     references = read_references(reference, synonyms=not no_synonyms)
-    report = correlation_report(open_database(db), references, study, relations)
-    return Reply(report, correlation_lines)
+    return _tabled(correlation_tables(open_database(db), references, study, relations))
 
 
 @command(
@@ -623,19 +627,17 @@ def values_contribute(
     reference: Annotated[
         str | None, read_from("as of audit values correlate; without it there are no scores", "FILE")
     ] = None,
-    no_synonyms: Annotated[bool, flag("--no-synonyms", "as of audit values correlate")] = False,
+    no_synonyms: NoSynonyms = False,
     relations: Annotated[Names, listed("these (default: the levels of MGMT)", "A,B")] = NONE,
 ) -> Reply:
     """What each relation adds to the others, after tables 2, 5 and 6 of the MGMT study: whether two relations see the
     same (Spearman's correlation of their outcomes), how many translations satisfy each combination of them, and,
     with references, the mean scores of each combination and what a relation adds to it.
     """
-    from audit.reports.values import contribution_lines, contribution_report, read_references
+    from audit.packs.translation.analysis import contribution_tables, read_references
 
     references = read_references(reference, synonyms=not no_synonyms) if reference else None
-    engine = open_database(db)
-    report = contribution_report(engine, study, relations, references)
-    return Reply(report, contribution_lines)
+    return _tabled(contribution_tables(open_database(db), study, relations, references))
 
 
 @command(
@@ -660,7 +662,6 @@ def values_levels(
     """The MGMT score of each system: the mean share of satisfied groups over the levels of granularity, by domain
     (table 1 of the MGMT study).
     """
-    from audit.reports.values import levels_lines, levels_report
+    from audit.packs.translation.analysis import levels_tables
 
-    report = levels_report(open_database(db), study, relations, domain)
-    return Reply(report, levels_lines)
+    return _tabled(levels_tables(open_database(db), study, relations, domain))

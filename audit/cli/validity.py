@@ -27,10 +27,10 @@ from audit.messages import counted
 group(
     "validity",
     JUDGE,
-    "people rate how plausible and grammatical follow-ups are",
-    "The validity study: people rate sources and follow-ups, mixed and blind, from 1 to 5 for plausibility and "
-    "grammaticality (docs/how-to/validity-study.md), and the report says which relations make texts that nobody would "
-    "write.",
+    "people say whether follow-ups are sound",
+    "The validity study (docs/how-to/validity-study.md): people rate sources and follow-ups, mixed and blind, from 1 "
+    "to 5 for plausibility and grammaticality, and say of groups whether their relation holds. The report says which "
+    "relations make texts that nobody would write, or expect what is wrong, and what violations are then worth.",
 )
 
 
@@ -39,24 +39,28 @@ group(
     JUDGE,
     "draw pairs of each relation whose texts people rate",
     "audit validity draw --db mine.db",
-    "audit validity draw --per-relation 25 --relations MR1.1,MR2.1 --first",
+    "audit validity draw --per-relation 40 --relations MR1.1,MR2.1 --ask both --first",
 )
 def draw(
     db: Database = DATABASE,
     per_relation: Annotated[int, whole_number("pairs of a source and a follow-up of each relation", "N")] = 25,
     relations: Annotated[Names, listed("of these relations alone (default: all)", "MR1.1,MR2.1")] = NONE,
-    annotators: Annotated[int, whole_number("how many people rate each text", "N")] = 3,
+    annotators: Annotated[int, whole_number("how many people answer each question", "N")] = 3,
     seed: Annotated[int | None, whole_number("of the order of sources (default: the study's)", "S")] = None,
-    first: Annotated[bool, flag("--first", "ask for ratings before all other questions; else after them")] = False,
+    ask: Annotated[
+        Literal["texts", "groups", "both"],
+        chosen("rate the texts, say of the groups whether the relation holds there, or both"),
+    ] = "texts",
+    first: Annotated[bool, flag("--first", "ask before all other questions; else ratings come after them")] = False,
     study: Study = None,
 ) -> Reply:
     """Draws pairs of each relation at random, from all of its groups that some system satisfies or violates, and asks
-    people to rate their texts. Drawing more later keeps what was drawn.
+    people to rate their texts, or whether the relation holds there. Drawing more later keeps what was drawn.
     """
     from audit.judging.validity import draw_validity
     from audit.sampling.validity import ValidityRequest
 
-    request = ValidityRequest(per_relation, tuple(relations), annotators, seed, first)
+    request = ValidityRequest(per_relation, tuple(relations), annotators, seed, first, ask)
     drawn = draw_validity(open_database(db), request, study)
     pairs, added = (sum(getattr(part, name) for part in drawn) for name in ("pairs", "added"))
     lines = [f"{counted(pairs, 'pair')} of {counted(len(drawn), 'relation')} drawn ({added:,} new)."]

@@ -496,11 +496,11 @@ class Chains:
     oddities: tuple[Oddity, ...]
 
 
-def read_chains(path: str | Path, distinct: bool = False) -> Chains:
+def read_chains(path: str | Path) -> Chains:
     """Read a table with the columns of `NEEDED`, and where it has them of `WANTED` and `SCORES`.
 
-    Rows with an empty system, target or text, and of another length than the header are left out; rows that repeat
-    another in all these columns are, too, with `distinct`. All else is used as it is. Raises BadFile for a file that is
+    Rows with an empty system, target or text, and of another length than the header are left out. All else is used as
+    it is. Raises BadFile for a file that is
     missing, empty, not UTF-8, without a needed column, or without a row that can be used.
 
     >>> read_chains("absent.csv")
@@ -521,8 +521,7 @@ def read_chains(path: str | Path, distinct: bool = False) -> Chains:
     frame = pd.DataFrame(records, columns=["line", *COLUMNS, *SCORES])
     frame[list(SCORES)] = frame[list(SCORES)].astype(float)
     repeated = frame.duplicated([*COLUMNS, *SCORES])
-    oddities.add("repeated rows", frame.loc[repeated, "line"], not distinct, "repeat another row in every column")
-    frame = frame[~repeated].reset_index(drop=True) if distinct else frame
+    oddities.add("repeated rows", frame.loc[repeated, "line"], True, "repeat another row in every column")
     for kind, rows, says in _odd_rows(frame):
         oddities.add(kind, frame.loc[rows, "line"], True, says)
     lacking = tuple(name for name in (*WANTED, *SCORES) if name not in table)

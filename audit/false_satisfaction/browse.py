@@ -353,7 +353,7 @@ def _line(row: RowMapping, state: str) -> Line:
 
 def _holds(connection: Connection, group_id: int) -> tuple[str | None, str]:
     """Whether the relation holds in a group by people's answer, and the answer's origin."""
-    question, draw = table_of(tables.Question), table_of(tables.AuditDraw)
+    question = table_of(tables.Question)
     content = contents(connection, [group_id])[group_id]
     query = select(question.c.group_id, question.c.id).where(
         question.c.kind == "group", question.c.input_id == source_input(content)
@@ -362,8 +362,7 @@ def _holds(connection: Connection, group_id: int) -> tuple[str | None, str]:
     content_of = contents(connection, questions)
     question_id = next((id for group, id in questions.items() if content_of[group] == content), None)
     if question_id is None:
-        is_drawn = exists().where(draw.c.group_id == group_id)
-        return ("waiting" if connection.execute(select(is_drawn)).scalar() else None), ""
+        return None, ""
     answer = group_answers(connection, questions=[question_id]).get(content)
     if answer is None:
         return "waiting", ""

@@ -45,7 +45,7 @@ from audit.messages import message
 from audit.relations import Outcome
 from audit.relations.validity import VALID
 from audit.sampling.audits import audits_of
-from audit.sampling.designs import ALL, CHANGED, INFORMATIVE, within
+from audit.sampling.designs import ALL, CHANGED, COMPARING, within
 from audit.store import Checked, checked, snapshot, table_of, tables
 from audit.store.bulk import LIMIT
 
@@ -329,7 +329,7 @@ def drawn_cells(
     for drawn in groups:
         systems = relations.setdefault(drawn.relation_id, {})
         systems.setdefault(drawn.system_id, []).append(settle_group(drawn, answers))
-    study, one_list = sample["study_id"], sample["design"] == INFORMATIVE
+    study, one_list = sample["study_id"], sample["design"] in COMPARING
     process = process and process.of_study(study)
     return [
         DrawnCell((study, relation, system), settled, beginning)
@@ -357,7 +357,7 @@ def counted_from(ground: Ground, drawn: Sequence[DrawnCell], waiting: int, audit
     for column in DRAWS:
         cells[column] = cells[column].fillna(0).astype(int)
     compares = cells["study_id"].isin(
-        [sample["study_id"] for sample in ground.samples if sample["design"] == INFORMATIVE]
+        [sample["study_id"] for sample in ground.samples if sample["design"] in COMPARING]
     )
     if compares.any():
         for column in ("false", "drawn_false"):
@@ -490,10 +490,8 @@ def _studies(connection: Connection, study: int | None) -> list[StudyRow]:
 def _samples(connection: Connection, studies: Sequence[int], design: str | None, domain: str | None) -> list[SampleRow]:
     table = table_of(tables.Sample)
     query = select(*(table.c[name] for name in SampleRow.__annotations__)).where(table.c.study_id.in_(studies))
-    # The groups that changed between two versions are no random sample of anything that is reported.
-    query = query.where(table.c.design != CHANGED).order_by(table.c.study_id, table.c.drawn_at, table.c.id)
-    if design is not None:
-        query = query.where(table.c.design == design)
+    query = query.order_by(table.c.study_id, table.c.drawn_at, table.c.id)
+    query = query.where(table.c.design != CHANGED if design is None else table.c.design == design)
     if domain is not None:
         query = query.where(table.c.domain == domain)
     last = {row["study_id"]: cast(SampleRow, dict(row)) for row in connection.execute(query).mappings()}

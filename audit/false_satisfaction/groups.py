@@ -1,6 +1,6 @@
 """The groups behind a report's counts, with their sources: what roll-ups and paired comparisons need."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine
 from audit.false_satisfaction.cells import ALONE, CELL, Clusters, Counted, source_clusters
 from audit.false_satisfaction.resolution import State
 from audit.relations import Outcome
-from audit.sampling.designs import INFORMATIVE, Numbers
+from audit.sampling.designs import COMPARING, SHARED, Numbers
 from audit.sampling.draw import Compared, DifferingInputs, compared_groups
 from audit.statistics.comparison import Common, unsettled
 from audit.store import snapshot
@@ -72,7 +72,7 @@ def source_of_group(group_id: pd.Series) -> np.ndarray:
 
 def _random_studies(counted: Counted) -> list[int]:
     """The studies whose samples are random samples of their cells' satisfied groups."""
-    return [sample["study_id"] for sample in counted.samples if sample["design"] != INFORMATIVE]
+    return [sample["study_id"] for sample in counted.samples if sample["design"] not in COMPARING]
 
 
 def _placed(groups: pd.DataFrame, counted: Counted, clusters: Clusters, *values: str) -> pd.DataFrame:
@@ -136,8 +136,8 @@ class Comparison:
         settled for all.
         """
         compared, systems = self.of, len(self.systems)
-        random = self.inside & judged & (self.design != INFORMATIVE)
-        paired = self.design in ("shared", INFORMATIVE)
+        random = self.inside & judged & (self.design not in COMPARING)
+        paired = self.design in (SHARED, *COMPARING)
         settled = self.inside & counts if paired else random
         genuine = self._unjudged.copy()
         genuine[self.place[settled], self.column[settled]] = state[settled] == State.TRUE
@@ -173,8 +173,11 @@ class Comparison:
         return self.common(rows["state"].to_numpy(), rows["counts"].to_numpy(bool), rows["judged"].to_numpy(bool))
 
 
-def comparisons(database: Engine | Connection, counted: Counted) -> list[Comparison]:
-    """The comparison of each relation with two systems or more, in the order of studies and relations."""
+def comparisons(
+    database: Engine | Connection, counted: Counted, only: Collection[int] | None = None
+) -> list[Comparison]:
+    """The comparison of each relation with two systems or more, or with these (ids) `only`, in the order of studies and
+    relations."""
     samples = {sample["study_id"]: sample for sample in counted.samples}
     names = {tuple(row[:3]): row[3:] for row in counted.keys[[*CELL, "task", "relation", "system"]].values.tolist()}
     result = []
@@ -186,8 +189,10 @@ def comparisons(database: Engine | Connection, counted: Counted) -> list[Compari
             sample = samples.get(study)
             numbers = Numbers.of_study(connection, study, sample["seed"] if sample else 0)
             design = sample["design"] if sample else None
-            unjudged = set() if design == INFORMATIVE else unjudged_systems(counted, study)
-            for several in compared_groups(connection, counted.checks, study, numbers, telling_apart, unjudged):
+            without = set() if design in COMPARING else unjudged_systems(counted, study)
+            if only is not None:
+                without = set(counted.checks.systems) - set(only)
+            for several in compared_groups(connection, counted.checks, study, numbers, telling_apart, without):
                 under = (counted.drawn["study_id"] == study) & (counted.drawn["relation_id"] == several[0].relation)
                 drawn = counted.drawn[under]
                 source = source_of_group(drawn["group_id"])
@@ -195,7 +200,7 @@ def comparisons(database: Engine | Connection, counted: Counted) -> list[Compari
                 for compared in several:
                     cells = [names[study, compared.relation, system] for system in compared.systems]
                     beyond = np.zeros(len(compared.source), bool)
-                    if design == "shared":
+                    if design == SHARED:
                         reach = _reach(compared, counted, drawn["system_id"].to_numpy(), numbers.of(source))
                         beyond = compared.number > reach
                     comparison = Comparison(

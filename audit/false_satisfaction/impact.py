@@ -146,14 +146,14 @@ def consequences(
         query = select(*(question.c[name] for name in columns))
         rows = list(rows_among(connection, query, question.c.id, sorted(set(question_ids))))
         answers, process = known_answers(connection), read_process(connection)
-        audited = _audited(connection, {row.group_id for row in rows if row.kind == "group"})
+        checked_by = _checked_by(connection, {row.group_id for row in rows if row.kind == "group"})
     if stakes is None:
         stakes = read_stakes(engine, account_id)
     settled = [[settle_group(group, answers) for group in cell.drawn] for cell in stakes.cells]
     result = []
     for row in rows:
         if row.kind == "group":
-            pairs = audited.get(row.group_id, [])
+            pairs = checked_by.get(row.group_id, [])
             relations, systems = (tuple(sorted({pair[side] for pair in pairs})) for side in (0, 1))
             result.append(Consequence(row.id, len(pairs), relations, systems, priority=row.priority))
         else:
@@ -226,17 +226,20 @@ def _genuine_rates(common: Common) -> dict[str, float]:
     return {system: float(rate) for system, rate in zip(common.systems, genuine, strict=True) if not np.isnan(rate)}
 
 
-def _audited(connection: Connection, groups: Collection[int]) -> dict[int, list[tuple[str, str]]]:
-    """The drawn pairs that each group stands for that people are asked about: names of relation and system."""
-    draw, relation, system = (table_of(model) for model in (tables.AuditDraw, tables.Relation, tables.System))
+def _checked_by(connection: Connection, groups: Collection[int]) -> dict[int, list[tuple[str, str]]]:
+    """Of each of these groups, the names of its relation and of each system that was checked on it."""
+    verdict, group, relation, system = (
+        table_of(model) for model in (tables.Verdict, tables.Group, tables.Relation, tables.System)
+    )
     query = (
-        select(draw.c.group_id, relation.c.name, system.c.name)
-        .join(relation, relation.c.id == draw.c.relation_id)
-        .join(system, system.c.id == draw.c.system_id)
+        select(verdict.c.group_id, relation.c.name, system.c.name)
+        .join(group, group.c.id == verdict.c.group_id)
+        .join(relation, relation.c.id == group.c.relation_id)
+        .join(system, system.c.id == verdict.c.system_id)
     )
     pairs: dict[int, list[tuple[str, str]]] = {}
-    for group, relation_name, system_name in rows_among(connection, query, draw.c.group_id, sorted(groups)):
-        pairs.setdefault(group, []).append((relation_name, system_name))
+    for id, relation_name, system_name in rows_among(connection, query, verdict.c.group_id, sorted(groups)):
+        pairs.setdefault(id, []).append((relation_name, system_name))
     return pairs
 
 

@@ -121,37 +121,13 @@ class Asking(Generic[Key]):
         }
 
 
-# Whether a relation holds in a group: which groups people are asked about, what they are made of, what was answered.
+# Whether a relation holds in a group of a validity study: what groups are made of, and what was answered about them.
 #
 # A question about a group is one question whatever study or system the group belongs to, so groups and questions meet
 # by content: the relation, and roles and inputs of the counted members in order.
 
 Content = tuple[int, tuple[tuple[str, int], ...]]
 """(relation, ((role, input) of each counted member)); ids are of the database, where each content has one."""
-
-
-class AuditGroup(NamedTuple):
-    """One group of one cell that people are asked about, by its rank among the satisfied or the violated ones."""
-
-    sample_id: int
-    relation_id: int
-    system_id: int
-    outcome: Outcome
-    rank: int
-    group_id: int
-
-
-def audit_groups(connection: Connection, samples: Iterable[int], relation_id: int | None = None) -> list[AuditGroup]:
-    """The groups of these samples that are asked about (of one relation, or of all), by cell, outcome and rank."""
-    table = table_of(tables.AuditDraw)
-    order = (table.c.sample_id, table.c.relation_id, table.c.system_id, table.c.outcome, table.c.rank)
-    query = select(*order, table.c.group_id).where(table.c.sample_id.in_(list(samples))).order_by(*order)
-    if relation_id is not None:
-        query = query.where(table.c.relation_id == relation_id)
-    return [
-        AuditGroup(sample, relation, system, Outcome(outcome), rank, group)
-        for sample, relation, system, outcome, rank, group in connection.execute(query)
-    ]
 
 
 def contents(connection: Connection, group_ids: Collection[int]) -> dict[int, Content]:
@@ -197,69 +173,53 @@ def group_answers(
     return answers
 
 
-def wanted_groups(connection: Connection, samples: Mapping[int, Terms]) -> list[WantedGroup]:
-    """Questions about groups that nobody has settled, with how the groups of these samples ask them."""
-    audited = audit_groups(connection, samples)
-    content_of = contents(connection, {group.group_id for group in audited})
-    answers = group_answers(connection)
-    asking: Asking[Content] = Asking(samples)
-    representative: dict[Content, tuple[int, int]] = {}
-    for group in audited:
-        content = content_of[group.group_id]
-        if content not in answers:
-            place = (group.rank, group.group_id)
-            asking.note(content, group.sample_id, *place, group.system_id)
-            representative[content] = min(place, representative.get(content, place))
-    asks = asking.asks()
-    keys = _input_keys(connection, {input_id for _, members in asks for _, input_id in members})
-    relation = table_of(tables.Relation)
+def wanted_groups(connection: Connection, relation_id: int | None = None) -> list[WantedGroup]:
+    """The questions that validity studies ask about groups (of one relation, or of all) and nobody has settled."""
+    about, draw, relation = (table_of(model) for model in (tables.ValidityStudy, tables.ValidityDraw, tables.Relation))
+    query = select(*(draw.c[name] for name in ("study_id", "relation_id", "rank", "group_id")), about.c.annotators)
+    query = query.add_columns(about.c.first).join(about, about.c.study_id == draw.c.study_id)
+    query = query.where(about.c.ended_at.is_(None), about.c.asks != "texts")
+    if relation_id is not None:
+        query = query.where(draw.c.relation_id == relation_id)
+    drawn = connection.execute(query).all()
+    if not drawn:
+        return []
+    content_of, answers = contents(connection, {row.group_id for row in drawn}), group_answers(connection)
+    asking: dict[Content, list[Any]] = {}
+    for row in drawn:
+        if content_of[row.group_id] not in answers:
+            asking.setdefault(content_of[row.group_id], []).append(row)
+    keys = _input_keys(connection, {input_id for _, members in asking for _, input_id in members})
     relations = {row["id"]: row for row in connection.execute(select(relation)).mappings()}
     wanted = []
-    for content, ask in asks.items():
-        relation_id, members = content
-        task, name, version, params = (relations[relation_id][name] for name in ("task", "name", "version", "params"))
+    for (id, members), rows in asking.items():
+        task, name, version, params = (relations[id][name] for name in ("task", "name", "version", "params"))
         key = group_question_key(task, name, version, params, [(role, keys[input_id]) for role, input_id in members])
-        terms = (ask.rank, ask.waits, ask.annotators, ask.studies)
-        wanted.append(WantedGroup(task, key, representative[content][1], source_input(content), *terms))
+        first = min(rows, key=lambda row: (row.rank, row.group_id))
+        rank = first.rank - (BEHIND if any(row.first for row in rows) else 0)
+        people = max(row.annotators for row in rows)
+        studies = in_column(sorted({row.study_id for row in rows}))
+        source = source_input((id, members))
+        wanted.append(WantedGroup(task, key, first.group_id, source, rank, len(rows), people, studies))
     return wanted
-
-
-def ask_of_group_question(connection: Connection, question_id: int, samples: Mapping[int, Terms]) -> Ask | None:
-    """How groups of these samples ask this question; None where it is settled, or nobody asks any more."""
-    question, answer = table_of(tables.Question), table_of(tables.Answer)
-    if connection.execute(select(answer.c.origin).where(answer.c.question_id == question_id)).first():
-        return None
-    group_id = connection.execute(select(question.c.group_id).where(question.c.id == question_id)).scalar_one()
-    content = contents(connection, [group_id])[group_id]
-    member = table_of(tables.Member)
-    audited = audit_groups(connection, samples, content[0])
-    with_source = select(member.c.group_id).where(member.c.input_id == source_input(content))
-    groups = rows_among(connection, with_source, member.c.group_id, {group.group_id for group in audited})
-    candidates = contents(connection, {row.group_id for row in groups})
-    asking: Asking[Content] = Asking(samples)
-    for group in audited:
-        if candidates.get(group.group_id) == content:
-            asking.note(content, group.sample_id, group.rank, group.group_id, group.system_id)
-    return asking.asks().get(content)
 
 
 def attributed_groups(engine: Engine, by: Literal["relation", "system"]) -> pd.DataFrame:
     """Which relation or systems each question about a group serves: columns item (its id, text) and value."""
-    question, sample = table_of(tables.Question), table_of(tables.Sample)
-    named_table = table_of(tables.Relation) if by == "relation" else table_of(tables.System)
+    question, group, verdict = (table_of(model) for model in (tables.Question, tables.Group, tables.Verdict))
+    named = table_of(tables.Relation) if by == "relation" else table_of(tables.System)
+    of_question = select(question.c.id, named.c.name).where(question.c.kind == "group").distinct()
+    if by == "relation":
+        query = of_question.join(group, group.c.id == question.c.group_id).join(
+            named, named.c.id == group.c.relation_id
+        )
+    else:
+        query = of_question.join(verdict, verdict.c.group_id == question.c.group_id)
+        query = query.join(named, named.c.id == verdict.c.system_id)
+        query = query.where(verdict.c.outcome.in_((int(Outcome.SATISFIED), int(Outcome.VIOLATED))))
     with engine.connect() as connection:
-        names = dict(connection.execute(select(named_table.c.id, named_table.c.name)).all())
-        questions = connection.execute(select(question.c.id, question.c.group_id).where(question.c.kind == "group"))
-        items = {group: str(id) for id, group in questions}
-        audited = audit_groups(connection, connection.execute(select(sample.c.id)).scalars())
-        content_of = contents(connection, {*items, *(group.group_id for group in audited)})
-    served = {content_of[group]: item for group, item in items.items()}
-    rows = {
-        (served[content], names[group.relation_id if by == "relation" else group.system_id])
-        for group in audited
-        if (content := content_of[group.group_id]) in served
-    }
-    return pd.DataFrame(sorted(rows), columns=["item", "value"])
+        rows = sorted((str(id), str(name)) for id, name in connection.execute(query))
+    return pd.DataFrame(rows, columns=["item", "value"])
 
 
 def _input_keys(connection: Connection, inputs: Collection[int]) -> dict[int, bytes]:
@@ -503,7 +463,7 @@ def update_queue(connection: Connection, changed: Collection[int] | None = None)
     for id, task, kind, input_id in list(rows_among(connection, columns, question.c.id, sorted(changed))):
         if kind == "group":
             # Whether a relation holds settles no label, and no label says whether it holds: only this one changes.
-            _update_group(connection, id, samples)
+            _update_group(connection, id)
         elif kind in ABOUT_OUTPUTS:
             about.setdefault(task, set()).add(input_id)
     for task, inputs in about.items():
@@ -524,7 +484,7 @@ def _update_all(connection: Connection) -> None:
         of_task = {key: ask for key, ask in needed.items() if key[0] == task}
         _open_needed(connection, samples, task, of_task, demand.sources)
     _set_checks(connection, _by_question(connection, demand.checks))
-    _update_groups(connection, samples)
+    _update_groups(connection)
     update_ratings(connection)
 
 
@@ -566,7 +526,7 @@ def queue_difference(connection: Connection) -> Difference:
         key: (wanted["priority"], wanted["waits"], wanted["studies"])
         for key, wanted in wanted_ratings(connection).items()
     }
-    needed |= {group.key: (group.priority, group.waits, group.studies) for group in wanted_groups(connection, samples)}
+    needed |= {group.key: (group.priority, group.waits, group.studies) for group in wanted_groups(connection)}
     query = select(
         table.c.id, table.c.kind, table.c.key, table.c.task, table.c.input_id, table.c.output,
         table.c.priority, table.c.waits, table.c.studies,
@@ -647,24 +607,26 @@ def _inputs_around(connection: Connection, about: Collection[int]) -> set[int]:
     return {*about, *(row.input_id for row in rows)}
 
 
-def _update_group(connection: Connection, question_id: int, samples: Mapping[int, Terms]) -> None:
+def _update_group(connection: Connection, question_id: int) -> None:
     """The place in the queue of a question about a group."""
-    question = table_of(tables.Question)
-    ask = ask_of_group_question(connection, question_id, samples)
+    question, group = table_of(tables.Question), table_of(tables.Group)
+    query = select(question.c.key, group.c.relation_id).join(group, group.c.id == question.c.group_id)
+    key, relation = connection.execute(query.where(question.c.id == question_id)).one()
+    wanted = next((one for one in wanted_groups(connection, relation) if one.key == bytes(key)), None)
     values: dict[str, Any] = {"priority": None, "waits": 0}
-    if ask is not None:
-        values = {"priority": ask.rank, "waits": ask.waits, "studies": ask.studies}
+    if wanted is not None:
+        values = {"priority": wanted.priority, "waits": wanted.waits, "studies": wanted.studies}
     connection.execute(question.update().where(question.c.id == question_id).values(**values))
 
 
-def _update_groups(connection: Connection, samples: Mapping[int, Terms]) -> None:
+def _update_groups(connection: Connection) -> None:
     """Open the questions about groups that nobody has settled, and close the others."""
     table = table_of(tables.Question)
-    wanted = wanted_groups(connection, samples)
+    wanted = wanted_groups(connection)
     keys = {group.key for group in wanted}
     query = select(table.c.id, table.c.key).where(table.c.kind == "group", table.c.priority.is_not(None))
     close_questions(connection, [id for id, key in connection.execute(query).all() if bytes(key) not in keys])
-    open_group_questions(connection, wanted, _most(samples))
+    open_group_questions(connection, wanted)
 
 
 def _set_checks(connection: Connection, needed: Mapping[int, int], among: Iterable[int] | None = None) -> None:

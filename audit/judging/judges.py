@@ -208,7 +208,7 @@ def _number_of_questions(connection: Connection) -> int:
 
 def _drawn_questions(engine: Engine, samples: Sequence[SampleRow]) -> list[int]:
     """The questions that people are or were asked about the groups of these samples, and about these groups."""
-    question, drawn_audit = table_of(tables.Question), table_of(tables.AuditDraw)
+    question, pairs = table_of(tables.Question), table_of(tables.ValidityDraw)
     ids = [sample["id"] for sample in samples]
     with engine.connect() as connection:
         subjects = {drawn.subject(step) for drawn in drawn_groups(connection, ids) for step in drawn.steps}
@@ -216,8 +216,8 @@ def _drawn_questions(engine: Engine, samples: Sequence[SampleRow]) -> list[int]:
         for task in sorted({task for task, _, _ in subjects}):
             stored = question_ids(connection, task, {input_id for of, input_id, _ in subjects if of == task})
             found += [id for subject, id in stored.items() if subject in subjects]
-        audited = select(drawn_audit.c.group_id).where(drawn_audit.c.sample_id.in_(ids))
-        about_groups = select(question.c.id).where(question.c.kind == "group", question.c.group_id.in_(audited))
+        drawn = select(pairs.c.group_id).where(pairs.c.study_id.in_([sample["study_id"] for sample in samples]))
+        about_groups = select(question.c.id).where(question.c.kind == "group", question.c.group_id.in_(drawn))
         return sorted({*found, *connection.execute(about_groups).scalars()})
 
 

@@ -1,9 +1,8 @@
 """`audit sample`: draw satisfied groups, and ask people what these wait for, in one unit of work."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 
-import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.accounts import is_person
@@ -58,14 +57,12 @@ def draw(engine: Engine, study_id: int, request: SampleRequest, *, by: int | Non
     return draw_all(engine, request, study_id, by=by)[0]
 
 
-def draw_changes(engine: Engine, groups: Mapping[tuple[int, int], pd.DataFrame], annotators: int = 2) -> int:
-    """Draw groups that changed between two versions, by study and seed, and open the questions that they wait for.
-
-    Returns how many are new. For whoever has the database itself.
-    """
+def draw_changes(
+    engine: Engine, studies: Sequence[int], systems: tuple[int, int], number: int, annotators: int = 2
+) -> int:
+    """Draw the first groups of each relation that can tell two systems (ids) apart, and open the questions that these
+    wait for; returns how many are new. For whoever has the database itself."""
     with unit_of_work(engine, None, "manager", owner=True) as work:
         work.hold_all()
         work.ask_anew()
-        return sum(
-            draw_changed(work.connection, study, seed, frame, annotators) for (study, seed), frame in groups.items()
-        )
+        return sum(draw_changed(work.connection, study, systems, number, annotators) for study in studies)

@@ -8,10 +8,8 @@ import pandas as pd
 
 from audit.false_satisfaction.resolution import Whose
 from audit.library.study import Study
-from audit.reports.compare import SHOWN, Comparing, group_lines, lines
+from audit.reports.compare import SHOWN, CompareDocument, Comparing, Condition, GroupChange, group_lines, lines
 from audit.reports.compare import compare as compare_versions
-from audit.reports.conditions import Condition
-from audit.reports.documents import CompareDocument, GroupChange
 from audit.statistics.intervals import Target
 from audit.user_models import checked_arguments
 
@@ -29,7 +27,7 @@ def compare(
     """Compare two versions of a system on the groups that apply to both: what was fixed and what broke.
 
     `old` and `new` are systems (`name`, `name@version`, the beginning of that, or `#id`) of the database `store`, a
-    file, URL or `Study`. Raises AuditError for a name that fits none or several, and where they share no source.
+    file, URL or `Study`. Raises AuditError for a name that fits none or several, and where they share no group.
 
     >>> import audit
     >>> def old(text):
@@ -38,7 +36,7 @@ def compare(
     ...     return "negative" if "bad" in text else "positive"
     >>> study = audit.run(["A good film.", "A bad film."], [old, new], ["MR3.1"], progress=False)
     >>> compared = compare("old", "new", study)
-    >>> compared.all["groups"], compared.all["same"], len(compared.fixed)
+    >>> compared.all["groups"], compared.all["broke"], len(compared.fixed)
     (2, 1, 0)
     >>> compared.broke[["texts", "output_old", "output_new"]].values.tolist()
     [['A bad film.', 'negative', 'negative'], ['A BAD FILM.', 'negative', 'positive']]
@@ -56,22 +54,18 @@ class Comparison:
         """The entry over all relations."""
 
     def to_frame(self) -> pd.DataFrame:
-        """A row a relation, and the last over all, where task and relation are missing.
+        """A row a relation, and the last over all, where task, study and relation are missing.
 
-        Columns: task, relation, groups, same, fixed, broke, other_outputs, to_settle, genuinely_fixed, genuinely_broke,
-        and of kind observed and genuine KIND_vr_old, KIND_vr_new, KIND_drop, KIND_low, KIND_high, KIND_p; rates are
-        fractions, missing where answers leave bounds alone, which KIND_low and KIND_high hold.
+        Columns: task, study, relation, groups, fixed, broke, informative, judged, vr_old, vr_new, and of kind observed
+        and genuine KIND_rise, KIND_low, KIND_high, KIND_p; rates are fractions, a rise is missing where answers leave
+        bounds alone, which KIND_low and KIND_high hold.
         """
         rows = []
         for entry in [*self.document["relations"], self.all]:
-            row: dict[str, object] = {
-                name: value for name, value in entry.items() if not isinstance(value, dict) and name[-6:] != "_false"
-            }
-            for kind, rates in (("observed", entry["observed"]), ("genuine", entry["genuine"])):
-                drop = rates["drop"]
-                row |= {f"{kind}_vr_old": rates["vr_old"]["estimate"], f"{kind}_vr_new": rates["vr_new"]["estimate"]}
-                row |= {f"{kind}_drop": drop["estimate"], f"{kind}_low": drop["low"], f"{kind}_high": drop["high"]}
-                row[f"{kind}_p"] = rates["p"]
+            row: dict[str, object] = {name: value for name, value in entry.items() if not isinstance(value, dict)}
+            for kind, rise in (("observed", entry["observed"]), ("genuine", entry["genuine"])):
+                row |= {f"{kind}_rise": rise["estimate"], f"{kind}_low": rise["low"], f"{kind}_high": rise["high"]}
+                row[f"{kind}_p"] = rise["p"]
             rows.append(row)
         return pd.DataFrame(rows)
 
@@ -87,7 +81,7 @@ class Comparison:
         return _members(self.document["broke"])
 
     def fails(self, condition: str) -> bool:
-        """Whether a condition holds, such as "genuine drop > 2 points"; one that cannot be decided does not. Raises
+        """Whether a condition holds, such as "genuine rise > 2 points"; one that cannot be decided does not. Raises
         AuditError for no condition."""
         return Condition.read(condition).decide(self.document)[0] == "fails"
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audit.errors import AuditError, NotInstalled, UnderWay
-from audit.false_satisfaction.changes import RelationKey
 from audit.keys import canonical
 from audit.relations.registry import configured, get_relation, with_lines
-from audit.reports.compare import RelationCheck, check_relation, group_lines, percent
+from audit.reports.compare import RelationCheck, check_relation, group_lines
+from audit.reports.words import percent
 
 if TYPE_CHECKING:
     import pytest
@@ -87,7 +87,6 @@ def metamorphic(
                 ASKED.reset(token)
             if mistake:
                 pytest.fail(mistake, pytrace=False)
-            checks = [check for check in checks if check.observed["estimate"] is not None]
             if not checks:
                 pytest.skip(f"{audit_relation} makes no group of this corpus")
             over = [check for check in checks if (check.observed["estimate"] or 0) > max_violations]
@@ -129,36 +128,35 @@ def _checks(corpus: Any, system: Any, relation: str, show: int, options: dict[st
     ran = study.ran
     if ran is None:
         raise TypeError("a study that audit.run returns has its run")
-    if ran.first_error is not None:
-        raise AuditError(f"{relation}: the system failed, first with: {ran.first_error}")
+    if ran.counts.first_error is not None:
+        raise AuditError(f"{relation}: the system failed, first with: {ran.counts.first_error}")
     if len(ran.systems) != 1:
         raise AuditError(f"system has {len(ran.systems)} systems; a test has one")
     ((name, version),) = zip(ran.systems, ran.versions, strict=True)
     keys = [_key(ran.study.task, one, options.get("parameters") or {}) for one in ran.relations]
-    return [check_relation(study.engine, ran.study.id, name, version, key, show) for key in keys]
+    checks = (check_relation(study.engine, ran.study.id, f"{name}@{version}", key, show) for key in keys)
+    return [check for check in checks if check is not None]
 
 
-def _key(task: str, relation: str, parameters: Mapping[str, Mapping[str, object]]) -> RelationKey:
+def _key(task: str, relation: str, parameters: Mapping[str, Mapping[str, object]]) -> dict[str, str]:
     """The relation as it was run: a database that is kept may have other versions of it."""
     run, own = get_relation(task, relation), with_lines(task, parameters)
     run = configured(run, own[relation]) if relation in own else run
-    return RelationKey(run.task, run.name, run.full_version, canonical(dict(run.params)))
+    return {"task": run.task, "name": run.name, "version": run.full_version, "params": canonical(dict(run.params))}
 
 
 def _failure(check: RelationCheck, most: float) -> str:
     """What a failing test says: rates, and groups with texts and outputs."""
     observed, genuine = check.observed, check.genuine
     lines = [
-        f"{check.relation}: {check.violated:,} of {observed['groups']:,} groups are violated, "
-        f"{percent(observed['estimate'])} [{percent(observed['low'])} to {percent(observed['high'])}]; "
-        f"at most {percent(most)} is allowed"
+        f"{check.relation}: {check.violated:,} of {check.groups:,} groups are violated, "
+        f"{percent(observed['estimate'])} % [{percent(observed['low'])} to {percent(observed['high'])}]; "
+        f"at most {percent(most)} % is allowed"
     ]
-    if genuine["settled"]:
-        value = percent(genuine["estimate"]) if genuine["estimate"] is not None else "no estimate"
-        lines.append(
-            f"genuine, by {genuine['settled']:,} settled groups: {value} "
-            f"[{percent(genuine['low'])} to {percent(genuine['high'])}]"
-        )
+    if genuine["low"] is not None:
+        value = f"{percent(genuine['estimate'])} %" if genuine["estimate"] is not None else "no estimate"
+        ends = f"[{percent(genuine['low'])} to {percent(genuine['high'])}]"
+        lines.append(f"genuine, by {check.judged:,} judged groups: {value} {ends}")
     for group in check.worst:
         lines += ["", *group_lines(group)]
     return "\n".join(lines)

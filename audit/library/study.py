@@ -40,7 +40,7 @@ from audit.runner.coordinator import Watcher
 from audit.runner.executors import executor_of
 from audit.runner.progress import Bar
 from audit.runner.repeats import Repeats
-from audit.runner.run import TIME_LIMIT, LimitReached, Ran, fitting_all
+from audit.runner.run import TIME_LIMIT, LimitReached, RunResult, fitting_all
 from audit.runner.run import run as run_study
 from audit.sampling.audits import Audits
 from audit.sampling.draw import SampleRequest, Size
@@ -176,7 +176,7 @@ def open(store: str | Path) -> "Study":
 class Study:
     """The groups, samples, questions and answers of a database. Methods that change it return the study."""
 
-    def __init__(self, engine: Engine, store: str, ran: Ran | None = None, folder: str | None = None):
+    def __init__(self, engine: Engine, store: str, ran: RunResult | None = None, folder: str | None = None):
         self.engine = engine
         self.store = store
         """The database, for `audit.open` and the command `audit app`."""
@@ -193,7 +193,6 @@ class Study:
         design: str = "shared",
         seed: int | None = None,
         annotators: int | None = None,
-        audit_groups: int = 0,
         audit_follow_ups: float = 0.1,
         domain: str | None = None,
         quorum: str | None = None,
@@ -209,7 +208,7 @@ class Study:
             per_relation = 60
         if per_relation is not None and share is not None:
             raise AuditError(f"per_relation={per_relation!r} and share={share!r}: say one of them")
-        audits = Audits(audit_groups, audit_follow_ups)
+        audits = Audits(audit_follow_ups)
         size = Size(per_relation, share)
         draw_all(self.engine, SampleRequest(size, design, seed, annotators, audits, domain, quorum))
         return self

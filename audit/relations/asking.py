@@ -38,7 +38,16 @@ _SAME = {
     "summarization": "asking.summary",
 }
 """Task -> the question whether what is right of one input is right of the others."""
-_STAYS = (equivalent, same_interval, same_label)
+_CODES: dict[Any, str] = {
+    equivalent: "",
+    same_interval: "",
+    same_label: "",
+    same_text: "asking.summary_replaced",
+    stronger: "asking.stronger",
+    goes_up: "asking.up",
+    goes_down: "asking.down",
+}
+"""Check -> its question; empty: that of the task (`_same`)."""
 
 
 def group_question(
@@ -63,17 +72,22 @@ def group_question(
     'Does each text sound at least as positive as the one before it?'
     """
     found = find_relation(task, relation)
-    if found is not None and (question := _own_question(found, language)):
+    brought = {} if found is None else {ENGLISH: found.question} if isinstance(found.question, str) else found.question
+    if question := brought.get(language) or brought.get(ENGLISH, ""):
         return question
-    texts = catalogue(language)
-    names = _Names(follow_ups, language)
+    letters = [letter(place) for place in range(max(1, follow_ups) + 1)]
+    named = {
+        "names": _listed(letters, language),
+        "first": letters[0],
+        "others": _listed(letters[1:], language),
+        "count": len(letters) - 1,
+    }
     code = f"asking_of.{base_of(task)}.{relation}"
-    if code in texts:
-        return phrase(language, code, **names.parameters)
+    if code in catalogue(language):
+        return phrase(language, code, **named)
     expected = None if found is None else _expected(found)
-    if expected is not None and (question := _derived(task, expected, names, language, own)):
-        return question
-    return phrase(language, "asking.fits", expected=summary or relation)
+    derived = "" if expected is None else _derived(task, expected, named, language, own)
+    return derived or phrase(language, "asking.fits", expected=summary or relation)
 
 
 def letter(place: int) -> str:
@@ -100,19 +114,6 @@ def text_names(roles: Sequence[str], texts: int = 1, language: str = ENGLISH) ->
     return names
 
 
-class _Names:
-    """The letters of a group's texts, alone and listed in a language."""
-
-    def __init__(self, follow_ups: int, language: str):
-        letters = [letter(place) for place in range(max(1, follow_ups) + 1)]
-        self.parameters: Mapping[str, Any] = {
-            "names": _listed(letters, language),
-            "first": letters[0],
-            "others": _listed(letters[1:], language),
-            "count": len(letters) - 1,
-        }
-
-
 def _listed(parts: Sequence[str], language: str, code: str = "asking.and") -> str:
     """Parts in one phrase: "A, B and C"."""
     if len(parts) == 1:
@@ -120,79 +121,56 @@ def _listed(parts: Sequence[str], language: str, code: str = "asking.and") -> st
     return phrase(language, code, first=phrase(language, "asking.comma").join(parts[:-1]), second=parts[-1])
 
 
-def _own_question(relation: Relation, language: str) -> str:
-    """The question that a relation brings; in English where it has none in the language."""
-    question = relation.question
-    return question if isinstance(question, str) else question.get(language) or question.get(ENGLISH, "")
-
-
 def _expected(relation: Relation) -> Any:
     """The check of a relation without what stands around it; None where nobody can say what it expects."""
     check: Any = relation.expects if isinstance(relation, Chained) else getattr(relation, "check", None)
-    while check is not None:
-        inner = getattr(check, "composes_as", None) or getattr(check, "check", None)
-        if inner is None:
-            return check
+    while (inner := getattr(check, "composes_as", None) or getattr(check, "check", None)) is not None:
         check = inner
-    return None
+    return check
 
 
-def _derived(task: str, check: Any, names: _Names, language: str, own: OwnWords) -> str:
+def _derived(task: str, check: Any, named: Mapping[str, Any], language: str, own: OwnWords) -> str:
     """The question that follows from a check; empty where none does."""
     words = wording(task, language, own)
     # An answer about an output says nothing that could be compared between two inputs.
     asks_otherwise = get_task(task).question_kind == "input" and any(
         table.question or table.labels for table in own.wordings.values()
     )
-    parameters = {**names.parameters, "question": words.question.rstrip("?？ ")}
-    code = ""
-    if check in _STAYS or isinstance(check, SimilarText):
-        code = "asking.right" if asks_otherwise else _same(task)
-    elif check is same_text:
-        code = "asking.summary_replaced"
-    elif check is different:
-        code = "asking.opinion_other" if base_of(task) == "sentiment" and not asks_otherwise else "asking.right_other"
-    elif check is stronger:
-        code = "asking.stronger"
-    elif check in (goes_up, goes_down):
-        code = "asking.up" if check is goes_up else "asking.down"
-    elif isinstance(check, Labelled):
-        code, parameters["label"] = "asking.labelled", _label(check.label, words)
-    elif isinstance(check, Mapped):
+    parameters = {**named, "question": words.question.rstrip("?？ ")}
+    if isinstance(check, Mapped):
         return _mapped(task, check, words, parameters, language)
-    return phrase(language, code, **parameters) if code else ""
+    if isinstance(check, Labelled):
+        return phrase(language, "asking.labelled", label=words.labels.get(check.label, check.label), **parameters)
+    if check is different:
+        code = "asking.opinion_other" if base_of(task) == "sentiment" and not asks_otherwise else "asking.right_other"
+        return phrase(language, code, **parameters)
+    codes = [""] if isinstance(check, SimilarText) else [code for one, code in _CODES.items() if one is check]
+    if not codes:
+        return ""
+    return phrase(language, codes[0] or ("asking.right" if asks_otherwise else _same(task)), **parameters)
 
 
 def _same(task: str) -> str:
     """The code of the question whether the right answer stays."""
-    found, base = get_task(task), base_of(task)
+    found = get_task(task)
     if isinstance(found, Classification) and found.multiple:
         return "asking.labels"
-    if base in _SAME:
-        return _SAME[base]
-    return "asking.right_output" if found.question_kind == "pair" else "asking.right"
+    return _SAME.get(base_of(task), "asking.right_output" if found.question_kind == "pair" else "asking.right")
 
 
 def _mapped(task: str, check: Mapped, words: Wording, parameters: Mapping[str, Any], language: str) -> str:
     """The question whether the right answer goes from one label to others; of several labels as a list."""
-    labels = set(get_task(task).labels)
+
+    def quoted(labels: Sequence[str]) -> str:
+        return _listed([f"“{words.labels.get(label, label)}”" for label in labels], language, "asking.or")
+
     steps = []
     for label, allowed in check.labels:
-        other = labels - {label} == set(allowed)
-        read = [_label(one, words) for one in allowed]
-        to = phrase(language, "asking.another") if other and len(read) > 1 else _quoted(read, language)
-        steps.append((_quoted([_label(label, words)], language), to))
+        any_other = len(allowed) > 1 and set(get_task(task).labels) - {label} == set(allowed)
+        steps.append((quoted([label]), phrase(language, "asking.another") if any_other else quoted(allowed)))
     if len(steps) == 1:
         return phrase(language, "asking.leads", label=steps[0][0], allowed=steps[0][1], **parameters)
     listed = phrase(language, "asking.semicolon").join(
         phrase(language, "asking.step", label=label, allowed=allowed) for label, allowed in steps
     )
     return phrase(language, "asking.leads_each", steps=listed, **parameters)
-
-
-def _label(label: str, words: Wording) -> str:
-    return words.labels.get(label, label)
-
-
-def _quoted(labels: Sequence[str], language: str) -> str:
-    return _listed([f"“{label}”" for label in labels], language, "asking.or")

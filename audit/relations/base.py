@@ -2,11 +2,10 @@
 
 A relation is a generator over one source: it yields the members it wants executed, is sent their outputs, any number
 of times, and returns its verdict, or None where it makes no group. Most relations perturb the source once and check
-the outputs (`Fixed`): those that change texts one by one are written as a decorated function and a check (`Plain`;
-for several tasks at once in `perturbations.py`), those whose check has to know which words were replaced, or that
-look at all texts of a source, likewise (`Rewriting`). The ones that look at the system's own outputs on the way write
-the generator themselves (`Chained`). Outputs are stored by (system, input), so replaying a generator costs nothing
-and gives the same group.
+the outputs (`Fixed`): they change texts one by one (`Plain`), or several together (`Joint`; `Rewriting` where the check
+has to know which words were replaced). The ones that look at the system's own outputs on the way write the generator
+themselves (`Chained`). `uses.relation` registers a function as any of them. Outputs are stored by (system, input), so
+replaying a generator costs nothing and gives the same group.
 """
 
 import random
@@ -14,7 +13,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from audit.errors import AuditError
 from audit.keys import Late
@@ -80,37 +79,17 @@ class Carry:
         return "everything" if known and all(known) else "partly"
 
 
-# Functions and a class with a name, not lambdas: relations are sent to workers by pickle.
-def _same(answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset[str]:
-    return frozenset({answer})
-
-
-def _never(answer: str, source: Seen | None, follow_up: Seen | None) -> None:
-    return None
-
-
+# Classes and functions with a name, not lambdas: relations are sent to workers by pickle.
 @dataclass(frozen=True, slots=True)
-class _Among:
-    answers: tuple[str, ...]
+class _Table:
+    """A rule that looks at the answer alone: what is allowed by answer, and of any other one (`same`: itself)."""
+
+    answers: tuple[tuple[str, frozenset[str]], ...] = ()
+    others: frozenset[str] | Literal["same"] | None = None
 
     def __call__(self, answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset[str] | None:
-        return frozenset({answer}) if answer in self.answers else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Mapped:
-    answers: tuple[tuple[str, frozenset[str]], ...]
-
-    def __call__(self, answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset[str] | None:
-        return dict(self.answers).get(answer)
-
-
-@dataclass(frozen=True, slots=True)
-class _Always:
-    answer: str
-
-    def __call__(self, answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset[str]:
-        return frozenset({self.answer})
+        allowed = dict(self.answers).get(answer, self.others)
+        return frozenset({answer}) if allowed == "same" else allowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +97,15 @@ class _SameText:
     normalise: Callable[[str], str]
 
     def __call__(self, answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset[str] | None:
-        if source is None or follow_up is None:
-            return None
-        texts = [seen.output.text for seen in (source, follow_up)]
+        texts = [None if seen is None else seen.output.text for seen in (source, follow_up)]
         same = None not in texts and len({self.normalise(str(text)) for text in texts}) == 1
         return frozenset({answer}) if same else None
 
 
-unchanged = Carry(_same, preserves_truth=True)
+unchanged = Carry(_Table(others="same"), preserves_truth=True)
 """The follow-up means what the source means."""
 
-nothing = Carry(_never)
+nothing = Carry(_Table())
 """The answer about the source says nothing about the follow-up."""
 
 
@@ -139,7 +116,12 @@ def maps(answers: Mapping[str, Sequence[str]]) -> Carry:
     >>> negated({"entailment"}), negated({"neutral"}) is None
     (frozenset({'contradiction'}), True)
     """
-    return Carry(_Mapped(tuple((answer, frozenset(allowed)) for answer, allowed in sorted(answers.items()))))
+    return Carry(_Table(tuple((answer, frozenset(allowed)) for answer, allowed in sorted(answers.items()))))
+
+
+def stays(*answers: str) -> Carry:
+    """These answers are carried unchanged, the others are not carried."""
+    return maps({answer: [answer] for answer in answers})
 
 
 def always(answer: str) -> Carry:
@@ -148,7 +130,7 @@ def always(answer: str) -> Carry:
     >>> always("entailment")({"neutral"})
     frozenset({'entailment'})
     """
-    return Carry(_Always(answer))
+    return Carry(_Table(others=frozenset({answer})))
 
 
 def where_same(normalise: Callable[[str], str]) -> Carry:
@@ -160,26 +142,17 @@ def where_same(normalise: Callable[[str], str]) -> Carry:
     return Carry(_SameText(normalise), reads=True)
 
 
-def stays(*answers: str) -> Carry:
-    """These answers are carried unchanged, the others are not carried."""
-    return Carry(_Among(answers))
-
-
 def declared(carries: str | Sequence[str] | Mapping[str, Sequence[str]]) -> Carry:
     """The carry that a file declares of a relation: `everything`, `nothing`, labels that stay, or, by label, those
-    that are then right of the follow-up.
-
-    Equal declarations give equal carries. Raises AuditError for another word.
+    that are then right of the follow-up. Raises AuditError for another word.
 
     >>> declared("everything") == unchanged, declared(["positive"]) == stays("positive")
     (True, True)
-    >>> declared({"yes": ["no"]}) == maps({"yes": ["no"]})
-    True
     """
     if isinstance(carries, Mapping):
         return maps(carries)
     if not isinstance(carries, str):
-        return stays(*sorted(carries))
+        return stays(*carries)
     if carries not in ("everything", "nothing"):
         raise AuditError(f"carries is {carries[:40]!r}; it is everything, nothing, or a list of labels")
     return unchanged if carries == "everything" else nothing
@@ -351,7 +324,7 @@ class Relation:
     """What stays of a text that it changes: "every word"."""
     may_break: str = ""
     """What may be another thing in a follow-up though nobody meant it: "labels of style". Both are said by the
-    docstring of a perturbation (`audit.relations.perturbations.kept_and_broken`)."""
+    function's docstring (`audit.relations.uses.kept_and_broken`)."""
     question: str | Mapping[str, str] = ""
     """What people are asked about a group, where *yes* means that the relation holds there; by the code of a language,
     or in one for all. Empty: what follows from its check (`audit.relations.asking`)."""
@@ -462,11 +435,13 @@ class Plain(Fixed):
     def make_group(self, source: Source) -> tuple[list[Input], Words]:
         if not self.reads(source):
             return [], ()
-        choices = source.choices(self.name)
+        choices, old = source.choices(self.name), source.input.texts
         changed: dict[int, list[str]] = {}
         for place in self.texts:
-            if place < len(source.input.texts) and (texts := self._perturbed(source, place, choices)):
-                changed[place] = texts
+            if place < len(old):
+                made = self.perturb(source.analysis if place == 0 else source.analyses[place], choices) or []
+                texts = [made] if isinstance(made, str) else made
+                changed |= {place: texts} if texts and old[place] not in texts else {}
         if self.changes == "one" and len(changed) > 1:
             place = choices.choice(list(changed))
             changed = {place: changed[place]}
@@ -475,56 +450,47 @@ class Plain(Fixed):
                 f"relation {self.name!r} makes different numbers of follow-ups of the texts of an input; let it make "
                 "one of each text, or perturb one text alone"
             )
-        old, languages = source.input.texts, source.input.languages
-        follow_ups = (dict(zip(changed, texts, strict=True)) for texts in zip(*changed.values(), strict=True))
-        return [
-            Input(tuple([new.get(place, text) for place, text in enumerate(old)]), languages) for new in follow_ups
-        ], ()
-
-    def _perturbed(self, source: Source, place: int, choices: random.Random) -> list[str]:
-        """What becomes of one text of the source; empty where nothing does, or one of the results is the text."""
-        perturbed = self.perturb(source.analysis if place == 0 else source.analyses[place], choices)
-        texts = [perturbed] if isinstance(perturbed, str) else perturbed or []
-        return [] if source.input.texts[place] in texts else texts
+        rows = [dict(zip(changed, texts, strict=True)) for texts in zip(*changed.values(), strict=True)]
+        new = [tuple([row.get(place, text) for place, text in enumerate(old)]) for row in rows]
+        return [Input(texts, source.input.languages) for texts in new], ()
 
     def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
         return verdict_of(self.name, self.check(outputs))
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Together(Fixed):
-    """A relation that rewrites all texts of a source together."""
+class Joint(Fixed):
+    """A relation that rewrites texts of a source together, and whose check needs nothing but the outputs."""
 
     rewrite: Rewrite
+    check: Any
+    """A `Check`, as of `Plain`."""
+    texts: tuple[int, ...] | None = None
+    """Which texts of an input are handed over, of those that it has; None: all."""
 
     def make_group(self, source: Source) -> tuple[list[Input], Words]:
         if not self.reads(source):
             return [], ()
-        rewritten = self.rewrite(source.analyses, source.choices(self.name))
-        if rewritten is None or rewritten.texts == source.input.texts:
+        old = source.input.texts
+        places = [place for place in range(len(old)) if self.texts is None or place in self.texts]
+        rewritten = self.rewrite([source.analyses[place] for place in places], source.choices(self.name))
+        if rewritten is None:
             return [], ()
-        return [Input(rewritten.texts, source.input.languages)], rewritten.words
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rewriting(_Together):
-    """A relation that rewrites all texts of a source together, and whose check is given the words it replaced."""
-
-    check: WordsCheck
-
-    def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
-        return verdict_of(self.name, self.check(outputs, note))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Joint(_Together):
-    """A relation that rewrites all texts of a source together, and whose check needs nothing but the outputs."""
-
-    check: Check
-    """As of `Plain`."""
+        new = dict(zip(places, rewritten.texts, strict=True))
+        texts = tuple(new.get(place, text) for place, text in enumerate(old))
+        return ([], ()) if texts == old else ([Input(texts, source.input.languages)], rewritten.words)
 
     def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
         return verdict_of(self.name, self.check(outputs))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rewriting(Joint):
+    """A relation that rewrites texts of a source together, and whose check (`WordsCheck`) is given the words that it
+    replaced."""
+
+    def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
+        return verdict_of(self.name, self.check(outputs, note))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ checked follows, the composition is refused.
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any
@@ -24,6 +24,7 @@ from audit.relations.base import (
     Joint,
     Plain,
     Relation,
+    Rewriting,
     Rule,
     Seen,
     Source,
@@ -118,11 +119,12 @@ class Composed(Fixed):
         return ends
 
     def _made(self, sources: Sequence[Source], ends: Counter[str]) -> list[list[Input]]:
-        places = range(len(self.parts))
-        made = self._through(sources, places, ends)
-        for left_out in places[:-1]:  # without the last one it is what lies before the end, which is looked at already
+        """The follow-ups of each source; none where a part leaves no trace, since the same comes out without it."""
+        steps = list(zip(self.parts, self._seeds, strict=True))
+        made = self._through(sources, steps, ends)
+        for left_out in range(len(steps) - 1):  # without the last one it is what lies before the end
             at = [place for place, follow_ups in enumerate(made) if follow_ups]
-            others = self._through([sources[place] for place in at], [step for step in places if step != left_out])
+            others = self._through([sources[place] for place in at], steps[:left_out] + steps[left_out + 1 :])
             for place, follow_ups in zip(at, others, strict=True):
                 if follow_ups == made[place]:
                     made[place] = []
@@ -130,26 +132,24 @@ class Composed(Fixed):
         return made
 
     def _through(
-        self, sources: Sequence[Source], places: Sequence[int], ends: Counter[str] | None = None
+        self, sources: Sequence[Source], steps: Sequence[tuple[Fixed, str]], ends: Counter[str] | None = None
     ) -> list[list[Input]]:
-        """What the parts at these places make of each source, one after the other; nothing where one makes nothing.
-        `ends` counts what the latter come of."""
-        seen = [[source.input] for source in sources]
-        made = [[source.input] for source in sources]
-        for number, place in enumerate(places):
-            part = self.parts[place]
+        """What these parts make of each source, one after the other; nothing where one makes nothing, or a text that
+        was there before. `ends` counts what the latter come of. A part is asked for all sources at once: it may ask a
+        model."""
+        made, seen = [[source.input] for source in sources], [[source.input] for source in sources]
+        for place, (part, seed) in enumerate(steps):
             at = [index for index, inputs in enumerate(made) if inputs]
-            for index in at:
-                if len(made[index]) > 1:
-                    raise AuditError(_several(self.name, self.parts[places[number - 1]]))
-            own = [_source(made[index][0], sources[index], self._seeds[place]) for index in at]
+            if any(len(made[index]) > 1 for index in at):
+                raise AuditError(_several(self.name, steps[place - 1][0]))
+            own = [_source(made[index][0], sources[index], seed) for index in at]
             if part.grammar:
                 Analysis.tag_all([source.analysis for source in own])
             for index, (follow_ups, _) in zip(at, part.make_groups(own), strict=True):
                 made[index] = [] if any(item in seen[index] for item in follow_ups) else follow_ups
+                seen[index] += follow_ups
                 if ends is not None and not made[index]:
                     ends[f"{part.name} {'undoes what came before' if follow_ups else 'does not apply'}"] += 1
-                seen[index] += follow_ups
         return made
 
     @cached_property
@@ -172,12 +172,8 @@ class Composed(Fixed):
         `typos.share` of one. Raises AuditError for one that no part has."""
         own: list[dict[str, object]] = [{} for _ in self.parts]
         for name, value in sorted(changes.items(), key=lambda change: change[0] in self.params):  # of one part: last
-            at = [
-                (place, key)
-                for place, part in enumerate(self.parts)
-                for key in part.params
-                if name in (key, f"{part.name}.{key}")
-            ]
+            spelled = [(place, key, part) for place, part in enumerate(self.parts) for key in part.params]
+            at = [(place, key) for place, key, part in spelled if name in (key, f"{part.name}.{key}")]
             if not at:
                 has = list(self.params) or message("list.none")
                 raise AuditError(f"relation {self.name!r} has no parameter {name!r}; its parts have {with_commas(has)}")
@@ -217,33 +213,28 @@ def compose(*relations: Relation) -> Composed:
     if len(parts) < 2:
         raise AuditError("a composition has at least two relations")
     fixed = tuple(part for part in parts if isinstance(part, Fixed))
-    for part in parts:
-        if not isinstance(part, Fixed):
-            raise AuditError(
-                f"relation {name!r} cannot be made: what {part.name!r} makes depends on what a system says; only "
-                "relations whose groups are the same for every system compose"
-            )
-    tasks = {part.name: part.task for part in parts}
-    if len(set(tasks.values())) > 1:
+    if asking := next((part for part in parts if not isinstance(part, Fixed)), None):
         raise AuditError(
-            f"relation {name!r} cannot be made, since its parts are of different tasks "
-            f"({with_commas(_each(tasks))}); compose relations of one task"
+            f"relation {name!r} cannot be made: what {asking.name!r} makes depends on what a system says; only "
+            "relations whose groups are the same for every system compose"
         )
-    units = {part.name: part.unit for part in parts if part.unit != "any"}
-    if len(set(units.values())) > 1:
-        raise AuditError(
-            f"relation {name!r} cannot be made, since its parts are about different units "
-            f"({with_commas(_each(units))}); compose relations of one unit"
-        )
+    _one(name, [(part.name, part.task) for part in parts], "are of different tasks", "task")
+    units = [(part.name, part.unit) for part in parts if part.unit != "any"]
+    _one(name, units, "are about different units", "unit")
+    limited = [part.languages for part in parts if part.languages != ANY]
+    languages = tuple(code for code in limited[0] if all(code in codes for codes in limited)) if limited else ANY
+    if not languages:
+        codes = [(part.name, ", ".join(part.languages)) for part in parts]
+        _one(name, codes, "read different languages", "language")
     counterparts = [part.counterpart for part in parts]
     return Composed(
         task=parts[0].task,
         name=name,
         family=BAR.join(dict.fromkeys(part.family for part in parts)),
         summary=_numbered([part.summary for part in parts]),
-        unit=next((part.unit for part in parts if part.unit != "any"), "any"),
+        unit=units[0][1] if units else "any",
         carry=in_turn([part.carry for part in parts]),
-        languages=_languages(name, parts),
+        languages=languages,
         version=BAR.join(part.version for part in parts),
         params={f"{part.name}.{key}": value for part in parts for key, value in part.params.items()},
         accepts={
@@ -262,6 +253,16 @@ def compose(*relations: Relation) -> Composed:
     )
 
 
+def _one(name: str, values: Iterable[tuple[str, Any]], differ: str, kind: str) -> None:
+    """Raises AuditError where the values of the parts are not all the same."""
+    by_part = list(dict.fromkeys(values))
+    if len({value for _, value in by_part}) > 1:
+        said = with_commas([f"{part}: {value}" for part, value in by_part])
+        raise AuditError(
+            f"relation {name!r} cannot be made, since its parts {differ} ({said}); compose relations of one {kind}"
+        )
+
+
 def spread(relation: Relation, share: float) -> Relation | None:
     """`on_documents` of a relation on sentences, or of each such part of a composition; None where that is none.
 
@@ -273,22 +274,6 @@ def spread(relation: Relation, share: float) -> Relation | None:
         return None
     parts = [spread(part, share) if part.unit == "sentence" else part for part in relation.parts]
     return None if None in parts else compose(*(part for part in parts if part is not None))
-
-
-def _each(values: Mapping[str, str]) -> list[str]:
-    return [f"{part}: {value}" for part, value in values.items()]
-
-
-def _languages(name: str, parts: Sequence[Relation]) -> tuple[str, ...]:
-    limited = [part.languages for part in parts if part.languages != ANY]
-    common = [code for code in limited[0] if all(code in codes for codes in limited)] if limited else list(ANY)
-    if not common:
-        codes = _each({part.name: ", ".join(part.languages) for part in parts})
-        raise AuditError(
-            f"relation {name!r} cannot be made, since its parts read different languages ({with_commas(codes)}); "
-            "compose relations that read one language"
-        )
-    return tuple(common)
 
 
 # What is carried: the answers, from part to part.
@@ -337,6 +322,9 @@ def in_turn(carries: Sequence[Carry]) -> Carry:
 # What is expected: one check of the source's and the last output.
 
 
+_NO_EXPECTATION = "has no expectation that could be checked"
+
+
 class _Refused(Exception):
     """Nothing that can be checked follows."""
 
@@ -356,16 +344,10 @@ def _check(name: str, parts: Sequence[Fixed]) -> Check:
         product: Check = reduce(lambda first, second: _product(first, second, labels), checks)
         return product
     except _Refused as refused:
-        said = joined(
-            "list.also",
-            [f"{part.name} expects: {with_commas(_expects(part))}" for part in parts],
-        )
+        # What a part expects stands at the end of its summary, behind a semicolon.
+        expected = [f"{part.name} expects: {part.summary.rpartition('; ')[2].rstrip('.')}" for part in parts]
+        said = joined("list.also", expected)
         raise AuditError(f"relation {name!r} {refused.reason}: {said}; leave one of them out") from None
-
-
-def _expects(part: Relation) -> str:
-    """What a part's summary says of the outputs, as its end does behind a semicolon."""
-    return part.summary.rpartition("; ")[2].rstrip(".")
 
 
 def _of(part: Fixed) -> Any:
@@ -373,8 +355,8 @@ def _of(part: Fixed) -> Any:
     check: Any = getattr(part, "check", None)
     if check is same_label or check is same_interval:
         return equivalent if check is same_label else check
-    if not isinstance(part, Plain | Joint):
-        raise _Refused("has no expectation that could be checked, since one hangs on the words that were replaced")
+    if not isinstance(part, Plain | Joint) or isinstance(part, Rewriting):
+        raise _Refused(f"{_NO_EXPECTATION}, since one hangs on the words that were replaced")
     return getattr(check, "composes_as", check)
 
 
@@ -386,7 +368,7 @@ def _product(first: Any, second: Any, labels: Sequence[str]) -> Any:
         return product if isinstance(product, Opinionated) else opinionated(product)
     if isinstance(second, Opinionated):
         if not _keeps(first):
-            raise _Refused("has no expectation that could be checked, since a later part applies to some labels alone")
+            raise _Refused(f"{_NO_EXPECTATION}, since a later part applies to some labels alone")
         return opinionated(_product(first, second.check, labels))
     if is_regardless(second):
         return second
@@ -423,11 +405,11 @@ def _similar(first: SimilarText, second: SimilarText) -> SimilarText:
     (Steinhaus' transform), so that the distances of neighbours add up to the most that the ends can have.
     """
     if first.normalise != second.normalise:
-        raise _Refused("has no expectation that could be checked, since texts are compared in different ways")
+        raise _Refused(f"{_NO_EXPECTATION}, since texts are compared in different ways")
     distance = sum(2 * (1 - check.threshold) / (2 - check.threshold) for check in (first, second))
     threshold = 1 - distance / (2 - distance) if distance < 1 else 0.0
     if threshold <= 0:
-        raise _Refused("has no expectation that could be checked, since texts may be as different as they like at last")
+        raise _Refused(f"{_NO_EXPECTATION}, since texts may be as different as they like at last")
     return replace(first, threshold=min(threshold, 1.0))
 
 
@@ -435,7 +417,7 @@ def _leading(first: Any, second: Any, labels: Sequence[str]) -> Check:
     """Labels that lead to labels that lead to labels."""
     maps = [_map(check, labels) for check in (first, second)]
     if None in maps:
-        raise _Refused("has no expectation that could be checked")
+        raise _Refused(_NO_EXPECTATION)
     before, after = (dict(pairs or ()) for pairs in maps)
     product = {
         label: tuple(sorted({last for one in between for last in after[one]}))
@@ -446,7 +428,7 @@ def _leading(first: Any, second: Any, labels: Sequence[str]) -> Check:
         raise _Refused("contradicts itself")
     said = {label: allowed for label, allowed in product.items() if not set(allowed) >= set(labels)}
     if not said:
-        raise _Refused("has no expectation that could be checked, since every label may come out")
+        raise _Refused(f"{_NO_EXPECTATION}, since every label may come out")
     if labels and all(said.get(label) == (label,) for label in labels):
         return equivalent
     return Mapped(tuple(said.items()))
@@ -461,6 +443,3 @@ def _map(check: Any, labels: Sequence[str]) -> Mapping[str, Sequence[str]] | Non
     if check is different and labels:
         return {label: tuple(other for other in labels if other != label) for label in labels}
     return None
-
-
-__all__ = ["BAR", "Composed", "compose", "in_turn", "parts_of", "spread", "summary_from"]

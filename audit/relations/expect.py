@@ -38,23 +38,6 @@ def _any_of(words: Words) -> re.Pattern[str]:
     return re.compile("|".join(re.escape(old) for old in sorted((old for old, _ in words), key=len, reverse=True)))
 
 
-def substitute(texts: Sequence[Analysis], new: Mapping[str, str]) -> Rewritten | None:
-    """The follow-up in which each token that is a key of `new` is replaced by its value, in all texts.
-
-    None where nothing is replaced, or where a replaced word also stands inside a longer one: then the replacement
-    could not be told from the texts alone, as the check of summaries has to.
-    """
-    new_texts = tuple(
-        text.replace({at: new[token.text] for at, token in enumerate(text.tokens) if token.text in new})
-        for text in texts
-    )
-    present = {token.text for text in texts for token in text.tokens}
-    words = tuple((old, replacement) for old, replacement in new.items() if old in present)
-    if not words or any(replace_words(text.text, words) != other for text, other in zip(texts, new_texts, strict=True)):
-        return None
-    return Rewritten(new_texts, words)
-
-
 def exchange_words(texts: Sequence[Analysis], words: Words) -> Rewritten | None:
     """The follow-up in which each old word, which may be several tokens (王女士), is replaced by its new one.
 
@@ -75,6 +58,11 @@ def exchange_words(texts: Sequence[Analysis], words: Words) -> Rewritten | None:
         ):
             return None
     return Rewritten(tuple(replace_words(text.text, present) for text in texts), present)
+
+
+def substitute(texts: Sequence[Analysis], new: Mapping[str, str]) -> Rewritten | None:
+    """`exchange_words` of the words and replacements of a mapping."""
+    return exchange_words(texts, tuple(new.items()))
 
 
 _ORDER = {"negative": 0, "neutral": 1, "positive": 2}
@@ -163,11 +151,8 @@ class LabelsAlone:
 def regardless(check: Check) -> Check:
     """Mark a function of a module that looks at the follow-ups' outputs alone: behind whatever relations its own stands
     in a composition, it expects the same."""
-    _REGARDLESS.append(check)
+    check.regardless = True  # type: ignore[attr-defined]
     return check
-
-
-_REGARDLESS: list[Check] = []
 
 
 def is_regardless(check: Check) -> bool:
@@ -176,7 +161,7 @@ def is_regardless(check: Check) -> bool:
     >>> is_regardless(Labelled("entailment")), is_regardless(equivalent)
     (True, False)
     """
-    return isinstance(check, Labelled) or check in _REGARDLESS
+    return isinstance(check, Labelled) or getattr(check, "regardless", False)
 
 
 def _not_below(earlier: Output, later: Output) -> bool:

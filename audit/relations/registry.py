@@ -1,33 +1,20 @@
-"""Relations by task and name, in `audit.registry.relations`. A new relation is one decorated function, or one
-`register` call."""
+"""Relations by task and name, in `audit.registry.relations`. A new relation is one function decorated with
+`audit.relations.uses.relation`, or one `register` call."""
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from audit import registry
 from audit.errors import AuditError
 from audit.files import read_text
 from audit.messages import message
 from audit.registry import Registry
-from audit.relations.base import (
-    Carry,
-    Chained,
-    Check,
-    CheckParams,
-    Fixed,
-    Joint,
-    Perturb,
-    Plain,
-    Relation,
-    Rewriting,
-    Source,
-    Steps,
-)
+from audit.relations.base import Chained, Joint, Plain, Relation
 from audit.relations.composition import Composed, compose, parts_of
-from audit.relations.validity import VALID, limited, limits_of_all
+from audit.relations.validity import VALID, limited
 from audit.tasks import TASKS, base_of
 
 _SETTINGS = re.compile(r"(@[^#(]*?)?( \(.*\))?(#\d+)?$")
@@ -76,100 +63,6 @@ def replace_relation(relation: Relation, origin: str = "") -> Relation:
     return relation
 
 
-def plain(
-    name: str,
-    *,
-    task: str,
-    family: str,
-    unit: Literal["sentence", "document", "any"],
-    check: Check,
-    carry: Carry,
-    version: str = "1",
-    params: Mapping[str, object] | None = None,
-    accepts: Mapping[str, tuple[type, ...]] | None = None,
-    check_params: CheckParams | None = None,
-    needs: tuple[str, ...] = (),
-    grammar: bool = False,
-    question: str | Mapping[str, str] = "",
-    limits: Sequence[str] = (),
-) -> Callable[[Perturb], Perturb]:
-    """Register the decorated perturbation as a relation; the first line of its docstring is the summary. `limits` are
-    what its follow-ups must keep, as in `"replaced<=0.4"`; `question` is what people are asked about its groups."""
-
-    def keep(perturb: Perturb) -> Perturb:
-        summary = (perturb.__doc__ or "").strip().splitlines()[0]
-        register(
-            Plain(
-                task=task,
-                name=name,
-                family=family,
-                summary=summary,
-                unit=unit,
-                perturb=perturb,
-                check=check,
-                carry=carry,
-                version=version,
-                params=params or {},
-                accepts=accepts or {},
-                check_params=check_params,
-                needs=needs,
-                grammar=grammar,
-                question=question,
-                limits=limits_of_all(limits),
-            )
-        )
-        return perturb
-
-    return keep
-
-
-def chained(
-    name: str,
-    *,
-    task: str,
-    family: str,
-    unit: Literal["sentence", "document", "any"],
-    carry: Carry,
-    languages: tuple[str, ...] = ("en",),
-    version: str = "1",
-    params: Mapping[str, object] | None = None,
-    check_params: CheckParams | None = None,
-    needs: tuple[str, ...] = (),
-    grammar: bool = False,
-    more: int | None = None,
-    expects: Check | None = None,
-    question: str | Mapping[str, str] = "",
-) -> Callable[[Callable[..., Steps]], Callable[..., Steps]]:
-    """Register the decorated generator `walk(source, choices)` as a relation. What people are asked about its groups
-    follows from the check that it `expects`, unless it has a `question`."""
-
-    def keep(walk: Callable[..., Steps]) -> Callable[..., Steps]:
-        summary = (walk.__doc__ or "").strip().splitlines()[0]
-        register(
-            Chained(
-                task=task,
-                name=name,
-                family=family,
-                summary=summary,
-                unit=unit,
-                walk=walk,
-                carry=carry,
-                languages=languages,
-                version=version,
-                params=params or {},
-                check_params=check_params,
-                needs=needs,
-                grammar=grammar,
-                more=more,
-                expects=expects,
-                question=question,
-            )
-        )
-        return walk
-
-    return keep
-
-
 def all_relations(task: str | None = None) -> list[Relation]:
     """Registered relations, of all tasks or one, in the order of their names' numbers (MR1.2 before MR1.10).
 
@@ -180,60 +73,48 @@ def all_relations(task: str | None = None) -> list[Relation]:
     return sorted(chosen, key=lambda relation: (relation.task, name_order(relation.name)))
 
 
+_FUNCTIONS: tuple[tuple[type[Relation], str], ...] = ((Plain, "perturb"), (Joint, "rewrite"), (Chained, "walk"))
+"""Kinds of relations whose function is given parameters by name."""
+
+
 def configured(relation: Relation, changes: Mapping[str, object]) -> Relation:
-    """The relation with other parameters: its function is given them by name; a `Fixed` one of another kind reads
-    `params` itself, and refuses what it cannot use when it is made.
+    """The relation with other parameters: its check is given those that are its fields, its function the others by
+    name; a `Fixed` one of another kind reads `params` itself. Of a composition, those of its parts.
 
-    Of a composition, those of its parts (`Composed.configured`).
-
-    Raises AuditError for a parameter that the relation does not have, or a value of another kind than its default (a
-    whole number will do for a fraction), or one that the relation refuses.
+    Raises AuditError for a parameter that the relation does not have, a value of another kind than its default (a whole
+    number will do for a fraction), and one that the relation or its check refuses.
 
     >>> configured(get_relation("sentiment", "MR6.1"), {"sentences": 5}).params
     {'sentences': 5}
     """
     if isinstance(relation, Composed):
         return compose(*(configured(part, own) for part, own in relation.configured(changes)))
-    changes = {
-        name: float(value) if type(value) is int and type(relation.params.get(name)) is float else value
-        for name, value in changes.items()
-    }
+    new = dict(changes)
     for name, value in changes.items():
         if name not in relation.params or (name == VALID and relation.limits):
             has = ", ".join(relation.params) or "none"
             raise AuditError(f"relation {relation.name} has no parameter {name!r}; it has {has}")
-        kinds = relation.accepts.get(name, (type(relation.params[name]),))
+        default = relation.params[name]
+        new[name] = value = float(value) if type(value) is int and type(default) is float else value
+        kinds = relation.accepts.get(name, (type(default),))
         if type(value) not in kinds:
             kind = " or ".join(allowed.__name__ for allowed in kinds)
             raise AuditError(f"parameter {name} of relation {relation.name} is {value!r}; it must be of type {kind}")
-    params = {**relation.params, **changes}
+    params = {**relation.params, **new}
     if relation.check_params and (wrong := relation.check_params(params)):
         raise AuditError(f"parameters of relation {relation.name}: {wrong}")
-    if isinstance(relation, Plain):
-        check, of_perturb = _checked_with(relation, changes)
-        perturb = partial(relation.perturb, **of_perturb) if of_perturb else relation.perturb
-        return replace(relation, params=params, perturb=perturb, check=check)
-    if isinstance(relation, Rewriting | Joint):
-        check, of_rewrite = _checked_with(relation, changes)
-        rewrite = partial(relation.rewrite, **of_rewrite) if of_rewrite else relation.rewrite
-        return replace(relation, params=params, rewrite=rewrite, check=check)
-    if isinstance(relation, Chained):
-        return replace(relation, params=params, walk=partial(relation.walk, **changes))
-    if isinstance(relation, Fixed):
-        return replace(relation, params=params)
-    raise TypeError(f"{type(relation).__name__} cannot be configured")
-
-
-def _checked_with(relation: Plain | Rewriting | Joint, changes: Mapping[str, object]) -> tuple[Any, dict[str, object]]:
-    """The relation's check with those of the parameters that are its own; and the others. Raises AuditError for a value
-    that the check refuses."""
-    check: Any = relation.check
-    names = {field.name for field in fields(check)} & changes.keys() if is_dataclass(check) else set()
-    try:
-        check = replace(check, **{name: changes[name] for name in names}) if names else check
-    except AuditError as problem:
-        raise AuditError(f"parameters of relation {relation.name}: {problem}") from None
-    return check, {name: value for name, value in changes.items() if name not in names}
+    fields_: dict[str, Any] = {"params": params}
+    check: Any = getattr(relation, "check", None)
+    own = {field.name for field in fields(check)} & new.keys() if is_dataclass(check) else set()
+    if own:
+        try:
+            fields_["check"] = replace(check, **{name: new.pop(name) for name in own})
+        except AuditError as problem:
+            raise AuditError(f"parameters of relation {relation.name}: {problem}") from None
+    function = next((name for kind, name in _FUNCTIONS if isinstance(relation, kind)), None)
+    if function and new:
+        fields_[function] = partial(getattr(relation, function), **new)
+    return replace(relation, **fields_)
 
 
 def with_lines(task: str, params: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, object]]:
@@ -357,20 +238,3 @@ def _registered(task: str, name: str) -> Relation | None:
 def _of(relation: Relation, task: str | None) -> Relation:
     """The relation for a task: one with a label scheme is another task than the one it was written for."""
     return relation if task in (None, relation.task) else replace(relation, task=task)
-
-
-__all__ = [
-    "RELATIONS",
-    "Source",
-    "all_relations",
-    "chained",
-    "configured",
-    "find_relation",
-    "get_relation",
-    "name_order",
-    "plain",
-    "register",
-    "relations_named",
-    "replace_relation",
-    "stands_for_several",
-]

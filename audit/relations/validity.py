@@ -6,6 +6,7 @@ about it. Measures are in `MEASURES`: one decorated function each.
 """
 
 import math
+import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +25,12 @@ if TYPE_CHECKING:
 VALID = "valid"
 """The parameter of a relation that holds its limits: other limits are another relation, with groups of its own."""
 _LIMIT = re.compile(r"(?:(?P<relation>.+):)?\s*(?P<measure>[^:<>=]+?)\s*(?P<sign><=|>=|<|>)\s*(?P<bound>[^<>=]+)")
-_SAID = {"<=": "at most", ">=": "at least", "<": "below", ">": "above"}
+_SIGNS = {
+    "<=": (operator.le, "at most"),
+    ">=": (operator.ge, "at least"),
+    "<": (operator.lt, "below"),
+    ">": (operator.gt, "above"),
+}
 
 Fitted = Mapping[str, Any]
 """Name of a measure that learns from a corpus -> what it has learnt."""
@@ -53,14 +59,13 @@ class Measure:
     def of(self, source: Input, follow_up: Input, fitted: object = None) -> float:
         """The number, NaN where it cannot be known. Raises AuditError where a plug-in's function fails."""
         try:
-            value = float(
-                self.function(source, follow_up, fitted) if self.fit is not None else self.function(source, follow_up)
-            )
+            value = float(self.function(source, follow_up, *([] if self.fit is None else [fitted])))
         except AuditError:
             raise
         except Exception as problem:  # a plug-in may raise anything
-            reason = f"{type(problem).__name__}: {first_line(problem)}"
-            raise AuditError(f"measure {self.name} failed: {reason}") from problem
+            raise AuditError(
+                f"measure {self.name} failed: {type(problem).__name__}: {first_line(problem)}"
+            ) from problem
         if not (math.isnan(value) or self.least <= value <= self.most):
             raise AuditError(f"measure {self.name} returned {value:g}; it must be from {self.least:g} to {self.most:g}")
         return value
@@ -73,35 +78,24 @@ class Measure:
         return install_line(EXTRAS[absent]) if absent in EXTRAS else f"pip install {absent}"
 
 
-def measure(
-    name: str,
-    *,
-    better: Literal["low", "high"],
-    least: float = 0.0,
-    most: float = 1.0,
-    version: str = "1",
-    fit: Callable[[Sequence[Input]], Any] | None = None,
-    needs: tuple[str, ...] = (),
-    slow: bool = False,
-) -> Callable[[Callable[..., float]], Measure]:
+def measure(name: str, *, better: Literal["low", "high"], **fields: Any) -> Callable[[Callable[..., float]], Measure]:
     """Register the decorated function of a source and a follow-up as a measure; the first line of its docstring says
-    what it is. Raises AuditError for a name that is taken."""
+    what it is, and `fields` are the others of `Measure`. Raises AuditError for a name that is taken."""
 
     def keep(function: Callable[..., float]) -> Measure:
         summary = ((function.__doc__ or "").strip() or name).splitlines()[0]
-        made = Measure(name, summary, function, better, least, most, version, fit, needs, slow)
         if re.search(r"[:<>=\s]", name) or isinstance(MEASURES.get(name), Measure):
             raise AuditError(
                 f"{name!r} is no measure: use the decorator audit.relations.validity.measure, and a name without "
                 "blanks and the signs : < > ="
             )
-        MEASURES[name] = made
+        made = MEASURES[name] = Measure(name, summary, function, better, **fields)
         return made
 
     return keep
 
 
-MEASURES: dict[str, Measure | str] = {"embedding": "audit.packs.chinese.similarity_systems:embedding"}
+MEASURES: dict[str, Measure | str] = {"embedding": "audit.packs.chinese.systems:embedding"}
 """By name; "module:attribute" until one is wanted."""
 
 
@@ -123,9 +117,7 @@ class Limit:
 
     def allows(self, value: float) -> bool:
         """Whether a value keeps the limit; what is not known (NaN) keeps none."""
-        return {
-            "<=": value <= self.bound, ">=": value >= self.bound, "<": value < self.bound, ">": value > self.bound
-        }[self.sign]  # fmt: skip
+        return bool(_SIGNS[self.sign][0](value, self.bound))
 
     def version(self) -> str:
         """Of the measure."""
@@ -141,7 +133,7 @@ class Limit:
         'replaced 0.5217, at most 0.4'
         """
         number = "cannot be known" if math.isnan(value) else f"{value:.4g}"
-        return f"{self.measure} {number}, {_SAID[self.sign]} {self.bound:.15g}"
+        return f"{self.measure} {number}, {_SIGNS[self.sign][1]} {self.bound:.15g}"
 
 
 def limit_of(text: str) -> tuple[str, Limit]:
@@ -206,15 +198,12 @@ def limited(relation: "Relation", limits: Iterable[Limit]) -> "Relation":
             "parameter another name",
             parameter=VALID,
         )
-    texts = sorted(str(limit) for limit in chosen.values())
-    ordered = sorted(chosen.values(), key=lambda limit: (_cost(limit), limit))
-    return replace(relation, limits=tuple(ordered), params={**relation.params, VALID: texts})
-
-
-def _cost(limit: Limit) -> tuple[bool, bool]:
-    """Dear measures are asked last: of the groups that are left."""
-    of = measure_of(limit)
-    return of.slow, of.fit is not None
+    # Dear measures are asked last: of the groups that are left.
+    ordered = sorted(
+        chosen.values(), key=lambda limit: (measure_of(limit).slow, measure_of(limit).fit is not None, limit)
+    )
+    params = {**relation.params, VALID: sorted(map(str, ordered))}
+    return replace(relation, limits=tuple(ordered), params=params)
 
 
 def measure_of(limit: Limit) -> Measure:

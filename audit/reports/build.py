@@ -23,13 +23,11 @@ from audit.reports.certainty import (
     pair_entries,
     rates_of,
     roll_ups,
-    with_documents,
     with_worth,
 )
 from audit.reports.decision import decisions
 from audit.reports.document import (
     CellEntry,
-    HoldsEntry,
     PairEntry,
     PrimaryEntry,
     RelationResultEntry,
@@ -41,9 +39,8 @@ from audit.reports.preference import Weights, preference, shown_ranking
 from audit.reports.primary import Named, primary_entries
 from audit.reports.validity import Findings, audit_parts
 from audit.reports.violations import violation_tables
-from audit.statistics import comparison, corrected
+from audit.statistics import comparison
 from audit.statistics.comparison import Common
-from audit.statistics.corrected import with_corrected
 from audit.statistics.intervals import Target
 from audit.statistics.orders import compare_orders, order_where_known
 from audit.statistics.rates import BOUNDS, RATES, WORTH, overall, with_bounds, with_estimates, with_rates
@@ -80,23 +77,18 @@ class Groups:
     `common` are the common groups by (task, study, relation); a relation that is not there is compared on each system's
     own groups. `estimates` has a row for each cell, with the columns study, task, relation, system
     and those of `audit.statistics.rates.ESTIMATES`, where R_FS is estimated with proxies; `judged` has what they leave
-    unexplained in a column `value` then. `holds` is what `audit.reports.validity` says of the relations of
-    which groups were asked about, likewise by (task, study, relation). `audits` is what audits of follow-ups
-    and answers found, `primary` the comparisons that were named before the first answer.
-    `drawn` has the whole draws of cells that have bounds only: the columns of `judged`, and open (1:
-    an open group, which may be true or false). `asked_groups` has the groups of which people were asked whether their
-    relation holds: study, task, relation, system, kind (genuine, false or violated), broken (0 or 1) and cluster.
+    unexplained in a column `value` then. `audits` is what audits of follow-ups and answers found, `primary` the
+    comparisons that were named before the first answer. `drawn` has the whole draws of cells that have bounds only: the
+    columns of `judged`, and open (1: an open group, which may be true or false).
     """
 
     judged: pd.DataFrame | None = None
     checked: pd.DataFrame | None = None
     common: CommonBy | None = None
     estimates: pd.DataFrame | None = None
-    holds: Mapping[tuple[str, object, str], HoldsEntry] | None = None
     audits: Findings | None = None
     primary: Sequence[Named] = ()
     drawn: pd.DataFrame | None = None
-    asked_groups: pd.DataFrame | None = None
 
 
 def build_report(
@@ -122,8 +114,7 @@ def build_report(
     `notes`, a list of strings, are shown wherever the report is. The argument `waiting` is the number of distinct
     waiting questions.
     `target` says what the rates are about, `delta` is the difference of SR_g below which two systems count as equal,
-    `groups` the groups behind the counts, `weights` a user's preferences. A column `family` names relations' families;
-    the counts of `audit.statistics.corrected.COUNTS` give sr_corrected and the rate of false violations.
+    `groups` the groups behind the counts, `weights` a user's preferences. A column `family` names relations' families.
 
     Counts are ints, rates are fractions, whatever is unknown is None. Cells are ordered by task, study, relation
     (numbers as numbers) and system, so equal data give equal reports; there are no times in it. Raises AuditError when
@@ -139,16 +130,14 @@ def build_report(
     judged, checked, drawn = (groups.judged, groups.checked, groups.drawn) if groups else (None, None, None)
     if target == "population":
         cells = with_worth(cells, judged, checked, confidence, drawn)
-        if groups and groups.asked_groups is not None and len(groups.asked_groups) and groups.judged is not None:
-            cells = with_documents(cells, groups.judged, checked, groups.asked_groups, confidence)
     frame = rated(cells, confidence, target)
-    holds, shared = (groups.holds or {}, groups.common or {}) if groups else ({}, {})
+    shared = (groups.common or {}) if groups else {}
     if groups is not None and groups.estimates is not None:
         frame = with_estimates(frame, frame[KEY].merge(groups.estimates, how="left", on=KEY))
     cell_certainty = certainty(frame, judged, checked, target, confidence, drawn)
     primary_named = groups.primary if groups else ()
     relations, standing, commons, primary = compare_all(
-        frame, shared, target, delta, confidence, comparison.DRAWS, primary_named, holds
+        frame, shared, target, delta, confidence, comparison.DRAWS, primary_named
     )
     families = families_of(frame, "file" not in signature)
     entries = cell_entries(frame)
@@ -207,13 +196,12 @@ def compare_all(
     confidence: float,
     size: int = 0,
     named: Sequence[Named] = (),
-    holds: Mapping[tuple[str, object, str], HoldsEntry] | None = None,
 ) -> tuple[list[RelationResultEntry], pd.DataFrame, list[Common | None], list[PrimaryEntry]]:
     """The relations of a report, its cells with rates over the common groups, the common groups by relation, and the
     primary comparisons of those `named`.
 
-    `frame` is what `rated` made, `shared` the common groups where they are known, `holds` as in `Groups`. Without
-    `size` there are no probabilities.
+    `frame` is what `rated` made, `shared` the common groups where they are known. Without `size` there are no
+    probabilities.
     """
     # Orders and rankings are about common groups, and may need differences only; the rest is about cells.
     standing = frame.assign(own=frame["sr_genuine"], relative=False)
@@ -229,7 +217,6 @@ def compare_all(
         seed = sum((entry["task"], entry["study"]) == key[:2] for entry in relations)
         draws = None if common is None or not size else common.draws(target, size, seed)
         orders = (compare_orders if common is None else common.orders_of)(standing.loc[group.index])
-        order_corrected, best_corrected = order_where_known(group, "sr_corrected") or (None, None)
         relations.append(
             {
                 "task": task,
@@ -243,16 +230,12 @@ def compare_all(
                 "order_changes": orders["order_changes"],
                 "best_changes": orders["best_changes"],
                 "best_own": (order_where_known(group, "sr_genuine") or (None, None))[1],
-                # None if a system of the relation lacks sr_corrected.
-                "order_corrected": order_corrected,
-                "best_corrected": best_corrected,
                 "common": common_entry(common),
                 "overtaking": [],
                 "ranking": compared(group, common, draws, delta, confidence),
                 "pairs": _pairs(common, target, confidence, delta),
                 "best_changes_sure": False,
                 "best_sure": False,
-                "holds": (holds or {}).get(key),
             }
         )
     primary = primary_entries(named, relations, commons, target, confidence, delta)
@@ -268,9 +251,8 @@ def rated(cells: pd.DataFrame, confidence: float = 0.95, target: Target = "popul
     optional = [name for name in ("sr_observed", "fs_rate", "family", "documents", *WORTH) if name in cells]
     if "rejected" in cells and cells["rejected"].sum() > 0:
         optional.append("rejected")
-    frame = _ordered(cells.reindex(columns=[*NAMES, *COUNTS, *optional, *corrected.COUNTS]))
+    frame = _ordered(cells.reindex(columns=[*NAMES, *COUNTS, *optional]))
     frame = with_bounds(with_rates(frame, confidence, target), confidence, target)
-    frame = with_corrected(frame, confidence, target)
     repeated = frame.duplicated(["task", "study", "relation", "system"])
     if repeated.any():
         first = frame[repeated].iloc[0]
@@ -308,10 +290,8 @@ def _pairs(common: Common | None, target: Target, confidence: float, delta: floa
 
 def _cell(row: Mapping[str, Any], only_compared: bool) -> CellEntry:
     cell: dict[str, Any] = {name: plain(row[name]) for name in NAMES}
-    cell |= {name: None if plain(row[name]) is None else int(row[name]) for name in (*COUNTS, "holds_judged")}
-    cell |= {
-        name: None if plain(row[name]) is None else float(row[name]) for name in (*RATES, *BOUNDS, *corrected.RATES)
-    }
+    cell |= {name: None if plain(row[name]) is None else int(row[name]) for name in COUNTS}
+    cell |= {name: None if plain(row[name]) is None else float(row[name]) for name in (*RATES, *BOUNDS)}
     if "rejected" in row:
         cell["rejected"] = int(row["rejected"])
     cell |= {"reason": _reason(cell, only_compared)}

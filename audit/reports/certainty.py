@@ -26,7 +26,6 @@ from audit.reports.document import (
 )
 from audit.reports.primary import settle_primary
 from audit.statistics.comparison import Common, PairedDifference, Sums, deviations, holm, of_products, opposed
-from audit.statistics.corrected import SHARES, Documents
 from audit.statistics.intervals import Estimate, Target
 from audit.statistics.orders import TIED, rank_systems
 from audit.statistics.rates import (
@@ -194,43 +193,6 @@ def with_worth(
     if of_checked is not None:
         cells = cells.assign(checked_worth=deviations(*of_checked, len(cells)).worth(confidence))
     return cells
-
-
-def with_documents(
-    cells: pd.DataFrame,
-    judged: pd.DataFrame,
-    checked: pd.DataFrame | None,
-    asked_groups: pd.DataFrame,
-    confidence: float,
-) -> pd.DataFrame:
-    """The cells with a column `documents`: what the groups behind SR_c are worth, None where nobody was asked.
-
-    `asked_groups` has a row per group that people were asked about: columns of `KEY`, kind (genuine, false or
-    violated), broken (0 or 1) and cluster; `judged` and `checked` as in `certainty`, with clusters.
-    """
-    parts = [judged.assign(share=SHARES.index("false"), value=judged["false"])]
-    if checked is not None:
-        parts.append(checked.assign(share=SHARES.index("violated"), value=1 - checked["satisfied"]))
-    of_kind = asked_groups["kind"].map(
-        {name.removeprefix("broken_"): at for at, name in enumerate(SHARES) if "_" in name}
-    )
-    parts.append(asked_groups.assign(share=of_kind, value=asked_groups["broken"]))
-    places = [_places(cells, part) for part in parts]
-    # Only the cells that people were asked about: the dense products of all the others would take too long.
-    asked_cells = np.unique(places[-1][places[-1] >= 0])
-    groups = pd.concat([part[["cluster", "share", "value"]] for part in parts], ignore_index=True)
-    place = np.concatenate(places)
-    groups, place = groups[np.isin(place, asked_cells)], place[np.isin(place, asked_cells)]
-    number, share = len(SHARES), groups["share"].to_numpy(int)
-    code = np.searchsorted(asked_cells, place) * number + share
-    cluster = pd.factorize(groups["cluster"])[0]
-    sums = deviations(cluster, code, groups["value"].to_numpy(float), len(asked_cells) * number)
-    worth, together = np.where(sums.observations > 0, sums.worth(confidence), np.inf), sums.correlations()
-    documents: list[Documents | None] = [None] * len(cells)
-    for at, cell in enumerate(asked_cells.tolist()):
-        pick = slice(at * number, (at + 1) * number)
-        documents[cell] = Documents(worth[pick], together[pick, pick])
-    return cells.assign(documents=pd.Series(documents, index=cells.index, dtype=object))
 
 
 Coded = tuple[np.ndarray, np.ndarray, np.ndarray]

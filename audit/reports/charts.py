@@ -127,10 +127,6 @@ class Plot:
         rounded = {} if colour else {"cornerRadius": 3}
         self._add(lambda base: base.mark_bar(size=size, **rounded, **look), low, high)
 
-    def area(self, low: str, high: str) -> None:
-        """The area between two fields along the other axis."""
-        self._add(lambda base: base.mark_area(opacity=0.22, color=self.palette.genuine), low, high)
-
     def rule(self, low: str, high: str, colour: str, width: float = 2, **look: Any) -> None:
         """A line between two fields of each row."""
         self._add(lambda base: base.mark_rule(color=colour, strokeWidth=width, **look), low, high)

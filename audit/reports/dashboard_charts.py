@@ -16,7 +16,6 @@ from audit.reports.charts import (
     heat_map,
     row_axis,
 )
-from audit.reports.words import UNKNOWN
 
 if TYPE_CHECKING:
     import altair as alt
@@ -51,38 +50,7 @@ def confusion_chart(
     return heat_map(values, palette.observed, palette, width)
 
 
-# Lines: rates, probabilities and coefficients against what was judged.
-
-
-# Rows: counts as bars, and shares, biases and means as discs with their intervals.
-
-
-def people_chart(people: Sequence[Mapping[str, Any]], palette: Palette = LIGHT, width: int = 420) -> "alt.Chart | None":
-    """Judgements of each person, the number beside the bar. None where nobody judged."""
-    counts = {cut(person["name"]): person["judgements"] for person in people if person["judgements"]}
-    values = [
-        {"name": name, "number": judgements, "written": _count_text(judgements)}
-        for name, judgements in sorted(counts.items(), key=lambda counted: -counted[1])
-    ]
-    return _bars(values, palette, None).chart(width) if values else None
-
-
-def _count_text(number: int | None) -> str:
-    return UNKNOWN if number is None else f"{number:,}"
-
-
-def _bars(values: Sequence[dict[str, Any]], palette: Palette, title: str | None) -> Plot:
-    """A bar from 0 to `number` for each name, with `written` at its end."""
-    import altair as alt
-
-    most = max(value["number"] for value in values) or 1
-    scale = alt.Scale(domain=[0, most * 1.35], nice=False)
-    axis = alt.Axis(tickCount=3, format=",d", grid=False) if title else None
-    across = alt.Y("name:N", sort=_names(values, "name"), title=None)
-    plot = Plot([value | {"zero": 0} for value in values], palette, across, scale, axis, title)
-    plot.band("zero", "number", palette.genuine, 0.75, 13)
-    plot.label("number", "written", align="left", dx=5, color=palette.ink, fontSize=11)
-    return plot
+# Rows: shares, biases and means as discs with their intervals.
 
 
 MEASURES = ("accuracy", "consistency", "settled", "others")

@@ -23,7 +23,7 @@ _LARGE_LOG = 1 << 30
 _OF_OTHERS = stat.S_IRWXO
 _IDS = 10
 """Numbers of questions that a finding names."""
-_RESTORE = "restore a backup with `audit restore`, or ask on the project's page with what `audit doctor` prints as JSON"
+_RESTORE = "put a backup in its place, or ask on the project's page with what `audit doctor` prints as JSON"
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def doctor(where: str) -> list[Check]:
     try:
         engine = open_store(where)
     except AuditError as problem:
-        advice = "name another, or restore a backup with `audit restore`"
+        advice = "name another, or put a backup in its place"
         return [*checks, Check("opens", False, str(problem), advice)]
     except Exception as problem:  # a damaged file may end in anything, and must not end the doctor
         return [*checks, Check("opens", False, _unreadable_text(problem), _RESTORE)]

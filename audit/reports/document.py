@@ -75,7 +75,6 @@ class SampleEntry(TypedDict):
     design: str
     seed: int
     annotators: int
-    audit_groups: int
     audit_follow_ups: NotRequired[float]
     audit_answers: NotRequired[float]
     domain: NotRequired[str]
@@ -196,13 +195,6 @@ class CellEntry(GenuineRates, Bounds):
     behind: int | None
     vr_observed: Rate
     vr_genuine: Rate
-    sr_corrected: Rate
-    sr_corrected_low: Rate
-    sr_corrected_high: Rate
-    false_violation_rate: Rate
-    false_violation_rate_low: Rate
-    false_violation_rate_high: Rate
-    holds_judged: int | None
     reason: str | None
     """Why there is no genuine rate; null where there is one."""
     method: str | None
@@ -281,24 +273,6 @@ class PairEntry(TypedDict):
     reason: str | None
 
 
-class HoldsShare(TypedDict):
-    """In how many of the groups that were asked about the relation does not hold."""
-
-    judged: int
-    broken: int
-    rate: Rate
-    low: Rate
-    high: Rate
-
-
-class HoldsEntry(HoldsShare):
-    """The same for all groups, for those that some system satisfies, and for those that some system violates."""
-
-    satisfied: HoldsShare
-    violated: HoldsShare
-    waiting: int
-
-
 class CarryEntry(TypedDict):
     """Audits of propagated answers: how many were wrong, and what that can do to R_FS."""
 
@@ -329,13 +303,10 @@ class RelationResultEntry(TypedDict):
     best_sure: bool
     """Whether the one in `best_genuine` is surely better than every other."""
     best_own: list[str] | None
-    order_corrected: list[str] | None
-    best_corrected: list[str] | None
     common: CommonEntry | None
     overtaking: list[OvertakingEntry]
     ranking: list[RankedEntry]
     pairs: list[PairEntry]
-    holds: HoldsEntry | None
     carry: NotRequired[CarryEntry | None]
 
 
@@ -439,30 +410,12 @@ class ViolationTable(TypedDict):
     rows: list[ViolationRow]
 
 
-class LenientRates(TypedDict):
-    """R_FS as it is, with the labels that gold lacks counted right, and without the groups that have one."""
-
-    fs_rate: Rate
-    fs_rate_right: Rate
-    fs_rate_left_out: Rate
-
-
-class SensitivitySystem(LenientRates):
-    """R_FS of a system if gold had the labels that it lacks."""
-
-    system: str
-
-
-class SensitivityEntry(LenientRates):
-    """What the report would say if outputs with labels that gold lacks were right, or were left out."""
+class SensitivityEntry(TypedDict):
+    """R_FS as it is, and if outputs with `labels` that gold lacks were right."""
 
     labels: list[str]
-    share: Rate
-    systems: list[SensitivitySystem]
-    best_changes_sure: int
-    best_changes_estimated: int
-    best_changes_sure_right: int
-    best_changes_estimated_right: int
+    fs_rate: Rate
+    fs_rate_right: Rate
 
 
 class AccuracySystem(TypedDict):
@@ -975,27 +928,38 @@ class ScaleEntry(TypedDict):
 
 
 class ValidityCell(TypedDict):
-    """What the violations of a system are worth: pairs of its violated groups that are rated, and of these the invalid
-    ones, their share with its interval, and the violation rate without groups whose follow-up is invalid. Null with
-    `low` and `high`: bounds are known, and no point."""
+    """What the violations of a system are worth, by what people said of the drawn pairs: `by` the `text` (the follow-up
+    is invalid) or the `relation` (it does not hold). Of the violated groups that were asked about those that are
+    unsound, their share with its interval, and the violation rate without unsound groups. Null with `low` and `high`:
+    bounds are known, and no point."""
 
     system: str
-    satisfied: int
-    violated: int
-    rated_satisfied: int
-    rated_violated: int
-    invalid_violated: int
-    invalid: float | None
-    invalid_low: float | None
-    invalid_high: float | None
+    by: Literal["text", "relation"]
+    asked_satisfied: int
+    asked_violated: int
+    unsound_violated: int
+    unsound: float | None
+    unsound_low: float | None
+    unsound_high: float | None
     vr_observed: float
-    vr_valid: float | None
-    vr_valid_low: float
-    vr_valid_high: float
+    vr_sound: float | None
+    vr_sound_low: float
+    vr_sound_high: float
+
+
+class HoldsShare(TypedDict):
+    """In how many of the drawn groups that were judged the relation does not hold, and the share with its interval."""
+
+    judged: int
+    broken: int
+    rate: Rate
+    low: Rate
+    high: Rate
 
 
 class ValidityEntry(TypedDict):
-    """A relation: the pairs drawn of it, those rated on both scales, and of these the share with a valid follow-up."""
+    """A relation: the pairs drawn of it, those rated on both scales, and of these the share with a valid follow-up; and
+    whether the relation holds in the drawn groups."""
 
     study: int
     task: str
@@ -1008,6 +972,7 @@ class ValidityEntry(TypedDict):
     share: float | None
     low: float | None
     high: float | None
+    holds: HoldsShare
     cells: list[ValidityCell]
 
 

@@ -4,10 +4,9 @@ Rates are fractions between 0 and 1, and whatever is unknown is null, with a `re
 Plans are typed in `audit.reports.plan`.
 """
 
-from collections.abc import Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
-from audit.reports.document import JudgeEntry, Rate, RelationEntry, SystemEntry, ValidityEntry
+from audit.reports.document import JudgeEntry, Rate, ValidityEntry
 
 # How far annotators agree.
 
@@ -290,14 +289,10 @@ class PaceEntry(SpeedNumbers):
 
 
 class UnreadEntry(TypedDict):
-    """Questions in languages that too few accounts read, or (`studies`) of studies that too few of these work on."""
+    """Open questions in languages that no account both reads and works on."""
 
     languages: list[str]
     questions: int
-    wanted: int
-    readers: int
-    others: int
-    studies: list[int]
 
 
 class TotalsDocument(TypedDict):
@@ -326,74 +321,10 @@ class CellAtWork(TypedDict):
     fs_high: Rate
 
 
-class PersonEntry(TypedDict):
-    """One person at work, with shares: null where there is nothing to divide by."""
-
-    name: str
-    role: str
-    disabled: bool
-    languages: list[str]
-    seen_at: str | None
-    judgements: int
-    today: int
-    seconds: float | None
-    unsure: int
-    settled: int
-    agreed: int
-    unsure_share: Rate
-    agreed_share: Rate
-
-
 class ProgressDocument(TotalsDocument):
     """The document of `audit progress`."""
 
     cells: list[CellAtWork]
-    people: list[PersonEntry]
-
-
-# What relations measured.
-
-
-class Origin(TypedDict):
-    """Where the numbers of values are from."""
-
-    audit: str
-    studies: list[int]
-    corpora: list[str]
-    relations: list[RelationEntry]
-    systems: list[SystemEntry]
-    references: NotRequired[str]
-    sha: NotRequired[str]
-    meteor: NotRequired[str]
-    confidence: NotRequired[float]
-
-
-class RateAt(TypedDict):
-    """SR_o at another bound."""
-
-    at: float
-    sr_observed: Rate
-
-
-class BoundsCell(TypedDict):
-    """A cell whose relation compares a value with a bound."""
-
-    study: int
-    corpus: str
-    relation: str
-    system: str
-    checked: int
-    mean: float | None
-    median: float | None
-    bound: float
-    sr_observed: Rate
-    rates: list[RateAt]
-
-
-class BoundsDocument(TypedDict):
-    """SR_o of each cell at other bounds than the one that its run checked."""
-
-    cells: list[BoundsCell]
 
 
 class MeasuredFollowUps(TypedDict):
@@ -439,211 +370,3 @@ class FollowUpsDocument(TypedDict):
 
     signature: dict[str, Any]
     relations: list[FollowUpsEntry]
-
-
-class LevelsCell(TypedDict):
-    """A system in a domain: the share of satisfied groups of each relation, and their mean, the score."""
-
-    system: str
-    domain: str
-    score: Rate
-    shares: dict[str, Rate]
-    checked: dict[str, int]
-
-
-class LevelsDocument(TypedDict):
-    """The scores of systems by domain."""
-
-    relations: list[str]
-    by: str
-    cells: list[LevelsCell]
-    signature: Origin
-
-
-class FactorMean(TypedDict):
-    """The least-squares mean of a level of a factor."""
-
-    factor: str
-    level: str
-    n: int
-    missing: Sequence[str]
-    mean: float | None
-    se: float | None
-    low: float | None
-    high: float | None
-    reason: str | None
-
-
-class FactorTest(TypedDict):
-    """An F test of type III."""
-
-    effect: str
-    df: int
-    f: float | None
-    df_error: int
-    p: float | None
-    left_out: Sequence[str]
-    reason: str | None
-
-
-class FactorComparison(TypedDict):
-    """Two levels of a factor compared, adjusted by Tukey and Kramer."""
-
-    factor: str
-    one: str
-    other: str
-    difference: float
-    se: float
-    t: float
-    df: int
-    p: float
-    low: float
-    high: float
-
-
-class FactorLetters(TypedDict):
-    """Levels of a factor that share a letter are not told apart."""
-
-    factor: str
-    level: str
-    letters: str
-
-
-class MeansDocument(TypedDict):
-    """Least-squares means of a relation's values by target language and system."""
-
-    relation: str
-    values: int
-    texts: int
-    means: list[FactorMean]
-    tests: list[FactorTest]
-    comparisons: list[FactorComparison]
-    subsets: list[FactorLetters]
-    notes: list[str]
-    signature: Origin
-
-
-# Two versions of a system compared.
-
-
-class VersionEntry(TypedDict):
-    """One of the two systems; `database` where there are two."""
-
-    system: str
-    version: str
-    settings: str
-
-
-class MeanEntry(TypedDict):
-    """A rate or a difference with its 95 % interval, over `groups`, whose values answers decide for `free` of them.
-
-    `estimate` is null where some groups have neither answers nor a random sample with answers: then `low` and `high`
-    hold whatever these are. `least` and `most` are what answers leave possible of this corpus.
-    """
-
-    estimate: float | None
-    low: float | None
-    high: float | None
-    least: float | None
-    most: float | None
-    groups: int
-    free: int
-    settled: int
-    judged: int
-
-
-class ChangedRates(TypedDict):
-    """Violation rates of both, and the drop: VR of the new less VR of the old, what SR lost.
-
-    `worse` and `better` count the groups, or sources where these have several, that changed on balance to either side,
-    `p` is the exact McNemar test of these, `p_holm` adjusted over relations.
-    """
-
-    vr_old: MeanEntry
-    vr_new: MeanEntry
-    drop: MeanEntry
-    worse: int
-    better: int
-    p: float | None
-    p_holm: float | None
-
-
-class ChangeEntry(TypedDict):
-    """What changed under one relation, or under all (`relation` null), of the groups that apply to both."""
-
-    task: str | None
-    relation: str | None
-    groups: int
-    same: int
-    """Groups with the same outputs: they add 0 to the genuine difference, whether judged or not."""
-    fixed: int
-    broke: int
-    other_outputs: int
-    """Groups that both satisfy with other outputs."""
-    to_settle: int
-    """Groups that decide the genuine difference and are not settled for both."""
-    genuinely_fixed: int
-    genuinely_broke: int
-    """Settled groups that were genuine satisfactions before and are none now."""
-    fixed_false: int
-    """Of the fixed groups those that the new one satisfies falsely."""
-    broke_false: int
-    """Of the broken groups those that the old one satisfied falsely."""
-    observed: ChangedRates
-    genuine: ChangedRates
-    fs_old: MeanEntry
-    fs_new: MeanEntry
-
-
-class LeftOut(TypedDict):
-    """Groups or a relation that are not compared, and why."""
-
-    relation: str
-    groups: int | None
-    reason: str
-
-
-class MemberChange(TypedDict):
-    """A member of a group and what both systems said of it; null: it is no member of that one's group."""
-
-    role: str
-    texts: list[str]
-    old: str | None
-    new: str | None
-
-
-class GroupChange(TypedDict):
-    """A group that got worse or better: each of the two satisfies or violates it, or where it is settled satisfies it
-    rightly (`genuine`) or falsely (`false`)."""
-
-    relation: str
-    group_old: int
-    group_new: int
-    old: str
-    new: str
-    members: list[MemberChange]
-
-
-class ConditionEntry(TypedDict):
-    """A condition of failing, how it came out, and the value that decided."""
-
-    condition: str
-    outcome: str
-    because: str
-
-
-class CompareDocument(TypedDict):
-    """The document of `audit compare`."""
-
-    old: VersionEntry
-    new: VersionEntry
-    sources: dict[str, int]
-    relations: list[ChangeEntry]
-    all: ChangeEntry
-    left_out: list[LeftOut]
-    broke: list[GroupChange]
-    fixed: list[GroupChange]
-    drawn: int | None
-    conditions: list[ConditionEntry]
-    notes: list[str]
-    signature: dict[str, Any]

@@ -31,7 +31,6 @@ from audit.false_satisfaction.cells import (
     source_clusters,
 )
 from audit.false_satisfaction.groups import (
-    Comparison,
     Shared,
     bounded_groups,
     checked_groups,
@@ -40,7 +39,6 @@ from audit.false_satisfaction.groups import (
     random_beginnings,
     shared_groups,
 )
-from audit.false_satisfaction.holds import Holds, count_holds
 from audit.false_satisfaction.proxies import CellProxies, cell_proxies
 from audit.false_satisfaction.questions import asked_by
 from audit.false_satisfaction.resolution import (
@@ -52,7 +50,7 @@ from audit.false_satisfaction.resolution import (
     known_answers,
     read_process,
 )
-from audit.false_satisfaction.slices import Sliced, slice_groups
+from audit.false_satisfaction.slices import Sliced, slice_sources
 from audit.messages import message
 from audit.reports.certainty import KEY
 from audit.reports.document import (
@@ -66,18 +64,15 @@ from audit.reports.document import (
 )
 from audit.reports.examples import read_examples
 from audit.reports.judges import JudgesRecord, read_judges
-from audit.reports.primary import Named
 from audit.reports.repeats import StudyCalls, read_repeats
 from audit.reports.sensitivity import Lenient
 from audit.reports.validity_study import ValidityRecord, read_validity
 from audit.runner.studies import cut_inputs, inapplicable_notes
-from audit.sampling.audits import audits_of
-from audit.sampling.designs import ALL, INFORMATIVE, MAJORITY
+from audit.sampling.designs import ALL, COMPARING, MAJORITY
 from audit.statistics.intervals import Target
 from audit.store import snapshot, table_of, tables
 from audit.store.brought import absent_plugins
 from audit.store.bulk import LIMIT
-from audit.studies.deviations import Naming, namings, valid_naming
 from audit.studies.versions import PlanAdherence, plan_adherence
 from audit.tasks import get_task
 
@@ -104,7 +99,7 @@ class Evidence:
     drawn: pd.DataFrame
     checked: pd.DataFrame | None
     shared: Sequence[Shared]
-    holds: Holds
+    open_groups: int
     made_from: Signature
     causes: pd.DataFrame
     disputes: DisputesEntry | None
@@ -113,7 +108,6 @@ class Evidence:
     sliced: Sliced | None
     proxies: Sequence[CellProxies]
     lenient: Lenient | None
-    primary: Sequence[Named]
     judges: JudgesRecord
     repeats: Sequence[StudyCalls]
     examples: Sequence[ExampleEntry]
@@ -150,18 +144,17 @@ def evidence(
             clusters=clusters,
             judged=judged_groups(counted, clusters),
             drawn=bounded_groups(counted, clusters),
-            checked=checked_groups(counted, clusters) if target == "population" else None,
+            checked=checked_groups(counted, clusters) if target == "population" or slicings else None,
             shared=shared_groups(counted, compared),
-            holds=count_holds(connection, counted, whose, clusters),
+            open_groups=_open_groups(connection, _ids(counted)),
             made_from=made_from,
             causes=causes,
             disputes=disputes(connection, asked_by(connection, _ids(counted))),
             plans=plan_adherence(connection, counted.studies, counted.samples),
             accuracy=right_outputs(connection, counted, whose),
-            sliced=slice_groups(connection, counted, slicings, clusters) if slicings else None,
+            sliced=slice_sources(connection, counted, slicings) if slicings else None,
             proxies=list(cell_proxies(connection, counted, proxies)) if proxies else [],
-            lenient=read_lenient(connection, counted, drawn, whose, lacking, compared) if lacking else None,
-            primary=read_named(connection, counted.keys),
+            lenient=read_lenient(connection, counted, drawn, whose, lacking) if lacking else None,
             judges=read_judges(connection),
             repeats=read_repeats(connection, counted, clusters),
             examples=read_examples(connection, counted, drawn, whose, lacking, examples) if examples else (),
@@ -172,7 +165,14 @@ def evidence(
 def open_of(basis: Evidence) -> OpenQuestions:
     """The open questions of the studies that were read: `count_open` of the whole database counts the same."""
     counted = basis.counted
-    return OpenQuestions(counted.waiting, basis.holds.open, counted.audited.waiting)
+    return OpenQuestions(counted.waiting, basis.open_groups, counted.audited.waiting)
+
+
+def _open_groups(connection: Connection, studies: Sequence[int]) -> int:
+    """The open questions about groups of these studies."""
+    question = table_of(tables.Question)
+    of_groups = select(func.count()).where(question.c.kind == "group", question.c.priority.is_not(None))
+    return int(connection.execute(of_groups.where(asked_by(connection, studies))).scalar_one())
 
 
 def signature(
@@ -189,9 +189,8 @@ def signature(
         {**entry, "cut": cut[id]} if id in cut else entry
         for id, entry in zip(ids, system_entries(connection, ids), strict=True)
     ]
-    audited = {sample["id"]: audits_of(connection, int(str(sample["id"]))).groups for sample in counted.samples}
     missing = [sentence[:1].upper() + sentence[1:] + "." for sentence in absent_plugins(connection)]
-    compares = [sample["design"] == INFORMATIVE for sample in counted.samples]
+    compares = [sample["design"] in COMPARING for sample in counted.samples]
     # A sample that only compares systems has no audits: what they measure is about rates.
     audits = not compares or not all(compares)
     return {
@@ -201,7 +200,6 @@ def signature(
             cast(
                 SampleEntry,
                 {name: value for name, value in sample.items() if name != "id" and (name, value) not in _USUAL}
-                | {"audit_groups": audited[sample["id"]]}
                 | shares(counted, int(str(sample["study_id"]))),
             )
             for sample in counted.samples
@@ -228,7 +226,7 @@ def signature(
             ),
             *inapplicable_notes(connection, _ids(counted)),
             *([message("note.compares")] if any(compares) else []),
-            *([message("note.holds_assumed")] if audits and not any(audited.values()) else []),
+            *([message("note.holds_assumed")] if audits and not about_groups else []),
             *(carry_note(counted) if audits else []),
         ],
     }
@@ -369,32 +367,12 @@ def disputes(connection: Connection, among: ColumnElement[bool]) -> DisputesEntr
     }
 
 
-def read_named(connection: Connection, keys: pd.DataFrame) -> list[Named]:
-    """The primary comparisons of a report's studies; `keys` has study_id, relation_id, system_id, task, relation and
-    system of every cell. What is not in the report, because it was not run, has the name that ids have: `#7`."""
-    named = []
-    for study, history in namings(connection, [int(study_id) for study_id in keys["study_id"].unique()]).items():
-        of_study = keys[keys["study_id"] == study]
-        first = valid_naming(history)
-        current = first or history[-1]
-        task = str(of_study["task"].iloc[0])
-        named.append(Named(int(study), task, *_names(of_study, current), current, first is not None))
-    return named
-
-
-def _names(keys: pd.DataFrame, naming: Naming) -> tuple[str, str, str | None]:
-    systems, relations = (dict(zip(keys[f"{kind}_id"], keys[kind], strict=True)) for kind in ("system", "relation"))
-    system, other = (str(systems.get(id, f"#{id}")) for id in (naming.system, naming.other))
-    return system, other, None if naming.relation is None else relations.get(naming.relation, f"#{naming.relation}")
-
-
 def read_lenient(
     connection: Connection,
     counted: Counted,
     drawn: Sequence[DrawnCell],
     whose: Whose,
     lacking: Mapping[str, Sequence[str]],
-    compared: Sequence[Comparison],
 ) -> Lenient:
     """The counts once more, of the groups `drawn` that were `counted`; `lacking` has for each task the labels that gold
     never says."""
@@ -404,7 +382,10 @@ def read_lenient(
         counted.checks,
         counted.keys.join(counted.cells[["groups", *OUTCOMES.values()]]),
     )
-    cells, says = [], []
+
+    def with_lacking(gold: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+        return {task: labels | set(lacking.get(task, ())) for task, labels in gold.items()}
+
     answers = {
         question: KnownAnswer(answer.allowed | set(lacking.get(question[0], ())), answer.origin)
         if answer.origin == "gold"
@@ -412,21 +393,12 @@ def read_lenient(
         for question, answer in known_answers(connection, whose).items()
     }
     process = read_process(connection)
-    gold = {task: labels | set(lacking.get(task, ())) for task, labels in process.gold.items()}
-    gold_of = {
-        study: {task: labels | set(lacking.get(task, ())) for task, labels in by_task.items()}
-        for study, by_task in process.gold_of.items()
-    }
-    process = replace(process, gold=gold, gold_of=gold_of)
+    gold_of = {study: with_lacking(by_task) for study, by_task in process.gold_of.items()}
+    process = replace(process, gold=with_lacking(process.gold), gold_of=gold_of)
     samples = {sample["study_id"]: sample for sample in counted.samples}
+    cells = []
     for study, study_cells in groupby(drawn, lambda cell: cell.key[0]):
         groups = [group.drawn for cell in study_cells for group in cell.settled]
         cells += drawn_cells(samples[study], groups, answers, process)
-        says += [
-            (study, group.relation_id, group.system_id, group.group_id)
-            for group in groups
-            if any(step.output.label in lacking.get(group.task, ()) for step in group.steps)
-        ]
-    lenient = counted_from(ground, cells, 0, counted.audited)
     labels = tuple(dict.fromkeys(label for missing in lacking.values() for label in missing))
-    return Lenient(labels, lenient, shared_groups(lenient, compared), pd.DataFrame(says, columns=[*CELL, "group_id"]))
+    return Lenient(labels, counted_from(ground, cells, 0, counted.audited))

@@ -211,7 +211,7 @@ def next_lines(report: Report, entry: DecisionEntry, language: str = ENGLISH) ->
         yield say("next.weigh", systems=best, accurate=accurate)
     elif entry["state"] == "sure":
         yield say("next.choose", system=entry["systems"][0])
-    if not any(relation["holds"] and relation["holds"]["judged"] for relation in report["relations"]):
+    if not any(entry["holds"]["judged"] for entry in report.get("validity") or ()):
         yield say("next.holds")
 
 

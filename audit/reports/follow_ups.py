@@ -1,6 +1,7 @@
 """How far follow-ups are from their sources, by relation: what a user chooses limits by (`audit follow-ups`)."""
 
 import json
+import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
@@ -12,10 +13,11 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
 import audit
+from audit.corpora import Corpus
 from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.false_satisfaction.cells import Ground, ground_of
 from audit.new_files import write_rows
-from audit.relations import Outcome, name_order
+from audit.relations import Fixed, Outcome, Relation, Source, name_order
 from audit.relations.validity import (
     MEASURES,
     VALID,
@@ -36,11 +38,47 @@ from audit.store import rows_among, table_of, tables
 from audit.store.bulk import LIMIT
 from audit.store.outcomes import UNCHECKED
 from audit.tasks import Input, get_task, text_columns
+from audit.text import Analysis
 
 MOST = 1_000
 """Groups of a relation that are measured, by default."""
 _ABOUT = ("study", "corpus", "task", "relation", "limit", "value", "row")
 _QUANTILES = (0.0, 0.05, 0.5, 0.95, 1.0)
+
+
+def made_of(relation: Relation, corpus: Corpus, number: int, seed: int = 0) -> tuple[list[dict[str, Any]], int]:
+    """What a relation makes of a corpus's sources, taken at random until so many make a group: the row, the source's
+    texts and those of its follow-ups; and how many sources were tried.
+
+    Raises AuditError for a relation whose follow-ups hang on what a system says.
+    """
+    if not isinstance(relation, Fixed):
+        raise AuditError(
+            f"what {relation.name!r} makes depends on what a system says; see it with audit run and the app"
+        )
+    rows = list(corpus.rows())
+    random.Random(f"{seed} {relation.name}").shuffle(rows)
+    groups: list[dict[str, Any]] = []
+    tried = 0
+    for row in rows:
+        if len(groups) >= number:
+            break
+        tried += 1
+        follow_ups = relation.follow_ups(
+            Source(row.input, Analysis(row.input.text, row.input.languages[0]), f"{seed} {row.key}")
+        )
+        if follow_ups:
+            made = [list(item.texts) for item in follow_ups]
+            groups.append({"row": row.key, "source": list(row.input.texts), "follow_ups": made})
+    return groups, tried
+
+
+def made_lines(relation: str, groups: Sequence[Mapping[str, Any]], tried: int) -> list[str]:
+    """The same for people: sources, each with its follow-ups behind arrows, and the share that makes a group."""
+    lines = []
+    for group in groups:
+        lines += [" ‖ ".join(group["source"]), *(f"  > {' ‖ '.join(texts)}" for texts in group["follow_ups"])]
+    return [*lines, f"{relation} makes follow-ups of {len(groups)} of {tried} sources."]
 
 
 def chosen_measures(names: Sequence[str] = ()) -> list[Measure]:

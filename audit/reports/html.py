@@ -30,7 +30,7 @@ HEADERS = ("relation", "system", "name", "slice", "row")
 """Columns whose fields are headers of their rows."""
 TEXTS = {
     **dict.fromkeys(("system", "name", "slice", "row", "better", "other"), "name"),
-    **dict.fromkeys(("order_observed", "order_genuine", "order_corrected"), "order"),
+    **dict.fromkeys(("order_observed", "order_genuine"), "order"),
     **dict.fromkeys(("by", "study"), ""),
     "relation": "relation",
     "take": "",
@@ -176,7 +176,6 @@ class _Page:
         self.say = partial(phrase, language)
         self.confidence = words.confidence_of(report)
         self.intervals = any(cell["fs_low"] is not None for cell in report["cells"])
-        self.corrected = any(cell["sr_corrected"] is not None for cell in report["cells"])
 
     def content(self) -> dict[str, Any]:
         report, language = self.report, self.language
@@ -319,12 +318,6 @@ class _Page:
         title = words.place(self.report, relations[0], self.language)
         pairs = [rows for relation in relations if (rows := self.pairs(relation))]
         heat_map = charts.false_chart(self.report, task, study, language=self.language)
-        judged = [
-            rows
-            for relation in relations
-            if (rows := [cell for cell in self.cells_of(relation) if cell["holds_judged"]])
-        ]
-        audited = ("relation", "system", "holds_judged", "sr_genuine", "sr_corrected", "false_violation_rate")
         return {
             "title": title,
             "heat_map": inline(heat_map, self.say("chart.false_alt")),
@@ -339,12 +332,10 @@ class _Page:
                 spans=True,
                 style="pairs",
             ),
-            "audited": judged
-            and self.table(self.say("html.holds_region", title=title), audited, judged, spans=True, style="cells"),
         }
 
     def orders(self, title: str, relations: Sequence[RelationResultEntry]) -> dict[str, Any]:
-        kinds = ("observed", "genuine", *(("corrected",) if self.corrected else ()))
+        kinds = ("observed", "genuine")
         rows = [
             {
                 "style": "changed" if relation["best_changes_sure"] else "",
@@ -364,7 +355,7 @@ class _Page:
 
     def cells(self, title: str, relations: Sequence[RelationResultEntry]) -> dict[str, Any]:
         counts = [name for name in COUNTS if any(cell.get(name) is not None for cell in self.report["cells"])]
-        rates = ("sr_observed", "fs_rate", "sr_genuine", *(("sr_corrected",) if self.corrected else ()), "vr_genuine")
+        rates = ("sr_observed", "fs_rate", "sr_genuine", "vr_genuine")
         groups = [self.cells_of(relation) for relation in relations]
         label = self.say("html.cells_region", title=title)
         return self.table(label, ("relation", "system", *counts, *rates), groups, spans=True, style="cells")
@@ -376,7 +367,6 @@ class _Page:
         sentences = (
             words.capital(words.common_text(relation, self.language)),
             words.pairs_text(relation["pairs"], self.language),
-            words.capital(words.holds_text(relation, self.language)),
             words.carry_text(relation, self.language),
         )
         rates = charts.rates_chart(self.report, relation, language=self.language)
@@ -548,12 +538,10 @@ class _Page:
 
     def reading(self) -> list[str]:
         """How to read the report, in sentences."""
-        cells, relations = self.report["cells"], self.report["relations"]
+        relations = self.report["relations"]
         codes = ["proxies" if "proxy" in self.report["signature"] else "rates"]
         if self.intervals:
             codes += [str(self.report["signature"].get("target") or "corpus"), "compared"]
-        if any(cell["holds_judged"] for cell in cells):
-            codes.append("audited")
         if any(words.carry_text(relation) for relation in relations):
             codes.append("carried")
         if words.checked_rows(self.report):

@@ -5,17 +5,15 @@ from datetime import datetime
 from typing import Any
 
 from audit.reports.document import PlanEntry
-from audit.studies.deviations import Deviation, Primary, differences, primary_named
+from audit.studies.deviations import differences
 from audit.studies.versions import PlanAdherence
 
 
-def plan_entries(
-    plans: Sequence[PlanAdherence], settings: Mapping[str, Any], primary: Mapping[int, Primary]
-) -> list[PlanEntry]:
+def plan_entries(plans: Sequence[PlanAdherence], settings: Mapping[str, Any]) -> list[PlanEntry]:
     """The key `plan` of a report: one entry a study and plan, ready for JSON.
 
-    `settings` has the answers, target, delta and weights of the report, `primary` by study the
-    comparison that is tested by itself: what a plan names of them is compared, too. Times are ISO 8601 in UTC.
+    `settings` has the answers, target, delta and weights of the report: what a plan names of them is compared, too.
+    Times are ISO 8601 in UTC.
     """
     return [
         {
@@ -39,20 +37,14 @@ def plan_entries(
             ],
             "deviates": [
                 {"key": deviation.key, "planned": deviation.planned, "found": deviation.found}
-                for deviation in _deviations(standing, settings, primary.get(standing.study))
+                for deviation in [
+                    *standing.deviates,
+                    *differences("report", standing.plan.content.get("report", {}), settings),
+                ]
             ],
         }
         for standing in plans
     ]
-
-
-def _deviations(standing: PlanAdherence, settings: Mapping[str, Any], primary: Primary | None) -> list[Deviation]:
-    planned = dict(standing.plan.content.get("report", {}))
-    # The two keys name one comparison; without a relation it is over all relations.
-    if named := primary_named(planned.get("primary"), planned.get("primary_relation")):
-        planned |= {"primary": str(named)}
-        settings = {**settings, "primary": str(primary) if primary else None}
-    return [*standing.deviates, *differences("report", planned, settings)]
 
 
 def _time(moment: datetime) -> str:

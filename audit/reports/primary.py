@@ -1,4 +1,4 @@
-"""The primary comparison of a report: named before the first answer, tested by itself, before all the others.
+"""The primary comparison of a report: named by a plan that was frozen before the first answer, and tested by itself.
 
 The comparison that was named is tested at the full level; all others, adjusted among themselves, count as far as it is
 rejected first (serial gatekeeping). Whatever is true, it and a family of others (all pairs, or all rivals of the best)
@@ -18,7 +18,8 @@ from audit.reports.document import PairEntry, PrimaryEntry, RelationResultEntry
 from audit.statistics.comparison import Common, Pooled, holm, pooled_difference
 from audit.statistics.intervals import Target
 from audit.statistics.orders import TIED
-from audit.studies.deviations import Naming
+from audit.studies.deviations import primary_named
+from audit.studies.versions import PlanAdherence
 
 Shared = Mapping[tuple[str, object, str], Common | None]
 """The common groups of each relation, by (task, study, relation)."""
@@ -26,9 +27,9 @@ Shared = Mapping[tuple[str, object, str], Common | None]
 
 @dataclass(frozen=True)
 class Named:
-    """What a study's log says of its primary comparison, by names as the report has them.
+    """The primary comparison of a study's frozen plan, by names as the report has them.
 
-    `tested` says whether it was named before the first answer.
+    It is `tested` where the plan was frozen before the first answer and names the same two ever since.
     """
 
     study: int
@@ -36,8 +37,24 @@ class Named:
     system: str
     other: str
     relation: str | None
-    naming: Naming
+    at: datetime
+    answers: int
     tested: bool
+
+
+def named_of(plans: Sequence[PlanAdherence]) -> list[Named]:
+    """The primary comparisons that the frozen plans of studies name."""
+    named = []
+    for standing in plans:
+        settings, frozen_at = standing.plan.content.get("report", {}), standing.frozen_at
+        primary = primary_named(settings.get("primary"), settings.get("primary_relation"))
+        if primary is None or frozen_at is None:
+            continue
+        changed = any(change.key.startswith("report.primary") for _, change in standing.changed)
+        task, answers = str(standing.plan.content["study"]["task"]), standing.before or 0
+        names = (primary.system, primary.other, primary.relation)
+        named.append(Named(standing.study, task, *names, frozen_at, answers, not answers and not changed))
+    return named
 
 
 def signature_entry(named: Named) -> dict[str, Any]:
@@ -81,8 +98,8 @@ def _entry(
         "other": named.other,
         "relation": named.relation,
         "tested": named.tested,
-        "named_at": _time(named.naming.at),
-        "answers_before": named.naming.answers,
+        "named_at": _time(named.at),
+        "answers_before": named.answers,
         "difference": difference.difference,
         "low": difference.low,
         "high": difference.high,

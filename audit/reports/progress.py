@@ -1,23 +1,22 @@
-"""How far the judging is, as one JSON document: totals, pace, cells and people; and as text for a terminal."""
+"""How far the judging is, as one JSON document: totals, pace and cells; and as text for a terminal."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import cast
 
-from audit.annotation.activity import Overview, PersonActivity, Unread
+from audit.annotation.activity import Overview
 from audit.false_satisfaction.cells import CELL, Counted
 from audit.false_satisfaction.resolution import State
 from audit.reports.certainty import KEY
 from audit.reports.document import CellEntry
 from audit.reports.documents import (
     CellAtWork,
-    PersonEntry,
     ProgressDocument,
     SpeedNumbers,
     TotalsDocument,
     UnreadEntry,
 )
-from audit.reports.words import UNKNOWN, count, percent, with_interval
+from audit.reports.words import count, with_interval
 
 CELLS = (
     "study", "corpus", "task", "relation", "system", "drawn", "settled", "judged", "waiting", "fs_rate", "fs_low",
@@ -26,11 +25,9 @@ CELLS = (
 """Keys of each cell."""
 
 
-def progress_document(
-    overview: Overview, people: Sequence[PersonActivity], cells: Sequence[CellAtWork]
-) -> ProgressDocument:
+def progress_document(overview: Overview, cells: Sequence[CellAtWork]) -> ProgressDocument:
     """The document of the command `audit progress`; `cells` as from `cells_at_work`. Times are in UTC, by ISO 8601."""
-    return {**totals(overview), "cells": list(cells), "people": [person(at_work) for at_work in people]}
+    return {**totals(overview), "cells": list(cells)}
 
 
 def totals(overview: Overview) -> TotalsDocument:
@@ -55,22 +52,8 @@ def totals(overview: Overview) -> TotalsDocument:
             **cast(SpeedNumbers, asdict(overview.speed)),
             "ends": overview.ends.isoformat() if overview.ends else None,
         },
-        "unread": [cast(UnreadEntry, _unread_entry(item)) for item in overview.unread],
+        "unread": [{"languages": list(item.languages), "questions": item.questions} for item in overview.unread],
     }
-
-
-def _unread_entry(item: Unread) -> dict[str, object]:
-    return asdict(item) | {"languages": list(item.languages), "studies": list(item.studies)}
-
-
-def person(at_work: PersonActivity) -> PersonEntry:
-    """One person at work, with shares: None where there is nothing to divide by."""
-    seen_at = at_work.seen_at.isoformat() if at_work.seen_at else None
-    shares = {
-        "unsure_share": at_work.unsure / at_work.judgements if at_work.judgements else None,
-        "agreed_share": at_work.agreed / at_work.settled if at_work.settled else None,
-    }
-    return cast(PersonEntry, asdict(at_work) | {"languages": list(at_work.languages), "seen_at": seen_at} | shares)
 
 
 def cells_at_work(counted: Counted, cells: Sequence[CellEntry]) -> list[CellAtWork]:
@@ -90,27 +73,14 @@ def cells_at_work(counted: Counted, cells: Sequence[CellEntry]) -> list[CellAtWo
 
 
 def unread_line(item: UnreadEntry) -> str:
-    """What an item of `unread` says, and what to do.
+    """Return what an item of `unread` says, and what to do.
 
-    >>> entry = {"languages": ["en", "es"], "questions": 9, "wanted": 2, "readers": 0, "others": 0, "studies": []}
-    >>> unread_line(entry)[:58]
-    '9 questions in en, es wait, and no annotator reads all of '
+    >>> unread_line({"languages": ["en", "es"], "questions": 9})
+    'No account may answer 9 questions in en, es: add one that reads these and works on their study.'
     """
-    codes, number = item["languages"], item["questions"]
-    if item["studies"]:
-        able = item["readers"] + item["others"]
-        which = f"stud{'y' if len(item['studies']) == 1 else 'ies'} {', '.join(map(str, item['studies']))}"
-        return (
-            f"{count(number)} question{'' if number == 1 else 's'} of {which} want{'s' if number == 1 else ''} "
-            f"{item['wanted']} people, and {able if item['readers'] else 'no annotator'} may answer; assign more."
-        )
-    questions = f"{count(number)} question{'' if number == 1 else 's'} in {', '.join(codes)}"
-    ends = "s" if number == 1 else ""
-    add = "add accounts with these languages"
-    if not item["readers"]:
-        return f"{questions} wait{ends}, and no annotator reads all of these languages; {add}."
-    able = item["readers"] + item["others"]
-    return f"{questions} want{ends} {item['wanted']} people, and only {able} can read all of these languages; {add}."
+    questions = f"{count(item['questions'])} question{'' if item['questions'] == 1 else 's'}"
+    languages = ", ".join(item["languages"])
+    return f"No account may answer {questions} in {languages}: add one that reads these and works on their study."
 
 
 def progress_lines(document: ProgressDocument) -> list[str]:
@@ -135,17 +105,5 @@ def progress_lines(document: ProgressDocument) -> list[str]:
             f"  {cell['relation'][:9]:<10}{cell['system'][:21]:<22}{cell['drawn']:>7,}{cell['settled']:>9,}"
             f"{cell['judged']:>8,}{cell['waiting']:>7,}  {with_interval(cell, 'fs_rate')}"
             for cell in document["cells"]
-        ]
-    judged = [row for row in document["people"] if row["judgements"]]
-    if judged:
-        lines += [
-            "",
-            f"  {'person':<22}{'judgements':>11}{'today':>7}{'seconds':>9}{'unsure %':>10}{'settled on %':>14}",
-        ]
-        lines += [
-            f"  {row['name'][:21]:<22}{row['judgements']:>11,}{row['today']:>7,}"
-            f"{UNKNOWN if row['seconds'] is None else format(row['seconds'], '.1f'):>9}"
-            f"{percent(row['unsure_share']):>10}{percent(row['agreed_share']):>14}"
-            for row in judged
         ]
     return lines

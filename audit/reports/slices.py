@@ -1,18 +1,23 @@
-"""Rates by slices of the sources, who is best in each, and the slices in which relations are broken most."""
+"""Rates by slices of the sources, who is best in each, and the slices in which relations are broken most.
+
+A slice is the report over the groups of its sources: the same functions over filtered frames. The judged groups of a
+cell that belong to a slice are a random sample of the slice's satisfied groups, given how many there are. Source:
+Cochran, Sampling Techniques (1977), section 2.13, for subpopulations.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
 from audit.corpora.slices import GOLD
 from audit.false_satisfaction.groups import Shared
-from audit.false_satisfaction.slices import Sliced, StudyGroups, StudySlices, SystemGroups
+from audit.false_satisfaction.slices import Sliced, StudySlices
 from audit.messages import message
-from audit.reports.certainty import COMPARES, Certainty, Coded, roll_up, sums_of, with_supposed_groups, with_worth
+from audit.reports.certainty import COMPARES, certainty, roll_up, with_worth
 from audit.reports.document import (
     Bounds,
     GenuineRates,
@@ -27,10 +32,10 @@ from audit.reports.document import (
     unknown,
 )
 from audit.reports.violations import VR_BOUNDS
-from audit.statistics.comparison import ENOUGH_FOR_P_BEST, Common, Sums, holm, pooled_difference
+from audit.statistics.comparison import ENOUGH_FOR_P_BEST, Common, holm, pooled_difference
 from audit.statistics.intervals import Target, clustered_rate
 from audit.statistics.orders import TIED
-from audit.statistics.rates import BOUNDS, SUPPOSED, with_bounds, with_rates
+from audit.statistics.rates import BOUNDS, with_bounds, with_rates
 from audit.statistics.slices import (
     LEAST_CLUSTERS,
     DomainRate,
@@ -61,29 +66,25 @@ class How:
 
 @dataclass(frozen=True)
 class Frames:
-    """The groups of a study, or of a slice of it: judged, checked (None: not needed, as where sources stand alone) and
-    drawn ones of cells that have bounds only, as in `audit.reports.build.Groups`."""
+    """The groups of a study, or of a slice of it: judged, checked, and drawn ones of cells that have bounds only, as in
+    `audit.reports.build.Groups`."""
 
     judged: pd.DataFrame
-    checked: pd.DataFrame | None
+    checked: pd.DataFrame
     drawn: pd.DataFrame
 
     def of_study(self, study: int) -> "Frames":
         """Those of this study."""
-        checked = None if self.checked is None else self.checked[self.checked["study"] == study]
-        return Frames(self.judged[self.judged["study"] == study], checked, self.drawn[self.drawn["study"] == study])
+        return Frames(*(frame[frame["study"] == study] for frame in (self.judged, self.checked, self.drawn)))
 
-    def by_slice(self, groups: StudyGroups, slices: StudySlices) -> "list[Frames]":
+    def by_slice(self, slices: StudySlices) -> "list[Frames]":
         """Those of each slice of a study, by its code; what is in none last."""
-        parts = [_by_code(frame, groups, slices) for frame in (self.judged, self.drawn)]
-        alone = self.checked is None or groups.clusters == len(groups.sources)
-        checked = [None] * len(parts[0]) if alone else _by_code(self.checked, groups, slices)
-        return [Frames(*frames) for frames in zip(parts[0], checked, parts[1], strict=True)]
-
-
-def _by_code(frame: pd.DataFrame, groups: StudyGroups, slices: StudySlices) -> list[pd.DataFrame]:
-    code = slices.code[groups.place_of(frame["source"].to_numpy())]
-    return [frame[code == at] for at in range(len(slices.names) + 1)]
+        frames = (self.judged, self.checked, self.drawn)
+        codes = [slices.of(frame["source"].to_numpy()) for frame in frames]
+        return [
+            Frames(*(frame[code == at] for frame, code in zip(frames, codes, strict=True)))
+            for at in range(len(slices.names) + 1)
+        ]
 
 
 def slice_entries(
@@ -93,15 +94,13 @@ def slice_entries(
 
     `rates` has one for each (slice, system) over all relations (`relation` None), put together as roll-ups are, then
     one for each relation. SR_o and VR_o are known for the corpus; the interval of VR_o is for the texts it was drawn
-    from, clustered by source and document. The judged groups of a cell that belong to a slice are a random sample of
-    the slice's satisfied groups (given how many there are). A study that the property says nothing of has no rates and
-    a reason. `p_holm` of the standings is over all slices of all entries. Source: Cochran, Sampling Techniques (1977),
-    section 2.13, for subpopulations.
+    from, clustered by source and document. A study that the property says nothing of has no rates and a reason.
+    `p_holm` of the standings is over all slices of all entries.
     """
     entries = []
     for table in tables:
         study = cast(int, table["study"])
-        groups, of_study = sliced.groups[study], frames.of_study(study)
+        of_study = frames.of_study(study)
         commons = [one.common for one in shared if one.study == study]
         for by, studies in sliced.by.items():
             entry, slices = _new_entry(table, by), studies[study]
@@ -109,8 +108,8 @@ def slice_entries(
             if not slices.names:
                 entry["reason"] = message("slices.none_gold" if by == GOLD else "slices.none_of", property=by)
                 continue
-            _fill(entry, groups, slices, of_study, how)
-            _fill_standings(entry, groups, slices, commons, how)
+            _fill(entry, slices, of_study, how)
+            _fill_standings(entry, slices, commons, how)
     _adjust(entries, 1 - how.confidence)
     return entries
 
@@ -134,129 +133,86 @@ def _new_entry(table: ViolationTable, by: str) -> SlicesEntry:
     }
 
 
-def _fill(entry: SlicesEntry, groups: StudyGroups, slices: StudySlices, frames: Frames, how: How) -> None:
+def _fill(entry: SlicesEntry, slices: StudySlices, frames: Frames, how: How) -> None:
     """The rates of an entry, and its slices: those that have groups, in their order, what is in none last."""
-    names: list[str | None] = [*slices.names, None]
-    with_groups = np.zeros(len(names), bool)
-    for system in groups.systems:
-        with_groups[slices.code[system.source]] = True
-    entry["slices"] = [name for name, has in zip(names, with_groups, strict=True) if has]
-    entry["empty"] = [name for name, has in zip(slices.names, with_groups[:-1], strict=True) if not has]
     entry["unsliced"] = int((slices.code == len(slices.names)).sum())
     together: list[SliceRate] = []
     by_relation: list[SliceRate] = []
-    by_slice = frames.by_slice(groups, slices)
-    for code in np.flatnonzero(with_groups).tolist():
-        over, under = _of_slice(entry, groups, slices, code, by_slice[code], how)
+    for name, part in zip((*slices.names, None), frames.by_slice(slices), strict=True):
+        if part.checked.empty:
+            entry["empty"] += [] if name is None else [name]
+            continue
+        entry["slices"].append(name)
+        over, under = _of_slice(entry, name, part, how)
         together += over
         by_relation += under
     entry["rates"] = together + by_relation
 
 
 def _of_slice(
-    entry: SlicesEntry, groups: StudyGroups, slices: StudySlices, code: int, frames: Frames, how: How
+    entry: SlicesEntry, name: str | None, frames: Frames, how: How
 ) -> tuple[list[SliceRate], list[SliceRate]]:
     """The rates of one slice: over relations, and under each."""
-    inside = {system.system: _only(system, slices.code[system.source] == code) for system in groups.systems}
-    inside = {name: system for name, system in inside.items() if len(system.source)}
-    cells = _cells(groups, inside, frames)
-    # Sources of their own have one group a cell, which is worth what it is.
-    if how.target == "population" and groups.clusters < len(groups.sources):
+    cells = _cells(entry, frames)
+    if how.target == "population":
         cells = with_worth(cells, frames.judged, frames.checked, how.confidence, frames.drawn)
     cells = with_bounds(with_rates(cells, how.confidence, how.target), how.confidence, how.target)
-    sure = _certainty(cells, groups, inside, frames, how)
-    name = None if code == len(slices.names) else slices.names[code]
+    sure = certainty(cells, frames.judged, frames.checked, how.target, how.confidence, frames.drawn)
+    groups = dict(iter(frames.checked.groupby(["relation", "system"], observed=True)))
     over, under = [], []
     for system in entry["systems"]:
-        if system not in inside:
-            continue
         places = np.flatnonzero((cells["system"] == system).to_numpy()).tolist()
+        if not places:
+            continue
         together = roll_up(cells, sure, places)
-        over.append(_rate(name, None, cells.iloc[places], inside[system], {**together}, len(together["missing"])))
-        for place in places:
+        relations = cells["relation"].iloc[places].tolist()
+        own = [groups[relation, system] for relation in relations]
+        over.append(_rate(name, None, cells.iloc[places], own, {**together}, len(together["missing"])))
+        for place, relation, checked in zip(places, relations, own, strict=True):
             row = cells.iloc[place]
-            relation = groups.relations.index(row["relation"])
-            of_relation = _only(inside[system], inside[system].relation == relation)
             numbers = {key: plain(row[key]) for key in (*GenuineRates.__annotations__, *Bounds.__annotations__)}
-            under.append(_rate(name, row["relation"], cells.iloc[[place]], of_relation, numbers, None))
-    if groups.study in how.compares:
+            under.append(_rate(name, relation, cells.iloc[[place]], [checked], numbers, None))
+    if entry["study"] in how.compares:
         for rates in (*over, *under):
             rates["reason"] = COMPARES if rates["reason"] else None
     return over, under
 
 
-def _certainty(
-    cells: pd.DataFrame, groups: StudyGroups, inside: dict[str, SystemGroups], frames: Frames, how: How
-) -> Certainty:
-    """How the cells of a slice go together, as `audit.reports.certainty.certainty` says it of a report's: the groups of
-    a study have their codes already."""
-    place = {key: at for at, key in enumerate(zip(cells["relation"], cells["system"], strict=True))}
-    population = how.target == "population"
-    unit = groups.cluster if population else np.arange(len(groups.sources))
-    of_checked: Coded | None = None
-    if population:
-        of_relation = {
-            name: np.array([place.get((relation, name), -1) for relation in groups.relations]) for name in inside
-        }
-        parts = [(unit[one.source], of_relation[name][one.relation], ~one.violated) for name, one in inside.items()]
-        of_checked = cast(Coded, tuple(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-
-    def sums(frame: pd.DataFrame) -> tuple[Sums, Sums] | tuple[None, None]:
-        if frame.empty:
-            return None, None
-        keys = zip(frame["relation"].tolist(), frame["system"].tolist(), strict=True)
-        cell = np.array([place[key] for key in keys])
-        source = unit[groups.place_of(frame["source"].to_numpy())]
-        clusters = [source, *([] if of_checked is None else of_checked[:1])]
-        code = pd.factorize(np.concatenate(clusters))[0]
-        judged = code[: len(frame)], cell, frame["false"].to_numpy(float)
-        checked = None if of_checked is None else (code[len(frame) :], of_checked[1], of_checked[2].astype(float))
-        return sums_of(judged, checked, len(cells))
-
-    cases = SUPPOSED if len(frames.drawn) else ()
-    supposed = {case: sums(with_supposed_groups(frames.judged, frames.drawn, case)) for case in cases}
-    of_false, of_genuine = sums(frames.judged)
-    return Certainty(of_false, of_genuine, how.target, how.confidence, supposed)
-
-
-def _only(system: SystemGroups, rows: np.ndarray) -> SystemGroups:
-    arrays = (system.relation, system.source, system.cluster, system.violated)
-    return SystemGroups(system.system, *(part[rows] for part in arrays))
-
-
-def _cells(groups: StudyGroups, inside: dict[str, SystemGroups], frames: Frames) -> pd.DataFrame:
-    """The cells of a slice with their counts, a row a relation and system that has groups there."""
-    parts = []
-    for name, system in inside.items():
-        size = np.bincount(system.relation, minlength=len(groups.relations))
-        violated = np.bincount(system.relation[system.violated], minlength=len(groups.relations))
-        counts = {"relation": groups.relations, "system": name, "satisfied": size - violated, "violated": violated}
-        parts.append(pd.DataFrame(counts)[size > 0])
-    cells = pd.concat(parts, ignore_index=True).assign(study=groups.study, task=groups.task)
-    for prefix, frame, kinds in (
-        ("", frames.judged, ("false",)),
-        ("drawn_", frames.drawn, ("false", "open")),
+def _cells(entry: SlicesEntry, frames: Frames) -> pd.DataFrame:
+    """The cells of a slice that have groups there, with their counts, in the entry's order of systems and relations."""
+    counts: dict[str, Any] = {}
+    for names, frame, columns in (
+        (("groups", "satisfied"), frames.checked, ("satisfied",)),
+        (("judged", "false"), frames.judged, ("false",)),
+        (("drawn", "drawn_false", "drawn_open"), frames.drawn, ("false", "open")),
     ):
-        held = frame.astype({"relation": object, "system": object}).groupby(["relation", "system"], observed=True)
-        counted = pd.DataFrame({"judged" if not prefix else "drawn": held.size()})
-        counted = counted.assign(**{f"{prefix}{kind}": held[kind].sum() for kind in kinds})
-        cells = cells.merge(counted.reset_index(), how="left", on=["relation", "system"])
-    number = ["judged", "false", "drawn", "drawn_false", "drawn_open"]
-    cells[number] = cells[number].fillna(0).astype(int)
-    return cells.assign(drawn=cells["drawn"].where(cells["judged"] == 0, cells["judged"]))
+        held = frame.astype({"relation": object, "system": object}).groupby(["relation", "system"])
+        counted = [held.size(), *(held[column].sum() for column in columns)]
+        counts |= dict(zip(names, counted, strict=True))
+    cells = pd.DataFrame(counts)
+    cells = cells[cells["groups"] > 0].fillna(0).astype(int).rename_axis(["relation", "system"]).reset_index()
+    order = {name: at for at, name in enumerate(entry["relations"])}
+    systems = {name: at for at, name in enumerate(entry["systems"])}
+    cells = cells.iloc[np.lexsort((cells["relation"].map(order), cells["system"].map(systems)))]
+    cells = cells.reset_index(drop=True).assign(study=entry["study"], task=entry["task"])
+    drawn = cells["drawn"].where(cells["judged"] == 0, cells["judged"])
+    return cells.assign(violated=cells["groups"] - cells["satisfied"], drawn=drawn)
 
 
 def _rate(
     name: str | None,
     relation: str | None,
     cells: pd.DataFrame,
-    groups: SystemGroups,
+    checked: Sequence[pd.DataFrame],
     rates: dict[str, object],
     missing: int | None,
 ) -> SliceRate:
     """One entry of `rates`, from R_FS and SR_g of its cells; `missing` relations of several have no judged group."""
-    cluster = pd.factorize(groups.cluster)[0]
-    observed = clustered_rate(np.bincount(cluster, weights=groups.violated).astype(int), np.bincount(cluster))
+    satisfied, cluster, source = (
+        np.concatenate([part[column].to_numpy() for part in checked]) for column in ("satisfied", "cluster", "source")
+    )
+    code = pd.factorize(cluster)[0]
+    observed = clustered_rate(np.bincount(code, weights=1 - satisfied).astype(int), np.bincount(code))
     held = {key: cast("float | None", rates[key]) for key in (*GenuineRates.__annotations__, *Bounds.__annotations__)}
     counts = {key: int(cells[key].sum()) for key in ("violated", "judged", "false")}
     reason = None
@@ -274,8 +230,8 @@ def _rate(
     entry = {
         "slice": name,
         "relation": relation,
-        "system": groups.system,
-        "sources": len(pd.unique(groups.source)),
+        "system": str(cells["system"].iloc[0]),
+        "sources": len(pd.unique(source)),
         "groups": observed.size,
         **counts,
         **held,
@@ -295,9 +251,7 @@ def _rate(
 # Who is best in each slice, over the groups there that apply to all systems.
 
 
-def _fill_standings(
-    entry: SlicesEntry, groups: StudyGroups, slices: StudySlices, commons: Sequence[Common], how: How
-) -> None:
+def _fill_standings(entry: SlicesEntry, slices: StudySlices, commons: Sequence[Common], how: How) -> None:
     """Who is best over all sources, and the standings of the entry, before they are adjusted for each other."""
     complete = [common for common in commons if set(entry["systems"]) == set(common.systems)]
     observed, genuine, _ = _pooled_rates(complete, entry["systems"])
@@ -305,12 +259,12 @@ def _fill_standings(
     entry["best_genuine"] = _best(genuine) or None
     for name in entry["slices"]:
         code = len(slices.names) if name is None else slices.names.index(name)
-        inside = [common.within(partial(_inside, groups, slices, code)) for common in complete]
+        inside = [common.within(partial(_is_in, slices, code)) for common in complete]
         entry["standings"].append(_standing(entry, name, inside, how))
 
 
-def _inside(groups: StudyGroups, slices: StudySlices, code: int, source: np.ndarray) -> np.ndarray:
-    return np.asarray(slices.code[groups.place_of(source)] == code)
+def _is_in(slices: StudySlices, code: int, source: np.ndarray) -> np.ndarray:
+    return np.asarray(slices.of(source) == code)
 
 
 def _standing(entry: SlicesEntry, name: str | None, commons: Sequence[Common], how: How) -> SliceStanding:
@@ -397,17 +351,7 @@ def _adjust(entries: Sequence[SlicesEntry], level: float) -> None:
 # The slices in which relations are broken more often than in the rest.
 
 
-@dataclass(frozen=True)
-class _Pair:
-    """A slice and the rest of the sources, of one system: their rates, None where they are not known."""
-
-    slice: str
-    system: str
-    observed: tuple[DomainRate | None, DomainRate | None]
-    genuine: tuple[DomainRate | None, DomainRate | None]
-
-
-def slice_tests(entries: Sequence[SlicesEntry], sliced: Sliced, judged: pd.DataFrame, how: How) -> SliceTestsEntry:
+def slice_tests(entries: Sequence[SlicesEntry], sliced: Sliced, frames: Frames, how: How) -> SliceTestsEntry:
     """Each slice of each system tested against the rest of its study's sources, for VR_o and for VR_g.
 
     Each kind of rate is one family of hypotheses over the whole report, with q-values that hold however the slices
@@ -421,11 +365,11 @@ def slice_tests(entries: Sequence[SlicesEntry], sliced: Sliced, judged: pd.DataF
         if entry["reason"]:
             continue
         study = cast(int, entry["study"])
-        groups, slices = sliced.groups[study], sliced.by[entry["by"]][study]
-        for pair in _pairs(groups, slices, judged[judged["study"] == study], how.confidence):
-            for rate, (first, rest) in (("observed", pair.observed), ("genuine", pair.genuine)):
+        slices, of_study = sliced.by[entry["by"]][study], frames.of_study(study)
+        for name, system, pairs in _pairs(entry, slices, of_study, how.confidence):
+            for rate, (first, rest) in zip(("observed", "genuine"), pairs, strict=True):
                 if first is None or rest is None or not enough(first, rest):
-                    _untested(result["untested"], study, entry["by"], rate, pair)
+                    _untested(result["untested"], study, entry["by"], rate, name, system)
                     continue
                 found = excess(first, rest, how.confidence)
                 test: SliceTest = {
@@ -433,8 +377,8 @@ def slice_tests(entries: Sequence[SlicesEntry], sliced: Sliced, judged: pd.DataF
                     "task": entry["task"],
                     "corpus": entry["corpus"],
                     "by": entry["by"],
-                    "slice": pair.slice,
-                    "system": pair.system,
+                    "slice": name,
+                    "system": system,
                     "rate": rate,
                     "groups": first.groups,
                     "clusters": first.clusters,
@@ -457,44 +401,59 @@ def slice_tests(entries: Sequence[SlicesEntry], sliced: Sliced, judged: pd.DataF
     return result
 
 
-def _untested(untested: list[UntestedSlice], study: int, by: str, rate: str, pair: _Pair) -> None:
-    key = {"study": study, "by": by, "slice": pair.slice, "rate": rate}
-    same = next((one for one in untested if {name: one.get(name) for name in key} == key), None)
+def _untested(untested: list[UntestedSlice], study: int, by: str, rate: str, name: str, system: str) -> None:
+    key = {"study": study, "by": by, "slice": name, "rate": rate}
+    same = next((one for one in untested if {part: one.get(part) for part in key} == key), None)
     if same is None:
-        untested.append({"study": study, "by": by, "slice": pair.slice, "rate": rate, "systems": [pair.system]})
+        untested.append({"study": study, "by": by, "slice": name, "rate": rate, "systems": [system]})
     else:
-        same["systems"].append(pair.system)
+        same["systems"].append(system)
 
 
-def _pairs(groups: StudyGroups, slices: StudySlices, judged: pd.DataFrame, confidence: float) -> Iterator[_Pair]:
-    """Every slice that has groups, beside the rest; what is in no slice is of the rest. None without a rest."""
-    place = groups.place_of(judged["source"].to_numpy(np.int64))
-    of_judged = slices.code[place]
-    relation_code = {name: code for code, name in enumerate(groups.relations)}
-    relation = judged["relation"].map(relation_code).to_numpy(int)
-    name, false = judged["system"].to_numpy(), judged["false"].to_numpy(float)
-    for system in groups.systems:
-        code = slices.code[system.source]
-        own = np.asarray(name == system.system)
-        for at, slice_name in enumerate(slices.names):
-            inside = code == at
+Rates = tuple[DomainRate | None, DomainRate | None]
+"""VR of a slice and of the rest."""
+
+
+def _pairs(
+    entry: SlicesEntry, slices: StudySlices, frames: Frames, confidence: float
+) -> Iterator[tuple[str, str, tuple[Rates, Rates]]]:
+    """Every slice and system that has groups there, with VR_o and VR_g; what is in no slice is of the rest. None where
+    there is no rest."""
+    parts = [frame[frame["system"].isin(entry["systems"])] for frame in (frames.checked, frames.judged)]
+    clusters = {name: at for at, name in enumerate(pd.unique(pd.concat([part["cluster"] for part in parts])))}
+    relations = {name: at for at, name in enumerate(entry["relations"])}
+    for system in entry["systems"]:
+        checked, judged = (part[part["system"] == system] for part in parts)
+        codes = [slices.of(part["source"].to_numpy()) for part in (checked, judged)]
+        for at, name in enumerate(slices.names):
+            inside = codes[0] == at
             if not inside.any() or inside.all():
                 continue
-            rates = []
-            for rows, drawn in ((inside, own & (of_judged == at)), (~inside, own & (of_judged != at))):
-                of_drawn = JudgedGroups(groups.cluster[place[drawn]], relation[drawn], false[drawn])
-                rates.append(_domain(groups, _only(system, rows), of_drawn, confidence))
-            (first, of_first), (rest, of_rest) = rates
-            yield _Pair(slice_name, system.system, (first, rest), (of_first, of_rest))
+            first, rest = (
+                _domain(checked[codes[0] == at] if same else checked[codes[0] != at],
+                        judged[codes[1] == at] if same else judged[codes[1] != at], clusters, relations, confidence)
+                for same in (True, False)
+            )  # fmt: skip
+            yield name, system, ((first[0], rest[0]), (first[1], rest[1]))
 
 
 def _domain(
-    groups: StudyGroups, system: SystemGroups, judged: JudgedGroups, confidence: float
-) -> tuple[DomainRate | None, DomainRate | None]:
+    checked: pd.DataFrame,
+    judged: pd.DataFrame,
+    clusters: dict[int, int],
+    relations: dict[str, int],
+    confidence: float,
+) -> Rates:
     """VR_o and VR_g of some sources of a system."""
-    size = np.bincount(system.cluster, minlength=groups.clusters)
-    hits = np.bincount(system.cluster[system.violated], minlength=groups.clusters)
-    observed = observed_rate(hits, size, confidence)
+    cluster, relation = checked["cluster"].map(clusters).to_numpy(int), checked["relation"].map(relations).to_numpy(int)
+    violated = checked["satisfied"].to_numpy() == 0
+    size = np.bincount(cluster, minlength=len(clusters))
+    observed = observed_rate(np.bincount(cluster[violated], minlength=len(clusters)), size, confidence)
     if observed is None:
         return None, None
-    return observed, genuine_rate(system.cluster, system.relation, system.violated, judged, observed, confidence)
+    of_judged = JudgedGroups(
+        judged["cluster"].map(clusters).to_numpy(int),
+        judged["relation"].map(relations).to_numpy(int),
+        judged["false"].to_numpy(float),
+    )
+    return observed, genuine_rate(cluster, relation, violated, of_judged, observed, confidence)

@@ -8,20 +8,20 @@ from sqlalchemy import Connection, Engine
 
 from audit.corpora.slices import SliceFunction, find_slicing
 from audit.errors import AuditError
-from audit.false_satisfaction.cells import CELL, Counted
+from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.groups import Shared
 from audit.false_satisfaction.resolution import Whose
 from audit.messages import message
 from audit.reports.accuracy import accuracy_entries
-from audit.reports.build import CommonBy, Groups, Report, build_report, cell_entries, compare_all, rated
+from audit.reports.build import CommonBy, Groups, Report, build_report, cell_entries, rated
 from audit.reports.certainty import with_worth
 from audit.reports.decision import add_accuracy
-from audit.reports.document import CellEntry, SensitivityEntry, Signature
+from audit.reports.document import CellEntry, Signature
 from audit.reports.evidence import Evidence, evidence
 from audit.reports.judges import judge_entries, own_note, proxy_judges
 from audit.reports.plan_entries import plan_entries
 from audit.reports.preference import Weights
-from audit.reports.primary import signature_entry
+from audit.reports.primary import named_of, signature_entry
 from audit.reports.repeats import repeat_entries
 from audit.reports.sensitivity import sensitivity_entry
 from audit.reports.slices import Frames, How, slice_entries, slice_tests
@@ -29,16 +29,13 @@ from audit.reports.validity import (
     cause_entries,
     check_proxies,
     findings,
-    holds_entries,
     powered,
 )
 from audit.reports.validity_study import low_notes, validity_entries, whose_ratings
-from audit.sampling.designs import INFORMATIVE
+from audit.sampling.designs import COMPARING
 from audit.statistics import comparison
 from audit.statistics.intervals import MIDP, Target, get_target
 from audit.statistics.prediction_powered import FOLDS
-from audit.statistics.rates import overall
-from audit.studies.deviations import Primary
 
 
 def study_report(
@@ -86,7 +83,7 @@ def report_of(
 
     `proxies` are those that it was read with.
     """
-    counted, holds = basis.counted, basis.holds
+    counted = basis.counted
     described = _described(basis, settings_of(MIDP, target, delta, weights, proxies))
     estimates, judged = None, basis.judged
     if proxies:
@@ -102,36 +99,31 @@ def report_of(
             checked=basis.checked,
             common=common_by(basis.shared),
             estimates=estimates,
-            holds=holds_entries(holds.units, holds.waiting, 0.95, target),
             audits=findings(counted, basis.clusters),
-            primary=basis.primary,
+            primary=named_of(basis.plans),
             drawn=basis.drawn,
-            asked_groups=holds.groups.merge(counted.keys, on=CELL),
         ),
         weights=weights,
     )
-    if holds.waiting:
-        report["overall"]["waiting_groups"] = holds.open
-    report["sensitivity"] = _sensitivity(basis, report, target, delta)
+    if basis.open_groups:
+        report["overall"]["waiting_groups"] = basis.open_groups
+    report["sensitivity"] = sensitivity_entry(counted, basis.lenient) if basis.lenient else None
     report["accuracy"] = accuracy_entries(report["violations"], basis.accuracy)
     add_accuracy(report, basis.accuracy)
     if basis.examples:
         report["examples"] = list(basis.examples)
     if basis.repeats:
         report["repeats"] = repeat_entries(basis.repeats)
-    compares = tuple(sample["study_id"] for sample in counted.samples if sample["design"] == INFORMATIVE)
+    compares = tuple(sample["study_id"] for sample in counted.samples if sample["design"] in COMPARING)
     _add_slices(report, basis, How(target, delta, compares=compares))
     report["causes"] = cause_entries(basis.causes)
     report["disputes"] = basis.disputes
     planned = {"answers": described["answers"]["whose"], "target": target, "delta": delta}
     planned |= {"weights": weights.source if weights else None}
-    tested = {
-        named.study: Primary(named.system, named.other, named.relation) for named in basis.primary if named.tested
-    }
-    report["plan"] = plan_entries(basis.plans, planned, tested)
+    report["plan"] = plan_entries(basis.plans, planned)
     if judges := judge_entries(basis.judges, sorted({str(study["task"]) for study in counted.studies})):
         report["judges"] = judges
-    if basis.validity is not None and len(basis.validity.ratings):
+    if basis.validity is not None and basis.validity.is_judged:
         report["validity"] = validity_entries(basis.validity, whose_ratings(basis.validity))
         report["signature"]["notes"] += low_notes(report["validity"])
     return report
@@ -139,10 +131,10 @@ def report_of(
 
 def _add_slices(report: Report, basis: Evidence, how: How) -> None:
     """What a report says by slice, where that was asked for."""
-    if basis.sliced is not None:
+    if basis.sliced is not None and basis.checked is not None:
         frames = Frames(basis.judged, basis.checked, basis.drawn)
         report["slices"] = slice_entries(report["violations"], basis.sliced, frames, basis.shared, how)
-        report["slice_tests"] = slice_tests(report["slices"], basis.sliced, basis.judged, how)
+        report["slice_tests"] = slice_tests(report["slices"], basis.sliced, frames, how)
 
 
 def _described(basis: Evidence, settings: Signature) -> Signature:
@@ -161,7 +153,7 @@ def _described(basis: Evidence, settings: Signature) -> Signature:
         described["proxy"]["judges"] = [{key: one[key] for key in ("name", "version", "settings")} for one in entries]
         described["notes"] += [message("judges.note_proxy", names=[one["name"] for one in entries])]
     described["notes"] += [own for judge in used if (own := own_note(judge))]
-    if tested := [named for named in basis.primary if named.tested]:
+    if tested := [named for named in named_of(basis.plans) if named.tested]:
         described["primary"] = [signature_entry(named) for named in tested]
     return described
 
@@ -178,7 +170,7 @@ def common_by(shared: Sequence[Shared]) -> CommonBy:
 
 def _cells_frame(basis: Evidence) -> pd.DataFrame:
     """The cells as `build_report` takes them."""
-    return basis.counted.cells.join(basis.counted.keys[CELL]).merge(basis.holds.cells, how="left", on=CELL)
+    return basis.counted.cells
 
 
 def _partly_judged_notes(counted: Counted) -> list[str]:
@@ -218,13 +210,3 @@ def settings_of(
     if weights is not None:
         settings["weights"] = weights.source
     return settings
-
-
-def _sensitivity(basis: Evidence, report: Report, target: Target, delta: float) -> SensitivityEntry | None:
-    """What the report would say if gold had the labels that it lacks; None where it lacks none."""
-    if basis.lenient is None:
-        return None
-    counted = basis.lenient.counted
-    frame = rated(counted.cells, target=target)
-    relations, *_ = compare_all(frame, common_by(basis.lenient.shared), target, delta, 0.95, named=basis.primary)
-    return sensitivity_entry(basis.counted, basis.lenient, report["overall"], overall(frame, relations))

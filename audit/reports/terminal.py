@@ -48,8 +48,6 @@ COLUMNS = (
     Column("sr_observed"),
     Column("fs_rate"),
     Column("sr_genuine"),
-    Column("sr_corrected", optional=True, rare=True),
-    Column("false_violation_rate", optional=True, rare=True),
     Column("fs_checked", counts=True, optional=True),
 )
 
@@ -69,8 +67,6 @@ SHORT = {
     "sr_observed": "SR_o",
     "fs_rate": "R_FS",
     "sr_genuine": "SR_g",
-    "sr_corrected": "SR_c",
-    "false_violation_rate": "FV",
     "fs_checked": "checked R_FS",
     "clusters": "n",
     "inside": "in",
@@ -98,8 +94,7 @@ def to_terminal(report: Report, width: int | None = None) -> str:
     """Return the whole report as text: the first lines, a table per relation, totals, notes, and the signature last.
 
     `width` is the number of columns to stay within (default 100, at least 70): names that do not fit are cut, counts
-    that do not fit are left out, and so are false violations and SR_c. The signature stays on one line, however long,
-    so that it can be copied.
+    that do not fit are left out. The signature stays on one line, however long, so that it can be copied.
 
     >>> from audit.reports.build import build_report
     >>> import pandas as pd
@@ -200,15 +195,11 @@ class _Text:
         best, change = words.best_text(relation, self.language), words.change_text(relation, self.language)
         evident = words.change_code(relation) in ("unknown", "looks", "sure")
         ranking = words.ranking_text(relation["ranking"], self.language)
-        observed, genuine, corrected = (
-            words.order_text(relation, when) for when in ("observed", "genuine", "corrected")
-        )
+        observed, genuine = (words.order_text(relation, when) for when in ("observed", "genuine"))
         sentences = [
             self.say("order.was_is", before=observed, after=genuine) if relation["order_changes"] else "",
-            self.say("order.holds", order=corrected) if relation["order_corrected"] else "",
             self.say("order.sure", ranking=ranking) if ranking else "",
             words.common_text(relation, self.language),
-            words.holds_text(relation, self.language),
             words.carry_text(relation, self.language),
         ]
         first = self.say("best.best" if evident else "best.best_change", best=best, change=change)
@@ -354,14 +345,6 @@ class _Text:
             (
                 "rejected" in shown,
                 "rej.: groups with a follow-up that breaks a limit of its relation; in no rate.",
-            ),
-            (
-                "sr_corrected" in shown,
-                "SR_c: genuine satisfactions among all groups in which the relation holds.",
-            ),
-            (
-                "false_violation_rate" in shown,
-                "FV: false violations, the share of the violated groups in which the relation does not hold.",
             ),
             (intervals, f"In brackets: {words.confidence_of(report)} % intervals for {about}."),
             (intervals, words.estimator_text(report, self.language)),

@@ -1,6 +1,6 @@
 """What a report says about its own errors: answers that relations carry, and answers that people agree on."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,13 +23,11 @@ from audit.reports.document import (
     CellAudit,
     CellEntry,
     ChecksEntry,
-    HoldsEntry,
-    HoldsShare,
     RelationResultEntry,
     unknown,
 )
 from audit.statistics.comparison import Sums, difference, difference_of_cells
-from audit.statistics.corrected import carry_effect, carry_error, weighted_rate
+from audit.statistics.corrected import carry_effect, carry_error
 from audit.statistics.intervals import Target, effective_interval, effective_size, mid_p
 from audit.statistics.prediction_powered import PredictionPowered, prediction_powered
 from audit.statistics.rates import ESTIMATES, combine
@@ -264,44 +262,6 @@ def _together(
         "fs_checked_high": corrected.high,
         "bias": corrected.bias,
     }
-
-
-# What a report says of whether relations hold: the share of groups per relation in which they do not.
-
-
-def holds_entries(
-    units: pd.DataFrame, waiting: Mapping[tuple[str, object, str], int], confidence: float, target: Target
-) -> dict[tuple[str, object, str], HoldsEntry]:
-    """`holds` of the relations of which groups were asked about, by (task, study, relation).
-
-    `units` has a row per different judged group (task, study, relation, broken, satisfied, violated, pi, cluster);
-    `waiting` the number of different questions that nobody has settled. An entry has judged and broken (counts), the
-    estimated rate of groups in which the relation does not hold with its interval, the same for the groups that some
-    system satisfies (`satisfied`) and that some system violates (`violated`), and `waiting`. What is not known is None.
-    """
-    of_relation = dict(iter(units.groupby(["task", "study", "relation"])))
-    empty = units.iloc[:0]
-    entries: dict[tuple[str, object, str], HoldsEntry] = {}
-    for key, open_questions in waiting.items():
-        relation_units = of_relation.get(key, empty)
-        satisfied, violated = (
-            _share(relation_units[relation_units[outcome].astype(bool)], confidence, target)
-            for outcome in ("satisfied", "violated")
-        )
-        entries[key] = {
-            **_share(relation_units, confidence, target),
-            "satisfied": satisfied,
-            "violated": violated,
-            "waiting": open_questions,
-        }
-    return entries
-
-
-def _share(units: pd.DataFrame, confidence: float, target: Target) -> HoldsShare:
-    broken, pi, cluster = (units[name].tolist() for name in ("broken", "pi", "cluster"))
-    rate = weighted_rate(broken, pi, confidence, target, cluster)
-    entry: HoldsShare = {**unknown(HoldsShare), "judged": len(units), "broken": int(units["broken"].sum())}
-    return entry | {"rate": rate.rate, "low": rate.low, "high": rate.high} if rate else entry
 
 
 # What a report says of the causes of false satisfactions, and of the reasons for which people disagreed.

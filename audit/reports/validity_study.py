@@ -1,4 +1,6 @@
-"""The validity study's findings: how people rate sources and follow-ups, by relation, and what violations are worth.
+"""The validity study's findings: whether follow-ups are sound, by relation, and what violations are then worth.
+
+A follow-up is unsound where its text is invalid by people's ratings, or where its relation does not hold in the group.
 
 `audit validity report` is this document; the report's notes name relations whose follow-ups are often invalid.
 """
@@ -17,13 +19,14 @@ from sqlalchemy import Connection, Engine, select
 import audit
 from audit.annotation.accounts import MODEL, ROLES
 from audit.annotation.answers import SCALES, UNSURE, is_counted
-from audit.annotation.questions import RATINGS
+from audit.annotation.questions import HOLDS, RATINGS
 from audit.annotation.scales import drawn_members
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import source_clusters
+from audit.false_satisfaction.questions import contents, group_answers
 from audit.messages import ENGLISH, message, phrase, said
 from audit.relations import Outcome, name_order
-from audit.reports.document import ScaleEntry, ValidityCell, ValidityEntry
+from audit.reports.document import HoldsShare, ScaleEntry, ValidityCell, ValidityEntry
 from audit.reports.documents import CoefficientEntry, ScaleAgreement, ValidityDocument
 from audit.reports.tables import aligned
 from audit.reports.words import UNKNOWN, count, percent, signature_line
@@ -54,8 +57,9 @@ _NO_PEOPLE: tuple[By, By] = ("people", "models")
 class ValidityRecord:
     """What was drawn and how it was rated.
 
-    `pairs` has a row a drawn pair: study, task, relation_id, relation, group_id, source and follow_up (inputs) and
-    cluster. `ratings` a row a rating that counts: input_id, scale, annotator, model (bool), rating (1 to 5, or unsure).
+    `pairs` has a row a drawn pair: study, task, relation_id, relation, group_id, source and follow_up (inputs), cluster
+    and holds (1 or 0: whether the relation holds in the group, NaN while nobody has settled that). `ratings` has a row
+    a rating that counts: input_id, scale, annotator, model (bool), rating (1 to 5, or unsure).
     `verdicts` a row a drawn group and system: group_id, system_id, violated (bool). `cells` a row a cell: study,
     relation_id, system_id, system, satisfied, violated. `wanted` is how many people rate each text, by study.
     """
@@ -65,6 +69,11 @@ class ValidityRecord:
     verdicts: pd.DataFrame
     cells: pd.DataFrame
     wanted: Mapping[int, int]
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether somebody has rated a text, or a question about a group is settled."""
+        return bool(len(self.ratings)) or bool(self.pairs["holds"].notna().any())
 
 
 def read_validity(
@@ -90,6 +99,11 @@ def read_validity(
     pairs["task"], pairs["relation"] = pairs["study"].map(tasks), pairs["relation_id"].map(names)
     sources = (pairs["group_id"] // LIMIT**2).to_numpy(np.int64)
     pairs["cluster"] = source_clusters(connection, wanted).of(sources)
+    answers, content_of = group_answers(connection), contents(connection, set(pairs["group_id"].tolist()))
+    known = {id: answers.get(content) for id, content in content_of.items()}
+    pairs["holds"] = [
+        math.nan if (answer := known.get(id)) is None else float(HOLDS in answer.allowed) for id in pairs["group_id"]
+    ]
     of_texts = (
         select(question.c.input_id, question.c.kind, annotator.c.name, annotator.c.role, judgement.c.answer)
         .join(judgement, judgement.c.question_id == question.c.id)
@@ -144,7 +158,7 @@ def validity_report(
         raise AuditError(message("validity.none_drawn"))
     by = by or whose_ratings(record)
     rated = ratings_of(record, by)
-    if rated.empty:
+    if rated.empty and not record.pairs["holds"].notna().any():
         raise AuditError(message(f"validity.none_rated_{by}"))
     entries = validity_entries(record, by, confidence)
     raters = rated.groupby(["annotator", "model"], sort=True).size()
@@ -192,9 +206,13 @@ def validity_entries(record: ValidityRecord, by: By, confidence: float = 0.95) -
         known = ~np.isnan(np.hstack([source, follow_up])).any(axis=1)
         valid, cluster = is_valid(source[known], follow_up[known]), pairs["cluster"].to_numpy(np.int64)
         share = clustered_rate(*_by_cluster(cluster[known], valid), confidence)
-        invalid = pd.DataFrame(
-            {"group_id": pairs["group_id"].to_numpy()[known], "cluster": cluster[known], "invalid": ~valid}
-        )
+        judged = pairs["holds"].notna().to_numpy()
+        broken = pairs["holds"].to_numpy()[judged] == 0
+        of_groups = clustered_rate(*_by_cluster(cluster[judged], broken), confidence)
+        unsound = {
+            by: pd.DataFrame({"group_id": pairs["group_id"].to_numpy()[of], "cluster": cluster[of], "unsound": flags})
+            for by, of, flags in (("text", known, ~valid), ("relation", judged, broken))
+        }
         entries.append(
             ValidityEntry(
                 study=int(study_id),
@@ -210,7 +228,19 @@ def validity_entries(record: ValidityRecord, by: By, confidence: float = 0.95) -
                 share=share.rate,
                 low=share.low,
                 high=share.high,
-                cells=list(_cells(cells, invalid, record.verdicts, confidence)),
+                holds=HoldsShare(
+                    judged=int(judged.sum()),
+                    broken=int(broken.sum()),
+                    rate=of_groups.rate,
+                    low=of_groups.low,
+                    high=of_groups.high,
+                ),
+                cells=[
+                    cell
+                    for by, flags in unsound.items()
+                    if len(flags) or by == "text"
+                    for cell in _cells(cells, cast(Literal["text", "relation"], by), flags, record.verdicts, confidence)
+                ],
             )
         )
     return sorted(entries, key=lambda entry: (entry["study"], name_order(entry["relation"])))
@@ -244,14 +274,18 @@ def _scale(name: str, source: np.ndarray, follow_up: np.ndarray, cluster: np.nda
 
 
 def _cells(
-    cells: pd.DataFrame, invalid: pd.DataFrame, verdicts: pd.DataFrame, confidence: float
+    cells: pd.DataFrame,
+    by: Literal["text", "relation"],
+    unsound: pd.DataFrame,
+    verdicts: pd.DataFrame,
+    confidence: float,
 ) -> Iterator[ValidityCell]:
-    """What violations of each system are worth, by the rated pairs of the groups that it violates and satisfies."""
-    outcomes = invalid.merge(verdicts, on="group_id")
+    """What violations of each system are worth, by the judged pairs of the groups that it violates and satisfies."""
+    outcomes = unsound.merge(verdicts, on="group_id")
     for cell in cells.sort_values("system").itertuples():
         of_system = outcomes[outcomes["system_id"] == cell.system_id]
         satisfied, violated = (
-            OutcomePairs(groups, part["invalid"].to_numpy(bool), part["cluster"].to_numpy(np.int64))
+            OutcomePairs(groups, part["unsound"].to_numpy(bool), part["cluster"].to_numpy(np.int64))
             for groups, part in (
                 (int(cell.satisfied), of_system[~of_system["violated"].astype(bool)]),
                 (int(cell.violated), of_system[of_system["violated"].astype(bool)]),
@@ -260,18 +294,17 @@ def _cells(
         worth = violations_worth(satisfied, violated, confidence)
         yield {
             "system": str(cell.system),
-            "satisfied": satisfied.groups,
-            "violated": violated.groups,
-            "rated_satisfied": len(satisfied.invalid),
-            "rated_violated": len(violated.invalid),
-            "invalid_violated": int(violated.invalid.sum()),
-            "invalid": _known(worth.invalid.rate),
-            "invalid_low": worth.invalid.low if violated.groups else None,
-            "invalid_high": worth.invalid.high if violated.groups else None,
+            "by": by,
+            "asked_satisfied": len(satisfied.unsound),
+            "asked_violated": len(violated.unsound),
+            "unsound_violated": int(violated.unsound.sum()),
+            "unsound": _known(worth.unsound.rate),
+            "unsound_low": worth.unsound.low if violated.groups else None,
+            "unsound_high": worth.unsound.high if violated.groups else None,
             "vr_observed": violated.groups / (satisfied.groups + violated.groups),
-            "vr_valid": _known(worth.rate.rate),
-            "vr_valid_low": worth.rate.low,
-            "vr_valid_high": worth.rate.high,
+            "vr_sound": _known(worth.rate.rate),
+            "vr_sound_low": worth.rate.low,
+            "vr_sound_high": worth.rate.high,
         }
 
 
@@ -381,11 +414,20 @@ def validity_tables(entries: Sequence[ValidityEntry], language: str = ENGLISH) -
             task=wording(of_study[0]["task"], language).name,
             by=say(f"validity.rated_{of_study[0]['by']}"),
         )
-        yield title, _heads(say), [_row(entry) for entry in of_study], 1
-        rows = [_cell_row(entry["relation"], cell) for entry in of_study for cell in entry["cells"] if _told(cell)]
-        if rows:
-            names = ("relation", "system", "vr", "of_violated", "invalid", "vr_valid")
-            yield say("validity.violations", least=LEAST), [say(f"validity.{name}") for name in names], rows, 2
+        with_groups = any(entry["holds"]["judged"] for entry in of_study)
+        heads = [*_heads(say), *([say("validity.broken")] if with_groups else [])]
+        yield title, heads, [_row(entry, with_groups) for entry in of_study], 1
+        for by in ("text", "relation"):
+            rows = [
+                _cell_row(entry["relation"], cell)
+                for entry in of_study
+                for cell in entry["cells"]
+                if cell["by"] == by and cell["asked_violated"]
+            ]
+            if rows:
+                names = ("relation", "system", "vr", "of_violated", "unsound", "vr_sound")
+                title = say(f"validity.violations_{by}", least=LEAST)
+                yield title, [say(f"validity.{name}") for name in names], rows, 2
 
 
 def _heads(say: "partial[str]") -> list[str]:
@@ -393,11 +435,13 @@ def _heads(say: "partial[str]") -> list[str]:
     return [say(f"validity.{name}") for name in ("relation", "rated", *scales, "valid")]
 
 
-def _row(entry: ValidityEntry) -> list[str]:
+def _row(entry: ValidityEntry, with_groups: bool) -> list[str]:
     row = [entry["relation"], f"{count(entry['rated'])}/{count(entry['pairs'])}"]
     for part in reversed(entry["scales"]):
         row += [_points(part["original"]), _points(part["follow_up"]), _difference(part)]
-    return [*row, _share(entry["share"], entry["low"], entry["high"])]
+    row.append(_share(entry["share"], entry["low"], entry["high"]))
+    holds = entry["holds"]
+    return [*row, *([_share(holds["rate"], holds["low"], holds["high"])] if with_groups else [])]
 
 
 def _cell_row(relation: str, cell: ValidityCell) -> list[str]:
@@ -405,15 +449,10 @@ def _cell_row(relation: str, cell: ValidityCell) -> list[str]:
         relation,
         cell["system"],
         percent(cell["vr_observed"]),
-        f"{count(cell['invalid_violated'])}/{count(cell['rated_violated'])}",
-        _share(cell["invalid"], cell["invalid_low"], cell["invalid_high"]),
-        _share(cell["vr_valid"], cell["vr_valid_low"], cell["vr_valid_high"]),
+        f"{count(cell['unsound_violated'])}/{count(cell['asked_violated'])}",
+        _share(cell["unsound"], cell["unsound_low"], cell["unsound_high"]),
+        _share(cell["vr_sound"], cell["vr_sound_low"], cell["vr_sound_high"]),
     ]
-
-
-def _told(cell: ValidityCell) -> bool:
-    """Whether pairs of this cell's violated groups were rated."""
-    return bool(cell["rated_violated"])
 
 
 def _points(number: float | None) -> str:

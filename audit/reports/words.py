@@ -31,7 +31,6 @@ from audit.reports.document import (
     RelationResultEntry,
     RepeatsEntry,
     RollupEntry,
-    SensitivityEntry,
     SliceRate,
     SlicesEntry,
     SliceStanding,
@@ -338,7 +337,7 @@ def ranking_text(entries: Sequence[RankedEntry | PreferredSystem], language: str
 
 
 def order_text(relation: RelationResultEntry, when: str) -> str:
-    """The order of systems, best first, with `=` between tied ones; `when` is `observed`, `genuine` or `corrected`.
+    """The order of systems, best first, with `=` between tied ones; `when` is `observed` or `genuine`.
 
     Where a genuine order is known of some systems only, the observed one names the same systems.
 
@@ -550,20 +549,17 @@ def open_questions(totals: OverallEntry) -> int:
 
 
 def lenient_text(report: Report, language: str = ENGLISH) -> str:
-    """What becomes of the headline where labels that gold never says count as right, if that changes it much: by five
-    points, or the number of relations that surely change. Empty else.
-    """
+    """What becomes of R_FS where labels that gold never says count as right, if that changes it by five points; empty
+    else."""
     entry = report.get("sensitivity")
     if not entry or entry["fs_rate"] is None or entry["fs_rate_right"] is None:
         return ""
-    sure, right = entry["best_changes_sure"], entry["best_changes_sure_right"]
-    if abs(entry["fs_rate"] - entry["fs_rate_right"]) < MUCH and sure == right:
+    if abs(entry["fs_rate"] - entry["fs_rate_right"]) < MUCH:
         return ""
     tasks = dict.fromkeys(str(relation["task"]) for relation in report["relations"])
     labels = listed((label_name(label, tasks, language) for label in entry["labels"]), language, "comma")
-    code = "lenient" if sure == right or sure is None or right is None else "lenient_changes"
     rates = {"now": percent(entry["fs_rate"]), "right": percent(entry["fs_rate_right"])}
-    return phrase(language, f"headline.{code}", labels=labels, changed=count(right), sure=count(sure), **rates)
+    return phrase(language, "headline.lenient", labels=labels, **rates)
 
 
 def share_covered(totals: OverallEntry) -> float | None:
@@ -601,10 +597,6 @@ def notes_of(report: Report, language: str = ENGLISH) -> list[str]:
         notes.append(say("note.unestimated", part=unestimated, count=totals["cells"]))
     elif unestimated:
         notes.append(say("note.no_genuine"))
-    sensitivity = report.get("sensitivity")
-    if sensitivity and sensitivity["share"]:
-        tasks = dict.fromkeys(str(entry["task"]) for entry in report["relations"])
-        notes.append(sensitivity_text(sensitivity, tasks, language))
     too_few = [
         relation["relation"] for relation in report["relations"] if relation["common"] and relation["common"]["reason"]
     ]
@@ -624,30 +616,6 @@ def notes_of(report: Report, language: str = ENGLISH) -> list[str]:
     if totals.get("rejected"):
         notes.append(say("note.rejected", count=totals["rejected"]))
     return notes
-
-
-def sensitivity_text(entry: SensitivityEntry, tasks: Iterable[str], language: str = ENGLISH) -> str:
-    """How far the report hangs on labels of its tasks that gold lacks, in two sentences."""
-    tasks = list(tasks)
-    systems = (
-        f"{system['system']} {percent(system['fs_rate'])}, {percent(system['fs_rate_right'])}, "
-        f"{percent(system['fs_rate_left_out'])}"
-        for system in entry["systems"]
-    )
-    return phrase(
-        language,
-        "note.sensitivity",
-        share=percent(entry["share"]),
-        labels=listed((label_name(label, tasks, language) for label in entry["labels"]), language, "comma"),
-        now=percent(entry["fs_rate"]),
-        right=percent(entry["fs_rate_right"]),
-        left_out=percent(entry["fs_rate_left_out"]),
-        systems=listed(systems, language),
-        count=entry["best_changes_sure_right"],
-        looks_right=entry["best_changes_estimated_right"],
-        sure=entry["best_changes_sure"],
-        looks=entry["best_changes_estimated"],
-    )
 
 
 def other_best(relation: RelationResultEntry) -> bool:
@@ -793,28 +761,7 @@ def winner_lines(preference: PreferenceEntry, delta: float, language: str = ENGL
     return [*lines, phrase(language, "preference.move_delta" if delta else "preference.move", **values)]
 
 
-# Audits: whether relations hold, propagated answers, and spot checks.
-
-
-def holds_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:
-    r"""In how many groups the relation does not hold, in words; empty where no group was judged.
-
-    >>> share = {"judged": 20, "broken": 1, "rate": 0.05, "low": 0.001, "high": 0.249}
-    >>> holds_text({"holds": share | {"satisfied": share, "violated": share | {"rate": None}, "waiting": 0}})
-    'does not hold in 5.0 [0.1–24.9]\xa0% of the groups (1 of 20 judged): 5.0 of the satisfied, – of the violated'
-    """
-    entry = relation["holds"]
-    if entry is None:
-        return ""
-    parts = []
-    if entry["rate"] is not None:
-        shares = {"satisfied": percent(entry["satisfied"]["rate"]), "violated": percent(entry["violated"]["rate"])}
-        counts = {"broken": count(entry["broken"]), "judged": count(entry["judged"])}
-        rate = with_interval(entry, "rate", language)
-        parts.append(phrase(language, "audits.holds", rate=rate, **counts, **shares))
-    if entry["waiting"]:
-        parts.append(phrase(language, "audits.holds_waiting", count=entry["waiting"]))
-    return listed(parts, language)
+# Audits: propagated answers, and spot checks.
 
 
 def carry_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:

@@ -17,7 +17,7 @@ from typing import Any, TextIO
 from sqlalchemy import ColumnElement, Engine
 
 from audit import errors
-from audit.annotation.activity import overview, people_activity, with_open
+from audit.annotation.activity import overview, with_open
 from audit.annotation.control_questions import judging_record
 from audit.errors import AuditError
 from audit.false_satisfaction.questions import asked_by
@@ -28,7 +28,6 @@ from audit.reports.document import ReportDocument
 from audit.reports.documents import (
     CellAtWork,
     JudgesDocument,
-    PersonEntry,
     QualityDocument,
     StoredAgreement,
     TotalsDocument,
@@ -37,7 +36,7 @@ from audit.reports.evidence import Evidence, evidence, open_of
 from audit.reports.exports.downloads import backup_file, export_archive
 from audit.reports.html import to_html
 from audit.reports.judges import judges_for_manager
-from audit.reports.progress import cells_at_work, person, totals
+from audit.reports.progress import cells_at_work, totals
 from audit.reports.quality import quality_report
 from audit.reports.study import cells_of_report, report_of
 from audit.statistics.intervals import Target, get_target
@@ -56,8 +55,8 @@ _CACHED_STATES = 3
 def request_line(ask: str, database: str, state: object, values: dict[str, Any]) -> str:
     """One request: what is asked, of which database in which state, with which values.
 
-    >>> request_line("people", "audit.db", [1], {})
-    '{"ask": "people", "database": "audit.db", "state": [1], "values": {}}\\n'
+    >>> request_line("totals", "audit.db", [1], {})
+    '{"ask": "totals", "database": "audit.db", "state": [1], "values": {}}\\n'
     """
     request = {"ask": ask, "database": database, "state": state, "values": values}
     return json.dumps(request | _with_messages(values)) + "\n"
@@ -68,7 +67,7 @@ def answer_line(line: str) -> str:
 
     Whatever else goes wrong is refused, too, and told to stderr: one request must not end the process of all.
 
-    >>> answer_line(request_line("people", "no/such.db", [], {}))[:41]
+    >>> answer_line(request_line("cells", "no/such.db", [], {}))[:41]
     '{"refused": "there is no database no/such'
     """
     request = json.loads(line)
@@ -160,10 +159,6 @@ def _totals(database: str, state: str, *, by: int, study: int | None = None) -> 
     return totals(counts)
 
 
-def _people(database: str, _state: str, *, by: int | None = None, study: int | None = None) -> list[PersonEntry]:
-    return [person(at_work) for at_work in people_activity(_engine(database), by, _among(database, study))]
-
-
 def _html(_database: str, _state: str, *, report: ReportDocument, language: str) -> str:
     return to_html(report, language)
 
@@ -193,7 +188,6 @@ ASKS: dict[str, Callable[..., Any]] = {
     "agreement": _agreement,
     "quality": _quality,
     "judges": _judges,
-    "people": _people,
     "html": _html,
     "picture": _picture,
     "export": _export,

@@ -5,6 +5,7 @@ that had no answer and is made again (too many at once, a connection that broke)
 the price in a system's file. A batch that does not fit any more is cut to what fits.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -46,18 +47,18 @@ class Meter:
         self.price: Price | None = getattr(system, "price", None)
         self.counts_tokens = callable(getattr(system, "count_tokens", None))
 
-    def of(self, inputs: Sequence[Input]) -> Sending:
-        """What sending these inputs takes."""
-        count_characters = getattr(self._system, "count_characters", None)
-        characters = (
-            int(count_characters(inputs))
-            if count_characters
-            else sum(len(text) for item in inputs for text in item.texts)
-        )
+    def of(self, inputs: Sequence[Input], times: int = 1) -> Sending:
+        """Return what sending these inputs takes, so many times."""
+        count_characters = getattr(self._system, "count_characters", _characters)
         count_tokens = getattr(self._system, "count_tokens", None)
-        tokens = float(count_tokens(inputs)) if count_tokens else characters / CHARACTERS_OF_TOKEN
-        calls = -(-len(inputs) // self.batch)
+        characters = times * int(count_characters(inputs))
+        tokens = times * float(count_tokens(inputs)) if count_tokens else characters / CHARACTERS_OF_TOKEN
+        calls = times * -(-len(inputs) // self.batch)
         return Sending(calls, characters, tokens, self.price.of(calls, characters, tokens) if self.price else 0.0)
+
+
+def _characters(inputs: Sequence[Input]) -> int:
+    return sum(len(text) for item in inputs for text in item.texts)
 
 
 def meter_of(system: System) -> Meter | None:
@@ -122,19 +123,17 @@ class Budget:
                 f"max_cost {self.max_cost:g}: no system here has a price; leave it out", parameter="max_cost"
             )
 
-    def fits(self, meter: Meter, inputs: Sequence[Input]) -> int:
-        """How many of these inputs, from the first on, may be sent; notes that a limit is reached where not all may."""
-        if not self.is_limited or self._holds(meter.of(inputs)):
+    def fits(self, meter: Meter, inputs: Sequence[Input], times: int = 1) -> int:
+        """Return how many of these inputs, from the first on, may be sent so many times; notes that a limit is reached
+        where not all may."""
+        if not self.is_limited or self._holds(meter.of(inputs, times)):
             return len(inputs)
-        least, most = 0, len(inputs)  # the most that fits lies between: what more inputs take is never less
-        while most - least > 1:
-            middle = (least + most) // 2
-            if self._holds(meter.of(inputs[:middle])):
-                least = middle
-            else:
-                most = middle
-        self.reached = self.reached or least == 0
-        return least
+        # What more inputs take is never less.
+        fitting = bisect_right(
+            range(1, len(inputs) + 1), False, key=lambda n: not self._holds(meter.of(inputs[:n], times))
+        )
+        self.reached = self.reached or fitting == 0
+        return fitting
 
     def _holds(self, sending: Sending) -> bool:
         total = self.spent + sending

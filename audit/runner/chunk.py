@@ -1,8 +1,8 @@
 """One chunk of sources on its way: its groups, what it waits for, its verdicts, and its rows."""
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isnan
 from operator import itemgetter
 from traceback import extract_tb
@@ -15,9 +15,7 @@ from audit.errors import AuditError, first_line
 from audit.relations import Fixed, Member, Outcome, Relation, Source, Verdict
 from audit.relations.base import COUNTED, Role, Steps, Words, cut_verdict
 from audit.relations.validity import Fitted, Limit, broken, learns
-from audit.runner.executors.batch import Identity
-from audit.runner.repeats import Repeated
-from audit.store import group_id, insert_new, pieces, rows_among, table_of, tables, upsert
+from audit.store import group_id, insert_new, pieces, table_of, tables, upsert
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
@@ -108,24 +106,15 @@ Lacks = Callable[[Input], bool]
 
 @dataclass(frozen=True)
 class Bound:
-    """A relation or system with the id of its row. `spec` is how workers make the system; `call`, `aim` and `lacks` are
-    its `call_size`, `batch_seconds` and `lacks`, where it has them (`audit.systems.base.System`), and `identity` what
-    they compare theirs with."""
+    """A relation with the id of its row."""
 
     id: int
     name: str
-    spec: str = ""
     relation: Relation | None = None
-    call: int | None = None
-    aim: float | None = None
-    lacks: Lacks | None = None
-    identity: Identity | None = None
-    repeated: Repeated | None = None
-    """How often it is asked each input; None: once."""
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """Those of a relation."""
+        """Those on its follow-ups."""
         return self.relation.limits if self.relation is not None else ()
 
 
@@ -136,7 +125,6 @@ class Counts:
     `retried` of those executed had failed before, `repeated` were asked what the system had been asked before.
     """
 
-    sources: int = 0
     groups: int = 0
     checks: int = 0
     executed: int = 0
@@ -166,7 +154,6 @@ class _Group:
 
 _FOLLOW_UP: tuple[Role] = ("follow_up",)
 _ABSENT = Verdict(Outcome.INAPPLICABLE, reason="the system has no output for a member")
-Columns = Mapping[str, Sequence[Any]]
 Wanted = dict[int, dict[bytes, Input]]
 """System id -> inputs by key."""
 
@@ -204,9 +191,8 @@ class Chunk:
         self._requested: dict[int, set[bytes]] = {system: set() for system in todo}
         """For each system, the keys of the inputs that were wanted."""
         self._lacks = lacks
-        self._lacking: Wanted = {}
+        self._noted: Wanted = {}
         self._fitted = fitted
-        self._unasked: dict[bytes, Input] = {}
 
     @property
     def size(self) -> int:
@@ -245,8 +231,7 @@ class Chunk:
             if fixed[number].limits and self._rejects(
                 group, [item for _, item in others], filter(learns, fixed[number].limits)
             ):
-                self._unasked.update(others)
-                self._unasked[keys[0]] = self.sources[id].input
+                self._note(0, {keys[0]: self.sources[id].input, **dict(others)})
         of_source = {key: source.input for key, source in zip(self._keys.values(), self.sources.values(), strict=True)}
         input_of_key = of_source | follow_ups
         wanted: Wanted = {}
@@ -276,12 +261,6 @@ class Chunk:
             group.verdict = rejected(list(limits), source, follow_ups, self._fitted)
         return group.verdict is not None
 
-    def unasked(self) -> dict[bytes, Input]:
-        """Inputs of groups that are rejected, found since this was asked last: whoever stores inputs stores them, and
-        puts their ids into `ids`."""
-        unasked, self._unasked = self._unasked, {}
-        return {key: item for key, item in unasked.items() if key not in self.ids}
-
     def receive(self, system: int, outputs: Mapping[bytes, Output]) -> None:
         """Outputs that were wanted."""
         self.keep(system, outputs)
@@ -290,6 +269,14 @@ class Chunk:
     def keep(self, system: int, outputs: Mapping[bytes, Output]) -> None:
         """Outputs that were stored before."""
         self._outputs[system].update(outputs)
+
+    def want(self, system: int, inputs: Mapping[bytes, Input]) -> Wanted:
+        """Want outputs for inputs of no group."""
+        return {system: self._without_lacking(system, dict(inputs))}
+
+    def outputs(self, system: int) -> dict[bytes, Output]:
+        """Return those that were kept or received."""
+        return self._outputs[system]
 
     def wanted(self) -> Wanted:
         """What groups want next that have all they asked for; nothing where the others wait, or at the chunk's end."""
@@ -314,7 +301,7 @@ class Chunk:
                 group.last_members = len(members)
                 follow_ups = [member.input for member in members if member.role == "follow_up"]
                 if group.relation.limits and self._rejects(group, follow_ups, group.relation.limits):
-                    self._unasked.update((key, member.input) for key, member in zip(keys, members, strict=True))
+                    self._note(0, {key: member.input for key, member in zip(keys, members, strict=True)})
                     if group.steps is not None:
                         group.steps.close()
                     break
@@ -342,18 +329,21 @@ class Chunk:
         if not lacking:
             return inputs
         self.keep(system, dict.fromkeys(lacking, Output()))
-        self._lacking.setdefault(system, {}).update(lacking)
+        self._note(system, lacking)
         return {key: item for key, item in inputs.items() if key not in lacking}
+
+    def _note(self, system: int, inputs: Mapping[bytes, Input]) -> None:
+        self._noted.setdefault(system, {}).update(inputs)
 
     def hanging(self) -> list[tuple[int, Bound]]:
         """System and relation of each group that wants outputs which nobody has kept or received yet."""
         return [(group.system or 0, group.relation) for group in self._walking]
 
-    def lacking(self) -> Wanted:
-        """Inputs that systems have no output for, found since this was asked last: whoever stores inputs stores them,
-        and puts their ids into `ids`."""
-        lacking, self._lacking = self._lacking, {}
-        return lacking
+    def noted(self) -> Wanted:
+        """Return inputs that nobody is asked about, found since this was called last: for each system those that it has
+        no output for, and as those of 0 those of rejected groups. Whoever stores them puts their ids into `ids`."""
+        noted, self._noted = self._noted, {}
+        return noted
 
     def store(self, connection: Connection, counts: Counts) -> None:
         """Write groups, members, verdicts and the note that the chunk is finished; counts what it wrote."""
@@ -367,9 +357,28 @@ class Chunk:
         own = zip(ids[len(self._shared) :], groups[len(self._shared) :], strict=True)
         verdicts += [(id, group.system or 0, group.verdict) for id, group in own if group.verdict]
         verdicts.sort(key=itemgetter(0, 1))  # in the order of their key a database writes them soonest
-        insert_new(connection, tables.Group, self._group_rows(groups, ids))
-        insert_new(connection, tables.Member, self._member_rows(groups, ids))
-        rows = _verdict_rows(verdicts)
+        rows: dict[str, list[Any]] = {
+            "id": ids,
+            "study_id": [self.study_id] * len(groups),
+            "relation_id": [group.relation.id for group in groups],
+            "source_id": [group.source_id for group in groups],
+            "system_id": [group.system for group in groups],
+        }
+        insert_new(connection, tables.Group, rows)
+        rows = {
+            "group_id": [id for id, group in zip(ids, groups, strict=True) for _ in group.keys],
+            "step": [step for group in groups for step in range(len(group.keys))],
+            "input_id": [self.ids[key] for group in groups for key in group.keys],
+            "role": [role for group in groups for role in group.roles],
+        }
+        insert_new(connection, tables.Member, rows)
+        rows = {
+            "group_id": [id for id, _, _ in verdicts],
+            "system_id": [system for _, system, _ in verdicts],
+            "outcome": [int(verdict.outcome) for _, _, verdict in verdicts],
+            "value": [verdict.value for _, _, verdict in verdicts],
+            "reason": [verdict.reason for _, _, verdict in verdicts],
+        }
         upsert(connection, tables.Verdict, rows)
         done = [
             {"study_id": self.study_id, "relation_id": bound.id, "system_id": system, "chunk": self.number}
@@ -414,53 +423,6 @@ class Chunk:
                     raise_failed(relation.name, problem)
                 yield from zip((place for place, _ in entries), verdicts, strict=True)
 
-    def _group_rows(self, groups: Sequence[_Group], ids: Sequence[int]) -> Columns:
-        return {
-            "id": ids,
-            "study_id": [self.study_id] * len(groups),
-            "relation_id": [group.relation.id for group in groups],
-            "source_id": [group.source_id for group in groups],
-            "system_id": [group.system for group in groups],
-        }
-
-    def _member_rows(self, groups: Sequence[_Group], ids: Sequence[int]) -> Columns:
-        return {
-            "group_id": [id for id, group in zip(ids, groups, strict=True) for _ in group.keys],
-            "step": [step for group in groups for step in range(len(group.keys))],
-            "input_id": [self.ids[key] for group in groups for key in group.keys],
-            "role": [role for group in groups for role in group.roles],
-        }
-
-
-class AskedAgain(Chunk):
-    """Inputs that are asked again: a chunk without sources and without groups, which wants outputs and is done.
-
-    `inputs` are those of each system, `ids` the ids of all of them, by key.
-    """
-
-    def __init__(self, study_id: int, number: int, inputs: Wanted, ids: Mapping[bytes, int]):
-        super().__init__(study_id, number, {}, dict.fromkeys(inputs, ()))
-        self.ids.update(ids)
-        self._inputs = inputs
-
-    @property
-    def size(self) -> int:
-        """The number of its inputs, of each system."""
-        return sum(map(len, self._inputs.values()))
-
-    def planned(self, groups: Iterable[PlannedGroup]) -> Wanted:
-        return self._inputs
-
-
-def _verdict_rows(checked: Sequence[tuple[int, int, Verdict]]) -> Columns:
-    return {
-        "group_id": [id for id, _, _ in checked],
-        "system_id": [system for _, system, _ in checked],
-        "outcome": [int(verdict.outcome) for _, _, verdict in checked],
-        "value": [verdict.value for _, _, verdict in checked],
-        "reason": [verdict.reason for _, _, verdict in checked],
-    }
-
 
 def _advance(group: _Group, outputs: list[Output] | None) -> list[Member] | None:
     """Send the outputs on; the members that the group asks for next. None: it is at its end."""
@@ -479,16 +441,6 @@ def _advance(group: _Group, outputs: list[Output] | None) -> list[Member] | None
         return None
     except Exception as problem:
         raise_failed(group.relation.name, problem)
-
-
-def load_inputs(connection: Connection, ids: Iterable[int]) -> tuple[dict[bytes, Input], dict[bytes, int]]:
-    """Inputs by key, and their ids by key, in the order of the ids."""
-    table = table_of(tables.Input)
-    inputs, id_of = {}, {}
-    for row in rows_among(connection, select(table).order_by(table.c.id), table.c.id, ids):
-        key = bytes(row.key)
-        inputs[key], id_of[key] = Input.stored(row.texts, row.languages), int(row.id)
-    return inputs, id_of
 
 
 def load_sources(connection: Connection, study_id: int, seed: int, first: int, last: int) -> dict[int, Source]:
@@ -580,96 +532,3 @@ class Stored:
         if new == len(ids):
             return stored
         return stored | {key: output for key, (_, output) in self._attempted(connection, system, ids).items()}
-
-
-# How many inputs a batch of a system has, and which.
-
-MOST = 2_048
-"""Inputs of one batch, at most."""
-FEW = 8
-"""Inputs of a system's first batch: nobody knows yet how long it takes."""
-AIM = 2.0
-"""Seconds that a batch should take: what a killed run has to do again, and how long a limit of time has to wait."""
-MOST_GATHERED = 4_096
-"""Inputs of one batch, at most, of a system that begins slowly,"""
-FEW_GATHERED = 32
-"""of its first,"""
-GATHERED = 5_000
-"""and sources on their way at once, whose inputs it is given together."""
-HASTE = 4
-"""A batch should take this part of the limit of time at most: a slow one is not to be taken for one that hangs."""
-
-
-@dataclass
-class Pace:
-    """How many inputs a batch of a system has: so many that it takes about `aim` seconds."""
-
-    aim: float = AIM
-    size: int = FEW
-    lost: int = 0
-    """Inputs that were lost one after the other."""
-    known: bool = False
-    """Whether a batch came back or was lost."""
-    growth: int = 4
-    """A batch has at most so many times the inputs of the one before,"""
-    most: int | None = None
-    """and so many at most (default: `MOST`)."""
-    call: int = 1
-    """Inputs of a call to another machine: a batch has whole ones, else some would be made for less."""
-
-    def learn(self, inputs: int, seconds: float) -> None:
-        """From a batch that came back. A first one also loads a model, so that no batch changes the pace by much."""
-        self.known = True
-        fitting = int(inputs * self.aim / max(seconds, 1e-6))
-        if fitting >= self.size or inputs >= self.size // 2:
-            self.size = max(1, self.size // 4, min(self.growth * self.size, fitting, self.most or MOST))
-            self.size = max(self.call, self.size // self.call * self.call)
-
-    def lose(self, inputs: int) -> None:
-        """A batch of some inputs was lost. It may have had too many of them, and would be lost again and again."""
-        self.known = True
-        self.size = max(1, min(self.size, inputs // 4) // self.call * self.call)
-
-
-@dataclass(eq=False)
-class Pending:
-    """Inputs of a system that wait to be put into a batch; `alone`: each into one of its own."""
-
-    system: int
-    inputs: dict[bytes, Input]
-    alone: bool = False
-    sorted: bool = False
-    """Whether they stand in the order of their languages."""
-    number: int = 0
-    """Which call on each of them it is, where the system is asked several times; else 0."""
-
-
-def pace_of(bound: Bound, limit: float | None, first: int = 0) -> Pace:
-    """The pace of a system at its beginning; `limit` is the seconds that it may take for a batch, `first` the inputs
-    that one call of it takes, where it says so."""
-    aim = bound.aim or AIM
-    call = max(1, first)
-    pace = Pace(aim if limit is None else min(aim, limit / HASTE), -(-FEW // call) * call, call=call)
-    if bound.aim:  # each batch that is smaller than it might be is another beginning
-        pace = replace(pace, size=FEW_GATHERED, growth=16, most=MOST_GATHERED)
-    return pace
-
-
-def gathered(pending: deque[Pending], first: Pending) -> Pending:
-    """All inputs of the system of `first` that wait, in its place: those with the same languages stand together.
-
-    A system that has to begin anew for each pair of languages then begins seldom. What comes later waits until all of
-    these are in batches: so chunks go on side by side, and what they want next is gathered again.
-    """
-    if first.alone or first.sorted:
-        return first
-    waiting = [
-        entry for entry in pending if (entry.system, entry.number) == (first.system, first.number) and not entry.alone
-    ]
-    inputs = {key: item for entry in waiting for key, item in entry.inputs.items()}
-    for entry in waiting:
-        pending.remove(entry)
-    ordered = dict(sorted(inputs.items(), key=lambda item: item[1].languages))
-    merged = Pending(first.system, ordered, sorted=True, number=first.number)
-    pending.appendleft(merged)
-    return merged

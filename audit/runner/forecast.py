@@ -6,12 +6,13 @@ so the numbers are then at least, and at most only where a relation says how muc
 """
 
 import math
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Engine
 
 from audit.corpora.base import languages_of
 from audit.errors import AuditError
@@ -19,8 +20,8 @@ from audit.relations import Relation
 from audit.relations.base import Chained, Source
 from audit.runner import preflight
 from audit.runner.budget import Meter, Sending, meter_of
-from audit.runner.chunk import Bound, Chunk, Stored, Wanted
-from audit.runner.executors import Executor, Lost
+from audit.runner.chunk import Bound, Chunk, PlannedGroup, Planning, Stored, Wanted
+from audit.runner.executors import Executor, Lost, outcome
 from audit.runner.repeats import asked_once, stored_calls
 from audit.runner.run import TIME_LIMIT, fitted_to, lacks_of, loaded, refuse_misfits
 from audit.runner.studies import CHUNK, Sampled, check_limit
@@ -44,7 +45,7 @@ class Forecast:
     stored: int
     to_ask: int
     most_to_ask: int | None
-    """Where more is wanted than is known now, how much at most; None: nobody knows."""
+    """Where more is wanted than is known now, how much at most; None: unknown."""
     hanging: Mapping[str, int]
     """Groups that want more, depending on what the system will say, by relation."""
     calls: int | None
@@ -79,51 +80,48 @@ class _Tally:
 
     system: System
     own: int | None
+    repeats: int
+    """How often it is asked each input."""
+    meter: Meter
+    sending: Sending = field(default_factory=Sending)
     wanted: set[bytes] = field(default_factory=set)
     stored: set[bytes] = field(default_factory=set)
-    sending: Sending = field(default_factory=Sending)
+    to_ask: int = 0
     hanging: Counter[str] = field(default_factory=Counter)
     more: int | None = 0
-    """How many inputs the hanging groups want at most; None: nobody knows."""
-    repeats: int = 1
-    """How often it is asked each input."""
-    open: int = 0
-    """Inputs that it is still to be asked, once or more."""
-
-    def __post_init__(self) -> None:
-        self.meter = Meter(self.system)
+    """How many inputs the hanging groups want at most; None: unknown."""
 
     def add(self, inputs: Mapping[bytes, Input], stored: Sequence[bytes], calls: Mapping[bytes, int]) -> None:
-        """Some inputs that are wanted together, which of them have an output that is stored, and how often it was asked
-        those that it was asked several times."""
+        """Add inputs that are wanted together: which of them have a stored output, and how many stored calls."""
         new = {key: item for key, item in inputs.items() if key not in self.wanted}
         self.wanted.update(new)
         self.stored.update(stored)
         made = {key: max(calls.get(key, 0), int(key in self.stored)) for key in new}
-        self.open += sum(made[key] < self.repeats for key in new)
+        self.to_ask += sum(made[key] < self.repeats for key in new)
         for number in range(self.repeats):
             if to_ask := [item for key, item in new.items() if made[key] <= number]:
                 self.sending += self.meter.of(to_ask)
 
     def add_hanging(self, relation: Bound) -> None:
-        """A group that wants more."""
+        """Add a group that wants more."""
         self.hanging[relation.name] += 1
         more = relation.relation.more if isinstance(relation.relation, Chained) else None
         self.more = None if more is None or self.more is None else self.more + more
 
     def forecast(self) -> Forecast:
-        system, sending = self.system, self.sending
+        """Return what is known."""
+        system, sending, price = self.system, self.sending, self.meter.price
         asks = callable(getattr(system, "run_async", None))
         calls = sending.calls if meter_of(system) is not None else None
         concurrency = getattr(system, "concurrency", 1) if asks else None
-        rate, price = getattr(system, "rate", None), self.meter.price
+        rate = getattr(system, "rate", None)
         return Forecast(
             system=system.name,
             version=system.version,
             inputs=len(self.wanted),
             stored=len(self.stored),
-            to_ask=self.open,
-            most_to_ask=None if self.more is None else self.open + self.more,
+            to_ask=self.to_ask,
+            most_to_ask=None if self.more is None else self.to_ask + self.more,
             hanging=dict(self.hanging),
             calls=calls,
             batch=self.meter.batch if calls is not None else None,
@@ -148,142 +146,118 @@ def forecasts(
     time_limit: float | None = TIME_LIMIT,
     repeats: int = 1,
 ) -> list[Forecast]:
-    """What runs of these systems on these studies, one after the other, would ask of each of them.
+    """Return what runs of these systems on these studies, one after the other, would ask of each of them.
 
     `engine` is the database that the runs would use, of which only is read what is stored already; None: there is none
     yet. With `retry_errors`, inputs that failed are to be asked again. `repeats` is how often each input is asked.
     Raises what `audit.runner.run.run` raises before it asks a system.
     """
-    systems_by_spec = loaded(systems, time_limit)
+    by_spec = loaded(systems, time_limit)
     for sampled, relations in studies:
         check_limit(sampled.limit)
-        refuse_misfits(sampled.corpus, systems_by_spec, relations)
-    tallies = {
-        spec: _Tally(system, _id_in(engine, system), repeats=1 if asked_once(system) else repeats)
-        for spec, system in systems_by_spec.items()
-    }
+        refuse_misfits(sampled.corpus, by_spec, relations)
+    tallies = {}
+    for number, system in enumerate(by_spec.values(), start=1):
+        own = None
+        if engine is not None:
+            with engine.connect() as connection:
+                own = preflight.own_id(connection, system)
+        tallies[number] = _Tally(system, own, 1 if asked_once(system) else repeats, Meter(system))
     if engine is not None:
-        for trial in preflight.stored_trials(engine, systems_by_spec, studies[0][0].corpus.task, repeats > 1):
-            tally = tallies[trial.spec]
+        numbers = dict(zip(by_spec, tallies, strict=True))
+        for trial in preflight.stored_trials(engine, by_spec, studies[0][0].corpus.task, repeats > 1):
+            tally = tallies[numbers[trial.spec]]
             tally.sending += tally.meter.of(list(trial.inputs.values()))
     for sampled, relations in studies:
-        _Following(sampled, relations, tallies, engine, retry_errors).follow(executor)
+        _Study(sampled, relations, tallies, engine, Stored(set() if retry_errors else None)).follow(executor)
     return [tally.forecast() for tally in tallies.values()]
 
 
-def _id_in(engine: Engine | None, system: System) -> int | None:
-    if engine is None:
-        return None
-    with engine.connect() as connection:
-        return preflight.own_id(connection, system)
+@dataclass(frozen=True)
+class _Study:
+    """Makes the groups of a study, and follows them as far as outputs are stored."""
 
-
-class _Following:
-    """Makes the groups of one study, and follows them as far as outputs are stored."""
-
-    def __init__(
-        self,
-        sampled: Sampled,
-        relations: Sequence[Relation],
-        tallies: Mapping[str, _Tally],
-        engine: Engine | None,
-        retry_errors: bool,
-    ) -> None:
-        self._sampled, self._engine = sampled, engine
-        self._tallies = dict(enumerate(tallies.values(), start=1))
-        bound = [Bound(number, relation.name, relation=relation) for number, relation in enumerate(relations, start=1)]
-        self._todo = dict.fromkeys(self._tallies, bound)
-        languages = languages_of(sampled.corpus)
-        self._lacks = {
-            id: lacks for id, tally in self._tallies.items() if (lacks := lacks_of(tally.system, languages)) is not None
-        }
-        self._stored = Stored(set() if retry_errors else None)
-        self._fitted = fitted_to(sampled, relations)
+    sampled: Sampled
+    relations: Sequence[Relation]
+    tallies: Mapping[int, _Tally]
+    engine: Engine | None
+    outputs: Stored
 
     def follow(self, executor: Executor) -> None:
         """Go through all chunks."""
-        self._add_first_inputs()
-        underway: dict[int, Chunk] = {}
-
-        def take() -> None:
-            for job, groups in executor.finished():
-                self._follow_chunk(underway.pop(job.chunk), groups)  # type: ignore[attr-defined]
-
-        for chunk in self._chunks():
+        languages = languages_of(self.sampled.corpus)
+        lacks = {id: lacks for id, tally in self.tallies.items() if (lacks := lacks_of(tally.system, languages))}
+        # First what each system answers before a run.
+        inputs = [row.input for _, row in self.sampled.sources[: preflight.MOST_LOOKED_AT]]
+        systems = {str(id): tally.system for id, tally in self.tallies.items()}
+        for trial in preflight.trials(systems, {str(id): lack for id, lack in lacks.items()}, inputs):
+            id = int(trial.spec)
+            if not self._found({id: dict(trial.inputs)})[id]:
+                self.tallies[id].add(trial.inputs, [], self._calls(id, trial.inputs))
+        bound = [Bound(number, relation.name, relation) for number, relation in enumerate(self.relations, start=1)]
+        fitted = fitted_to(self.sampled, self.relations)
+        underway: deque[tuple[Chunk, Planning, Future[Any]]] = deque()
+        for number, sources in enumerate(self._sources()):
+            chunk = Chunk(0, number, sources, dict.fromkeys(self.tallies, bound), lacks, fitted)
             if (job := chunk.planning()) is None:
-                self._follow_chunk(chunk, [])
-                continue
-            underway[chunk.number] = chunk
-            executor.submit(job)
-            while len(underway) > executor.places:
-                take()
+                self._follow(chunk, [])
+            else:
+                underway.append((chunk, job, executor.submit(job)))
+            if len(underway) > executor.places:
+                self._follow(*_planned(*underway.popleft()))
         while underway:
-            take()
+            self._follow(*_planned(*underway.popleft()))
 
-    def _follow_chunk(self, chunk: Chunk, groups: Any) -> None:
-        if isinstance(groups, Lost):
-            raise AuditError(
-                f"a worker was lost while it made groups ({groups.reason}; out of memory?); try workers=0",
-                parameter="workers",
-            )
-        wanted = chunk.planned(groups)
-        while any(wanted.values()):
-            self._keep(chunk, wanted)
-            wanted = chunk.wanted()
-        for id, relation in chunk.hanging():
-            self._tallies[id].add_hanging(relation)
-
-    def _chunks(self) -> Iterator[Chunk]:
-        size, drawn = CHUNK[self._sampled.corpus.unit], self._sampled.sources
-        for number, start in enumerate(range(0, len(drawn), size)):
-            sources = {
+    def _sources(self) -> Iterator[dict[int, Source]]:
+        size, drawn = CHUNK[self.sampled.corpus.unit], self.sampled.sources
+        for start in range(0, len(drawn), size):
+            yield {
                 place: Source(
-                    row.input, Analysis(row.input.text, row.input.languages[0]), f"{self._sampled.seed}:{row.key}"
+                    row.input, Analysis(row.input.text, row.input.languages[0]), f"{self.sampled.seed}:{row.key}"
                 )
                 for place, (_, row) in enumerate(drawn[start : start + size], start=start)
             }
-            yield Chunk(0, number, sources, self._todo, self._lacks, self._fitted)
 
-    def _add_first_inputs(self) -> None:
-        """Those that each system answers before the run."""
-        inputs = [row.input for _, row in self._sampled.sources[: preflight.MOST_LOOKED_AT]]
-        systems = {str(id): tally.system for id, tally in self._tallies.items()}
-        lacks = {str(id): lacks for id, lacks in self._lacks.items()}
-        for trial in preflight.trials(systems, lacks, inputs):
-            tally = self._tallies[int(trial.spec)]
-            if not self._found({int(trial.spec): dict(trial.inputs)}).get(int(trial.spec)):
-                tally.add(trial.inputs, [], self._calls(int(trial.spec), trial.inputs))
-
-    def _keep(self, chunk: Chunk, wanted: Wanted) -> None:
-        """Count what is wanted, and hand the chunk what is stored of it."""
-        found = self._found(wanted)
-        for id, inputs in wanted.items():
-            outputs = found.get(id, {})
-            self._tallies[id].add(inputs, list(outputs), self._calls(id, inputs))
-            chunk.keep(id, outputs)
+    def _follow(self, chunk: Chunk, groups: list[PlannedGroup]) -> None:
+        """Count what a chunk wants, handing it what is stored of that."""
+        wanted = chunk.planned(groups)
+        while any(wanted.values()):
+            found = self._found(wanted)
+            for id, inputs in wanted.items():
+                self.tallies[id].add(inputs, list(found[id]), self._calls(id, inputs))
+                chunk.keep(id, found[id])
+            wanted = chunk.wanted()
+        for id, relation in chunk.hanging():
+            self.tallies[id].add_hanging(relation)
 
     def _calls(self, id: int, inputs: Mapping[bytes, Input]) -> dict[bytes, int]:
         """How often a system was asked each of these inputs, where that is stored call by call."""
-        tally = self._tallies[id]
-        if self._engine is None or tally.own is None or tally.repeats == 1:
+        tally = self.tallies[id]
+        if self.engine is None or tally.own is None or tally.repeats == 1:
             return {}
-        with self._engine.connect() as connection:
+        with self.engine.connect() as connection:
             calls = stored_calls(connection, tally.own, find_inputs(connection, list(inputs)))
         return {key: len(made) for key, made in calls.items()}
 
     def _found(self, wanted: Wanted) -> dict[int, dict[bytes, Any]]:
         """The stored outputs of inputs, by the number of the system here."""
-        if self._engine is None:
-            return {}
+        found: dict[int, dict[bytes, Any]] = {id: {} for id in wanted}
+        if self.engine is None:
+            return found
+        with self.engine.connect() as connection:
+            ids = find_inputs(connection, list({key for inputs in wanted.values() for key in inputs}))
+            for id, inputs in wanted.items():
+                if (own := self.tallies[id].own) is not None:
+                    known = {key: ids[key] for key in inputs if key in ids}
+                    found[id] = self.outputs.outputs(connection, own, known)
+        return found
 
-        def read(connection: Connection) -> dict[int, dict[bytes, Any]]:
-            keys = {key for inputs in wanted.values() for key in inputs}
-            ids = find_inputs(connection, list(keys))
-            return {
-                id: self._stored.outputs(connection, own, {key: ids[key] for key in inputs if key in ids})
-                for id, inputs in wanted.items()
-                if (own := self._tallies[id].own) is not None
-            }
 
-        with self._engine.connect() as connection:
-            return read(connection)
+def _planned(chunk: Chunk, job: Planning, future: Future[Any]) -> tuple[Chunk, list[PlannedGroup]]:
+    groups = outcome(job, future)
+    if isinstance(groups, Lost):
+        raise AuditError(
+            f"a worker was lost while it made groups ({groups.reason}; out of memory?); try workers=0",
+            parameter="workers",
+        )
+    return chunk, groups

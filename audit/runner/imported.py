@@ -383,19 +383,12 @@ def _output(value: object, task: Task) -> Output:
 
 
 def _say(calls: Sequence[Output]) -> str:
-    return ", ".join(
-        output.error
-        or (
-            "nothing"
-            if output.absent
-            else repr(output.text)
-            if output.label is None
-            else f"{output.label} ({output.score})"
-            if output.score is not None
-            else output.label
-        )
-        for output in calls
-    )
+    def said(output: Output) -> str:
+        score = "" if output.score is None else f" ({output.score})"
+        label = repr(output.text) if output.label is None else f"{output.label}{score}"
+        return output.error or ("nothing" if output.absent else label)
+
+    return ", ".join(map(said, calls))
 
 
 @dataclass(frozen=True)

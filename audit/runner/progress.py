@@ -27,17 +27,11 @@ class Bar(Watcher):
     def begin(self, sources: int) -> None:
         if not sources:
             return
-        self._bar = self._new(sources, self._name, "source")
-
-    def begin_again(self, inputs: int) -> None:
-        if self._bar is not None:
-            self._bar.close()
-        self._bar = self._new(inputs, f"{self._name}, asked again", "input")
-
-    def _new(self, total: int, name: str, unit: str) -> Any:
         from tqdm.auto import tqdm
 
-        return tqdm(total=total, desc=name, unit=unit, leave=self._leave, smoothing=0.1, mininterval=0.5)
+        self._bar = tqdm(
+            total=sources, desc=self._name, unit="source", leave=self._leave, smoothing=0.1, mininterval=0.5
+        )
 
     def executed(self, outputs: int) -> None:
         self._outputs += outputs

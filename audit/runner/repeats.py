@@ -9,22 +9,19 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from sqlalchemy import Connection, case, func, select
+from sqlalchemy import Connection, func, or_, select
 
 from audit.errors import AuditError
 from audit.keys import canonical
 from audit.messages import message
-from audit.store import insert_new, integers, pieces, table_of, tables
-from audit.store.bulk import LIMIT, group_ids
+from audit.relations import Outcome
+from audit.store import insert_new, pieces, table_of, tables
 from audit.systems.base import System
 from audit.tasks import Output
 from audit.tasks.repeated import FIRST, MAJORITY, TAKES, majority
 
 MOST = 1_000
 """Calls on one input, at most."""
-SHARE = 500
-"""How many inputs are asked again together."""
 
 Calls = dict[int, Output]
 """What a system returned for one input, by the number of the call, from 1."""
@@ -182,31 +179,26 @@ def has_calls(connection: Connection, system: int) -> bool:
     return connection.execute(select(table.c.number).where(table.c.system_id == system).limit(1)).first() is not None
 
 
-def to_ask_again(connection: Connection, study: int, repeated: Repeated, retry: bool) -> list[int]:
-    """The ids of the inputs of a study on which calls of a system are to be made, in their order.
-
-    These are the members of the study's groups that the system was asked about.
-    """
-    group, member, source = table_of(tables.Group), table_of(tables.Member), table_of(tables.Source)
+def is_lacking(connection: Connection, study: int, relations: Iterable[int], repeated: Repeated, retry: bool) -> bool:
+    """Whether a system has still to be asked an input that it answered in a study, of these relations' groups."""
+    group, member, verdict = table_of(tables.Group), table_of(tables.Member), table_of(tables.Verdict)
     output, call, system = table_of(tables.Output), table_of(tables.Repeat), repeated.base
-    ends = select(func.min(source.c.id), func.max(source.c.id)).where(source.c.study_id == study)
-    least, most = connection.execute(ends).one()
-    if least is None:
-        return []
-    inside = member.c.group_id.between(*group_ids(least, most))
-    of_study = select(group.c.id).where(group.c.study_id == study, group.c.id.between(*group_ids(least, most)))
-    query = (
-        select(member.c.input_id)
-        .where(inside, member.c.group_id.in_(of_study), (member.c.group_id % LIMIT).in_((0, system)))
-        .distinct()
+    checked = (
+        select(member.c.group_id)
+        .join(group, group.c.id == member.c.group_id)
+        .join(verdict, verdict.c.group_id == member.c.group_id)
+        .where(member.c.input_id == output.c.input_id, group.c.study_id == study)
+        .where(group.c.relation_id.in_(list(relations)), verdict.c.system_id == system)
+        .where(verdict.c.outcome != int(Outcome.REJECTED))
     )
-    inputs = np.sort(integers(connection, query)[:, 0])
-    has_output = output.c.label.is_not(None) | output.c.score.is_not(None) | output.c.text.is_not(None)
-    said = select(output.c.input_id).where(output.c.system_id == system, has_output | output.c.error.is_not(None))
-    inputs = np.intersect1d(inputs, integers(connection, said)[:, 0])
-    number = func.sum(case((call.c.error.is_(None), 1), else_=0)) if retry else func.count()
-    made = integers(
-        connection, select(call.c.input_id, number).where(call.c.system_id == system).group_by(call.c.input_id)
+    made = select(func.count()).where(call.c.system_id == system, call.c.input_id == output.c.input_id)
+    if retry:
+        made = made.where(call.c.error.is_(None))
+    said = (output.c.label, output.c.score, output.c.text, output.c.error)
+    query = select(output.c.input_id).where(
+        output.c.system_id == system,
+        or_(*(column.is_not(None) for column in said)),
+        made.scalar_subquery() < repeated.repeats.number,
+        checked.exists(),
     )
-    whole = made[made[:, 1] >= repeated.repeats.number, 0]
-    return [int(id) for id in np.setdiff1d(inputs, whole)]
+    return connection.execute(query.limit(1)).first() is not None

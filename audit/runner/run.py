@@ -6,9 +6,9 @@ what is noted as finished and does the rest; since choices are seeded by content
 (system, input), it ends with what an undisturbed run ends with.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from importlib.util import find_spec
 from itertools import islice, product
@@ -21,24 +21,23 @@ from audit.corpora.base import Corpus, languages_of
 from audit.corpora.files import FileCorpus
 from audit.errors import EXTRAS, AuditError, NotInstalled, install_line
 from audit.messages import counted, with_commas
-from audit.relations import ANY, Outcome, Relation, Source, all_relations, get_relation, relations_named
+from audit.relations import ANY, Outcome, Relation, Source, get_relation, relations_named
 from audit.relations.composition import Composed, parts_of, spread
 from audit.relations.registry import configured, stands_for_several
 from audit.relations.validity import Fitted, fitted_for, limited, limits_by_relation, measure_of
 from audit.runner import preflight
+from audit.runner.batch import CALL, Batch, Identity, is_asynchronous, ready
 from audit.runner.budget import Budget, check_first, meter_of
 from audit.runner.chunk import Bound, Counts, Lacks, OutputKey, Stored
-from audit.runner.coordinator import AskingAgain, Coordinator, Execution, Watcher, finished, patiently, written
-from audit.runner.executors import Executor, InProcess
-from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
-from audit.runner.executors.batch import Identity, ready
-from audit.runner.executors.processes import Processes
-from audit.runner.preflight import Answered
-from audit.runner.repeats import SHARE, Repeated, Repeats, asked_once, keep_calls, to_ask_again
+from audit.runner.coordinator import BoundSystem, Coordinator, Watcher, patiently, written
+from audit.runner.executors import Executor, InProcess, Processes, Waiting
+from audit.runner.preflight import Answered, Trial
+from audit.runner.repeats import Repeated, Repeats, asked_once, is_lacking, keep_calls
 from audit.runner.studies import (
     Sampled,
     StudyRow,
     cut_inputs,
+    finished,
     first_inputs,
     inapplicable_notes,
     make_study,
@@ -56,36 +55,18 @@ from audit.tasks import Input, base_of, matches
 from audit.text import Analysis
 from audit.text.tools import usual_words
 
-# Loading and preparing systems before a run: what a user's own does then must end in a sentence, whatever it is.
-
 ONCE = Repeats()
 TIME_LIMIT = 300.0
 """Seconds that a system may take to be loaded, to be prepared, and for a batch; most take two."""
 
 
 def loaded(names: Iterable[str], limit: float | None = TIME_LIMIT) -> dict[str, System]:
-    """The systems that these names mean, by spec. `limit` is the seconds that each of the user's own may take.
+    """Return the systems that these names mean, by spec. `limit` is the seconds that each of the user's own may take.
 
     Raises AuditError, which names the system and what it did; UnknownName, and what is wrong with the file of a
     service.
     """
     return {spec: get_system(spec, limit) for name in names for spec in systems_of(name)}
-
-
-def prepared(systems: Mapping[str, System], limit: float | None, apart: bool) -> None:
-    """Let systems load, train or download what they need, once, before anybody works with them.
-
-    With `apart`, where other processes do the work, the user's own are prepared there, by the first batch; asynchronous
-    ones are prepared by their event loop. Raises AuditError where it fails.
-    """
-    for spec, system in systems.items():
-        if is_asynchronous(system):
-            continue
-        if not apart:
-            with foreign(f"prepare() of the system {spec!r} failed", limit) if is_own(spec) else nullcontext():
-                ready(spec, Identity.of(system))  # the object that the batches of this process use
-        elif not is_own(spec):
-            system.prepare()
 
 
 @contextmanager
@@ -103,7 +84,7 @@ def _alone(engine: Engine, study_id: int, watcher: Watcher) -> Iterator[OnlyRun]
 
 
 @dataclass(frozen=True)
-class Ran:
+class RunResult:
     """What a run made, what it found stored, and what is left to do."""
 
     study: StudyRow
@@ -112,7 +93,6 @@ class Ran:
     systems: list[str]
     versions: list[str]
     """Of these systems, in their order."""
-    first_error: str | None = None
     left: int = 0
     """Sources that are not finished for some relation and system: 0 unless the run was stopped."""
     without_groups: list[str] = field(default_factory=list)
@@ -135,7 +115,7 @@ class Ran:
             "sources": self.study.sources,
             "relations": self.relations,
             "systems": self.systems,
-            **{name: value for name, value in asdict(self.counts).items() if name not in ("outcomes", "sources")},
+            **{name: value for name, value in asdict(self.counts).items() if name != "outcomes"},
             **self.counts.outcomes,
             "left": self.left,
             "cut": dict(self.cut),
@@ -147,45 +127,33 @@ class Ran:
 
     def lines(self) -> list[str]:
         """The counts as sentences, a line each."""
-        outcomes = self.counts.outcomes
-        lines = [
-            f"Study {self.study.id}: {self.study.corpus}, {counted(self.study.sources, 'source')}, "
-            f"{counted(len(self.relations), 'relation')}, {counted(len(self.systems), 'system')}.",
-        ]
+        counts, sources = self.counts, counted(self.study.sources, "source")
+        relations, systems = counted(len(self.relations), "relation"), counted(len(self.systems), "system")
+        lines = [f"Study {self.study.id}: {self.study.corpus}, {sources}, {relations}, {systems}."]
         if self.without_groups:
             names, apply = ", ".join(self.without_groups), "apply" if len(self.without_groups) > 1 else "applies"
-            lines.append(
-                f"{names} {apply} to none of the {counted(self.study.sources, 'source')}: no groups, no verdicts."
-            )
-            lines += self.ends.values()
+            lines += [f"{names} {apply} to none of the {sources}: no groups, no verdicts.", *self.ends.values()]
         for name, (groups, rejected) in self.rejected.items():
             share = "all" if rejected == groups else f"{rejected:,} of" if rejected else "none of"
             lines.append(f"{name}: {share} {counted(groups, 'group')} rejected by its limits, and kept.")
-        if not self.counts.checks and not self.counts.repeated:
+        if not counts.checks and not counts.repeated:
             done = len(self.without_groups) < len(self.relations)
             return [*lines, "Everything was there already; nothing was left to do."] if done else lines
-        if self.counts.checks:
+        if counts.checks:
+            by_outcome = [f"{n:,} {outcome}" for outcome, n in counts.outcomes.items() if n or outcome != "rejected"]
+            made = f"{counted(counts.groups, 'group')} made, {counted(counts.checks, 'check')}"
+            lines.append(f"{made}: {', '.join(by_outcome)}.")
+        lines.append(
+            f"{counted(counts.executed, 'input')} executed, {counted(counts.stored, 'output')} stored already."
+        )
+        if counts.repeated:
+            lines.append(f"{counts.repeated:,} of them were asked again, to see whether a system contradicts itself.")
+        if counts.retried:
+            lines.append(f"{counts.retried:,} of them had failed before.")
+        if counts.failed:
             lines.append(
-                f"{counted(self.counts.groups, 'group')} made, {counted(self.counts.checks, 'check')}: "
-                + ", ".join(
-                    f"{number:,} {outcome}" for outcome, number in outcomes.items() if number or outcome != "rejected"
-                )
-                + "."
-            )
-        lines += [
-            f"{counted(self.counts.executed, 'input')} executed, "
-            f"{counted(self.counts.stored, 'output')} stored already.",
-        ]
-        if self.counts.repeated:
-            lines.append(
-                f"{self.counts.repeated:,} of them were asked again, to see whether a system contradicts itself."
-            )
-        if self.counts.retried:
-            lines.append(f"{self.counts.retried:,} of them had failed before.")
-        if self.counts.failed:
-            lines.append(
-                f"{counted(self.counts.failed, 'input')} failed: the errors are stored and counted in the report; "
-                f"the first is {self.first_error!r}. The same run with retry_errors tries them again."
+                f"{counted(counts.failed, 'input')} failed: the errors are stored and counted in the report; "
+                f"the first is {counts.first_error!r}. The same run with retry_errors tries them again."
             )
         return [*lines, *self.inapplicable]
 
@@ -234,11 +202,8 @@ def fitting(
         elif corpus.unit == "document" and document_share is not None and (other := spread(relation, document_share)):
             fit.append(other)
         elif relation.name in by_name:
-            advice = (
-                "; document_share=0.5 makes it perturb half of a document's sentences"
-                if relation.unit == "sentence"
-                else ""
-            )
+            half = "; document_share=0.5 makes it perturb half of a document's sentences"
+            advice = half if relation.unit == "sentence" else ""
             raise AuditError(
                 f"relation {relation.name} is about a {relation.unit}, corpus {corpus.name} has {corpus.unit}s{advice}",
                 parameter="document_share",
@@ -247,27 +212,11 @@ def fitting(
         named = f" in {', '.join(names)}" if names else ""
         raise AuditError(
             f"no relation of task {corpus.task}{named} fits corpus {corpus.name}, which has {corpus.unit}s in "
-            f"{corpus.language}; {_possible(corpus)}",
+            f"{corpus.language}; language=CODE says which language your file is in, and a relation of your own is one "
+            "function (audit.relation)",
             parameter="language",
         )
     return list({relation.name: relation for relation in fit}.values())
-
-
-def _possible(corpus: Corpus) -> str:
-    """What a corpus of this task could be, for it to have relations, and what to do: how many relations read which
-    languages and units."""
-    kinds = Counter(
-        (", ".join(relation.languages), "sentences and documents" if relation.unit == "any" else f"{relation.unit}s")
-        for relation in all_relations(corpus.task)
-    )
-    own = "a relation of your own is one function (audit.relation)"
-    if not kinds:
-        return f"this task has no relations yet; {own}"
-    there = " and ".join(
-        f"{number} for {unit} in {'any language' if languages == '*' else languages}"
-        for (languages, unit), number in sorted(kinds.items())
-    )
-    return f"it has {there}; language=CODE says which language your file is in, and {own}"
 
 
 def fitting_all(
@@ -308,21 +257,17 @@ def _fitting_each(
     params: Mapping[str, Mapping[str, object]] | None,
     valid: Sequence[str],
 ) -> list[list[Relation]]:
-    if len(corpora) == 1:
-        return [fitting(corpora[0], names, document_share, params, valid)]
     units = {corpus.unit for corpus in corpora}
     relations = []
     for corpus in corpora:
         share = document_share if corpus.unit == "document" or "document" not in units else None
         own_names = names
-        if names is not None and len(units) > 1:
-            spread = ("sentence", "document", "any") if share is not None else (corpus.unit, "any")
+        if names is not None and len(units) > 1:  # each corpus runs those of the names that are for its unit
+            wanted = ("sentence", "document", "any") if share is not None else (corpus.unit, "any")
             own_names = [
                 name
                 for name in names
-                if any(
-                    relation.unit in spread for relation in relations_named(corpus.task, [name], languages_of(corpus))
-                )
+                if any(one.unit in wanted for one in relations_named(corpus.task, [name], languages_of(corpus)))
             ]
             if not own_names:
                 raise AuditError(
@@ -348,7 +293,7 @@ def run(
     first: bool = False,
     budget: Budget | None = None,
     repeats: Repeats = ONCE,
-) -> Ran:
+) -> RunResult:
     """Run, or finish, a study. `systems` are specs as `audit.systems.systems_of` and `get_system` take them.
 
     `retry_errors` executes again, once, what failed, and checks again the groups that it was in; the errors stay stored
@@ -371,150 +316,135 @@ def run(
     """
     watcher, budget = watcher or Watcher(), budget or Budget()
     sampled = Sampled(corpus, seed, limit)
-    if time_limit is not None and not 0 < time_limit < float("inf"):
-        raise AuditError(f"time_limit {time_limit:g}: must be a number of seconds above 0", parameter="time_limit")
-    apart = not isinstance(executor, InProcess)
     repeats = repeats.checked()
-    systems_by_spec = loaded(systems, time_limit)
-    refuse_misfits(corpus, systems_by_spec, relations)
-    budget.check(systems_by_spec.values())
-    _say_remarks(corpus, systems_by_spec, relations, repeats, watcher)
-    with Asynchronous(apart) if any(map(is_asynchronous, systems_by_spec.values())) else nullcontext() as waiting:
-        way = Way(executor, waiting, time_limit, apart, watcher, budget)
+    by_spec = loaded(systems, check_time_limit(time_limit))
+    refuse_misfits(corpus, by_spec, relations)
+    budget.check(by_spec.values())
+    _say_remarks(corpus, by_spec, relations, repeats, watcher)
+    with SystemRunner(executor, by_spec, time_limit, watcher, budget) as runner:
         if not first:
             patiently(lambda: _refuse_second(opened, sampled), watcher.says)
-        answered = way.first_answers(systems_by_spec, sampled, None if first else opened, repeats.number > 1)
+        answered = runner.first_answers(sampled, None if first else opened, repeats.number > 1)
         engine = opened if isinstance(opened, Engine) else opened()
         study = patiently(lambda: make_study(engine, sampled), watcher.says)
         with _alone(engine, study.id, watcher) as place:
             bound, by_id, fresh = written(
                 engine,
-                lambda connection: _bound(connection, corpus, relations, systems_by_spec, repeats, answered),
+                lambda connection: _bind(connection, relations, corpus, runner, repeats, answered),
                 watcher.says,
             )
-            counts = _counts(study, answered)
+            counts = _counts(answered)
             if retry_errors:
                 patiently(lambda: _forget_chunks_with_errors(engine, study, bound, by_id), watcher.says)
-            todo = patiently(lambda: _todo(engine, study, bound, by_id), watcher.says)
-            again = _asked_again(by_id, systems_by_spec, repeats, study.task)
-            shares = {} if todo else patiently(lambda: _shares(engine, study, again, retry_errors), watcher.says)
-            if todo or shares:
+            todo = patiently(lambda: _todo(engine, study, bound, by_id, retry_errors), watcher.says)
+            if todo:
                 write_much(engine)
-                way.prepare(systems_by_spec)
+                runner.prepare()
             watcher.begin(sum(study.size(number) for number in todo))
-            bound_systems = {id: systems_by_spec[one.spec] for id, one in by_id.items()}
-            execution = way.execution(bound_systems, place, retry_errors, fresh)
-            execution.fitted.update(fitted_to(sampled, relations) if todo else {})
-            Coordinator(engine, study, by_id, execution, counts, watcher).run(todo)
-            _ask_again(engine, study, again, execution, counts, watcher)
-    without_groups = patiently(lambda: _without_groups(engine, study.id, bound), watcher.says)
-    ran = Ran(
-        study,
-        counts,
-        [relation.name for relation in relations],
-        [system.name for system in systems_by_spec.values()],
-        [system.version for system in systems_by_spec.values()],
-        counts.first_error,
-        left=sum(map(study.size, patiently(lambda: _todo(engine, study, bound, by_id), watcher.says)))
-        if budget.reached
-        else 0,
-        without_groups=without_groups,
-        ends=_ends(sampled, [relation for relation in relations if relation.name in without_groups]),
-        rejected=patiently(lambda: _rejected(engine, study.id, bound), watcher.says),
-        **patiently(lambda: _of_systems(engine, study.id, by_id), watcher.says),
-    )
+            retried = set(fresh) if retry_errors else None
+            coordinator = Coordinator(engine, study, by_id, runner, counts, fresh, place, retried)
+            coordinator.fitted = fitted_to(sampled, relations) if todo else {}
+            coordinator.run(todo)
+    result = patiently(lambda: _result(engine, study, sampled, counts, bound, by_id, runner), watcher.says)
     if budget.reached:
-        inputs = patiently(lambda: _number_again(_shares(engine, study, again, retry=False)), watcher.says)
-        if ran.left or inputs:
-            raise LimitReached(budget, ran, inputs)
+        result = replace(result, left=sum(map(study.size, _todo(engine, study, bound, by_id))))
+        if result.left:
+            raise LimitReached(budget, result)
     for id in by_id:
-        if reason := patiently(lambda: _all_failed(engine, study.id, id, by_id[id].name), watcher.says):  # noqa: B023
-            raise AllFailed(reason, ran)
-    return ran
+        if reason := _all_failed(engine, study.id, id, by_id[id].name):
+            raise AllFailed(reason, result)
+    return result
 
 
-@dataclass
-class Way:
-    """How a run asks its systems: who does the work, how long it may take, what it may spend."""
+def check_time_limit(seconds: float | None) -> float | None:
+    """Return a time limit. Raises AuditError for one that is not above 0."""
+    if seconds is not None and not 0 < seconds < float("inf"):
+        raise AuditError(f"time_limit {seconds:g}: must be a number of seconds above 0", parameter="time_limit")
+    return seconds
 
-    executor: Executor
-    waiting: Asynchronous | None
-    limit: float | None
-    apart: bool
-    watcher: Watcher
-    budget: Budget
-    is_prepared: bool = False
-    _here: InProcess = field(default_factory=InProcess)
 
-    def prepare(self, systems: Mapping[str, System]) -> None:
-        """Prepare the systems, once."""
-        if not self.is_prepared:
-            prepared(systems, self.limit, self.apart)
-            self.is_prepared = True
+class SystemRunner(AbstractContextManager["SystemRunner"]):
+    """How a run asks its systems, `by_spec`: who does the work, how long it may take, what it may spend."""
+
+    def __init__(
+        self, executor: Executor, by_spec: Mapping[str, System], limit: float | None, watcher: Watcher, budget: Budget
+    ):
+        self.executor, self.by_spec, self.limit = executor, by_spec, limit
+        self.watcher, self.budget = watcher, budget
+        self._is_prepared = False
+        self.waiting = Waiting() if any(map(self.waits, by_spec)) else None
+
+    def __exit__(self, *problem: object) -> None:
+        if self.waiting is not None:
+            self.waiting.__exit__(*problem)
+
+    def waits(self, spec: str) -> bool:
+        """Whether a system waits for another machine, and is trusted not to keep an event loop to itself."""
+        return is_asynchronous(self.by_spec[spec]) and not is_own(spec)
+
+    def prepare(self) -> None:
+        """Let systems load, train or download what they need, once, before anybody works with them.
+
+        Where other processes do the work, the user's own are prepared there, by the first batch; those that wait, by
+        their event loop. Raises AuditError where it fails.
+        """
+        if self._is_prepared:
+            return
+        here = isinstance(self.executor, InProcess)
+        for spec, system in self.by_spec.items():
+            if self.waits(spec) or (is_own(spec) and not here):
+                continue
+            with foreign(f"prepare() of the system {spec!r} failed", self.limit) if is_own(spec) else nullcontext():
+                ready(spec, Identity.of(system)) if here else system.prepare()
+        self._is_prepared = True
+
+    def executor_of(self, spec: str) -> Executor:
+        """Who does the batches of a system."""
+        return self.waiting if self.waiting is not None and self.waits(spec) else self.executor
 
     def first_answers(
-        self,
-        systems: Mapping[str, System],
-        sampled: Sampled,
-        opened: Engine | Callable[[], Engine] | None,
-        several: bool = False,
+        self, sampled: Sampled, opened: Engine | Callable[[], Engine] | None, several: bool = False
     ) -> Answered:
-        """What systems say of the first inputs of a study, where a database (None: there is none) has nothing of them.
+        """Ask the systems for the first inputs of a study, where a database (None: there is none) has nothing of them.
 
         Those that have outputs in it are asked for some of these again, once in a command. `several` says that each
         input is asked several times. Raises AuditError where a system has nothing but errors, and where it answers
         otherwise than is stored: the outputs are another model's.
         """
-        languages = languages_of(sampled.corpus)
-        lacks = {spec: lacks_of(system, languages) for spec, system in systems.items()}
+        languages, task = languages_of(sampled.corpus), sampled.corpus.task
+        lacks = {spec: lacks_of(system, languages) for spec, system in self.by_spec.items()}
         engine = opened() if callable(opened) else opened
 
-        def untried() -> list[preflight.Trial]:
+        def untried() -> list[Trial]:
             inputs = first_inputs(sampled, preflight.MOST_LOOKED_AT, engine)
-            wanted = preflight.trials(systems, lacks, inputs)
+            wanted = preflight.trials(self.by_spec, lacks, inputs)
             return wanted if engine is None else preflight.unanswered(engine, wanted)
 
-        def stored() -> list[preflight.StoredTrial]:
-            unasked = {spec: system for spec, system in systems.items() if spec not in self.budget.asked}
-            return preflight.stored_trials(engine, unasked, sampled.corpus.task, several) if engine is not None else []
+        def stored() -> list[Trial]:
+            unasked = {spec: system for spec, system in self.by_spec.items() if spec not in self.budget.asked}
+            return preflight.stored_trials(engine, unasked, task, several) if engine is not None else []
 
         wanted, again = patiently(untried, self.watcher.says), patiently(stored, self.watcher.says)
         if not wanted and not again and opened is not None:
             return {}
-        self.prepare(systems)
-        trials: list[preflight.Trial] = [*again, *wanted]
-        metered = [
-            (meter, list(trial.inputs.values())) for trial in trials if (meter := meter_of(trial.system)) is not None
-        ]
-        check_first(self.budget, metered)
-        executors = {spec: self.executor_of(system) for spec, system in systems.items()}
+        self.prepare()
+        asked = ((meter_of(trial.system), list(trial.inputs.values())) for trial in [*again, *wanted])
+        check_first(self.budget, [(meter, inputs) for meter, inputs in asked if meter is not None])
 
-        def answers(asked: Sequence[preflight.Trial]) -> Answered:
-            return preflight.answers(asked, sampled.corpus.task, executors, self.limit, sampled.corpus.unit)
+        def submit(trial: Trial, inputs: tuple[Input, ...]) -> tuple[Batch, Future[Any]]:
+            executor, call = self.executor_of(trial.spec), CALL[sampled.corpus.unit]
+            if isinstance(executor, Processes) and getattr(trial.system, "may_fork", False):
+                executor = InProcess()  # loaded here, before there are workers: all of them have it then
+            call = getattr(trial.system, "call_size", None) or call
+            batch = Batch(trial.spec, task, inputs, call, self.limit, Identity.of(trial.system))
+            return batch, executor.submit(batch)
 
-        remarks = preflight.check_stored(again, answers(again))
-        answered = answers(wanted)
+        remarks = preflight.check_stored(again, preflight.answers(again, submit))
+        answered = preflight.answers(wanted, submit)
         for remark in [*remarks, *preflight.checked_first(wanted, answered)]:
             self.watcher.says(remark)
-        self.budget.asked.update(systems)
+        self.budget.asked.update(self.by_spec)
         return answered
-
-    def executor_of(self, system: System) -> Executor:
-        """Who does the batches of a system."""
-        if self.waiting is not None and is_asynchronous(system):
-            return self.waiting
-        # What may be forked is loaded here, before there are workers: all of them have it then.
-        is_light = isinstance(self.executor, Processes) and getattr(system, "may_fork", False)
-        return self._here if is_light else self.executor
-
-    def execution(
-        self, systems: Mapping[int, System], place: OnlyRun, retry_errors: bool, fresh: set[OutputKey]
-    ) -> Execution:
-        """How the coordinator executes these systems, by id; `fresh` are outputs that this run has just stored."""
-        waiters = {id: system.batch for id, system in systems.items() if is_asynchronous(system)}
-        meters = {id: meter for id, system in systems.items() if (meter := meter_of(system))}
-        retried = set(fresh) if retry_errors else None
-        return Execution(self.executor, place, self.limit, self.waiting, waiters, retried, fresh, self.budget, meters)
 
 
 def _refuse_second(opened: Engine | Callable[[], Engine], sampled: Sampled) -> None:
@@ -528,78 +458,35 @@ def fitted_to(sampled: Sampled, relations: Iterable[Relation]) -> Fitted:
     return fitted_for(names, lambda: [row.input for _, row in sampled.sources])
 
 
-def _counts(study: StudyRow, answered: Answered) -> Counts:
+def _counts(answered: Answered) -> Counts:
     """The counts of a run that begins with some answers."""
     outputs = [output for by_key in answered.values() for _, output in by_key.values()]
     errors = [output.error for output in outputs if output.error]
-    return Counts(
-        sources=study.sources, executed=len(outputs), failed=len(errors), first_error=next(iter(errors), None)
+    return Counts(executed=len(outputs), failed=len(errors), first_error=next(iter(errors), None))
+
+
+def _result(
+    engine: Engine, study: StudyRow, sampled: Sampled, counts: Counts, relations: Sequence[Bound],
+    systems: Mapping[int, BoundSystem], runner: SystemRunner,
+) -> RunResult:  # fmt: skip
+    """What a run made and found, without what is left."""
+    without_groups = _without_groups(engine, study.id, relations)
+    without = [bound.relation for bound in relations if bound.name in without_groups and bound.relation is not None]
+    with engine.connect() as connection:
+        cut = cut_inputs(connection, [study.id], systems)
+        notes = inapplicable_notes(connection, [study.id], systems)
+    return RunResult(
+        study,
+        counts,
+        [bound.name for bound in relations],
+        [system.name for system in runner.by_spec.values()],
+        [system.version for system in runner.by_spec.values()],
+        without_groups=without_groups,
+        ends=_ends(sampled, without),
+        rejected=_rejected(engine, study.id, relations),
+        inapplicable=notes,
+        cut={systems[id].name: number for id, number in cut.items()},
     )
-
-
-def _asked_again(
-    systems: Mapping[int, Bound], by_spec: Mapping[str, System], repeats: Repeats, task: str
-) -> dict[int, Bound]:
-    """The systems whose inputs are asked again once their outputs are there: none where these are made of all calls.
-
-    They have ids of their own here, below zero: what they return is no output that counts.
-    """
-    if repeats.by_majority or repeats.number == 1:
-        return {}
-    return {
-        -id: replace(bound, id=-id, repeated=Repeated(id, repeats, task))
-        for id, bound in systems.items()
-        if not asked_once(by_spec[bound.spec])
-    }
-
-
-Shares = dict[int, dict[int, list[int]]]
-"""Number of a share -> system -> inputs to be asked again."""
-
-
-def _shares(engine: Engine, study: StudyRow, systems: Mapping[int, Bound], retry: bool) -> Shares:
-    shares: Shares = {}
-    with engine.connect() as connection:
-        for id, bound in systems.items():
-            if bound.repeated:
-                inputs = to_ask_again(connection, study.id, bound.repeated, retry)
-                for number, share in enumerate(pieces(inputs, SHARE)):
-                    shares.setdefault(number, {})[id] = share
-    return shares
-
-
-def _number_again(shares: Shares) -> int:
-    """How many inputs are to be asked again, those of each system by themselves."""
-    return sum(len(ids) for of_systems in shares.values() for ids in of_systems.values())
-
-
-def _ask_again(
-    engine: Engine,
-    study: StudyRow,
-    systems: Mapping[int, Bound],
-    execution: Execution,
-    counts: Counts,
-    watcher: Watcher,
-) -> None:
-    """Ask the systems again what they were asked, as often as is lacking."""
-    shares = patiently(lambda: _shares(engine, study, systems, execution.retried is not None), watcher.says)
-    if not shares:
-        return
-    watcher.begin_again(_number_again(shares))
-    waiters = {id: execution.waiters[-id] for id in systems if -id in execution.waiters}
-    meters = {id: execution.meters[-id] for id in systems if -id in execution.meters}
-    retried = None if execution.retried is None else set[OutputKey]()
-    anew = replace(execution, waiters=waiters, meters=meters, retried=retried, fresh=set())
-    todo = {number: {id: [Bound(0, "")] for id in of_systems} for number, of_systems in shares.items()}
-    AskingAgain(engine, study, systems, anew, counts, watcher, shares=shares).run(todo)
-
-
-def _of_systems(engine: Engine, study: int, systems: Mapping[int, Bound]) -> dict[str, Any]:
-    """What a result has of its systems: why groups are inapplicable, and how many inputs were cut."""
-    with engine.connect() as connection:
-        cut = cut_inputs(connection, [study], systems)
-        notes = inapplicable_notes(connection, [study], systems)
-        return {"inapplicable": notes, "cut": {systems[id].name: number for id, number in cut.items()}}
 
 
 def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation]) -> None:
@@ -651,11 +538,6 @@ def _advice(spec: str, system: System, task: str) -> str:
     for other in system.tasks:
         if base_of(other) == base_of(task) and set(other.partition("/")[2].split(",")) == wanted:
             return f"these are the same labels in another order, which is another task: write {other} for the corpus"
-    if written := getattr(system, "written_for", lambda _: None)(task):
-        if spec.endswith(".toml"):
-            return f"write {written} in its file"
-        model = spec.partition(":")[2]
-        return f'write a file with model = "{model}", {written}, and name that: transformers:FILE.toml'
     if is_own(spec):
         return f'say what your own does, as in classify.tasks = ("{task}",)'
     if spec.endswith(".toml"):
@@ -724,7 +606,7 @@ class AllFailed(AuditError):
 
     status = 1
 
-    def __init__(self, reason: str, ran: Ran):
+    def __init__(self, reason: str, ran: RunResult):
         super().__init__(reason, parameter="retry_errors")
         self.ran = ran
 
@@ -734,13 +616,10 @@ class LimitReached(AuditError):
 
     status = 3
 
-    def __init__(self, budget: Budget, ran: Ran, inputs: int):
-        left = f"{ran.left:,} of {counted(ran.study.sources, 'source')} are left"
-        if not ran.left:
-            left = f"{counted(inputs, 'input')} {'is' if inputs == 1 else 'are'} to be asked again"
+    def __init__(self, budget: Budget, ran: RunResult):
         super().__init__(
-            f"{budget.stopped()}; what was answered is stored, {left}, and the same run again goes on from there and "
-            "asks for nothing twice",
+            f"{budget.stopped()}; what was answered is stored, {ran.left:,} of {counted(ran.study.sources, 'source')} "
+            "are left, and the same run again goes on from there and asks for nothing twice",
             parameter=("max_calls", "max_cost"),
         )
         self.ran = ran
@@ -754,29 +633,32 @@ def _all_failed(engine: Engine, study_id: int, system_id: int, name: str) -> str
     group, verdict = table_of(tables.Group), table_of(tables.Verdict)
     member, output = table_of(tables.Member), table_of(tables.Output)
     groups = select(group.c.id).where(group.c.study_id == study_id)
-    checks = select(verdict.c.group_id).where(verdict.c.system_id == system_id, verdict.c.group_id.in_(groups))
+    checks = select(verdict.c.group_id).where(
+        verdict.c.system_id == system_id,
+        verdict.c.group_id.in_(groups),
+        verdict.c.outcome != int(Outcome.REJECTED),
+    )
+    inputs = select(member.c.input_id).where(member.c.group_id.in_(groups))
+    by_error = (
+        select(output.c.error, func.count(output.c.input_id.distinct()).label("number"))
+        .where(output.c.system_id == system_id, output.c.input_id.in_(inputs))
+        .group_by(output.c.error)
+        .order_by(literal_column("number").desc(), output.c.error)
+    )
     with engine.connect() as connection:
-        checks = checks.where(verdict.c.outcome != int(Outcome.REJECTED))
         right = checks.where(verdict.c.outcome != int(Outcome.ERROR)).limit(1)
         if connection.execute(right).first() or not connection.execute(checks.limit(1)).first():
             return None
-        inputs = select(member.c.input_id).where(member.c.group_id.in_(groups))
-        counted = (
-            select(output.c.error, func.count(output.c.input_id.distinct()).label("number"))
-            .where(output.c.system_id == system_id, output.c.input_id.in_(inputs))
-            .group_by(output.c.error)
-            .order_by(literal_column("number").desc(), output.c.error)
-        )
-        rows = connection.execute(counted).all()
-    errors = [row for row in rows if row.error is not None]
+        numbers = {row.error: int(row.number) for row in connection.execute(by_error)}
+    errors = {error: number for error, number in numbers.items() if error is not None}
     if not errors:
         return None
-    failed, total = sum(row.number for row in errors), sum(row.number for row in rows)
+    failed, total, first = sum(errors.values()), sum(numbers.values()), next(iter(errors))
     of = f"each of its {total:,}" if failed == total else f"{failed:,} of its {total:,}"
     one_each = "" if failed == total else ", at least one in every group"
     return (
-        f"system {name} failed on {of} inputs{one_each}, most often with {shortened(errors[0].error)!r} "
-        f"({errors[0].number:,} times); the errors are stored, and the same run with retry_errors tries again once the "
+        f"system {name} failed on {of} inputs{one_each}, most often with {shortened(first)!r} "
+        f"({errors[first]:,} times); the errors are stored, and the same run with retry_errors tries again once the "
         "system works"
     )
 
@@ -833,55 +715,48 @@ def _rejected(engine: Engine, study_id: int, relations: Sequence[Bound]) -> dict
         return {names[id]: (number, rejected.get(id, 0)) for id, number in connection.execute(groups)}
 
 
-def _bound(
-    connection: Connection,
-    corpus: Corpus,
-    relations: Sequence[Relation],
-    systems: Mapping[str, System],
-    repeats: Repeats,
-    answered: Answered,
-) -> tuple[list[Bound], dict[int, Bound], set[OutputKey]]:
-    """The relations, and the systems by id, with the ids of their rows; what they answered is stored, and told of by
-    system and input. What plug-ins brought is noted.
+def bind_systems(
+    connection: Connection, corpus: Corpus, runner: SystemRunner, repeats: Repeats, answered: Answered
+) -> tuple[dict[int, BoundSystem], set[OutputKey]]:
+    """Return the systems of a run by the ids of their rows; what they answered is stored, and told of by system and
+    input.
 
     A system whose outputs that count are made of several calls is one of its own, beside the one that is called.
     """
+    systems: dict[int, BoundSystem] = {}
+    fresh: set[OutputKey] = set()
+    for spec, system in runner.by_spec.items():
+        id = base = system_id(connection, system)
+        repeated = None if repeats.number == 1 or asked_once(system) else Repeated(base, repeats, corpus.task)
+        if repeated is not None and repeats.by_majority:
+            id = system_id(connection, system, repeats.settings(system))
+        lacks = lacks_of(system, languages_of(corpus))
+        systems[id] = BoundSystem(id, spec, system, lacks, meter_of(system), repeated, runner.waits(spec))
+        by_key = answered.get(spec, {})
+        inputs, _ = store_inputs(connection, {key: item for key, (item, _) in by_key.items()})
+        ids = {key: inputs[key] for key in by_key}
+        fresh |= {(id, key) for key in by_key}
+        if repeated is not None and repeats.by_majority:
+            keep_calls(connection, base, ids, [(key, 1, output) for key, (_, output) in by_key.items()])
+        elif ids:
+            Stored().keep(connection, id, ids, [output for _, output in by_key.values()])
+    return systems, fresh
+
+
+def _bind(
+    connection: Connection,
+    relations: Sequence[Relation],
+    *arguments: Any,
+) -> tuple[list[Bound], dict[int, BoundSystem], set[OutputKey]]:
+    """As `bind_systems`, with the relations; what plug-ins brought is noted."""
     for task in {relation.task for relation in relations}:
         note_brought(connection, base_of(task), [name for relation in relations for name in parts_of(relation.name)])
-    bases = {spec: system_id(connection, system) for spec, system in systems.items()}
-    several = {spec for spec, system in systems.items() if repeats.by_majority and not asked_once(system)}
-    ids = {
-        spec: system_id(connection, systems[spec], repeats.settings(systems[spec])) if spec in several else base
-        for spec, base in bases.items()
-    }
-    for spec, by_key in answered.items():
-        inputs, _ = store_inputs(connection, {key: item for key, (item, _) in by_key.items()})
-        of_keys = {key: inputs[key] for key in by_key}
-        if spec in several:
-            keep_calls(connection, bases[spec], of_keys, [(key, 1, output) for key, (_, output) in by_key.items()])
-        else:
-            Stored().keep(connection, ids[spec], of_keys, [output for _, output in by_key.values()])
-    return (
-        [Bound(relation_id(connection, relation), relation.name, relation=relation) for relation in relations],
-        {
-            id: Bound(
-                id,
-                systems[spec].name,
-                spec,
-                call=getattr(systems[spec], "call_size", None),
-                aim=getattr(systems[spec], "batch_seconds", None),
-                lacks=lacks_of(systems[spec], languages_of(corpus)),
-                identity=Identity.of(systems[spec]),
-                repeated=Repeated(bases[spec], repeats, corpus.task) if spec in several else None,
-            )
-            for spec, id in ids.items()
-        },
-        {(ids[spec], key) for spec, by_key in answered.items() for key in by_key},
-    )
+    bound = [Bound(relation_id(connection, relation), relation.name, relation) for relation in relations]
+    return bound, *bind_systems(connection, *arguments)
 
 
 def _forget_chunks_with_errors(
-    engine: Engine, study: StudyRow, relations: Sequence[Bound], systems: Mapping[int, Bound]
+    engine: Engine, study: StudyRow, relations: Sequence[Bound], systems: Mapping[int, BoundSystem]
 ) -> None:
     """Take back the note that a chunk is finished for a relation and a system, where a group of it has an error.
 
@@ -918,15 +793,28 @@ def _forget_chunks_with_errors(
 
 
 def _todo(
-    engine: Engine, study: StudyRow, relations: Sequence[Bound], systems: Mapping[int, Bound]
+    engine: Engine,
+    study: StudyRow,
+    relations: Sequence[Bound],
+    systems: Mapping[int, BoundSystem],
+    retry: bool = False,
 ) -> dict[int, dict[int, list[Bound]]]:
-    """Chunk -> system -> relations that are not noted as finished; chunks with nothing left are absent."""
+    """Chunk -> system -> relations that are not noted as finished; chunks with nothing left are absent.
+
+    Where calls on some inputs of a system are lacking, since it was asked less often before, nothing of it is finished.
+    """
     with engine.connect() as connection:
         done = finished(connection, study.id)
+        anew = {
+            id
+            for id, bound in systems.items()
+            if bound.repeated and not bound.repeated.repeats.by_majority
+            if is_lacking(connection, study.id, [one.id for one in relations], bound.repeated, retry)
+        }
     todo = {}
     for number in range(-(-study.sources // study.chunk)):
         unfinished = {
-            system: [relation for relation in relations if (number, system, relation.id) not in done]
+            system: [one for one in relations if system in anew or (number, system, one.id) not in done]
             for system in systems
         }
         if any(unfinished.values()):
@@ -934,4 +822,4 @@ def _todo(
     return todo
 
 
-__all__ = ["AllFailed", "LimitReached", "Ran", "Watcher", "fitting", "fitting_all", "run"]
+__all__ = ["AllFailed", "LimitReached", "RunResult", "Watcher", "fitting", "fitting_all", "run"]

@@ -11,35 +11,31 @@ What is found was searched for, not drawn: no rate comes from it, and nothing of
 These make a search that was broken off go on where it stopped.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import product
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Engine
 
-from audit.corpora.base import Corpus, Row, languages_of
+from audit.corpora.base import Corpus, Row
 from audit.errors import AuditError
 from audit.new_files import write_rows
 from audit.relations import Fixed, Outcome, Relation, Source, Verdict, compose
 from audit.relations.base import Seen, Words, cut_verdict
 from audit.relations.expect import same_interval
 from audit.relations.validity import Fitted, broken
-from audit.runner.budget import Budget, meter_of
-from audit.runner.chunk import Stored, raise_failed
-from audit.runner.coordinator import GIVE_UP, Watcher, patiently, written
-from audit.runner.executors import Executor, InProcess, Lost
-from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
-from audit.runner.executors.base import Job
-from audit.runner.executors.batch import CALL, Batch, Identity, failed
-from audit.runner.preflight import Answered
-from audit.runner.run import TIME_LIMIT, Way, fitted_to, lacks_of, loaded, refuse_misfits
-from audit.runner.studies import CHUNK, Sampled, system_id
-from audit.store import pieces, store_inputs
-from audit.systems.base import System
+from audit.runner.budget import Budget
+from audit.runner.chunk import Counts, raise_failed
+from audit.runner.coordinator import Coordinator, Watcher, written
+from audit.runner.executors import Executor
+from audit.runner.repeats import Repeats
+from audit.runner.run import TIME_LIMIT, SystemRunner, bind_systems, fitted_to, loaded, refuse_misfits
+from audit.runner.studies import CHUNK, Sampled, StudyRow
+from audit.store import pieces
 from audit.tasks import Input, Output, Task, get_task, text_columns
 from audit.text import Analysis
 from audit.text.similarity import reference_words
@@ -52,8 +48,8 @@ SEARCHED = (
     "These violations were searched for, not drawn: how many there are says nothing of how often the system violates a "
     "relation, and no report counts them."
 )
-_BATCH = 64
-"""Inputs of a batch: what a killed search has to ask again."""
+Ask = Callable[[dict[bytes, Input]], dict[bytes, Output]]
+"""What returns the output of each input; those are absent that a limit of the whole search did not allow."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +130,7 @@ class Searched:
     def as_json(self) -> dict[str, Any]:
         """As an entry of the document, and a line of a JSONL."""
         found = self.violation
+        follow_ups = zip(found.follow_ups, found.outputs, strict=True) if found else ()
         return {
             "row": self.row,
             "texts": list(self.source.texts),
@@ -144,12 +141,7 @@ class Searched:
             "calls": self.calls,
             "relation": found.relation if found else None,
             "draws": list(found.draws) if found else None,
-            "follow_ups": [
-                {"texts": list(item.texts), "output": asdict(output)}
-                for item, output in zip(found.follow_ups, found.outputs, strict=True)
-            ]
-            if found
-            else [],
+            "follow_ups": [{"texts": list(item.texts), "output": asdict(output)} for item, output in follow_ups],
             "changed": found.changed if found else None,
             "fall": found.fall if found else None,
             "allowed": list(found.allowed) if found and found.allowed else None,
@@ -220,21 +212,17 @@ class SearchResult:
         names = [name.removeprefix("text") for name in text_columns(get_task(self.task).texts)]
         rows = []
         for one in self.found:
-            found = one.violation
+            found, row = one.violation, one.as_json()
             last, output = (found.follow_ups[-1], found.outputs[-1]) if found else (None, Output())
             rows.append(
                 {"row": one.row}
                 | {f"text{name}": one.source.texts[at] for at, name in enumerate(names)}
-                | {"gold": one.gold, **_said(one.output or Output(), ""), "outcome": one.outcome, "calls": one.calls}
-                | {"relation": found.relation if found else None}
+                | {"gold": one.gold, **_said(one.output or Output(), "")}
+                | {name: row[name] for name in ("outcome", "calls", "relation")}
                 | {f"follow_up{name}": last.texts[at] if last else None for at, name in enumerate(names)}
                 | _said(output, "follow_up_")
-                | {
-                    "changed": found.changed if found else None,
-                    "fall": found.fall if found else None,
-                    "allowed": "|".join(found.allowed) if found and found.allowed else None,
-                    "genuine": found.genuine if found else None,
-                }
+                | {name: row[name] for name in ("changed", "fall")}
+                | {"allowed": "|".join(row["allowed"]) if row["allowed"] else None, "genuine": row["genuine"]}
             )
         return pd.DataFrame(rows)
 
@@ -469,102 +457,6 @@ def _fall(relation: Fixed, source: Output, outputs: Sequence[Output], verdict: V
     return before + max(scores) if unexpected else before - min(scores)
 
 
-# Asking the system: what is stored is read, what is not is executed once and stored.
-
-
-class _Asking:
-    """Asks one system for outputs and stores them as they come."""
-
-    def __init__(self, engine: Engine, way: Way, spec: str, system: System, corpus: Corpus, answered: Answered) -> None:
-        self._engine, self._way, self._spec, self._system, self._corpus = engine, way, spec, system, corpus
-        self._meter = meter_of(system)
-        self._lacks = lacks_of(system, languages_of(corpus))
-        self._executor = way.executor_of(system)
-        self.executed = self.stored = self.failed = self._lost = 0
-        self._id = written(engine, lambda connection: system_id(connection, system), way.watcher.says)
-        first = answered.get(spec, {})
-        self._fresh = set(first)
-        if first:
-            self._keep({key: item for key, (item, _) in first.items()}, [output for _, output in first.values()])
-
-    def outputs(self, inputs: Mapping[bytes, Input]) -> dict[bytes, Output]:
-        """The output of each input; those are absent that a limit of the whole search did not allow."""
-        lacking = {key for key, item in inputs.items() if self._lacks and self._lacks(item)}
-        wanted = {key: item for key, item in inputs.items() if key not in lacking}
-
-        def stored(connection: Connection) -> dict[bytes, Output]:
-            ids, _ = store_inputs(connection, wanted)
-            return Stored().outputs(connection, self._id, ids)
-
-        found = written(self._engine, stored, self._way.watcher.says) if wanted else {}
-        self.stored += len(found.keys() - self._fresh)
-        self._fresh -= found.keys()
-        found |= self._execute({key: item for key, item in wanted.items() if key not in found})
-        return found | dict.fromkeys(lacking, Output())
-
-    def _execute(self, inputs: Mapping[bytes, Input]) -> dict[bytes, Output]:
-        if inputs:
-            self._way.prepare({self._spec: self._system})
-        waiting = [dict(piece) for piece in pieces(list(inputs.items()), _BATCH)]
-        outputs: dict[bytes, Output] = {}
-        at_work: dict[int, tuple[Job, dict[bytes, Input]]] = {}
-        budget, meter = self._way.budget, self._meter
-        while waiting or at_work:
-            while waiting and len(at_work) <= self._executor.places:
-                batch = self._affordable(waiting.pop(0))
-                if not batch:
-                    waiting.clear()
-                    break
-                job = self._job(batch)
-                at_work[id(job)] = job, batch
-                self._executor.submit(job)
-            if not at_work:
-                break
-            for done, result in self._executor.finished():
-                _, batch = at_work.pop(id(done))
-                if isinstance(result, Lost) and len(batch) > 1:
-                    waiting += [{key: item} for key, item in batch.items()]
-                    continue
-                if meter is not None and not isinstance(result, Lost):
-                    budget.spend_more(meter, result.calls - meter.of(list(batch.values())).calls)
-                self._lost = self._lost + 1 if isinstance(result, Lost) else 0
-                if isinstance(result, Lost) and self._lost >= GIVE_UP:
-                    raise AuditError(
-                        f"system {self._system.name} was lost on {GIVE_UP} inputs one after the other "
-                        f"({result.reason}); what it answered is stored, and the same search goes on from there"
-                    )
-                made = [failed(result.reason)] if isinstance(result, Lost) else result.outputs(len(batch))
-                outputs |= self._keep(batch, made)
-        return outputs
-
-    def _affordable(self, batch: dict[bytes, Input]) -> dict[bytes, Input]:
-        """Those of the inputs, from the first on, that the run's budget allows, which is then spent."""
-        if self._meter is None:
-            return batch
-        budget = self._way.budget
-        most = 0 if budget.reached else budget.fits(self._meter, list(batch.values()))
-        if most < len(batch):
-            budget.reached = True
-        batch = dict(list(batch.items())[:most])
-        budget.spend(self._meter.of(list(batch.values())))
-        return batch
-
-    def _job(self, batch: Mapping[bytes, Input]) -> Batch:
-        call = getattr(self._system, "call_size", None) or CALL[self._corpus.unit]
-        identity = Identity.of(self._system)
-        return Batch(self._spec, self._corpus.task, tuple(batch.values()), call, self._way.limit, identity)
-
-    def _keep(self, inputs: Mapping[bytes, Input], outputs: Sequence[Output]) -> dict[bytes, Output]:
-        def kept(connection: Connection) -> dict[bytes, Output]:
-            ids, _ = store_inputs(connection, inputs)
-            return Stored().keep(connection, self._id, {key: ids[key] for key in inputs}, outputs)
-
-        self.executed += len(inputs)
-        self.failed += sum(output.error is not None for output in outputs)
-        self._way.watcher.executed(len(inputs))
-        return written(self._engine, kept, self._way.watcher.says)
-
-
 def search(
     opened: Engine | Callable[[], Engine],
     corpus: Corpus,
@@ -588,32 +480,37 @@ def search(
     """
     watcher, budget, request = watcher or Watcher(), budget or Budget(), request.checked()
     fixed = _searchable(relations)
-    apart = not isinstance(executor, InProcess)
     systems = loaded([system], time_limit)
     if len(systems) > 1:
         raise AuditError(f"{system} means {len(systems)} systems: {', '.join(systems)}; search one at a time")
-    ((spec, one),) = systems.items()
+    (one,) = systems.values()
     refuse_misfits(corpus, systems, relations)
     budget.check(systems.values())
     sampled = Sampled(corpus, seed, limit)
     searching = _Searching(get_task(corpus.task), fixed, request, seed, fitted_to(sampled, fixed))
     found: list[Searched] = []
-    with Asynchronous(apart) if is_asynchronous(one) else nullcontext() as waiting:
-        way = Way(executor, waiting, time_limit, apart, watcher, budget)
-        answered = way.first_answers(systems, sampled, None if first else opened)
+    counts, study = Counts(), StudyRow(0, corpus.task, corpus.name, seed, corpus.unit, CHUNK[corpus.unit], 0)
+    with SystemRunner(executor, systems, time_limit, watcher, budget) as runner:
+        answered = runner.first_answers(sampled, None if first else opened)
         engine = opened if isinstance(opened, Engine) else opened()
-        asking = patiently(lambda: _Asking(engine, way, spec, one, corpus, answered), watcher.says)
+        bound, fresh = written(
+            engine, lambda connection: bind_systems(connection, corpus, runner, Repeats(), answered), watcher.says
+        )
+        counts.executed = len(fresh)
+        runner.prepare()
+        asking = Coordinator(engine, study, bound, runner, counts, fresh)
+        ask = partial(asking.outputs, next(iter(bound)))
         rows = [row for _, row in sampled.sources]
         watcher.begin(len(rows))
         for block in pieces(rows, CHUNK[corpus.unit]):
             walks = [searching.begin(row) for row in block]
-            outputs = asking.outputs({row.input.key: row.input for row in block}) if searching.relations else {}
-            _walk_all(searching, asking, walks, outputs)
+            inputs = {row.input.key: row.input for row in block} if searching.relations else {}
+            _walk_all(searching, ask, walks, ask(inputs))
             found += map(searching.found, walks)
             watcher.finished(sum(walk.outcome != "left" for walk in walks))
     return SearchResult(
         corpus.task, corpus.name, seed, one.name, one.version, [relation.name for relation in fixed], request, found,
-        asking.executed, asking.stored, asking.failed, searching.not_composed,
+        counts.executed, counts.stored, counts.failed, searching.not_composed,
         budget.stopped() if budget.reached else None,
     )  # fmt: skip
 
@@ -629,7 +526,7 @@ def _searchable(relations: Iterable[Relation]) -> list[Fixed]:
     return fixed
 
 
-def _walk_all(searching: _Searching, asking: _Asking, walks: Sequence[_Walk], outputs: dict[bytes, Output]) -> None:
+def _walk_all(searching: _Searching, ask: Ask, walks: Sequence[_Walk], outputs: dict[bytes, Output]) -> None:
     """Search from some sources, whose outputs these are, side by side, so that their inputs are asked for together."""
     for walk in walks:
         walk.output = outputs.get(walk.row.input.key)
@@ -640,21 +537,17 @@ def _walk_all(searching: _Searching, asking: _Asking, walks: Sequence[_Walk], ou
         elif walk.output.error or walk.output.absent:
             walk.outcome = "error"
     for depth in range(1, searching.request.depth + 1):
-        going = list(_going(walks))
+        going = [walk for walk in walks if not walk.outcome]
         if not going:
             return
         searching.expand(going)
         wanted = {key: item for walk in going for key, item in walk.wanted(searching.request.budget).items()}
-        outputs |= asking.outputs({key: item for key, item in wanted.items() if key not in outputs})
+        outputs |= ask({key: item for key, item in wanted.items() if key not in outputs})
         for walk in going:
             if all(item.key in outputs for candidate in walk.next for item in candidate.inputs):
                 searching.judge(walk, outputs, depth)
             else:
                 walk.outcome = "left"
-
-
-def _going(walks: Iterable[_Walk]) -> Iterator[_Walk]:
-    return (walk for walk in walks if not walk.outcome)
 
 
 __all__ = [

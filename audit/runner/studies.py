@@ -345,3 +345,11 @@ def _counted(connection: Connection, column: Column[Any], *conditions: ColumnEle
     """Rows by the value of a column."""
     query = select(column, func.count()).where(*conditions).group_by(column)
     return {int(value): int(number) for value, number in connection.execute(query)}
+
+
+def finished(connection: Connection, study_id: int) -> set[tuple[int, int, int]]:
+    """Chunk, system and relation of what is noted as finished."""
+    progress = table_of(tables.Progress)
+    query = select(progress.c.chunk, progress.c.system_id, progress.c.relation_id)
+    query = query.where(progress.c.study_id == study_id)
+    return {(int(row[0]), int(row[1]), int(row[2])) for row in connection.execute(query)}

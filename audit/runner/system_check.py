@@ -8,14 +8,14 @@ from typing import Any
 
 from audit.corpora.base import Corpus
 from audit.errors import AuditError, NotInstalled
+from audit.runner.batch import checked, failed, is_asynchronous
 from audit.runner.budget import Sending, meter_of
-from audit.runner.executors import InProcess, Lost, Processes, is_asynchronous
-from audit.runner.executors.batch import checked, failed
+from audit.runner.executors import InProcess, Lost, Processes, outcome
 from audit.runner.preflight import FIRST, advice
 from audit.runner.run import TIME_LIMIT, loaded
 from audit.runner.studies import Sampled
 from audit.systems import get_system, is_own
-from audit.systems.asking import asking_of
+from audit.systems.asking import Asking, asking_of
 from audit.systems.base import HasPairs, System
 from audit.systems.foreign import contained, message, shown
 from audit.systems.hearing import hearing
@@ -88,7 +88,10 @@ def check_system(
     the seconds that a system of the user's own may take; with `apart` it is asked in a process of its own. Raises
     AuditError for what cannot be asked.
     """
-    ((spec, system),) = _only(spec, loaded([spec], limit))
+    systems = loaded([spec], limit)
+    if len(systems) > 1:
+        raise AuditError(f"{spec} means {len(systems)} systems: {', '.join(systems)}; name one of them")
+    ((spec, system),) = systems.items()
     chosen = task or (corpus.task if corpus else system.tasks[0])
     if not any(matches(chosen, one) for one in system.tasks):
         raise AuditError(f"system {spec} does {', '.join(system.tasks)}, not {chosen}", parameter="task")
@@ -109,12 +112,6 @@ def check_system(
         currency=price.currency if price else None,
         advice=advice(system, errors[0]) if len(errors) == len(answers) else None,
     )
-
-
-def _only(spec: str, systems: dict[str, System]) -> list[tuple[str, System]]:
-    if len(systems) > 1:
-        raise AuditError(f"{spec} means {len(systems)} systems: {', '.join(systems)}; name one of them")
-    return list(systems.items())
 
 
 def inputs_for(system: System, task: Task, texts: Sequence[str], corpus: Corpus | None) -> list[Input]:
@@ -162,50 +159,34 @@ class _Asked:
     limit: float | None = None
 
     def work(self) -> list[CheckedInput]:
-        system, task = get_system(self.spec), get_task(self.task)
+        return asyncio.run(self._answers())
+
+    async def _answers(self) -> list[CheckedInput]:
+        system = get_system(self.spec)
         with contained():
             system.prepare()
-        if is_asynchronous(system):
-            return asyncio.run(self._ask_remote(system, task))
-        return [self._ask(system, task, item) for item in self.inputs]
-
-    def _ask(self, system: System, task: Task, item: Input) -> CheckedInput:
-        began = perf_counter()
-        with hearing() as heard:
-            try:
-                with contained():
-                    (output,) = checked(task, system.run([item]), 1)
-            except Exception as problem:  # the system is foreign code
-                output = failed(message(problem))
-        return _checked_input(item, heard, output, perf_counter() - began)
-
-    async def _ask_remote(self, system: Any, task: Task) -> list[CheckedInput]:
-        asking, answers = asking_of(system), []
-        for item in self.inputs:
-            took = 0.0
-
-            async def call(item: Input = item) -> Sequence[Output]:
-                nonlocal took
-                began = perf_counter()
-                try:
-                    outputs: Sequence[Output] = await system.run_async([item])
-                    return outputs
-                finally:
-                    took = perf_counter() - began  # of the last try: waits are no part of it
-
-            with hearing() as heard:
-                try:
-                    (output,) = checked(task, await asking.ask(call), 1)
-                except Exception as problem:
-                    output = failed(message(problem))
-            answers.append(_checked_input(item, heard, output, took))
+        answers = [await self._answer(system, asking_of(system), item) for item in self.inputs]
         if close := getattr(system, "close_async", None):
             await close()
         return answers
 
+    async def _answer(self, system: System, asking: Asking, item: Input) -> CheckedInput:
+        began = perf_counter()
+        with hearing() as heard:
+            try:
+                with contained():
+                    if is_asynchronous(system):
+                        outputs = await asking.ask(lambda: system.run_async([item]))
+                    else:
+                        outputs = system.run([item])
+                    (output,) = checked(get_task(self.task), outputs, 1)
+            except Exception as problem:  # the system is foreign code
+                output = failed(message(problem))
+        said = tuple(value if isinstance(value, str) else shown(value) for value in heard)
+        return _checked_input(item, output, said, perf_counter() - began)
 
-def _checked_input(item: Input, heard: Sequence[object], output: Output, seconds: float) -> CheckedInput:
-    said = tuple(value if isinstance(value, str) else shown(value) for value in heard)
+
+def _checked_input(item: Input, output: Output, said: tuple[str, ...] = (), seconds: float = 0.0) -> CheckedInput:
     return CheckedInput(
         item.texts, item.languages, said, output.label, output.score, output.text, output.error, seconds
     )
@@ -213,12 +194,9 @@ def _checked_input(item: Input, heard: Sequence[object], output: Output, seconds
 
 def _answers(job: _Asked, apart: bool) -> list[CheckedInput]:
     with Processes(1) if apart else InProcess() as executor:
-        executor.submit(job)
-        while not (done := executor.finished()):
-            pass
-    ((_, result),) = done
+        result = outcome(job, executor.submit(job))
     if isinstance(result, Lost):
-        return [_checked_input(item, [], failed(result.reason), 0.0) for item in job.inputs]
+        return [_checked_input(item, failed(result.reason)) for item in job.inputs]
     answers: list[CheckedInput] = result
     return answers
 

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, Connection, delete, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, delete, select
 
 import audit
 from audit.errors import AuditError, UnderWay
-from audit.store import table_of, tables
+from audit.store import insert_new, table_of, tables
 from audit.store.copying import in_utc
 
 # Processes of this machine: how another Python is begun, and whether a process goes on.
@@ -99,24 +98,20 @@ class OnlyRun:
 
     def __init__(self, study_id: int):
         self._study, self._token = study_id, uuid4().hex
+        self._own = (_RUN.c.study_id == study_id, _RUN.c.token == self._token)
 
     def take(self, connection: Connection) -> None:
         """Take the place. Raises UnderWay, which says who has it, where another run of the study goes on."""
         before = _row(connection, self._study)
-        if before is not None and before.token != self._token:
-            refuse_second(before)
-        host, pid, moment = socket.gethostname(), os.getpid(), tables.now()
-        row = {"study_id": self._study, "token": self._token, "host": host, "pid": pid, "process": began(pid) or ""}
-        dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-        statement = dialect.insert(_RUN).values(row | {"started_at": moment, "seen_at": moment})
-        taken = statement.on_conflict_do_update(
-            index_elements=list(_RUN.primary_key),
-            set_={column.name: statement.excluded[column.name] for column in _RUN.columns if not column.primary_key},
-            # Another run may have been quicker since we looked.
-            where=_RUN.c.token.in_([self._token, before.token if before is not None else ""]),
-        ).returning(_RUN.c.study_id)
-        if connection.execute(taken).first() is None:
-            refuse_second(_row(connection, self._study))
+        refuse_second(before, self._token)
+        # Another run may have been quicker since we looked.
+        if before is not None:
+            connection.execute(delete(_RUN).where(_RUN.c.study_id == self._study, _RUN.c.token == before.token))
+        moment = tables.now()
+        row = {"study_id": self._study, "token": self._token, "host": socket.gethostname(), "pid": os.getpid()}
+        row |= {"process": began(os.getpid()) or "", "started_at": moment, "seen_at": moment}
+        if not insert_new(connection, tables.StudyRun, [row]):
+            refuse_second(_row(connection, self._study), self._token)
         _HERE.add(self._token)
 
     def renew(self, connection: Connection) -> None:
@@ -135,10 +130,6 @@ class OnlyRun:
         """The run is over. A place that it could not give back, as on a full disk, is free for the next one."""
         _HERE.discard(self._token)
 
-    @property
-    def _own(self) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-        return _RUN.c.study_id == self._study, _RUN.c.token == self._token
-
 
 def refuse_second_of(connection: Connection, study_key: bytes) -> None:
     """Raise UnderWay where a run of the study with this key goes on."""
@@ -148,9 +139,10 @@ def refuse_second_of(connection: Connection, study_key: bytes) -> None:
         refuse_second(_row(connection, id))
 
 
-def refuse_second(row: Any) -> None:
-    """Raise UnderWay where the run of this row goes on: which process has the study, where, and since when."""
-    if row is None or _is_over(row):
+def refuse_second(row: Any, token: str = "") -> None:
+    """Raise UnderWay where the run of this row, not that of the token, goes on: which process has the study, where, and
+    since when."""
+    if row is None or row.token == token or _is_over(row):
         return
     free = ""
     if row.host != socket.gethostname():

@@ -24,7 +24,9 @@ INFORMATIVE = "informative"
 """The design that lists the groups of a relation, not of a cell (`audit.sampling.draw`), for comparisons."""
 DESIGNS = (SHARED, INFORMATIVE)
 CHANGED = "changed"
-"""Of the sample that holds the groups which changed between two versions of a system: no report counts it."""
+"""The design `informative` for two versions of a system alone: `audit compare` counts its sample, no report does."""
+COMPARING = (INFORMATIVE, CHANGED)
+"""The designs whose samples compare systems, and tell no rate of a cell."""
 
 
 def check_design(name: str) -> str:

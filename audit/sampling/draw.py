@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain, combinations
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from sqlalchemy import Connection, and_, case, delete, exists, func, select, tru
 from audit.errors import AuditError, UnknownName
 from audit.messages import message
 from audit.relations import COUNTED, Outcome
-from audit.sampling.audits import Audits, draw_group_audits, keep_audits
+from audit.sampling.audits import Audits, keep_audits
 from audit.sampling.designs import (
     ALL,
     CHANGED,
@@ -135,15 +135,18 @@ def compared_groups(
         yield found
 
 
-def informative_lists(connection: Connection, checks: Checked, study: int, seed: int) -> Iterator[pd.DataFrame]:
-    """The whole list of every relation that compares systems, for the design `informative`, relation by relation.
+def informative_lists(
+    connection: Connection, checks: Checked, study: int, seed: int, without: Collection[int] = ()
+) -> Iterator[pd.DataFrame]:
+    """The whole list of every relation that compares systems, but for those `without` (ids), for the design
+    `informative`, relation by relation.
 
     Columns relation_id, system_id, rank, group_id, source: a line for each system that satisfies a group which tells
     it from another one, and the rank (from 1) is the group's among all such groups of the relation, the same for all
     systems. A list may be empty.
     """
     numbers = Numbers.of_study(connection, study, seed)
-    for several in compared_groups(connection, checks, study, numbers, DifferingInputs(connection)):
+    for several in compared_groups(connection, checks, study, numbers, DifferingInputs(connection), without):
         parts = []
         for compared in several:
             at, column = np.nonzero(compared.satisfied & compared.informative[:, None])
@@ -263,12 +266,11 @@ class SampleRequest:
         check_design(self.design)
         if self.annotators is not None and self.annotators < 1:
             raise AuditError(f"annotators {self.annotators}: must be at least 1", parameter="annotators")
-        if self.design == INFORMATIVE and (self.audits.groups or self.audits.answers):
-            parameter = ("audit_groups", "audit_answers")
+        if self.design == INFORMATIVE and self.audits.answers:
             raise AuditError(
-                "audit_groups and audit_answers correct the rates of cells, and the design informative only "
-                "compares systems; draw with the design shared for them",
-                parameter=parameter,
+                "audit_answers corrects the rates of cells, and the design informative only compares systems; draw "
+                "with the design shared for it",
+                parameter="audit_answers",
             )
 
 
@@ -291,8 +293,6 @@ class Drawn:
     """Groups that this call added."""
     distinct_groups: int
     distinct_sources: int
-    audited_groups: int
-    """Different groups that people are asked about themselves: does the relation hold here?"""
     unfinished: bool
     """Whether the study's run has not reached its end: what it adds later is drawn by the next call."""
     domain: str = ALL
@@ -354,7 +354,7 @@ def draw_study(connection: Connection, study_id: int, request: SampleRequest) ->
         code = "draw.nothing_satisfied_in" if domain == ALL else "draw.nothing_with_gold"
         raise AuditError(message(code, study=study_id))
     sample_id = _sample(connection, key, request, domain)
-    wanted = keep_audits(connection, sample_id, Audits() if design == INFORMATIVE else request.audits)
+    keep_audits(connection, sample_id, Audits() if design == INFORMATIVE else request.audits)
     table = table_of(tables.Draw)
     columns = (table.c.relation_id, table.c.system_id, table.c.group_id)
     drawn_before = integers(connection, select(*columns).where(table.c.sample_id == sample_id))
@@ -367,12 +367,6 @@ def draw_study(connection: Connection, study_id: int, request: SampleRequest) ->
     connection.execute(delete(table).where(table.c.sample_id == sample_id))
     rows = chosen[["relation_id", "system_id", "rank", "group_id", "pi"]].assign(sample_id=sample_id)
     insert_new(connection, tables.Draw, dict(rows.items()))
-    audited = 0
-    if wanted.groups:
-        drawn = ((Outcome.SATISFIED, groups) for _, groups in chosen.groupby(CELL))
-        others = cell_lists(connection, checks, study_id, seed, Outcome.VIOLATED)
-        violated = ((Outcome.VIOLATED, groups) for groups in others)
-        audited = draw_group_audits(connection, sample_id, wanted.groups, chain(drawn, violated))
     return Drawn(
         study_id,
         sample_id,
@@ -383,35 +377,48 @@ def draw_study(connection: Connection, study_id: int, request: SampleRequest) ->
         added=int(chosen["new"].sum()),
         distinct_groups=int(chosen["group_id"].nunique()),
         distinct_sources=int(chosen["source"].nunique()),
-        audited_groups=audited,
         unfinished=_unfinished(connection, study_id),
         domain=domain,
         not_compared=alone,
     )
 
 
-def draw_changed(connection: Connection, study_id: int, seed: int, groups: pd.DataFrame, annotators: int) -> int:
-    """Add groups that changed between two versions to the sample of these, which has no rates of its own; returns how
-    many are new.
+def draw_changed(connection: Connection, study: int, systems: tuple[int, int], number: int, annotators: int) -> int:
+    """Draw the first groups of each relation that can tell two systems (ids) apart; returns how many are new.
 
-    `groups` has the columns relation_id, system_id, group_id and pi. What was drawn before stays, for other versions,
-    too; ranks are in the order of the sources' random numbers under `seed`.
+    They add to the study's sample of the design `changed`, which keeps what was drawn for other systems; its order is
+    that of the study's last sample.
     """
-    key = {"study_id": study_id, "design": CHANGED, "seed": seed}
+    sample, of = table_of(tables.Sample), table_of(tables.Study)
+    seeds = (
+        select(sample.c.seed).where(sample.c.study_id == study).order_by(sample.c.drawn_at.desc(), sample.c.id.desc())
+    )
+    seed = connection.execute(seeds).scalar()
+    if seed is None:
+        seed = connection.execute(select(of.c.seed).where(of.c.id == study)).scalar_one()
+    checks = checked(connection, [study])
+    lists = informative_lists(connection, checks, study, int(seed), set(checks.systems) - set(systems))
+    parts = [
+        listed[listed["rank"] <= number].assign(pi=min(1.0, number / listed["rank"].max()))
+        for listed in lists
+        if len(listed)
+    ]
+    key = {"study_id": study, "design": CHANGED, "seed": int(seed)}
     sample_id = _sample(connection, key, SampleRequest(Size(1), annotators=annotators), ALL)
     keep_audits(connection, sample_id, Audits())
     table = table_of(tables.Draw)
-    columns = ["relation_id", "system_id", "group_id", "pi"]
+    columns = [*CELL, "group_id", "pi"]
     query = select(*(table.c[name] for name in columns)).where(table.c.sample_id == sample_id)
     before = pd.DataFrame(connection.execute(query).all(), columns=columns)
-    parts = [part for part in (before, groups[columns]) if len(part)]
+    parts = [part[columns] for part in (before, *parts) if len(part)]
     if not parts:
         return 0
     drawn = pd.concat(parts).drop_duplicates(columns[:3], ignore_index=True)
-    source = drawn["group_id"].to_numpy(np.int64) // LIMIT**2
-    place = np.empty(len(drawn), np.int64)
-    place[Numbers.of_study(connection, study_id, seed).order(source)] = np.arange(len(drawn))
-    rank = pd.Series(place).groupby([drawn["relation_id"], drawn["system_id"]]).rank().astype(int)
+    sources = drawn["group_id"].floordiv(LIMIT**2).astype("int64")
+    ordered = sources.unique()[Numbers.of_study(connection, study, int(seed)).order(sources.unique())]
+    # A group has one rank for both systems, as in the design `informative`.
+    rank = sources.map({source: place for place, source in enumerate(ordered.tolist())})
+    rank = rank.groupby(drawn["relation_id"]).rank("dense").astype(int)
     connection.execute(delete(table).where(table.c.sample_id == sample_id))
     insert_new(connection, tables.Draw, dict(drawn.assign(rank=rank, sample_id=sample_id).items()))
     return len(drawn) - len(before)
@@ -450,14 +457,8 @@ def _alone(connection: Connection, checks: Checked, study_id: int) -> tuple[str,
     return tuple(connection.execute(names).scalars())
 
 
-def cell_lists(
-    connection: Connection,
-    checks: Checked,
-    study_id: int,
-    seed: int,
-    outcome: Outcome = Outcome.SATISFIED,
-) -> Iterator[pd.DataFrame]:
-    """The whole list of every cell of a study that has groups of this outcome, by relation and system (ids).
+def cell_lists(connection: Connection, checks: Checked, study_id: int, seed: int) -> Iterator[pd.DataFrame]:
+    """The whole list of every cell of a study that has satisfied groups, by relation and system (ids).
 
     Columns relation_id, system_id, rank (from 1), group_id, source; a row a group, in the order of its number. `checks`
     are those of the study.
@@ -466,7 +467,7 @@ def cell_lists(
     for relation in np.unique(checks.relation).tolist():
         of_relation = np.flatnonzero(checks.relation == relation)
         for column, system in enumerate(checks.systems):
-            rows = of_relation[checks.outcome[of_relation, column] == outcome]
+            rows = of_relation[checks.outcome[of_relation, column] == Outcome.SATISFIED]
             if not len(rows):
                 continue
             rows = rows[numbers.order(checks.source[rows])]

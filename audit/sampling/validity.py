@@ -8,6 +8,7 @@ drawn at random. Drawing more goes on down the same list.
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from sqlalchemy import Connection, delete, select
@@ -29,7 +30,8 @@ _AT_ONCE = 500
 @dataclass(frozen=True)
 class ValidityRequest:
     """What to draw and how people are asked: pairs of each relation, of all relations or of those named, people for
-    each text, the seed of the order (None: the study's), and whether these questions come before all others.
+    each question, the seed of the order (None: the study's), whether these questions come before all others, and
+    whether people rate the texts, say whether the relation holds in the groups, or both.
 
     Raises AuditError for numbers that are none.
     """
@@ -39,6 +41,7 @@ class ValidityRequest:
     annotators: int = ANNOTATORS
     seed: int | None = None
     first: bool = False
+    asks: Literal["texts", "groups", "both"] = "texts"
 
     def __post_init__(self) -> None:
         for name in ("per_relation", "annotators"):
@@ -122,6 +125,7 @@ def _draw_study(
         values = {
             "seed": seed,
             "annotators": people,
+            "asks": request.asks if not stored or stored["asks"] == request.asks else "both",
             "first": request.first,
             "drawn_at": tables.now(),
             "ended_at": None,

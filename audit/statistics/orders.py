@@ -76,8 +76,8 @@ def order_where_known(frame: pd.DataFrame, rate: str) -> tuple[list[str], list[s
     `frame` has the columns system, sr_observed and `rate`, one row a system. Systems without an observed rate, to which
     the relation applied nowhere, are left out.
 
-    >>> frame = pd.DataFrame({"system": ["a", "b"], "sr_observed": [0.8, 0.9], "sr_corrected": [0.7, 0.6]})
-    >>> order_where_known(frame, "sr_corrected")
+    >>> frame = pd.DataFrame({"system": ["a", "b"], "sr_observed": [0.8, 0.9], "sr_genuine": [0.7, 0.6]})
+    >>> order_where_known(frame, "sr_genuine")
     (['a', 'b'], ['a'])
     """
     rates = _rates_of(frame, rate)

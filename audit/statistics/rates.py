@@ -5,7 +5,6 @@ Inapplicable groups and errors are counted beside, not in. What is not known is 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NotRequired
 
@@ -489,62 +488,3 @@ def combine(
     low = rate - float(np.sqrt(max(down @ correlations @ down, least @ correlations @ least, 0.0)))
     high = rate + float(np.sqrt(max(up @ correlations @ up, least @ correlations @ least, 0.0)))
     return Estimate(rate, max(low, 0.0), min(high, 1.0))
-
-
-# Violation rates of several cells together, of one system: by family of relations, and over all relations.
-
-
-@dataclass(frozen=True, slots=True)
-class Violations:
-    """VR_o and VR_g of some cells, fractions; None where not known. `groups` are satisfied or violated."""
-
-    groups: int | None = None
-    vr_observed: float | None = None
-    vr_genuine: float | None = None
-    vr_genuine_low: float | None = None
-    vr_genuine_high: float | None = None
-    unestimated: int = 0
-    """How many of the cells have no genuine rate yet."""
-
-
-def violations(
-    satisfied: np.ndarray,
-    violated: np.ndarray,
-    genuine: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    correlation: np.ndarray | None = None,
-    reaches: np.ndarray | None = None,
-) -> Violations:
-    """The violation rates of cells, each weighted by its groups: VR_o = violated / groups, VR_g = 1 - SR_g.
-
-    All arrays have one number a cell (NaN: not known): counts, SR_g and its ends. Cells without a group that is
-    satisfied or violated weigh nothing. The interval is `combine`'s, so that one cell keeps its own; `correlation`
-    (cells, cells) is that of the cells' SR_g, without it they are independent; `reaches` as in `combine`. VR_g is None
-    while a cell that weighs has none. Source: Jiang et al. (2022), section 3.2; weights as in the rows "All" of Jin,
-    Ding, Zhou (Mathematics 10(8), 1276, 2022), tables 9 to 11.
-
-    >>> rates = violations(*(np.array([x]) for x in (80, 20, 0.6, 0.5, 0.7)))
-    >>> rates.groups, rates.vr_observed, rates.vr_genuine
-    (100, 0.2, 0.4)
-    >>> round(rates.vr_genuine_low, 6), round(rates.vr_genuine_high, 6)
-    (0.3, 0.5)
-    """
-    groups = np.asarray(satisfied, float) + np.asarray(violated, float)
-    if np.isnan(groups).any():
-        # Totals published as rates: one cell has its rates, several cannot be weighed.
-        return Violations(unestimated=int(np.isnan(genuine).sum()))
-    weighs = groups > 0
-    lacking = int((np.isnan(np.asarray(genuine, float)) & weighs).sum())
-    total = int(groups.sum())
-    if not total:
-        return Violations(0, unestimated=lacking)
-    observed = float(np.asarray(violated, float).sum() / total)
-    if lacking:
-        return Violations(total, observed, unestimated=lacking)
-    rates, lows, highs = (np.asarray(values, float).tolist() for values in (genuine, low, high))
-    combined = combine(rates, lows, highs, groups.tolist(), correlation, None if reaches is None else reaches.tolist())
-    if combined is None or np.isnan(combined.low):
-        return Violations(total, observed, None if combined is None else 1 - combined.rate)
-    # Rounding must not let VR_g fall below VR_o where nothing is false.
-    return Violations(total, observed, max(1 - combined.rate, observed), 1 - combined.high, 1 - combined.low)

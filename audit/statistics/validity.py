@@ -1,8 +1,8 @@
 """The validity study: how ratings of follow-ups differ from those of their sources, and what violations are worth.
 
-Ratings are from 1 to 5; a text's score on a scale is the mean of its raters' ratings. A follow-up is *valid* where its
-score on both scales is at least `GOOD`, or at most `DROP` below its source's: a source that is odd itself is no fault
-of the relation.
+A group is *unsound* where its follow-up is invalid, or where its relation does not hold. Ratings are from 1 to 5; a
+text's score on a scale is the mean of its raters' ratings. A follow-up is *valid* where its score on both scales is at
+least `GOOD`, or at most `DROP` below its source's: a source that is odd itself is no fault of the relation.
 """
 
 import math
@@ -19,7 +19,7 @@ LOWEST, HIGHEST = 1, 5
 LOW_SHARE = 0.8
 """A share of valid follow-ups whose upper end is below this is warned of."""
 LEAST = 10
-"""Rated pairs of an outcome below which its share of invalid follow-ups is bounds, and no point."""
+"""Judged pairs of an outcome below which its share of unsound ones is bounds, and no point."""
 _IMAGINED = 2.5
 """Two imagined pairs differ by so many points, one in each direction: few pairs tell the variance badly."""
 _CLOSE = 1e-9
@@ -65,51 +65,51 @@ def paired_difference(difference: np.ndarray, cluster: np.ndarray, confidence: f
 
 @dataclass(frozen=True)
 class OutcomePairs:
-    """The rated pairs of one cell's groups of one outcome: which are invalid, and their clusters; `groups` is how many
+    """The judged pairs of one cell's groups of one outcome: which are unsound, and their clusters; `groups` is how many
     groups of this outcome the cell has."""
 
     groups: int
-    invalid: np.ndarray
+    unsound: np.ndarray
     cluster: np.ndarray
 
 
 @dataclass(frozen=True)
 class ViolationsWorth:
-    """What a cell's violations are worth. `invalid` is the share of its violated groups with an invalid follow-up,
-    `rate` the share of violated groups among those with a valid one; `rate.rate` is NaN where only bounds are known."""
+    """What a cell's violations are worth. `unsound` is the share of its violated groups that are unsound, `rate` the
+    share of violated groups among the sound ones; `rate.rate` is NaN where only bounds are known."""
 
-    invalid: Estimate
+    unsound: Estimate
     rate: Estimate
 
 
 def violations_worth(satisfied: OutcomePairs, violated: OutcomePairs, confidence: float = 0.95) -> ViolationsWorth:
-    """The violation rate of a cell without the groups whose follow-up is invalid, as far as rated pairs tell.
+    """The violation rate of a cell without its unsound groups, as far as judged pairs tell.
 
-    Nothing is assumed of how validity and outcome go together: a system may well fail on broken texts above all. With
-    S satisfied and V violated groups, and q the share of each whose follow-up is invalid,
+    Nothing is assumed of how soundness and outcome go together: a system may well fail on broken texts above all. With
+    S satisfied and V violated groups, and q the share of each that is unsound,
 
-        VR_valid = V (1 - q_v) / (V (1 - q_v) + S (1 - q_s)).
+        VR_sound = V (1 - q_v) / (V (1 - q_v) + S (1 - q_s)).
 
     The pairs of one outcome are a simple random sample of its groups, so each q has the exact interval at the pairs'
     effective size; the share of all groups has one, too, and V q_v + S q_s = (V + S) q bounds each q once more where
-    few pairs of it were drawn. All three hold at once (Bonferroni), and VR_valid lies between its values at the worst
+    few pairs of it were drawn. All three hold at once (Bonferroni), and VR_sound lies between its values at the worst
     corners: cautious, and never narrower than what was drawn can tell. The points need `LEAST` pairs of either outcome.
     Raises AuditError on impossible counts.
 
     >>> rows = np.arange(40)
     >>> satisfied, violated = OutcomePairs(300, rows[:30] < 0, rows[:30]), OutcomePairs(100, rows[30:] < 35, rows[30:])
     >>> worth = violations_worth(satisfied, violated)
-    >>> worth.invalid.rate, round(worth.rate.rate, 3), round(worth.rate.low, 3), round(worth.rate.high, 3)
+    >>> worth.unsound.rate, round(worth.rate.rate, 3), round(worth.rate.low, 3), round(worth.rate.high, 3)
     (0.5, 0.143, 0.046, 0.251)
     """
     for name, part in (("satisfied", satisfied), ("violated", violated)):
-        if not len(part.cluster) == len(part.invalid) <= part.groups:
-            raise AuditError(f"{len(part.invalid)} rated pairs of {part.groups} {name} groups; allowed are 0 to all")
+        if not len(part.cluster) == len(part.unsound) <= part.groups:
+            raise AuditError(f"{len(part.unsound)} judged pairs of {part.groups} {name} groups; allowed are 0 to all")
     total, each = satisfied.groups + violated.groups, 1 - (1 - confidence) / 3
     parts = (satisfied, violated)
-    ends = [_ends(part.invalid, part.cluster, each) for part in parts]
+    ends = [_ends(part.unsound, part.cluster, each) for part in parts]
     both = _ends(
-        np.concatenate([part.invalid for part in parts]), np.concatenate([part.cluster for part in parts]), each
+        np.concatenate([part.unsound for part in parts]), np.concatenate([part.cluster for part in parts]), each
     )
     shares = []
     for part, other, (low, high) in zip(parts, parts[::-1], ends, strict=True):
@@ -117,7 +117,7 @@ def violations_worth(satisfied: OutcomePairs, violated: OutcomePairs, confidence
             low = max(low, (both[0] * total - other.groups) / part.groups)
             high = max(min(high, both[1] * total / part.groups), low)
         shares.append((low, high))
-    point = [float(np.mean(part.invalid)) if len(part.invalid) >= LEAST else math.nan for part in parts]
+    point = [float(np.mean(part.unsound)) if len(part.unsound) >= LEAST else math.nan for part in parts]
     (s_low, s_high), (v_low, v_high) = shares
     rate = _rate(satisfied.groups, violated.groups, point[0], point[1])
     lowest, highest = (
@@ -135,7 +135,7 @@ def _ends(invalid: np.ndarray, cluster: np.ndarray, confidence: float) -> tuple[
 
 
 def _rate(satisfied: int, violated: int, of_satisfied: float, of_violated: float) -> float:
-    """VR_valid at these shares of invalid follow-ups; NaN where no group has a valid one, or a share is not known."""
+    """VR_sound at these shares of unsound groups; NaN where no group is sound, or a share is not known."""
     # A share of no groups counts for nothing, whatever it is.
     remaining = [
         groups * (1 - share) if groups else 0.0

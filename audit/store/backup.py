@@ -1,14 +1,11 @@
-"""`audit backup` and `audit restore`: a whole database as one SQLite file, passwords and sessions included.
+"""`audit backup`: a whole database as one SQLite file, hashes of passwords included, made while others go on judging.
 
-The file is a database of audit like any other, whatever kind it was made from: a backup of PostgreSQL is restored to
-PostgreSQL, or opened as it is. It is made while others go on judging.
+The file is a database of audit like any other: to go back to it, put it in the place of the other one.
 """
 
 import hashlib
-import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,9 +13,9 @@ from sqlalchemy import Connection, Engine, func, select, text
 from sqlmodel import SQLModel
 
 from audit.errors import BadFile
-from audit.new_files import new_file, room_beside
-from audit.store.copying import copy_tables, copy_to_file, filled
-from audit.store.engine import file_of, one_line, open_store
+from audit.new_files import new_file
+from audit.store.copying import copy_to_file
+from audit.store.engine import one_line, open_store
 
 _PIECE = 1 << 20
 _MOST = 10
@@ -57,37 +54,6 @@ def backup(engine: Engine, file: Path) -> BackedUp:
                 state.update(piece)
         size = part.stat().st_size
     return BackedUp(file, size, state.hexdigest(), rows)
-
-
-def restore(file: Path, where: str) -> dict[str, int]:
-    """Make the database of a backup, in a new or empty one, whole or not at all; returns its rows by table.
-
-    Raises BadFile for a file that is no backup or damaged, and for a database that is not empty.
-    """
-    if not file.is_file():
-        raise BadFile(f"{file}: there is no such file; name one that `audit backup` wrote")
-    target = file_of(where)
-    _refuse_damaged(file, file)
-    if target is not None and not target.exists():
-        with new_file(target, private=True, new=True) as part, _open_copy(file, part) as connection:
-            rows = row_counts(connection)
-            connection.execute(text("PRAGMA journal_mode=DELETE"))
-            return rows
-    with room_beside(target or file) as part, _open_copy(file, part) as connection, filled(where) as into:
-        copy_tables(connection, into)
-        return row_counts(connection)
-
-
-@contextmanager
-def _open_copy(file: Path, part: Path) -> Iterator[Connection]:
-    """A connection to a copy of a backup. Raises BadFile for what is none of audit's."""
-    shutil.copyfile(file, part)
-    copy = open_store(str(part))
-    try:
-        with copy.connect() as connection:
-            yield connection
-    finally:
-        copy.dispose()
 
 
 def row_counts(connection: Connection) -> dict[str, int]:

@@ -32,11 +32,11 @@ from audit.store.copying import read_rows, write_rows
 # A new table that refers to an annotator, or a new text in one that does, has its place here: a test refuses texts that
 # nobody thought about.
 
-SECRET_TABLES = ("login", "token", "job", "study_run")
-"""Tables that stay where they are: sessions, tokens and what protects them, and work that this machine has in hand. A
+SECRET_TABLES = ("invitation", "secret", "job", "study_run")
+"""Tables that stay where they are: invitations, what signs logins and tokens, and work that this machine has in hand. A
 name with `_` behind it counts too."""
-SECRET_COLUMNS = {"annotator": ("password",)}
-"""Columns that stay where they are; they are null where an export is imported."""
+SECRET_COLUMNS = {"annotator": ("password", "session_number", "token_number", "seen_at", "completion_code")}
+"""Columns that stay where they are; they have their defaults where an export is imported."""
 NAMES = {"annotator": ("name",)}
 """Columns with names of people."""
 FREE_TEXT = {

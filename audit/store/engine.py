@@ -62,8 +62,8 @@ def damaged(name: object, reason: object) -> str:
     """The sentence of a damaged database.
 
     >>> damaged("a.db", "file is not a database")
-    'the database a.db is damaged (file is not a database); look with `audit doctor` and bring a backup back with `audit restore`'
-    """  # noqa: E501
+    'the database a.db is damaged (file is not a database); look with `audit doctor` and put a backup in its place'
+    """
     return message("database.damaged", name=name, reason=one_line(reason))
 
 
@@ -73,8 +73,8 @@ def unreadable(name: object, problem: BaseException) -> str:
     if "malformed" in reason:
         return damaged(name, reason)
     return (
-        f"{name} is not a database of audit: {reason}; if it was one, look with `audit doctor` and bring a backup "
-        "back with `audit restore`"
+        f"{name} is not a database of audit: {reason}; if it was one, look with `audit doctor` and put a "
+        "backup in its place"
     )
 
 

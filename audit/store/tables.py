@@ -156,10 +156,10 @@ class StudyRun(SQLModel, table=True):
 
 __all__ = ["Cause", "Job", "Known", "Log", "Plan", "Setting", "StudyRun", "now"]
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 11
 """The version of these tables, counted up with each change of them.
 
-A database of version 8 or less was made by a development version and is refused. From 9 on, a change of the tables
+A database of version 9 or less was made by a development version and is refused. From 10 on, a change of the tables
 comes with the statements that bring a database of the version before to it.
 """
 
@@ -356,25 +356,10 @@ class Audit(SQLModel, table=True):
     """What people are asked about a sample beyond what settles it, to measure errors that answers alone cannot show."""
 
     sample_id: int = Field(primary_key=True, foreign_key="sample.id")
-    groups: int = 0
-    """Of each cell and outcome, how many groups are asked about themselves: does the relation hold here?"""
     follow_ups: float = 0.0
     """The beginning of each cell's draw, as a share, whose follow-ups are asked about although answers are carried."""
     answers: float = 0.0
     """The beginning of each cell's draw, as a share, whose agreed answers an adjudicator checks."""
-
-
-class AuditDraw(SQLModel, table=True):
-    """A group of a cell that is asked about itself, by its rank among the satisfied or the violated ones."""
-
-    __tablename__ = "audit_draw"
-    __table_args__ = (Index("ix_audit_draw_group", "group_id"),)
-    sample_id: int = Field(primary_key=True, foreign_key="sample.id")
-    relation_id: int = Field(primary_key=True, foreign_key="relation.id")
-    system_id: int = Field(primary_key=True, foreign_key="system.id")
-    outcome: int = Field(sa_column=Column(SmallInteger, primary_key=True, autoincrement=False))
-    rank: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
-    group_id: int = Field(sa_column=Column(BigInteger, nullable=False))
 
 
 class ValidityStudy(SQLModel, table=True):
@@ -385,8 +370,10 @@ class ValidityStudy(SQLModel, table=True):
     seed: int
     annotators: int = 3
     """How many people rate each text."""
+    asks: str = "texts"
+    """`texts` (to rate them), `groups` (whether the relation holds in them), or `both`."""
     first: bool = False
-    """Whether these questions come before all others; else after them."""
+    """Whether these questions come before all others; else ratings come after them."""
     drawn_at: datetime = moment()
     ended_at: datetime | None = moment(nullable=True)
     """Since when nobody is asked any more; null: people are."""
@@ -450,6 +437,14 @@ class Annotator(SQLModel, table=True):
     languages: str = ""
     """Language codes joined by commas; empty: all."""
     disabled: bool = False
+    session_number: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """In every login of the account: counted up, it ends them all."""
+    token_number: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """In every API token of the account, likewise."""
+    seen_at: datetime | None = moment(nullable=True)
+    """The last use of the app, to the minute; null: never."""
+    completion_code: str | None = None
+    """The code of the invitation that the account came by."""
     created_at: datetime = moment()
 
 
@@ -461,52 +456,29 @@ class Assignment(SQLModel, table=True):
     study_id: int = Field(primary_key=True, foreign_key="study.id")
 
 
-class Login(SQLModel, table=True):
-    """A browser in which somebody has logged in, until it expires or is ended. Not a part of the history."""
+class Invitation(SQLModel, table=True):
+    """A link that makes accounts, until it is used up, taken back or has expired. Not a part of the history."""
 
-    __table_args__ = (Index("ix_login_annotator", "annotator_id"),)
-    key: bytes = Field(sa_column=Column(LargeBinary(32), primary_key=True))
-    """SHA-256 of the token in the browser's cookie: whoever reads the database cannot log in with it."""
-    annotator_id: int = Field(foreign_key="annotator.id")
-    created_at: datetime = moment()
-    seen_at: datetime = moment()
-    """The last use, to the minute."""
-    expires_at: datetime = moment()
-    """Each use puts it off, up to a hard limit after `created_at`."""
-    ended_at: datetime | None = moment(nullable=True)
-    """When it was logged out, or its account disabled or given another password."""
-
-
-class Token(SQLModel, table=True):
-    """A secret whose bearer may do one thing, until it expires, is used up or is ended. Not a part of the history."""
-
-    __table_args__ = (Index("ix_token_annotator", "annotator_id"),)
-    key: bytes = Field(sa_column=Column(LargeBinary(32), primary_key=True))
-    """SHA-256 of the secret: whoever reads the database cannot use it."""
-    purpose: str
-    """What it lets its bearer do: `api`, ask the API as an account; `invitation`, make an account; `first account`,
-    make the manager of a database that has no account."""
+    id: int | None = Field(default=None, primary_key=True)
     annotator_id: int | None = Field(default=None, foreign_key="annotator.id")
-    """Whose it is: who uses the API with it, or who made the invitation; null: whoever has the database itself."""
-    name: str = ""
-    """What it is for, in its maker's words."""
-    role: str | None = None
-    """`api`: the most that it may do, whatever the account may; `invitation`: the role of the account that it makes."""
-    languages: str | None = None
-    """`invitation`: languages of the account, as in `annotator`."""
+    """Who made it; null: whoever has the database itself."""
+    role: str
+    languages: str = ""
+    """Languages of the accounts that it makes, as in `annotator`."""
     studies: str | None = None
-    """`invitation`: ids of the studies that the account works on, joined by commas; none: all."""
+    """Ids of the studies that they work on, joined by commas; null: all."""
     code: str | None = None
-    """`invitation`: the completion code of a recruitment platform."""
-    uses_left: int | None = None
-    """How often it can still be used; null: any number of times."""
+    """The completion code of a recruitment platform."""
+    uses_left: int
     created_at: datetime = moment()
-    seen_at: datetime | None = moment(nullable=True)
-    """The last use, to the minute; null: never."""
-    expires_at: datetime | None = moment(nullable=True)
-    """Null: never."""
-    ended_at: datetime | None = moment(nullable=True)
-    """When it was taken back, or its account disabled."""
+    expires_at: datetime = moment()
+
+
+class Secret(SQLModel, table=True):
+    """One row: what signs the logins, links and API tokens of this database (`audit.annotation.sign_in`)."""
+
+    id: int = Field(primary_key=True)
+    key: str
 
 
 class Judgement(SQLModel, table=True):

@@ -11,18 +11,17 @@ from datetime import datetime
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import Connection, Engine, and_, func, select
+from sqlalchemy import Connection, and_, func, select
 
-from audit.annotation.accounts import GOLD, note
+from audit.annotation.accounts import GOLD
 from audit.annotation.answers import SCALES
 from audit.annotation.settings import settings_of
-from audit.errors import AuditError, UnknownName
+from audit.errors import AuditError
 from audit.messages import message
 from audit.sampling.audits import audits_of
 from audit.sampling.designs import INFORMATIVE
 from audit.sampling.draw import Size
 from audit.store import table_of, tables
-from audit.store.copying import in_utc
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ def _sample(connection: Connection, sample: Mapping[str, Any], planned: Mapping[
     yield from _differs("sample.domain", planned, "domain", sample["domain"])
     yield from _size(connection, sample, planned)
     audits = audits_of(connection, sample["id"])
-    for name in ("groups", "follow_ups", "answers"):
+    for name in ("follow_ups", "answers"):
         yield from _differs(f"sample.audit_{name}", planned, f"audit_{name}", getattr(audits, name))
 
 
@@ -167,14 +166,7 @@ def judgements_of(connection: Connection, study_id: int, until: datetime | None 
     return int(connection.execute(query).scalar() or 0)
 
 
-# The primary comparison of a study: two systems, named before the first answer, that a report tests by itself.
-#
-# Each naming is a line of the log, with its time, by the ids of study, systems and relation: nothing is changed in
-# place.
-# The last one before the first answer counts; what is named afterwards is told in the report, and changes no test.
-
-ACTION = "primary"
-"""Of the log. Its detail has the ids `study`, `system`, `other`, and `relation`, null for all relations together."""
+# The primary comparison of a study: two systems that its plan names, which a report tests by itself.
 
 
 @dataclass(frozen=True)
@@ -189,93 +181,12 @@ class Primary:
         if self.system == self.other:
             raise AuditError(message("primary.same_system", system=self.system))
 
-    def __str__(self) -> str:
-        """
-        >>> str(Primary("a", "b")), str(Primary("a", "b", "MR1.1"))
-        ('a over b', 'a over b under MR1.1')
-        """
-        return f"{self.system} over {self.other}" + (f" under {self.relation}" if self.relation else "")
-
-
-@dataclass(frozen=True)
-class Naming:
-    """A line of the log: ids of what is compared, when it was named, and how many answers there were by then."""
-
-    system: int
-    other: int
-    relation: int | None
-    at: datetime
-    answers: int
-
-    @property
-    def ids(self) -> tuple[int, int, int | None]:
-        """The ids of what is compared."""
-        return self.system, self.other, self.relation
-
-
-def resolve(engine: Engine, primary: Primary, study: int) -> tuple[int, int, int | None]:
-    """The ids of systems and relation in this study. Changes nothing.
-
-    Raises UnknownName where it has no system or relation of that name, AuditError where it has several versions of it.
-    """
-    with engine.connect() as connection:
-        systems, relations = (_ids_by_name(connection, study, model) for model in (tables.System, tables.Relation))
-
-    def only(kind: str, name: str, by_name: Mapping[str, Sequence[int]]) -> int:
-        if name not in by_name:
-            raise UnknownName(kind, name, sorted(by_name))
-        if len(by_name[name]) > 1:
-            raise AuditError(message("primary.several_versions", study=study, kind=kind, name=name))
-        return by_name[name][0]
-
-    system, other = (only("system", name, systems) for name in (primary.system, primary.other))
-    return system, other, only("relation", primary.relation, relations) if primary.relation else None
-
-
-def name_primary(engine: Engine, study: int, ids: tuple[int, int, int | None], by: int | None = None) -> Naming:
-    """Note the comparison of these ids (`resolve`) as the study's primary one; the same again notes nothing.
-
-    `by` is the account of a manager, None: whoever has the database itself. Returns the last naming.
-    """
-    with engine.begin() as connection:
-        before = namings(connection, [study]).get(study, [])
-        if not before or before[-1].ids != ids:
-            system, other, relation = ids
-            note(connection, by, ACTION, study=study, system=system, other=other, relation=relation)
-        return namings(connection, [study])[study][-1]
-
-
-def namings(connection: Connection, studies: Sequence[int]) -> dict[int, list[Naming]]:
-    """Every naming of these studies, the first one first; studies without one are not there."""
-    log = table_of(tables.Log)
-    result: dict[int, list[Naming]] = {}
-    for detail, at in connection.execute(
-        select(log.c.detail, log.c.at).where(log.c.action == ACTION).order_by(log.c.id)
-    ):
-        if detail.get("study") in studies:
-            study, moment = int(detail["study"]), in_utc(at)
-            answers = judgements_of(connection, study, moment)
-            naming = Naming(int(detail["system"]), int(detail["other"]), detail.get("relation"), moment, answers)
-            result.setdefault(study, []).append(naming)
-    return result
-
-
-def valid_naming(history: Sequence[Naming]) -> Naming | None:
-    """The naming that a report tests by itself: the last one before the first answer; None where there is none.
-
-    >>> at = datetime(2026, 3, 2)
-    >>> before, after = Naming(1, 2, None, at, 0), Naming(1, 3, None, at, 7)
-    >>> valid_naming([before, after]) is before, valid_naming([after])
-    (True, None)
-    """
-    return next((naming for naming in reversed(history) if not naming.answers), None)
-
 
 def primary_named(systems: Sequence[str] | None, relation: str | None) -> Primary | None:
     """The comparison of two named systems; None where none is named. Raises AuditError for another number of them.
 
-    >>> str(primary_named(["a", "b"], None)), primary_named(None, None)
-    ('a over b', None)
+    >>> primary_named(["a", "b"], None), primary_named(None, None)
+    (Primary(system='a', other='b', relation=None), None)
     """
     if systems is None:
         if relation is not None:
@@ -284,24 +195,3 @@ def primary_named(systems: Sequence[str] | None, relation: str | None) -> Primar
     if len(systems) != 2:
         raise AuditError(message("primary.two_systems", count=len(systems), systems=systems))
     return Primary(systems[0], systems[1], relation)
-
-
-def _ids_by_name(connection: Connection, study: int, model: Any) -> dict[str, list[int]]:
-    """Ids by name of the systems, or relations, that a study has verdicts of."""
-    table, group, verdict = table_of(model), table_of(tables.Group), table_of(tables.Verdict)
-    progress = table_of(tables.Progress)
-    column = "system_id" if model is tables.System else "relation_id"
-    ids = set(connection.execute(select(progress.c[column]).where(progress.c.study_id == study).distinct()).scalars())
-    if not ids:  # an imported run has no chunks
-        id_column = verdict.c.system_id if model is tables.System else group.c.relation_id
-        query = (
-            select(id_column)
-            .join_from(group, verdict, verdict.c.group_id == group.c.id)
-            .where(group.c.study_id == study)
-        )
-        ids = set(connection.execute(query.distinct()).scalars())
-    names: dict[str, list[int]] = {}
-    for id, name in connection.execute(select(table.c.id, table.c.name).order_by(table.c.id)):
-        if id in ids:
-            names.setdefault(name, []).append(id)
-    return names

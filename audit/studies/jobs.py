@@ -36,12 +36,11 @@ from audit.judging.labels import GoldAnswers, answer_with_gold
 from audit.judging.samples import draw
 from audit.messages import from_stored, message, stored
 from audit.runner.executors import Executor
-from audit.runner.run import Ran, Watcher, run
+from audit.runner.run import RunResult, Watcher, run
 from audit.runner.underway import another_python, began, its_environment
 from audit.sampling.draw import Drawn, SampleRequest
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
-from audit.studies.deviations import name_primary, primary_named, resolve
 from audit.studies.plan import SETTINGS, Plan, corpus_planned, need_registered, read_plan, relations_planned
 from audit.studies.uploads import uploaded_here
 from audit.studies.versions import latest
@@ -250,9 +249,6 @@ class Worker(Watcher):
     def begin(self, sources: int) -> None:
         self._now["total"] = sources
 
-    def begin_again(self, inputs: int) -> None:
-        self._now |= {"done": 0, "total": inputs}
-
     def finished(self, sources: int) -> None:
         self._now["done"] += sources
 
@@ -388,7 +384,7 @@ class CarriedOut:
     """The results of carrying out a plan."""
 
     plan: str
-    ran: Ran
+    ran: RunResult
     drawn: Drawn
     gold: GoldAnswers | None
     waiting: int
@@ -450,8 +446,6 @@ def carry_out(
         repeats=plan.repeats(),
     )
     begin("sample")
-    primary = primary_named(plan.report["primary"], plan.report["primary_relation"])
-    compared = resolve(engine, primary, ran.study.id) if primary else None
     judging = plan.judging
     request = SampleRequest(
         plan.size(),
@@ -463,8 +457,6 @@ def carry_out(
         judging["quorum"],
     )
     drawn = draw(engine, ran.study.id, request, by=by)
-    if compared is not None:
-        name_primary(engine, ran.study.id, compared, by)
     gold = None
     if plan.judging["gold"]:
         begin("gold")

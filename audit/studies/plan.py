@@ -154,7 +154,6 @@ class SampleTable(UserModel):
     design: Annotated[str, _one_of(DESIGNS)] = "shared"
     domain: Annotated[str, _one_of(DOMAINS)] | None = None
     seed: Whole | None = None
-    audit_groups: Annotated[int, Field(ge=0, le=LARGEST_NUMBER)] = 0
     audit_follow_ups: Share = AUDITED_FOLLOW_UPS
     audit_answers: Share = 0.0
 
@@ -239,7 +238,7 @@ class Plan:
 
     def audits(self) -> Audits:
         """The audits: what people are asked beyond what settles the groups."""
-        return Audits(*(self.sample[f"audit_{name}"] for name in ("groups", "follow_ups", "answers")))
+        return Audits(self.sample["audit_follow_ups"], self.sample["audit_answers"])
 
 
 Note = Callable[[str, str], None]
@@ -458,13 +457,12 @@ def _sample(sample: dict[str, Any], seed: int, note: Note) -> None:
     if sample["seed"] is None:
         sample["seed"] = seed
     if sample["design"] == INFORMATIVE:
-        for name in ("audit_groups", "audit_answers"):
-            if sample[name]:
-                note(
-                    f"sample.{name}",
-                    "corrects the rates of cells, and the design informative only compares systems; leave it "
-                    'out, or take design = "shared"',
-                )
+        if sample["audit_answers"]:
+            note(
+                "sample.audit_answers",
+                "corrects the rates of cells, and the design informative only compares systems; leave it "
+                'out, or take design = "shared"',
+            )
         sample["audit_follow_ups"] = 0.0  # nothing is estimated that a carry error could be in
 
 

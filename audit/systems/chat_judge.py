@@ -10,18 +10,15 @@ Four lines are enough (docs/reference/judges.md has the others)::
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from pydantic import Field
 
 from audit.errors import AuditError, BadOutput
-from audit.files import read_text, toml_of
 from audit.systems.asking import Asking, asking_of
 from audit.systems.chat_answers import choice_in
-from audit.systems.chat_client import ChatClient, Endpoint, Form, NoAnswer
+from audit.systems.chat_client import ChatClient, Endpoint, Message, NoAnswer, schema_of
 from audit.systems.judge import LONGEST, PROMPT, UNSURE, Answered, Asked
-from audit.systems.service import Clients
-from audit.user_models import read_as
+from audit.systems.remote_file import read_system_file
 
 _HELP = "see docs/reference/judges.md"
 SYSTEM = (
@@ -31,7 +28,7 @@ SYSTEM = (
 """What a judge is told first, where its file does not say."""
 
 
-class JudgeDescription(Endpoint):
+class JudgeFile(Endpoint):
     """The content of a file: the endpoint, and what the judge is told before each question."""
 
     system: str = Field(SYSTEM, description="it is what the judge is told before each question")
@@ -40,9 +37,8 @@ class JudgeDescription(Endpoint):
 
     @property
     def settings(self) -> dict[str, object]:
-        """What may change an answer, for the database: neither secrets nor the pace."""
         prompt = {"system": self.system, "user": PROMPT, "guideline": self.guideline}
-        return {**super().settings, "headers": self.headers, "prompt": prompt}
+        return {**super().settings, "prompt": prompt}
 
 
 class ChatJudge:
@@ -50,47 +46,36 @@ class ChatJudge:
     with it."""
 
     def __init__(self, path: str):
-        if not path or path.startswith("//"):
-            raise AuditError(
-                f"'chat:{path}' does not name a judge; write chat:FILE.toml, where the file has the address and the "
-                f"model ({_HELP})"
-            )
-        self.description = description = read_as(JudgeDescription, toml_of(path, read_text(path), _HELP), path, _HELP)
-        self.name, self.version = description.name, description.version
-        self.settings: Mapping[str, object] = description.settings
-        self.concurrency = description.concurrency
-        self.client = ChatClient(path, description)
-        self._clients: Clients | None = None
+        self.file = file = read_system_file(JudgeFile, path, "chat", _HELP)
+        self.name, self.version = file.name, file.version
+        self.settings: Mapping[str, object] = file.settings
+        self.concurrency = file.concurrency
+        self.client = ChatClient(path, file)
         self._asking: Asking | None = None
 
     def needs(self) -> str | None:
-        """None where it can be asked; else what is missing: the HTTP client, or a variable of the environment."""
-        return self.client.needs()
+        """Return what is missing, the HTTP client or a variable of the environment; None where it can be asked."""
+        return self.client.service.needs()
 
     async def answer(self, asked: Asked) -> Answered:
-        """One conversation; again where there was no answer, as far as the file allows."""
-        if self._clients is None or self._asking is None:
-            self._clients = self.client.clients()
-            self._asking = asking_of(self.description)
+        """Return what came of one conversation; again where there was no answer, as far as the file allows."""
+        self._asking = self._asking or asking_of(self.file)
         words = (*asked.labels, UNSURE)
-        call = partial(self.client.ask, self._clients, self._messages(asked), Form.of(label=words))
+        schema = schema_of("label", {"type": "string", "enum": list(words)})
         try:
-            reply = await self._asking.ask(call)
+            reply = await self._asking.ask(partial(self.client.ask, self._messages(asked), schema))
             label = choice_in(reply.text, dict(zip(words, words, strict=True)))
             return Answered(label, text=reply.reasoning[:LONGEST] or None)
         except NoAnswer as problem:
             return Answered(error=str(problem), text=problem.raw[:LONGEST])
-        except BadOutput as problem:
-            return Answered(error=str(problem), text="")
         except AuditError as problem:
-            return Answered(error=str(problem))
+            return Answered(error=str(problem), text="" if isinstance(problem, BadOutput) else None)
 
     async def close_async(self) -> None:
         """End the connections; the next question opens others."""
-        clients, self._clients, self._asking = self._clients, None, None
-        if clients is not None:
-            await clients.aclose()
+        self._asking = None
+        await self.client.service.close()
 
-    def _messages(self, asked: Asked) -> list[dict[str, Any]]:
-        system = [{"role": "system", "content": self.description.system}] if self.description.system.strip() else []
-        return [*system, {"role": "user", "content": asked.prompt(self.description.guideline)}]
+    def _messages(self, asked: Asked) -> list[Message]:
+        system = [{"role": "system", "content": self.file.system}] if self.file.system.strip() else []
+        return [*system, {"role": "user", "content": asked.prompt(self.file.guideline)}]

@@ -8,27 +8,35 @@ It reads a line of JSON for each input and writes a line of JSON for each output
 
 import json
 import os
+import select
 import shlex
 import shutil
+import signal
+import subprocess
+import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from time import monotonic
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, Strict, model_validator
+from pydantic import Field, Strict, model_validator
 
-from audit.errors import AuditError, BadOutput
-from audit.files import parse_json, read_text, toml_of
+from audit.errors import AuditError, BadOutput, first_line
+from audit.files import parse_json
 from audit.keys import fingerprint
-from audit.systems.command_process import Ended, Program
 from audit.systems.foreign import shortened
-from audit.systems.remote_file import Labels, Names, Text, kind, labels_of, spelled
+from audit.systems.remote_file import HELP, SystemFile, Text, check_labels, kind, read_system_file
 from audit.tasks import Input, Output, get_task, spellings
 from audit.tasks.question_answering import UNANSWERABLE
-from audit.user_models import Allowed, Mistake, UserModel, read_as, sure
+from audit.user_models import Allowed, sure
 
-_HELP = "see docs/reference/systems.md"
-_STARTS = 10
-"""Times that a program may end one after the other without any answer; then it is asked no more in this call."""
+LONGEST = 16 * 1024 * 1024
+"""Bytes of an answer."""
+_ENDING = 1.0
+"""Seconds that a program has to end by itself when nothing more comes."""
+_PARTS = ("label", "score", "text", "error")
 Words = Annotated[
     tuple[str, ...],
     Strict(False),
@@ -36,120 +44,191 @@ Words = Annotated[
 ]
 
 
-class CommandFile(UserModel):
+class CommandFile(SystemFile):
     """The content of a file."""
 
-    name: Annotated[Text, BeforeValidator(spelled)] = Field(description="it is what reports call the system")
-    version: Annotated[Text, BeforeValidator(spelled)] = Field(
-        description="nobody can see from here when a program changes: change it when it does"
-    )
     command: Words = Field(description="it is the program and its arguments; no shell reads them")
     task: Text = "sentiment"
-    languages: Names | None = None
-    deterministic: bool | None = None
-    """Whether it always answers the same; None: nobody knows."""
-    labels: Labels = Field({}, repr=False)
-    """The program's own words for labels -> ours."""
     timeout: float = Field(default=60.0, ge=0.01, le=86_400)
     """Seconds without an answer after which it is ended."""
 
     @model_validator(mode="after")
     def _check_labels(self) -> "CommandFile":
-        allowed = sure(lambda: labels_of([self.task]), "task")
-        if unknown := next((label for label in self.labels.values() if allowed and label not in allowed), None):
-            raise Mistake(f"{unknown!r} is no label of {self.task}; allowed are {', '.join(allowed)}", "labels")
+        sure(lambda: get_task(self.task), "task")
+        check_labels(self.labels, [self.task])
         return self
+
+
+class Ended(Exception):
+    """A program ended, said nothing for too long, or something that is no answer: it is gone. `said` is what it wrote
+    in place of an answer, where that is the reason."""
+
+    def __init__(self, reason: str, said: str | None = None):
+        super().__init__(reason)
+        self.said = said
+
+
+class Program:
+    """A running program, asked a line at a time; nothing here is a thread.
+
+    It ends with this object; when this process is killed, it finds its input closed. What it says on stderr goes to a
+    file, so that it never waits for us to read that. Creating it starts it; raises AuditError where it cannot be
+    started.
+    """
+
+    def __init__(self, command: Sequence[str]):
+        self.owner = os.getpid()
+        """The process that started it: one that is forked from that must not speak with it."""
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with this object
+        try:
+            self.process = subprocess.Popen(
+                list(command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                bufsize=0,
+                start_new_session=True,  # what it starts itself is ended with it
+            )
+        except (OSError, ValueError, subprocess.SubprocessError) as problem:
+            raise AuditError(f"the program {command[0]!r} cannot be started ({first_line(problem)})") from problem
+        self._in, self._out = (pipe.fileno() for pipe in (self.process.stdin, self.process.stdout) if pipe)
+        os.set_blocking(self._in, False)
+        self._read = bytearray()
+        self.end = weakref.finalize(self, _end, self.process, self.owner)
+
+    def ask(self, line: bytes, seconds: float) -> bytes:
+        """Return the line that it answers a line with. Raises Ended, and has ended the program then."""
+        unsent, deadline = memoryview(line + b"\n"), monotonic() + seconds
+        if self._read or select.select([self._out], [], [], 0)[0]:
+            self._receive()
+            raise self.ended("it wrote more lines than it was asked for", bytes(self._read))
+        while (end := self._read.find(b"\n")) < 0:
+            left = deadline - monotonic()
+            readable, writable, _ = select.select([self._out], [self._in] if unsent else [], [], max(0.0, left))
+            if left <= 0 and not readable:
+                raise self.ended(f"no answer within {seconds:g} s; does it flush its output after each line?")
+            if writable:
+                unsent = unsent[self._write(unsent) :]
+            if readable:
+                self._receive()
+            if len(self._read) > LONGEST:
+                raise self.ended(f"it wrote a line of more than {LONGEST:,} bytes")
+        answer = bytes(self._read[:end]).rstrip(b"\r")
+        del self._read[: end + 1]
+        return answer
+
+    def ended(self, reason: str, said: bytes | None = None) -> Ended:
+        """End it; return the exception that says why, with the last lines that it wrote on stderr."""
+        self.end()
+        self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - (1 << 14)))
+        words = shortened(" | ".join(self._errors.read().decode("utf-8", "replace").strip().splitlines()[-3:]))
+        wrote = None if said is None else said.decode("utf-8", "replace")
+        reason = f"{reason}: {shortened(wrote)}" if wrote else reason
+        return Ended(f"{reason}; on stderr: {words}" if words else reason, wrote)
+
+    def _write(self, unsent: memoryview) -> int:
+        """Write as many bytes as the program takes; all where it reads no more, since its end will say why."""
+        try:
+            return os.write(self._in, unsent)
+        except BlockingIOError:
+            return 0
+        except OSError:
+            return len(unsent)
+
+    def _receive(self) -> None:
+        piece = os.read(self._out, 1 << 16)
+        self._read += piece
+        if not piece:
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(_ENDING)
+            raise self.ended(f"it {_status(self.process.poll())} without an answer")
+
+
+def _status(status: int | None) -> str:
+    if status is None:
+        return "closed its output"
+    return f"ended with status {status}" if status >= 0 else f"was ended by signal {-status}"
+
+
+def _end(process: "subprocess.Popen[bytes]", owner: int) -> None:
+    """End a program and what it started: kindly, then not."""
+    if os.getpid() != owner:  # a process that was forked from its owner
+        return
+    for pipe in filter(None, (process.stdin, process.stdout)):
+        with suppress(OSError):
+            pipe.close()
+    for number in (signal.SIGTERM, signal.SIGKILL):  # its group may outlive it
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_ENDING)
 
 
 class Command:
     """A program as a `System`. It is started when it is first asked, in each process, and kept.
 
-    Where it ends, says nothing in time or writes what is no JSON, it is started again; inputs that had no answer are
-    asked one by one, so that the one that ends it is a stored error, with what the program said on stderr.
+    Where it ends, says nothing in time or writes what is no JSON, the input that it was asked is a stored error, with
+    what the program said on stderr, and it is started again for the next one.
     """
 
     def __init__(self, argument: str):
         self._argument = argument
-        self._file = said = _described(argument)
-        self.name, self.version, self.tasks = said.name, said.version, (said.task,)
-        self.languages: tuple[str, ...] = said.languages or ("*",)
-        self.settings: Mapping[str, object] = {"command": list(said.command), "task": said.task, "labels": said.labels}
-        self.summary = f"the program {shlex.join(said.command)}"
-        self.deterministic = said.deterministic
-        self._spelling = spellings([said.task])
-        self._program: Program | None = None
+        self._file = file = _described(argument)
+        self.name, self.version, self.tasks = file.name, file.version, (file.task,)
+        self.languages: tuple[str, ...] = file.languages or ("*",)
+        self.settings: Mapping[str, object] = {"command": list(file.command), "task": file.task, "labels": file.labels}
+        self.summary = f"the program {shlex.join(file.command)}"
+        self.deterministic = file.deterministic
+        self._spelling = spellings([file.task])
+        self.program: Program | None = None
 
     def __reduce__(self) -> tuple[type["Command"], tuple[str]]:
         return Command, (self._argument,)  # each process starts its own
 
     def needs(self) -> str | None:
-        """None when the program is there."""
+        """Return None when the program is there."""
         program = self._file.command[0]
         if shutil.which(program):
             return None
         return f"there is no program {program!r} here; install it, or name it with its folder"
 
     def prepare(self) -> None:
-        """Nothing: the program is started when it is first asked. Raises AuditError where there is none."""
+        """Raise AuditError where there is no program; it is started when it is first asked."""
         if needs := self.needs():
             raise AuditError(f"system {self.name} cannot run here; {needs}")
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        """One output per input. Raises AuditError where the program cannot be started."""
-        outputs: list[Output] = []
-        ended, alone = 0, False
-        while len(outputs) < len(inputs):
-            rest = inputs[len(outputs) :]
-            asked = rest[:1] if alone else rest
-            try:
-                outputs += self._answered(asked)
-                ended, alone = 0, False
-            except Ended as problem:
-                outputs += [self._output(line) for line in problem.answers]
-                ended = 0 if problem.answers else ended + 1
-                reason = f"{self._file.command[0]}: {problem}"
-                if len(asked) == 1 or problem.said is not None:
-                    raw = None if problem.said is None else problem.said.decode("utf-8", "replace")
-                    outputs.append(Output(error=reason, text=raw))
-                if ended >= _STARTS:
-                    outputs += [Output(error=f"{reason} ({ended} times in a row)")] * (len(inputs) - len(outputs))
-                alone = True  # whose fault it was is known when each is asked alone
-        return outputs
+        """Return one output per input. Raises AuditError where the program cannot be started."""
+        return [self._output(item) for item in inputs]
 
-    def _answered(self, inputs: Sequence[Input]) -> list[Output]:
-        if self._program is None or self._program.owner != os.getpid():
-            self._program = Program(self._file.command)
-        program = self._program
+    def _output(self, item: Input) -> Output:
         try:
-            lines = program.ask([self._line(item) for item in inputs], self._file.timeout)
-            for place, line in enumerate(lines):
-                try:
-                    parse_json(line)
-                except ValueError:  # whichever line it stands for, those behind it may stand for others
-                    words = shortened(line.decode("utf-8", "replace"))
-                    raise program.refuse(f"it wrote a line that is no JSON: {words}", lines[:place], line) from None
-        except Ended:
-            self._program = None
-            raise
-        return [self._output(line) for line in lines]
+            return self._answer(item)
+        except Ended as problem:
+            self.program = None
+            return Output(error=f"{self._file.command[0]}: {problem}", text=problem.said)
 
-    def _line(self, item: Input) -> bytes:
+    def _answer(self, item: Input) -> Output:
+        if self.program is None or self.program.owner != os.getpid():
+            self.program = Program(self._file.command)
         sent = {"texts": item.texts, "languages": item.languages, "task": self._file.task}
-        return json.dumps(sent, ensure_ascii=False).encode("utf-8", "replace")
-
-    def _output(self, line: bytes) -> Output:
-        """The output in a line of JSON; an error, with the line, where there is none."""
+        asked = json.dumps(sent, ensure_ascii=False).encode("utf-8", "replace")
+        line = self.program.ask(asked, self._file.timeout)
         try:
-            return get_task(self._file.task).checked(self._read(parse_json(line)))
-        except (BadOutput, ValueError) as problem:
+            answer = parse_json(line)
+        except ValueError:  # whatever it stands for, the lines behind it may stand for other inputs
+            raise self.program.ended("it wrote a line that is no JSON", line) from None
+        try:
+            return get_task(self._file.task).checked(self._read(answer))
+        except BadOutput as problem:
             return Output(error=f"{self._file.command[0]}: {problem}", text=line.decode("utf-8", "replace"))
 
     def _read(self, answer: Any) -> Output:
         if not isinstance(answer, dict):
-            raise BadOutput(f"an answer must be an object with label, score, text or error; this is {kind(answer)}")
-        if other := answer.keys() - {"label", "score", "text", "error"}:
-            raise BadOutput(f"an answer has {min(other)!r}; allowed are label, score, text, error")
-        label, score, text, error = (answer.get(name) for name in ("label", "score", "text", "error"))
+            raise BadOutput(f"an answer must be an object with {', '.join(_PARTS)}; this is {kind(answer)}")
+        if other := answer.keys() - set(_PARTS):
+            raise BadOutput(f"an answer has {min(other)!r}; allowed are {', '.join(_PARTS)}")
+        label, score, text, error = (answer.get(name) for name in _PARTS)
         if error is not None:
             raise BadOutput(shortened(str(error)))
         if isinstance(score, bool) or not isinstance(score, int | float | None):
@@ -159,24 +238,21 @@ class Command:
                 raise BadOutput(f"a {name} must be a text, this is {kind(value)}")
         if text is None and "text" in answer and self._file.task == "question-answering":
             text = UNANSWERABLE
-        return Output(None if label is None else self._label(label), None if score is None else float(score), text)
-
-    def _label(self, written: str) -> str:
-        if written in self._file.labels:
-            return self._file.labels[written]
-        return self._spelling.get(written.strip().casefold(), written)
+        if label is not None:
+            label = self._file.labels.get(label) or self._spelling.get(label.strip().casefold(), label)
+        return Output(label, None if score is None else float(score), text)
 
 
 def _described(argument: str) -> CommandFile:
-    """What `command:ARGUMENT` means. Raises AuditError and BadFile."""
+    """Return what `command:ARGUMENT` means. Raises AuditError and BadFile."""
     if argument.endswith(".toml") and " " not in argument.strip():
-        return read_as(CommandFile, toml_of(argument, read_text(argument), _HELP), argument, _HELP)
+        return read_system_file(CommandFile, argument, "command")
     try:
         words = shlex.split(argument)
     except ValueError as problem:
         raise AuditError(f"'command:{argument}' cannot be read ({problem})") from None
     if not words:
-        raise AuditError(f"'command:' does not name a program; write command:FILE.toml or command:PROGRAM ({_HELP})")
+        raise AuditError(f"'command:' does not name a program; write command:FILE.toml or command:PROGRAM ({HELP})")
     # As of a module of the user's: changed code is another system.
     files = [Path(word) for word in (shutil.which(words[0]) or words[0], *words[1:]) if Path(word).is_file()]
     scripts = [file.read_bytes().decode("utf-8", "replace") for file in files if file.stat().st_size < 1 << 20]

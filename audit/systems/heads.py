@@ -1,17 +1,17 @@
 """What reads an output off a model of transformers: labels, a similarity, a span of a text, a summary.
 
-Each is one way to use a model; `audit.systems.pipelines` chooses by the task.
+Each is one way to use a model; `audit.systems.pipelines` chooses by the task. transformers 5 has pipelines for the
+first only, and none says which part of a text was read.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from audit.errors import BadFile, BadOutput
 from audit.systems.generation import NOT_FINITE, Generation
 from audit.systems.model_files import by_length, model_json
-from audit.systems.pipeline_file import Described
 from audit.tasks import Input, Output, get_task
 from audit.tasks.question_answering import UNANSWERABLE
 
@@ -21,82 +21,71 @@ _SUMMARY = 142
 
 @dataclass(frozen=True)
 class Loaded:
-    """A model that is loaded, with its tokenizer; `longest` is the most tokens of a text, or of a pair, it reads."""
+    """A model that is loaded, with its tokenizer; `about` is its `audit.systems.pipelines.Described`."""
 
     tokenizer: Any
     model: Any
-    longest: int
-
-
-class Tokens(dict[str, list[int]]):
-    """The tokens of an input, with the details of its output (`audit.tasks.Output`) where they fill the model."""
-
-    details: Mapping[str, Any] | None = None
+    about: Any
 
 
 class Head:
-    """A way to use a model. A subclass has `outputs` or what is read off one batch (`_batch`)."""
+    """A way to use a model: a subclass says what is read off one batch (`read_batch`)."""
 
     loader = "AutoModelForSequenceClassification"
     """The class of transformers that reads the weights."""
-    spare: tuple[str, ...] = ()
+    spare: tuple[str, ...] = ("\0",)
     """Beginnings of names of weights that may be missing, since nothing is read off them."""
 
-    def __init__(self, loaded: Loaded, about: Described):
-        self.loaded, self.about, self.said = loaded, about, about.said
+    def __init__(self, loaded: Loaded):
+        self.tokenizer, self.model, self.about = loaded.tokenizer, loaded.model, loaded.about
+        self.file = self.about.file
 
     @classmethod
-    def settings(cls, about: Described) -> dict[str, object]:
-        """What may change an output, beside what all have."""
+    def settings(cls, about: Any) -> dict[str, object]:
+        """Return what may change an output, beside what all have."""
         return {}
 
-    @classmethod
-    def check(cls, about: Described, loading: Mapping[str, Any]) -> None:
-        """Raise BadFile where weights are missing: they would be random numbers."""
-        absent = sorted(name for name in loading["missing_keys"] if not name.startswith(cls.spare or ("\0",)))
-        if absent:
-            raise BadFile(f"{about.spec}: weights are missing ({', '.join(absent[:3])}); train or download it again")
-
     def outputs(self, inputs: Sequence[Input]) -> list[Output]:
-        """One output per input, texts of about the same length together."""
-        read = [self._tokens(item) for item in inputs]
-        outputs = [tokens if isinstance(tokens, Output) else Output() for tokens in read]
-        fitting = [(place, tokens) for place, tokens in enumerate(read) if not isinstance(tokens, Output)]
-        for batch in by_length((len(tokens["input_ids"]) for _, tokens in fitting), self.said.batch):
-            some = [fitting[number] for number in batch]
-            made = self._batch([tokens for _, tokens in some])
-            for (place, tokens), output in zip(some, made, strict=True):
-                outputs[place] = replace(output, details=tokens.details)
+        """Return one output per input, texts of about the same length together."""
+        outputs = [self.tokens(self.texts(item)) for item in inputs]
+        fitting = [place for place, tokens in enumerate(outputs) if isinstance(tokens, dict)]
+        for batch in by_length((len(outputs[place]["input_ids"]) for place in fitting), self.file.batch):
+            places = [fitting[number] for number in batch]
+            details = [outputs[place].pop("details") for place in places]
+            made = self.read_batch([outputs[place] for place in places])
+            for place, output, part in zip(places, made, details, strict=True):
+                outputs[place] = replace(output, details=part)
         return outputs
 
-    def _batch(self, batch: Sequence[Any]) -> Iterator[Output]:
-        """The outputs for inputs that are read already."""
-        raise TypeError(f"{type(self).__name__} must define _batch")
+    def texts(self, item: Input) -> Sequence[str]:
+        """Return the texts of an input as the model is given them."""
+        return item.texts
 
-    def _tokens(self, item: Input) -> Tokens | Output:
-        """The tokens of an input: cut where it is too long, or an error then, as the file says."""
-        return self._fitted(item.texts)
+    def read_batch(self, batch: Sequence[Any]) -> list[Output]:
+        """Return the outputs for inputs that are read already."""
+        raise NotImplementedError
 
-    def _fitted(self, texts: Sequence[str]) -> Tokens | Output:
-        tokenizer, longest = self.loaded.tokenizer, self.loaded.longest
-        tokens = Tokens(tokenizer(*texts, verbose=False))
+    def tokens(self, texts: Sequence[str]) -> Any:
+        """Return the tokens of texts, with the `details` of their output (`audit.tasks.Output`) where they fill the
+        model: cut where they are too long, or an error in their place, as the file says."""
+        longest = self.about.longest
+        tokens = dict(self.tokenizer(*texts, verbose=False))
         number = len(tokens["input_ids"])
         if number > longest:
-            if self.said.too_long == "error":
+            if self.file.too_long == "error":
                 return Output(error=f"the text has {number:,} tokens, the model reads {longest:,}")
-            tokens = Tokens(tokenizer(*texts, truncation=True, max_length=longest))
-        if number >= longest:  # what just fits may be the beginning of a follow-up that is cut
-            tokens.details = {"read": tokens["input_ids"], "cut": number - longest}
-        return tokens
+            tokens = dict(self.tokenizer(*texts, truncation=True, max_length=longest))
+        full = number >= longest  # what just fits may be the beginning of a follow-up that is cut
+        return {**tokens, "details": {"read": tokens["input_ids"], "cut": number - longest} if full else None}
 
-    def _logits(self, batch: Sequence[Any]) -> Any:
-        """What the model says of a padded batch. Raises BadOutput where any of it is NaN or infinite: comparisons with
-        NaN are false, so that it would become a label or a score like any other."""
+    def logits(self, batch: Sequence[Any]) -> Any:
+        """Return what the model says of a padded batch. Raises BadOutput where any of it is NaN or infinite:
+        comparisons with NaN are false, so that it would become a label or a score like any other."""
         import torch
 
-        padded = self.loaded.tokenizer.pad(list(batch), return_tensors="pt").to(self.loaded.model.device)
+        padded = self.tokenizer.pad(list(batch), return_tensors="pt").to(self.model.device)
         with torch.inference_mode():
-            said = self.loaded.model(**padded)
+            said = self.model(**padded)
         if not all(part.isfinite().all() for part in said.values() if isinstance(part, torch.Tensor)):
             raise BadOutput(NOT_FINITE)
         return said
@@ -105,40 +94,39 @@ class Head:
 class Labels(Head):
     """A label with its probability, of one text or of a pair."""
 
-    def _batch(self, batch: Sequence[Any]) -> Iterator[Output]:
-        import torch
-
-        for row in torch.softmax(self._logits(batch).logits.float(), dim=-1).tolist():
-            best = max(range(len(row)), key=row.__getitem__)
-            yield Output(self.about.labels[best], min(1.0, row[best]))
+    def read_batch(self, batch: Sequence[Any]) -> list[Output]:
+        best = self.logits(batch).logits.float().softmax(-1).max(-1)
+        pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        return [Output(self.about.labels[place], min(1.0, value)) for place, value in pairs]
 
 
 class SeveralLabels(Head):
     """The set of labels that are more probable than not, each by itself, and the probability of that set."""
 
-    def _batch(self, batch: Sequence[Any]) -> Iterator[Output]:
-        import torch
-
+    def read_batch(self, batch: Sequence[Any]) -> list[Output]:
         task: Any = get_task(self.about.task)
-        for row in torch.sigmoid(self._logits(batch).logits.float()).tolist():
+        outputs = []
+        for row in self.logits(batch).logits.float().sigmoid().tolist():
             chosen = [label for label, value in zip(self.about.labels, row, strict=True) if value > 0.5]
-            yield Output(task.together(chosen), math.prod(max(value, 1 - value) for value in row))
+            outputs.append(Output(task.together(chosen), math.prod(max(value, 1 - value) for value in row)))
+        return outputs
 
 
 class Regression(Head):
     """The similarity that a pair classifier says as one number, from 0 to 1: by the file's scale, else its sigmoid."""
 
     @classmethod
-    def settings(cls, about: Described) -> dict[str, object]:
-        return {"scale": list(about.said.scale) if about.said.scale else "sigmoid"}
+    def settings(cls, about: Any) -> dict[str, object]:
+        return {"scale": list(about.file.scale) if about.file.scale else "sigmoid"}
 
-    def _batch(self, batch: Sequence[Any]) -> Iterator[Output]:
-        for (value,) in self._logits(batch).logits.float().tolist():
-            if self.said.scale is None:
-                yield Output(score=1 / (1 + math.exp(-max(-700.0, value))))
-            else:
-                least, most = self.said.scale
-                yield Output(score=min(1.0, max(0.0, (value - least) / (most - least))))
+    def read_batch(self, batch: Sequence[Any]) -> list[Output]:
+        said = self.logits(batch).logits.float()[:, 0]
+        if self.file.scale is None:
+            said = said.sigmoid()
+        else:
+            least, most = self.file.scale
+            said = ((said - least) / (most - least)).clamp(0, 1)
+        return [Output(score=score) for score in said.tolist()]
 
 
 class Encoder(Head):
@@ -152,35 +140,28 @@ class Encoder(Head):
     spare = ("pooler.",)
 
     @classmethod
-    def settings(cls, about: Described) -> dict[str, object]:
-        return {"pooling": _pooling(about), "score": "cosine"}
+    def settings(cls, about: Any) -> dict[str, object]:
+        return {"pooling": about.pooling, "score": "cosine"}
 
-    def outputs(self, inputs: Sequence[Input]) -> list[Output]:
-        texts = list(dict.fromkeys(text for item in inputs for text in item.texts))
-        vectors: dict[str, Any] = {}
-        tokens = {text: self._fitted([text]) for text in texts}
-        fitting = [text for text in texts if not isinstance(tokens[text], Output)]
-        lengths = [len(tokens[text]["input_ids"]) for text in fitting]  # type: ignore[index]
-        for batch in by_length(lengths, self.said.batch):
-            some = [fitting[number] for number in batch]
-            vectors |= zip(some, self._vectors([tokens[text] for text in some]), strict=True)
-        return [self._output(item, tokens, vectors) for item in inputs]
-
-    def _output(self, item: Input, tokens: Mapping[str, Any], vectors: Mapping[str, Any]) -> Output:
-        read = [tokens[text] for text in item.texts]
-        if error := next((part for part in read if isinstance(part, Output)), None):
+    def tokens(self, texts: Sequence[str]) -> Any:
+        sides = [super(Encoder, self).tokens([text]) for text in texts]
+        if error := next((side for side in sides if isinstance(side, Output)), None):
             return error
-        first, second = (vectors[text] for text in item.texts)
-        full = [part.details for part in read if part.details]
-        details = {"read": [part["input_ids"] for part in read], "cut": sum(part["cut"] for part in full)}
-        return Output(score=min(1.0, max(0.0, float(first @ second))), details=details if full else None)
+        full = [part for side in sides if (part := side.pop("details"))]
+        ids = [side["input_ids"] for side in sides]
+        details = {"read": ids, "cut": sum(part["cut"] for part in full)} if full else None
+        return {"sides": sides, "input_ids": max(ids, key=len), "details": details}
+
+    def read_batch(self, batch: Sequence[Any]) -> list[Output]:
+        first, second = (self._vectors([pair["sides"][side] for pair in batch]) for side in (0, 1))
+        return [Output(score=score) for score in (first * second).sum(-1).clip(0, 1).tolist()]
 
     def _vectors(self, batch: Sequence[Any]) -> Any:
-        """Vectors of length 1, one row a text."""
+        """Return vectors of length 1, one row a text."""
         import torch
 
-        states = self._logits(batch).last_hidden_state.float()
-        if _pooling(self.about) == "first":
+        states = self.logits(batch).last_hidden_state.float()
+        if self.about.pooling == "first":
             vectors = states[:, 0]
         else:
             lengths = torch.tensor([len(tokens["input_ids"]) for tokens in batch], device=states.device)
@@ -189,34 +170,8 @@ class Encoder(Head):
         return torch.nn.functional.normalize(vectors, dim=-1).cpu().numpy()
 
 
-def _pooling(about: Described) -> str:
-    """How an encoder makes one vector of a text: as the file says, else as sentence-transformers wrote beside it, else
-    the mean. Raises BadFile for a way that is not known here."""
-    if about.said.pooling:
-        return about.said.pooling
-    kinds = {str(module.get("type", "")).rpartition(".")[2] for module in _modules(about)}
-    if other := kinds - {"Transformer", "Pooling", "Normalize"}:
-        raise BadFile(f"{about.spec}: a part {', '.join(sorted(other))} of this sentence encoder is not known here")
-    pooling = model_json(about.folder / "1_Pooling", "config.json")
-    chosen = [name for name, value in pooling.items() if name.startswith("pooling_mode_") and value is True]
-    ways = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first"}
-    if not chosen:
-        return "mean"
-    if len(chosen) > 1 or chosen[0] not in ways:
-        raise BadFile(f'{about.spec}: {", ".join(chosen)} is not known here; write pooling = "mean" or "first"')
-    return ways[chosen[0]]
-
-
-def _modules(about: Described) -> list[dict[str, Any]]:
-    from audit.files import read_json
-
-    file = about.folder / "modules.json"
-    modules = read_json(file, "download the model again") if file.is_file() else []
-    return [module for module in modules if isinstance(module, dict)] if isinstance(modules, list) else []
-
-
 @dataclass(frozen=True)
-class _Window:
+class Window:
     """A part of a context with its question: tokens, the first and last character of each token of the context (None
     for the others), and the place whose logits say that there is no answer."""
 
@@ -226,8 +181,9 @@ class _Window:
 
 
 @dataclass(frozen=True)
-class _Best:
-    """What one window says: the best span (its sum of logits, its characters, its probability) and no answer at all."""
+class Best:
+    """What one window says: the best span (its sum of logits, -inf where there is none, its characters, its
+    probability) and no answer at all."""
 
     sum: float
     span: tuple[int, int]
@@ -250,31 +206,28 @@ class Span(Head):
     loader = "AutoModelForQuestionAnswering"
 
     @classmethod
-    def settings(cls, about: Described) -> dict[str, object]:
-        return {"null_threshold": about.said.null_threshold, "longest_answer": about.said.longest_answer}
+    def settings(cls, about: Any) -> dict[str, object]:
+        return {"null_threshold": about.file.null_threshold, "longest_answer": about.file.longest_answer}
 
     def outputs(self, inputs: Sequence[Input]) -> list[Output]:
-        windows: list[tuple[int, _Window]] = []
-        outputs = [Output()] * len(inputs)
-        for place, item in enumerate(inputs):
-            read = self._windows(*item.texts)
-            if isinstance(read, Output):
-                outputs[place] = read
-            else:
-                windows += [(place, window) for window in read]
-        bests: dict[int, list[_Best]] = {}
-        for batch in by_length((len(window.tokens["input_ids"]) for _, window in windows), self.said.batch):
-            some = [windows[number] for number in batch]
-            logits = self._logits([window.tokens for _, window in some])
-            starts, ends = logits.start_logits.float().tolist(), logits.end_logits.float().tolist()
-            for (place, window), start, end in zip(some, starts, ends, strict=True):
-                bests.setdefault(place, []).append(best_span(start, end, window, self.said.longest_answer))
-        for place, found in bests.items():
-            outputs[place] = self._answer(inputs[place].texts[0], found)
-        return outputs
+        read = [self.windows(*item.texts) for item in inputs]
+        windows = [(place, window) for place, part in enumerate(read) if isinstance(part, list) for window in part]
+        bests: dict[int, list[Best]] = {}
+        for batch in by_length((len(window.tokens["input_ids"]) for _, window in windows), self.file.batch):
+            chosen = [windows[number] for number in batch]
+            said = self.logits([window.tokens for _, window in chosen])
+            starts, ends = said.start_logits.float().cpu(), said.end_logits.float().cpu()
+            for (place, window), start, end in zip(chosen, starts, ends, strict=True):
+                bests.setdefault(place, []).append(best_span(start, end, window, self.file.longest_answer))
+        answers = zip(inputs, read, strict=True)
+        return [
+            part if isinstance(part, Output) else self._answer(item.texts[0], bests[place])
+            for place, (item, part) in enumerate(answers)
+        ]
 
-    def _windows(self, context: str, question: str) -> list[_Window] | Output:
-        tokenizer, longest = self.loaded.tokenizer, self.loaded.longest
+    def windows(self, context: str, question: str) -> list[Window] | Output:
+        """Return the windows of a context, or why there is none."""
+        tokenizer, longest = self.tokenizer, self.about.longest
         if not tokenizer.is_fast:
             raise BadFile(f"{self.about.spec}: its tokenizer does not say where tokens stand, which a span needs")
         asked = len(tokenizer(question, "", verbose=False)["input_ids"])
@@ -296,47 +249,42 @@ class Span(Head):
             sides = zip(read.sequence_ids(number), read["offset_mapping"][number], strict=True)
             characters = [(at[0], at[1]) if side == 1 and at[1] > at[0] else None for side, at in sides]
             null = ids.index(tokenizer.cls_token_id) if tokenizer.cls_token_id in ids else 0
-            windows.append(_Window({name: read[name][number] for name in names}, characters, null))
+            windows.append(Window({name: read[name][number] for name in names}, characters, null))
         return windows
 
-    def _answer(self, context: str, found: Sequence[_Best]) -> Output:
-        best = max(found, key=lambda window: window.sum)
-        nothing = min(found, key=lambda window: window.null_sum)
-        if best.sum == -math.inf or nothing.null_sum - best.sum > self.said.null_threshold:
+    def _answer(self, context: str, bests: Sequence[Best]) -> Output:
+        best = max(bests, key=lambda window: window.sum)
+        nothing = min(bests, key=lambda window: window.null_sum)
+        if best.sum == -math.inf or nothing.null_sum - best.sum > self.file.null_threshold:
             return Output(text=UNANSWERABLE, score=nothing.null_probability)
         start, end = whole_words(context, *best.span)
         return Output(text=context[start:end].strip(), score=best.probability)
 
 
-def best_span(start: Sequence[float], end: Sequence[float], window: _Window, longest: int) -> _Best:
-    """The span of at most `longest` tokens of a window with the largest sum of logits, and what stands for no answer.
+def best_span(start: Any, end: Any, window: Window, longest: int) -> Best:
+    """Return the span of at most `longest` tokens of a window with the largest sum of logits, and what stands for no
+    answer. Probabilities are of start and end among the tokens of the context and the null place."""
+    import torch
 
-    Probabilities are of start and end among the tokens of the context and the null place. The sum is -inf where there
-    is no span.
-    """
     places = [place for place, at in enumerate(window.characters) if at is not None]
-    start_total = _log_sum([start[place] for place in (*places, window.null)])
-    end_total = _log_sum([end[place] for place in (*places, window.null)])
+    known = [*places, window.null]
+    total = start[known].logsumexp(0) + end[known].logsumexp(0)
     null = start[window.null] + end[window.null]
-    null_probability = math.exp(min(0.0, null - start_total - end_total))
-    best, span = -math.inf, (0, 0)
-    for number, first in enumerate(places):
-        for last in places[number : number + longest]:
-            if last - first < longest and start[first] + end[last] > best:
-                best, span = start[first] + end[last], (first, last)
-    if best == -math.inf:
-        return _Best(best, (0, 0), 0.0, null, null_probability)
-    characters = (window.characters[span[0]] or (0, 0))[0], (window.characters[span[1]] or (0, 0))[1]
-    return _Best(best, characters, math.exp(min(0.0, best - start_total - end_total)), null, null_probability)
-
-
-def _log_sum(values: Sequence[float]) -> float:
-    most = max(values)
-    return most + math.log(math.fsum(math.exp(value - most) for value in values))
+    null_probability = (null - total).exp().clamp(max=1).item()
+    if not places:
+        return Best(-math.inf, (0, 0), 0.0, null.item(), null_probability)
+    at = torch.tensor(places)
+    apart = at[None, :] - at[:, None]
+    sums = (start[at][:, None] + end[at][None, :]).masked_fill((apart < 0) | (apart >= longest), -math.inf)
+    first, last = divmod(int(sums.argmax()), len(places))
+    best = sums[first, last]
+    span = (window.characters[places[first]] or (0, 0))[0], (window.characters[places[last]] or (0, 0))[1]
+    return Best(best.item(), span, (best - total).exp().clamp(max=1).item(), null.item(), null_probability)
 
 
 def whole_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span with the rest of the words that it begins or ends in. Writing without capitals has no words to complete.
+    """Return the span with the rest of the words that it begins or ends in. Writing without capitals has no words to
+    complete.
 
     >>> whole_words("In Paris, 1889.", 5, 12)
     (3, 14)
@@ -357,35 +305,34 @@ class Summary(Head):
 
     loader = "AutoModelForSeq2SeqLM"
 
-    def __init__(self, loaded: Loaded, about: Described):
-        super().__init__(loaded, about)
-        values = self.settings(about)
+    def __init__(self, loaded: Loaded):
+        super().__init__(loaded)
+        values = self.settings(self.about)
         self._prefix = str(values["prefix"])
         beams, longest = (int(str(values[name])) for name in ("beams", "longest_summary"))
-        self._generation = Generation(loaded.tokenizer, loaded.model, beams, longest - 1, "summary")
+        self._generation = Generation(self.tokenizer, self.model, beams, longest - 1, "summary")
 
     @classmethod
-    def settings(cls, about: Described) -> dict[str, object]:
+    def settings(cls, about: Any) -> dict[str, object]:
         own = model_json(about.folder, "generation_config.json")
         task = (about.config.get("task_specific_params") or {}).get("summarization") or {}
 
         def first(*values: Any) -> Any:
             return next((value for value in values if value is not None), None)
 
-        said = about.said
         longest = first(task.get("max_length"), own.get("max_length"), own.get("max_new_tokens"), _SUMMARY)
         return {
-            "beams": int(first(said.beams, task.get("num_beams"), own.get("num_beams"), 1)),
-            "longest_summary": int(first(said.longest_summary, longest)),
-            "prefix": first(said.prefix, task.get("prefix"), ""),
+            "beams": int(first(about.file.beams, task.get("num_beams"), own.get("num_beams"), 1)),
+            "longest_summary": int(first(about.file.longest_summary, longest)),
+            "prefix": first(about.file.prefix, task.get("prefix"), ""),
         }
 
-    def _tokens(self, item: Input) -> Tokens | Output:
-        return self._fitted([self._prefix + item.text])
+    def texts(self, item: Input) -> Sequence[str]:
+        return [self._prefix + item.text]
 
-    def _batch(self, batch: Sequence[Any]) -> Iterator[Output]:
-        for output in self._generation.outputs([tokens["input_ids"] for tokens in batch]):
-            yield output if output.error or output.text else Output(error="the summary is empty")
+    def read_batch(self, batch: Sequence[Any]) -> list[Output]:
+        outputs = self._generation.outputs([tokens["input_ids"] for tokens in batch])
+        return [output if output.error or output.text else Output(error="the summary is empty") for output in outputs]
 
 
 HEADS: Mapping[str, type[Head]] = {

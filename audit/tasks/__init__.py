@@ -1,4 +1,4 @@
-"""One file per task; a new task is one object and one line that registers it."""
+"""What a system does. A new task is one object that is registered; those that take more words have a file."""
 
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -7,27 +7,59 @@ from string import ascii_lowercase
 from audit import registry
 from audit.errors import AuditError, BadOutput
 from audit.registry import Registry
-from audit.tasks.base import Input, LabelTask, Output, Task, Wording, check_task, wording_of
+from audit.tasks.base import GradedTask, Input, LabelTask, Output, Task, Wording, check_task, wording_of
 from audit.tasks.classification import NONE_OF_THEM, PLUS, Classification
-from audit.tasks.inference import INFERENCE
 from audit.tasks.question_answering import QuestionAnswering
-from audit.tasks.sentiment import Sentiment
 from audit.tasks.similarity import Similarity
-from audit.tasks.summarization import Summarization
-from audit.tasks.translation import Translation
 from audit.tasks.words import OwnWords, label_words, wording
 
 TASKS: Registry[Task] = registry.tasks
 """Tasks by name, those whose labels come with the corpus without labels."""
 registry.tasks.check = lambda name, task: None if isinstance(task, Classification) else check_task(name, task)
 for _task in (
-    Sentiment(),
+    # Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
+    # (Information and Software Technology 150, 2022), section 4.2.
+    LabelTask(
+        "sentiment",
+        ("positive", "neutral", "negative"),
+        "Is what this text says positive, negative, or neither?",
+    ),
     Classification(),
     Similarity(),
-    INFERENCE,
+    # Bowman, Angeli, Potts, Manning, "A large annotated corpus for learning natural language inference" (EMNLP 2015),
+    # section 2.
+    LabelTask(
+        "inference",
+        ("entailment", "neutral", "contradiction"),
+        "If the premise is true, is the hypothesis true, too?",
+        texts=2,
+        text_names=("premise", "hypothesis"),
+    ),
     QuestionAnswering(),
-    Summarization(),
-    Translation(),
+    # Faithful and whole; small things are missing; the main point is missing; it says what the text does not say; it
+    # cannot be understood.
+    GradedTask(
+        "summarization",
+        ("good", "minor_gaps", "misses_point", "unfaithful", "unreadable"),
+        "Is this summary acceptable: faithful to the text, with its main point?",
+        acceptable=2,
+        noun="summary",
+    ),
+    # Grades of accuracy and fluency, and the major errors by type, after Lommel, Uszkoreit, Burchardt,
+    # "Multidimensional Quality Metrics (MQM)" (Tradumatica 12, 2014): accurate and fluent; accurate in clumsy language;
+    # a small error that misleads nobody; it says something else; something of weight is missing or put in; words of
+    # weight are left in the source's language; it cannot be understood. An output may be absent, where the system does
+    # not have the pair of languages or nobody recorded it.
+    GradedTask(
+        "translation",
+        (
+            *("accurate", "not_fluent", "minor_error"),
+            *("mistranslated", "omitted_or_added", "untranslated", "unreadable"),
+        ),
+        "Is this translation right: does it say what the text says?",
+        acceptable=3,
+        may_be_absent=True,
+    ),
 ):
     TASKS.register(_task.name, _task)
 
@@ -51,9 +83,7 @@ def get_task(name: str) -> Task:
     return _classification(scheme)
 
 
-@cache
-def _classification(scheme: str) -> Task:
-    return Classification(scheme)
+_classification = cache(Classification)
 
 
 def base_of(task: str) -> str:
@@ -161,6 +191,7 @@ def labels_together(labels: Iterable[str], tasks: Iterable[str]) -> str:
 
 __all__ = [
     "TASKS",
+    "GradedTask",
     "Input",
     "LabelTask",
     "Output",

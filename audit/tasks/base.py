@@ -205,7 +205,7 @@ def wording_of(task: Task, language: str) -> Wording:
 
 @dataclass(frozen=True)
 class LabelTask:
-    """A task whose outputs are one label of a few, with a confidence from 0 to 1; for plug-ins.
+    """A task whose outputs are one label of a few, with a confidence from 0 to 1.
 
     >>> inference = LabelTask("inference", ("entailed", "neutral", "contradicted"), "Does it follow?", texts=2)
     >>> inference.checked(Output("neutral", 0.5)).score, inference.is_wrong(Output("neutral"), {"entailed"})
@@ -231,3 +231,39 @@ class LabelTask:
     def is_wrong(self, output: Output, allowed: Set[str]) -> bool:
         """Whether the label is none of those that the answer allows."""
         return output.label not in allowed
+
+
+@dataclass(frozen=True)
+class GradedTask:
+    """A task whose outputs are texts, of which many may be right: people are asked about each beside its input, and
+    their answers are grades, the first `acceptable` of which make it right. A reference text against a threshold is a
+    proxy, never gold.
+
+    >>> notes = GradedTask("notes", ("good", "thin", "wrong"), "Is this note right?", acceptable=2)
+    >>> notes.checked(Output(text=" Rain. ")).text, notes.is_wrong(Output(text="Rain."), {"thin"})
+    ('Rain.', False)
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    question: str
+    acceptable: int = 1
+    noun: str = ""
+    """What an output is called in messages."""
+    may_be_absent: bool = False
+    """Whether a system need not have an output for every input."""
+    texts: int = 1
+    question_kind: Literal["input", "pair"] = field(default="pair", init=False)
+
+    def checked(self, output: Output) -> Output:
+        """The text without white space around it. Raises BadOutput for an empty one."""
+        if self.may_be_absent and output.absent:
+            return output
+        if output.text is None or not output.text.strip():
+            noun = self.noun or self.name
+            raise BadOutput(f"the {noun} is empty; a {noun} is a text")
+        return Output(text=output.text.strip(), score=output.score)
+
+    def is_wrong(self, output: Output, allowed: Set[str]) -> bool:
+        """Whether no grade that the answer allows makes the text right."""
+        return allowed.isdisjoint(self.labels[: self.acceptable])

@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import Literal
 
 from audit.errors import AuditError, BadOutput
-from audit.messages import message, with_commas
+from audit.messages import with_commas
 from audit.tasks.base import Output, checked_score
 
 SCHEMES: dict[str, tuple[str, ...]] = {
@@ -113,9 +113,8 @@ def _labels(scheme: str) -> tuple[str, ...]:
         return SCHEMES[scheme]
     labels = tuple(label.strip() for label in scheme.split(","))
     if len(labels) < 2 or not all(labels) or len({label.casefold() for label in labels}) < len(labels):
-        names = list(SCHEMES) or message("list.none")
         raise AuditError(
-            f"{scheme!r} is no label scheme: known are {with_commas(names)}; or list the labels, two or more "
+            f"{scheme!r} is no label scheme: known are {with_commas(SCHEMES)}; or list the labels, two or more "
             "different ones with commas, as in classification/finance,sports"
         )
     return labels

@@ -27,7 +27,6 @@ GUIDELINES = (
     f"sentiment-{FILM}",
 )
 """Guidelines that are for a part of a task's texts or schemes, as their files are named."""
-_COMMON = ("unsure", "holds", "broken")
 _FIRST = re.compile(r"version: ([1-9][0-9]{0,8})\n+")
 
 
@@ -91,7 +90,7 @@ def guideline_stem(task: str, subject: str = "") -> str:
     """
     base, _, scheme = task.partition("/")
     narrow = f"{base}-{subject or scheme}"
-    if "+" in scheme and _is_multiple(task):
+    if _is_multiple(_task(task)):
         narrow = f"{base}-multiple"
     return narrow if narrow in GUIDELINES else base
 
@@ -125,42 +124,48 @@ def read_guideline(stem: str, language: str) -> ShippedGuideline:
 
 
 def _shipped(task: str, language: str, subject: str) -> Wording:
-    """The words without a database's own; those of audit's tasks are kept, a plug-in may come later or be another."""
+    """The words without a database's own, from catalogue, guideline and plug-in; what these lack is said in general
+    words. Those of audit's tasks are kept, a plug-in may come later or be another."""
     is_ours = _task(task) is not None and not _of_plugin(task)
     return _kept(task, language, subject) if is_ours else _collected(task, language, subject)
 
 
-@cache
-def _kept(task: str, language: str, subject: str) -> Wording:
-    return _collected(task, language, subject)
-
-
 def _collected(task: str, language: str, subject: str) -> Wording:
-    """The words from catalogue, guideline and plug-in. What these lack is said in general words."""
     texts = catalogue(language)
-    common = {label: texts[f"label.{label}"] for label in _COMMON}
+    common = {label: texts[f"label.{label}"] for label in ("unsure", "holds", "broken")}
     found, base = _task(task), task.partition("/")[0]
     if found is None:
         return Wording(base, labels=common, texts=_texts(base, 2, language), output=texts["asked.output"])
-    of_plugin = wording_of(found, language)
-    if not _of_plugin(task):
-        of_plugin = Wording(
-            texts[f"task.{base}.name"],
-            texts.get(f"task.{base}.question_{subject}") or _question(found, base, language),
-            _labels(found, language),
-            _texts(base, found.texts, language),
-            texts.get(f"task.{base}.output", ""),
-            outputs={"unanswerable": texts[f"task.{base}.unanswerable"]} if base == "question-answering" else {},
-        )
+    words = wording_of(found, language) if _of_plugin(task) else _ours(found, language, subject)
     return Wording(
-        of_plugin.name or base,
-        of_plugin.question or found.question,
-        common | {label: of_plugin.labels.get(label, label) for label in found.labels},
-        of_plugin.texts if len(of_plugin.texts) == found.texts else _texts(base, found.texts, language),
-        of_plugin.output or texts["asked.output"],
+        words.name or base,
+        words.question or found.question,
+        common | {label: words.labels.get(label, label) for label in found.labels},
+        words.texts if len(words.texts) == found.texts else _texts(base, found.texts, language),
+        words.output or texts["asked.output"],
         shipped_guideline(task, language, subject).text,
-        of_plugin.outputs,
+        words.outputs,
     )
+
+
+_kept = cache(_collected)
+
+
+def _ours(task: Task, language: str, subject: str) -> Wording:
+    """What the catalogue says of a task of audit's; labels of a user's scheme read as they were written."""
+    texts = catalogue(language)
+    base, _, scheme = task.name.partition("/")
+    place = f"label.{base}-{scheme}" if scheme else f"label.{base}"
+    labels = {label: texts.get(f"{place}.{label}", label) for label in task.labels}
+    question = texts.get(f"task.{base}.question_{subject}") or texts[f"task.{base}.question"]
+    if _is_multiple(task):
+        labels = {label: " + ".join(label.split("+")) for label in task.labels} | {NONE_OF_THEM: texts["label.none"]}
+        question = texts[f"task.{base}.question_multiple"]
+    elif scheme and scheme not in SCHEMES:
+        labels = {}
+    outputs = {"unanswerable": texts[f"task.{base}.unanswerable"]} if base == "question-answering" else {}
+    output = texts.get(f"task.{base}.output", "")
+    return Wording(texts[f"task.{base}.name"], question, labels, output=output, outputs=outputs)
 
 
 def _over(words: Wording, own: Wording) -> Wording:
@@ -168,7 +173,7 @@ def _over(words: Wording, own: Wording) -> Wording:
     labels = {**words.labels, **own.labels}
     for label in words.labels if own.labels else ():
         if "+" in label and label not in own.labels:
-            labels[label] = _together(labels.get(part, part) for part in label.split("+"))
+            labels[label] = " + ".join(labels.get(part, part) for part in label.split("+"))
     return Wording(
         own.name or words.name,
         own.question or words.question,
@@ -180,36 +185,15 @@ def _over(words: Wording, own: Wording) -> Wording:
     )
 
 
-def _question(task: Task, base: str, language: str) -> str:
-    texts = catalogue(language)
-    multiple = isinstance(task, Classification) and task.multiple
-    return texts[f"task.{base}.question_multiple" if multiple else f"task.{base}.question"]
-
-
-def _labels(task: Task, language: str) -> dict[str, str]:
-    """The labels of one of audit's tasks; those of a user's scheme as they were written."""
-    texts = catalogue(language)
-    base, _, scheme = task.name.partition("/")
-    if isinstance(task, Classification) and task.multiple:
-        return {label: _together(label.split("+")) for label in task.labels} | {NONE_OF_THEM: texts["label.none"]}
-    if scheme and scheme not in SCHEMES:
-        return {}
-    place = f"label.{base}-{scheme}" if scheme else f"label.{base}"
-    return {label: texts.get(f"{place}.{label}", label) for label in task.labels}
-
-
-def _together(parts: object) -> str:
-    return " + ".join(parts)  # type: ignore[arg-type]
-
-
 def _texts(base: str, number: int, language: str) -> tuple[str, ...]:
     """What the texts of an input are called: by name, or one "Text", or numbered."""
     texts = catalogue(language)
     if number == 1:
         return (texts.get(f"task.{base}.text_1", texts["asked.text"]),)
-    numbers = range(1, number + 1)
-    names = (texts.get(f"task.{base}.text_{place}") or texts.get(f"asked.text_{place}") for place in numbers)
-    return tuple(name or f"{texts['asked.text']} {place}" for place, name in enumerate(names, start=1))
+    return tuple(
+        texts.get(f"task.{base}.text_{at}") or texts.get(f"asked.text_{at}") or f"{texts['asked.text']} {at}"
+        for at in range(1, number + 1)
+    )
 
 
 def _task(task: str) -> Task | None:
@@ -222,9 +206,8 @@ def _task(task: str) -> Task | None:
         return None
 
 
-def _is_multiple(task: str) -> bool:
-    found = _task(task)
-    return isinstance(found, Classification) and found.multiple
+def _is_multiple(task: Task | None) -> bool:
+    return isinstance(task, Classification) and task.multiple
 
 
 def _of_plugin(task: str) -> bool:

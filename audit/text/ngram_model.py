@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 
 from audit.text.similarity import UNSPACED
 
@@ -24,9 +25,8 @@ def model_words(text: str, language: str = "") -> list[str]:
     >>> model_words("It isn't so."), model_words("我 喜欢", "zh")
     (['it', "isn't", 'so', '.'], ['我', '喜', '欢'])
     """
-    if language in UNSPACED:
-        return [character for character in text.lower() if not character.isspace()]
-    return _WORD.findall(text.lower().replace("’", "'"))
+    low = text.lower()
+    return list("".join(low.split())) if language in UNSPACED else _WORD.findall(low.replace("’", "'"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,33 +51,21 @@ class _Order:
 
 
 class NgramModel:
-    """An interpolated Kneser-Ney model with one discount for each length of n-grams (Chen and Goodman, Computer Speech
-    and Language 13, 1999, equation 24; n-grams at a text's beginning keep their own counts). The shortest ones are
-    interpolated with the uniform distribution over all words of the texts, the end, and one unknown word.
+    """An interpolated Kneser-Ney model of texts in one language, by n-grams of 1 to `order` words, with one discount
+    for each length (Chen and Goodman, Computer Speech and Language 13, 1999, equation 24; n-grams at a text's beginning
+    keep their own counts). The shortest ones are interpolated with the uniform distribution over all words of the
+    texts, the end, and one unknown word; without a text all words are equally unknown.
 
     The same texts make the same model, in any order; it can be pickled. NLTK's own takes a second for a sentence.
 
-    >>> model = NgramModel.fit(["the cat sat", "the dog sat", "the cat ran"], "en")
+    >>> model = NgramModel(["the cat sat", "the dog sat", "the cat ran"], "en")
     >>> model.perplexity("the dog ran") < model.perplexity("ran dog the") < model.perplexity("xyz xyz xyz")
     True
     """
 
-    def __init__(self, orders: Sequence[_Order], language: str, texts: int):
-        self.language = language
-        self.texts = texts
-        """How many texts were fitted."""
-        self._orders = tuple(orders)
-        """Of single words first."""
-        self._uniform = 1 / (len({*(gram[-1] for gram in orders[0].counts), _EDGE}) + 1)
-
-    @classmethod
-    def fit(cls, texts: Sequence[str], language: str = "", order: int = 3) -> "NgramModel":
-        """The model of texts in one language, by n-grams of 1 to `order` words. Without a text all words are equally
-        unknown."""
-        counts: dict[Gram, int] = Counter()
-        for text in texts:
-            words = [*[_EDGE] * (order - 1), *model_words(text, language), _EDGE]
-            counts.update(zip(*(words[start:] for start in range(order)), strict=False))
+    def __init__(self, texts: Sequence[str], language: str = "", order: int = 3):
+        self.language, self.texts, self.order = language, len(texts), order
+        counts: dict[Gram, int] = Counter(gram for text in texts for gram in self._grams(text))
         orders = [_Order.of(counts)]
         while len(orders) < order:
             shorter: Counter[Gram] = Counter()
@@ -85,17 +73,20 @@ class NgramModel:
                 shorter[gram[1:]] += count if len(gram) > 2 and gram[1] == _EDGE else 1
             counts = shorter
             orders.append(_Order.of(counts))
-        return cls(orders[::-1], language, len(texts))
+        self._orders = tuple(orders[::-1])
+        """Of single words first."""
+        self._uniform = 1 / (len({*(gram[-1] for gram in self._orders[0].counts), _EDGE}) + 1)
+
+    def _grams(self, text: str) -> Iterable[Gram]:
+        words = [*[_EDGE] * (self.order - 1), *model_words(text, self.language), _EDGE]
+        return zip(*(islice(words, start, None) for start in range(self.order)), strict=False)
 
     def perplexity(self, text: str) -> float:
         """2 to the mean bits that each word and the end of the text take: 1 and more; the higher, the less usual.
 
-        A text that was among those fitted looks more usual than it is: `held_out_perplexities` leaves it out.
+        A text that was among those fitted looks more usual than it is: `Halves` leaves it out.
         """
-        longest = len(self._orders)
-        words = [*[_EDGE] * (longest - 1), *model_words(text, self.language), _EDGE]
-        grams = zip(*(words[start:] for start in range(longest)), strict=False)
-        logs = [math.log(self._probability(gram)) for gram in grams]
+        logs = [math.log(self._probability(gram)) for gram in self._grams(text)]
         return math.exp(-math.fsum(logs) / len(logs))
 
     def _probability(self, gram: Gram) -> float:
@@ -104,11 +95,11 @@ class NgramModel:
         for length, order in enumerate(self._orders, start=1):
             part = gram[-length:]
             before = part[:-1]
-            if total := order.totals.get(before):
-                own = max(order.counts.get(part, 0) - order.discount, 0.0)
-                probability = (own + order.discount * order.kinds[before] * probability) / total
-            else:
+            total = order.totals.get(before)
+            if not total:
                 break  # what is longer was not seen either
+            own = max(order.counts.get(part, 0) - order.discount, 0.0)
+            probability = (own + order.discount * order.kinds[before] * probability) / total
         return probability
 
 
@@ -129,7 +120,7 @@ class Halves:
                 break
             halves[_fold(text, 2)].append(text)
             words -= len(model_words(text, language))
-        self._models = [NgramModel.fit(half, language) for half in halves]
+        self._models = [NgramModel(half, language) for half in halves]
 
     def perplexity(self, text: str, like: str | None = None) -> float:
         """Under the half that lacks the text, or that lacks the text which it is to be compared `like`. NaN where that
@@ -156,8 +147,7 @@ def held_out_perplexities(texts: Sequence[str], language: str = "", order: int =
     fold = {text: _fold(text, folds) for text in set(texts)}
     perplexity: dict[str, float] = {}
     for number in sorted(set(fold.values())):
-        others = [text for text in texts if fold[text] != number]
-        model = NgramModel.fit(others, language, order)
-        for text in (text for text, own in fold.items() if own == number):
-            perplexity[text] = model.perplexity(text) if others else math.nan
+        model = NgramModel([text for text in texts if fold[text] != number], language, order)
+        own = (text for text in fold if fold[text] == number)
+        perplexity |= {text: model.perplexity(text) if model.texts else math.nan for text in own}
     return [perplexity[text] for text in texts]

@@ -38,6 +38,8 @@ class LanguageTools:
     """Whether one of `TAGGERS` can be chosen instead of its own."""
     tag_all: Callable[[Sequence[str]], list[tuple[Token, ...]]] | None = None
     """As `tag`, for many texts at once, where that is faster."""
+    cut: Callable[[str], list[str]] | None = None
+    """The words of a text, with all that stands between them, fast: for showing, where blanks do not tell words."""
     version: Callable[[], str] = str
     """The version of its own tagger: the program and its model."""
     phrases: Mapping[str, str] = field(default_factory=dict)
@@ -54,8 +56,8 @@ LANGUAGES: dict[str, LanguageTools | str] = {
 }
 """By the code of the language; "module:attribute" until they are wanted. A plug-in adds its own."""
 TAGGERS: Makers = {
-    "jieba": ("audit.packs.chinese.jieba_tagger:JiebaTagger", ""),
-    "hanlp": ("audit.packs.chinese.hanlp_tagger:HanlpTagger", "MODEL"),
+    "jieba": ("audit.packs.chinese.taggers:JiebaTagger", ""),
+    "hanlp": ("audit.packs.chinese.taggers:HanlpTagger", "MODEL"),
 }
 
 

@@ -7,18 +7,18 @@ from urllib.parse import urlsplit
 import streamlit as st
 from sqlalchemy import Engine
 
+from audit.annotation.accounts import ROLES as ALL_ROLES
 from audit.annotation.accounts import (
-    LONGEST,
+    Account,
     AccountDetails,
     account_details,
     add_account,
     change_account,
     disable_account,
     enable_account,
+    may,
     own_account,
-    set_password,
 )
-from audit.annotation.accounts import ROLES as ALL_ROLES
 from audit.annotation.activity import unread_questions
 from audit.annotation.invitations import (
     LONGEST_CODE,
@@ -28,17 +28,22 @@ from audit.annotation.invitations import (
     end_invitation,
     invitations,
     invite,
+    own_password_link,
+    password_link,
 )
+from audit.annotation.sign_in import DAYS, end_tokens, make_token
+from audit.annotation.sign_in import MOST_DAYS as MOST_TOKEN_DAYS
 from audit.ui import session, settings
 from audit.ui.dashboard import warn_of_unread
 from audit.ui.language import html, in_words, plain, t
 from audit.ui.next_step import show_next_step
 from audit.ui.study_choice import study_names
-from audit.ui.tokens import show_tokens
 
 ROLES = ("manager",)
 _LINK = "accounts-link"
-"""The link of the invitation that was made last: it is told this once."""
+"""The link that was made last: what for (a text), for which account, and its address."""
+_TOKEN = "token-new"
+"""The API token that was just made: shown on the run after, and then gone from the session."""
 
 
 def page() -> None:
@@ -51,14 +56,14 @@ def page() -> None:
     rows = [_row(entry, studies) for entry in accounts]
     st.dataframe(rows, hide_index=True, column_config={t("accounts.seen"): seen})
     if any(entry.role == "annotator" and not entry.disabled for entry in accounts):  # else what comes next says it
-        warn_of_unread([asdict(unread) for unread in unread_questions(engine, by=account.id)], studies)
+        warn_of_unread([asdict(unread) for unread in unread_questions(engine, by=account.id)])
     session.show_last()
     show_next_step(engine, account, "accounts")
     _show_invite_form(engine, account.id, studies)
-    _show_new_link()
+    _show_new_link("invite.made")
     _show_open_invitations(engine, account.id, studies)
     _show_change_form(engine, account.id, accounts, studies)
-    with st.expander(t("accounts.add")):
+    with st.expander(t("accounts.add"), expanded=st.session_state.get(_LINK, ("",))[0] == "accounts.added"):
         _show_add_form(engine, account.id, studies)
 
 
@@ -94,11 +99,25 @@ def _studies_field(studies: Mapping[int, str], key: str, present: Sequence[int] 
     )
 
 
-def _codes(typed: str) -> list[str]:
+def _role_field(key: str, role: str = "annotator") -> str:
+    place = ALL_ROLES.index(role)
+    return st.selectbox(t("accounts.role"), ALL_ROLES, place, format_func=in_words(ALL_ROLES, "role"), key=key)
+
+
+def _languages_field(key: str, languages: Sequence[str] = ()) -> list[str]:
+    """Codes of languages, with commas between them; none: all."""
+    typed = st.text_input(
+        t("accounts.which_languages"),
+        ", ".join(languages),
+        max_chars=1_000,
+        autocomplete="off",
+        help=t("accounts.languages_help"),
+        key=key,
+    )
     return [code.strip() for code in typed.split(",") if code.strip()]
 
 
-# Inviting: a link for one or many, or a link for each of a list of names.
+# Inviting: a link for one person or many.
 
 
 def _show_invite_form(engine: Engine, by: int, studies: Mapping[int, str]) -> None:
@@ -106,15 +125,13 @@ def _show_invite_form(engine: Engine, by: int, studies: Mapping[int, str]) -> No
     with st.form("invite"):
         left, middle, right = st.columns(3)
         with left:
-            role = st.selectbox(t("accounts.role"), ALL_ROLES, format_func=in_words(ALL_ROLES, "role"))
+            role = _role_field("invite-role")
         with middle:
             uses = st.number_input(t("invite.uses"), 1, MOST_USES, value=1, step=1, help=t("invite.uses_help"))
         with right:
             days = st.number_input(t("invite.days"), 1, MOST_DAYS, value=14, step=1)
         with st.expander(t("invite.more")):
-            languages = st.text_input(
-                t("accounts.which_languages"), max_chars=1_000, autocomplete="off", help=t("accounts.languages_help")
-            )
+            languages = _languages_field("invite-languages")
             code = st.text_input(
                 t("invite.code"), max_chars=LONGEST_CODE + 1, autocomplete="off", help=t("invite.code_help")
             )
@@ -123,9 +140,8 @@ def _show_invite_form(engine: Engine, by: int, studies: Mapping[int, str]) -> No
         submitted = st.form_submit_button(t("invite.make"), type="primary", icon=":material/link:")
     if submitted:
         with session.changing(engine, by):
-            terms = Terms(role, _codes(languages), int(uses), int(days), code.strip(), assigned)
-            st.session_state[_LINK] = _link(invite(engine, terms, by=by))
-            st.rerun()
+            terms = Terms(role, languages, int(uses), int(days), code.strip(), assigned)
+            _remember_link("invite.made", invite(engine, terms, by=by))
 
 
 def _link(secret: str) -> str:
@@ -134,11 +150,17 @@ def _link(secret: str) -> str:
     return f"{here.scheme or 'http'}://{here.netloc}{settings.root()}/join/{secret}"
 
 
-def _show_new_link() -> None:
-    """The link that was made last."""
-    if link := st.session_state.get(_LINK):
+def _remember_link(what: str, secret: str, whose: int = 0) -> None:
+    st.session_state[_LINK] = what, whose, _link(secret)
+    st.rerun()
+
+
+def _show_new_link(what: str, whose: int = 0) -> None:
+    """Show the link that was made last, where it was made for this, and for this account."""
+    *made, link = st.session_state.get(_LINK, ("", 0, ""))
+    if made == [what, whose]:
         with st.container(border=True, key="new-link"):
-            st.markdown(t("invite.made"))
+            st.markdown(t(what))
             st.code(link, language=None, wrap_lines=True)
 
 
@@ -148,7 +170,7 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
     if not still_open:
         return
     with st.expander(t("invite.open", count=len(still_open))):
-        by_key = {one.key.hex(): one for one in still_open}
+        by_id = {one.id: one for one in still_open}
         rows: list[Mapping[str, object]] = [
             {
                 t("accounts.role"): t(f"role.{one.role}"),
@@ -165,41 +187,30 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
         role_name = in_words(ALL_ROLES, "role")
         chosen = st.selectbox(
             t("invite.which"),
-            list(by_key),
-            format_func=lambda key: f"{by_key[key].created_at:%Y-%m-%d %H:%M} UTC · {role_name(by_key[key].role)}",
+            list(by_id),
+            format_func=lambda id: f"{by_id[id].created_at:%Y-%m-%d %H:%M} UTC · {role_name(by_id[id].role)}",
             key="invitation-to-end",
         )
         if st.button(t("invite.end"), key="end-invitation"):
             with session.changing(engine, by):
-                end_invitation(engine, by_key[chosen].key, by=by)
+                end_invitation(engine, chosen, by=by)
                 st.session_state.pop(_LINK, None)
                 session.done(t("invite.ended"))
 
 
 def _show_add_form(engine: Engine, by: int, studies: Mapping[int, str]) -> None:
-    by_provider = settings.provider_settings() is not None
+    st.caption(t("accounts.add_what"))
     with st.form("add-account"):
-        # Fields take one character more than is allowed: what is too long is refused, not cut.
+        # The field takes one character more than is allowed: what is too long is refused, not cut.
         name = st.text_input(t("accounts.name"), max_chars=81, autocomplete="off", key="add-name")
-        role = st.selectbox(t("accounts.role"), ALL_ROLES, format_func=in_words(ALL_ROLES, "role"), key="add-role")
-        password = st.text_input(
-            t("accounts.password"),
-            type="password",
-            max_chars=LONGEST + 1,
-            autocomplete="new-password",
-            key="add-password",
-        )
-        no_password = st.checkbox(t("accounts.no_password")) if by_provider else False
-        languages = st.text_input(
-            t("accounts.which_languages"), max_chars=1_000, autocomplete="off", help=t("accounts.languages_help")
-        )
+        role, languages = _role_field("add-role"), _languages_field("add-languages")
         assigned = _studies_field(studies, "add-studies")
         submitted = st.form_submit_button(t("accounts.add"), type="primary")
     if submitted:
-        initial_password = None if no_password else password
         with session.changing(engine, by):
-            add_account(engine, name, role, initial_password, languages=_codes(languages), studies=assigned, by=by)
-            session.done(t("accounts.added"))
+            account = add_account(engine, name, role, None, languages=languages, studies=assigned, by=by)
+            _remember_link("accounts.added", password_link(engine, account.name, by=by))
+    _show_new_link("accounts.added")
 
 
 def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails], studies: Mapping[int, str]) -> None:
@@ -212,42 +223,25 @@ def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails], s
     with st.form(f"edit-{chosen.id}"):
         left, right = st.columns(2)
         with left:
-            role = st.selectbox(
-                t("accounts.role"),
-                ALL_ROLES,
-                index=ALL_ROLES.index(chosen.role),
-                format_func=in_words(ALL_ROLES, "role"),
-                key=f"role-{chosen.id}-{chosen.role}",
-            )
+            role = _role_field(f"role-{chosen.id}-{chosen.role}", chosen.role)
         with right:
-            languages = st.text_input(
-                t("accounts.which_languages"),
-                value=", ".join(chosen.languages),
-                max_chars=1_000,
-                autocomplete="off",
-                key=f"languages-{chosen.id}-{chosen.languages}",
-            )
+            languages = _languages_field(f"languages-{chosen.id}-{chosen.languages}", chosen.languages)
         assigned = _studies_field(studies, f"studies-{chosen.id}-{chosen.studies}", chosen.studies)
         submitted = st.form_submit_button(t("accounts.store"))
     if submitted:
         with session.changing(engine, by):
-            change_account(engine, name, role, _codes(languages), assigned, by=by)
+            change_account(engine, name, role, languages, assigned, by=by)
             session.done(t("accounts.stored", name=plain(name)))
-    with st.form(f"change-{chosen.id}", clear_on_submit=True):
-        password = st.text_input(
-            t("accounts.new_password"), type="password", max_chars=LONGEST + 1, autocomplete="new-password"
-        )
-        submitted = st.form_submit_button(t("accounts.set_password"))
-    if submitted:
-        with session.changing(engine, by):
-            set_password(engine, name, password, by=by)
-            session.done(t("accounts.password_set"))
     if chosen.disabled:
         if st.button(t("accounts.enable"), key=f"enable-{chosen.id}"):
             with session.changing(engine, by):
                 enable_account(engine, name, by=by)
                 session.done(t("accounts.was_enabled"))
         return
+    if st.button(t("accounts.password_link"), key=f"password-link-{chosen.id}", icon=":material/link:"):
+        with session.changing(engine, by):
+            _remember_link("accounts.password_link_made", password_link(engine, name, by=by), chosen.id)
+    _show_new_link("accounts.password_link_made", chosen.id)
     with st.container(horizontal=True, vertical_alignment="center"):
         sure = st.checkbox(t("accounts.sure", name=plain(name)), key=f"sure-{chosen.id}")
         pressed = st.button(t("accounts.disable"), key=f"disable-{chosen.id}", disabled=not sure)
@@ -273,8 +267,34 @@ def account_page() -> None:
     )
     rows = "".join(f"<dt>{html(name)}</dt><dd>{html(value)}</dd>" for name, value in facts)
     st.html(f'<dl class="audit-orders">{rows}</dl>')
-    if profile.has_password and session.cookie_token():
-        st.html(f'<a class="audit-button" href="{settings.root()}/password">{html(t("account.title"))}</a>')
+    if profile.has_password:
+        address = f"{settings.root()}/join/{own_password_link(engine, account.id)}"
+        st.html(f'<a class="audit-button" href="{address}">{html(t("account.title"))}</a>')
     else:
         st.caption(t("account.no_password"))
-    show_tokens(engine, account)
+    _show_tokens(engine, account)
+
+
+def _show_tokens(engine: Engine, account: Account) -> None:
+    """A form that makes a token of the API, and a button that ends all of the account's."""
+    st.header(t("token.title"))
+    st.caption(t("token.what"))
+    if token := st.session_state.pop(_TOKEN, None):
+        st.success(t("token.made"), icon=":material/key:")
+        st.code(token, language=None, wrap_lines=True)
+    session.show_last()
+    roles = [role for role in ALL_ROLES if may(account.role, role)]
+    with st.form("make-token", clear_on_submit=True):
+        role = st.selectbox(
+            t("token.role"), roles, index=len(roles) - 1, format_func=in_words(roles, "role"), key="token-role"
+        )
+        days = st.number_input(t("token.days"), min_value=1, max_value=MOST_TOKEN_DAYS, value=DAYS, step=1)
+        submitted = st.form_submit_button(t("token.make"))
+    if submitted:
+        with session.changing(engine, account.id):
+            st.session_state[_TOKEN] = make_token(engine, account.id, role, int(days))
+            st.rerun()
+    if st.button(t("token.end"), icon=":material/key_off:"):
+        with session.changing(engine, account.id):
+            end_tokens(engine, account.id)
+            session.done(t("token.ended"))

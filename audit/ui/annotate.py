@@ -17,7 +17,6 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from audit.annotation.accounts import ROLES
-from audit.annotation.activity import PAUSE, pace_of
 from audit.annotation.answers import SCALES, UNSURE
 from audit.annotation.control_questions import Attempt
 from audit.annotation.guidelines import guideline_before
@@ -354,8 +353,6 @@ def why_nothing(engine: Engine, account_id: int) -> None:
 
 T = TypeVar("T")
 Arguments = ParamSpec("Arguments")
-PACE_MAX_AGE = timedelta(seconds=30)
-"""How long the pace is kept before it is computed again, which reads the whole day's judgements."""
 COUNTS_MAX_AGE = timedelta(seconds=30)
 """The same for counts, which read the whole queue. Until then each answer changes them by one; after a skip, a flag or
 an undo they are counted again."""
@@ -367,7 +364,6 @@ _NOTE = "note"
 _DONE = "done"
 """What the last key did, where the next question does not show it."""
 
-_PACE = "pace"
 """(when it was computed, the pace)"""
 _HAS_HIDDEN = "mixed"
 """Whether hidden questions come between the others."""
@@ -472,21 +468,15 @@ def _nothing_left(engine: Engine, account_id: int) -> None:
 
 
 def _progress(engine: Engine, account_id: int, shown: Shown | None) -> None:
-    """Today's count, the questions left, the annotator's pace, the guideline's version, a hint when a pause is due."""
+    """Today's count, the questions left, the guideline's version."""
     queue = _recent(_COUNTS, COUNTS_MAX_AGE, queue_of, engine, account_id)
-    pace = _recent(_PACE, PACE_MAX_AGE, pace_of, engine, account_id)
     remaining = str(queue.left_for_me)
     if queue.mixed and queue.left_for_me:
         remaining = t("annotate.about", count=-(-queue.left_for_me // ABOUT) * ABOUT)
     parts = [t("annotate.progress", today=queue.mine_today, mine=queue.mine, left=remaining)]
-    if pace.seconds is not None:
-        parts.append(t("annotate.pace", seconds=f"{pace.seconds:.0f}"))
     if shown is not None:
         parts.append(t("annotate.guideline_version", version=guideline_shown(shown).version))
     st.caption(" · ".join(parts))
-    if pace.tired:
-        minutes = int(pace.since_pause.total_seconds() // 60)
-        st.caption(t("annotate.pause", minutes=minutes, pause=int(PAUSE.total_seconds() // 60)))
 
 
 def _recent(key: str, most: timedelta, read: Callable[[Engine, int], T], engine: Engine, account_id: int) -> T:

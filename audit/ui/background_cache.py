@@ -16,7 +16,6 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as StillWorking
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -30,7 +29,6 @@ from audit.runner.underway import another_python, its_environment
 from audit.store.core import (
     adjudication,
     aside,
-    audit_draw,
     cause,
     draw,
     judge_answer,
@@ -43,6 +41,7 @@ from audit.store.core import (
     sample,
     study,
     system,
+    validity_draw,
     verdict,
 )
 from audit.ui import session
@@ -76,17 +75,14 @@ class Worker:
     """One process that answers one request at a time. It is started when it is needed, and again if it died."""
 
     def __init__(self) -> None:
-        self._requests: SimpleQueue[tuple[str, Future[Any]]] = SimpleQueue()
         self._process: subprocess.Popen[str] | None = None
-        # A daemon, unlike the threads of an executor: a server that is stopped does not wait for what it computes.
-        threading.Thread(target=self._work, name="worker", daemon=True).start()
+        self._lock = threading.Lock()
         atexit.register(self.stop)
 
-    def ask(self, line: str) -> "Future[Any]":
-        """A future of the worker's answer to this request. It raises AuditError where the worker refused."""
-        future: Future[Any] = Future()
-        self._requests.put((line, future))
-        return future
+    def answer(self, line: str) -> Any:
+        """Return the answer to a request, after those before it. Raises AuditError where the worker refuses."""
+        with self._lock:
+            return self._answer(line)
 
     def stop(self) -> None:
         """End the process at once, whatever it does."""
@@ -95,16 +91,13 @@ class Worker:
             process.kill()
             process.wait()
 
-    def _work(self) -> None:
-        while True:
-            line, future = self._requests.get()
-            try:
-                future.set_result(self._answer(line))
-            except Exception as problem:
-                future.set_exception(problem)
-
     def _answer(self, line: str) -> Any:
-        process = self._running()
+        if self._process is None or self._process.poll() is not None:
+            command, pipe = another_python("-m", "audit.reports.worker"), subprocess.PIPE
+            self._process = subprocess.Popen(
+                command, env=its_environment(), stdin=pipe, stdout=pipe, text=True, encoding="utf-8"
+            )
+        process = self._process
         if process.stdin is None or process.stdout is None:
             raise AuditError(message("worker.no_pipes"))
         try:
@@ -117,18 +110,6 @@ class Worker:
             self.stop()
             raise AuditError(message("worker.ended"))
         return read_answer(answer)
-
-    def _running(self) -> "subprocess.Popen[str]":
-        if self._process is None or self._process.poll() is not None:
-            self._process = subprocess.Popen(
-                another_python("-m", "audit.reports.worker"),
-                env=its_environment(),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-                encoding="utf-8",
-            )
-        return self._process
 
 
 @dataclass
@@ -143,37 +124,38 @@ class AnswerCache:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def get(self, key: str) -> CachedAnswer | None:
-        """The last answer to a request, from whatever state of the database."""
+        """Return the last answer to a request, from whatever state of the database."""
         with self.lock:
             if key in self.answers:
                 self.answers.move_to_end(key)
             return self.answers.get(key)
 
     def start(self, key: str, state: State, request: str, line: str) -> "Future[CachedAnswer]":
-        """Ask the worker, unless it works on this request already; the answer is kept."""
+        """Ask a worker, unless it works on this request already; the answer is kept."""
         with self.lock:
             if key in self.running:
                 return self.running[key]
-            result = self.running[key] = Future()
-        began = time.monotonic()
-        # Outside the lock, which keeping takes: the answer may be there at once.
+            future = self.running[key] = Future()
         worker = self.slow_worker if request in LONG else self.worker
-        worker.ask(line).add_done_callback(lambda done: self._store(key, state, began, done, result))
-        return result
+        # A daemon, unlike the threads of an executor: a server that is stopped does not wait for what is computed.
+        threading.Thread(target=self._compute, args=(key, state, worker, line, future), daemon=True).start()
+        return future
 
-    def _store(self, key: str, state: State, began: float, done: "Future[Any]", result: "Future[CachedAnswer]") -> None:
-        problem = done.exception()
+    def _compute(self, key: str, state: State, worker: Worker, line: str, future: "Future[CachedAnswer]") -> None:
+        began = time.monotonic()
+        try:
+            answer = CachedAnswer(worker.answer(line), state, datetime.now(UTC), time.monotonic() - began)
+        except Exception as problem:
+            with self.lock:
+                self.running.pop(key, None)
+            future.set_exception(problem)
+            return
         with self.lock:
             self.running.pop(key, None)
-            if problem is None:
-                answer = CachedAnswer(done.result(), state, datetime.now(UTC), time.monotonic() - began)
-                self.answers[key] = answer
-                while len(self.answers) > MAX_ANSWERS:
-                    self.answers.popitem(last=False)
-        if problem is None:
-            result.set_result(answer)
-        else:
-            result.set_exception(problem)
+            self.answers[key] = answer
+            while len(self.answers) > MAX_ANSWERS:
+                self.answers.popitem(last=False)
+        future.set_result(answer)
 
 
 def computed(engine: Engine, request: str, values: dict[str, Any], *, recompute: bool = False) -> CachedAnswer:
@@ -236,7 +218,7 @@ def state_of(engine: Engine) -> State:
     histories = (study, system, relation, sample, judgement, adjudication, cause, plan, log)
     newest = [func.max(table.c.id) for table in histories]
     of_studies, others = newest[:4], newest[4:]
-    counts = _counts(progress, draw, audit_draw), _counts(judge_answer, repeat)
+    counts = _counts(progress, draw, validity_draw), _counts(judge_answer, repeat)
     return _values(engine, [*of_studies, *counts[0], *others, *counts[1], *_LAST])
 
 
@@ -264,34 +246,26 @@ def _values(engine: Engine, expressions: Iterable[Any]) -> State:
     return tuple(str(value) if isinstance(value, datetime) else value for value in values)
 
 
-def freshness(answer: CachedAnswer, name: str) -> bool:
-    """Say when numbers were computed; where they are not current, offer to compute them again. True: that was asked."""
-    if answer.current:
-        if answer.seconds > QUICK:
-            st.caption(t("workshop.computed", at=f"{answer.at:%H:%M}", seconds=f"{answer.seconds:.0f}"))
-        return False
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(t("workshop.old", at=f"{answer.at:%H:%M}"))
-        return st.button(t("workshop.again"), key=f"again-{name}", icon=":material/refresh:")
-
-
 def computed_with_freshness(engine: Engine, request: str, values: dict[str, Any], name: str) -> CachedAnswer:
-    """As `computed`, with `freshness` above it: computed again where the user asks for it."""
+    """As `computed`, with what `show_freshness` says above it."""
     return show_freshness(
         lambda recompute: computed(engine, request, values, recompute=recompute), lambda answer: answer, name
     )
 
 
 def show_freshness(compute: Callable[[bool], T], answer_of: Callable[[T], CachedAnswer], name: str) -> T:
-    """The result of `compute(False)` with `freshness` above it; of `compute(True)` where the user asks for new numbers.
-
-    `answer_of` gives the answer of the worker in the result, which says how old it is.
-    """
-    place = st.empty()
+    """Return `compute(False)`, and say above it how old its numbers are; `compute(True)` where the user asks for new
+    ones. `answer_of` gives the answer of the worker in the result."""
+    place, recompute = st.empty(), False
     result = compute(False)
-    with place.container():
-        asked_again = freshness(answer_of(result), name)
-    if not asked_again:
+    answer = answer_of(result)
+    with place.container(horizontal=True, vertical_alignment="center"):
+        if not answer.current:
+            st.caption(t("workshop.old", at=f"{answer.at:%H:%M}"))
+            recompute = st.button(t("workshop.again"), key=f"again-{name}", icon=":material/refresh:")
+        elif answer.seconds > QUICK:
+            st.caption(t("workshop.computed", at=f"{answer.at:%H:%M}", seconds=f"{answer.seconds:.0f}"))
+    if not recompute:
         return result
     place.empty()
     return compute(True)

@@ -1,4 +1,4 @@
-"""The dashboard: progress, agreement, rates and rankings over time, questions still needed, and people. For managers.
+"""The dashboard: progress, agreement, rates and rankings over time, questions still needed. For managers.
 
 Only the open section is computed, and redrawn by itself. Numbers that take long are computed in another process
 (`audit.ui.background_cache`), so that annotators' clicks do not wait for a manager's numbers.
@@ -15,7 +15,6 @@ from audit.annotation.accounts import Account, account_details
 from audit.annotation.answers import ORIGINS
 from audit.reports.dashboard_charts import (
     confusion_chart,
-    people_chart,
     progress_chart,
 )
 from audit.reports.words import percent
@@ -27,12 +26,10 @@ from audit.ui.dashboard_parts import (
     chart,
     download_buttons,
     heading,
-    minute_of,
     table,
     tiles,
 )
 from audit.ui.language import (
-    in_language,
     label_name,
     language_name,
     plain,
@@ -43,7 +40,7 @@ from audit.ui.language import (
     translated,
 )
 from audit.ui.next_step import show_next_step
-from audit.ui.study_choice import choose_study, study_name, study_names
+from audit.ui.study_choice import choose_study, study_name
 
 # How well people agree: coefficients, overall and over time, between each two people, and which labels they confuse.
 
@@ -119,50 +116,6 @@ def _coefficient_name(name: str) -> str:
     return text_or(f"coefficient.{name}", name)
 
 
-# The people who judge: how much, how fast, and how often their answer was the settled one.
-
-PEOPLE_COLUMNS = (
-    "name",
-    "role",
-    "judgements",
-    "today",
-    "seconds",
-    "unsure_share",
-    "settled",
-    "agreed_share",
-    "languages",
-    "seen_at",
-)
-
-
-def people_section(engine: Engine, account: Account, study: int | None) -> None:
-    """A table and a chart of judgements. No ranking: the pace is for planning, not for comparing people."""
-    answer = computed_with_freshness(engine, "people", {"by": account.id, "study": study}, "people")
-    # Somebody may open the app without judging anything; no other number changes then.
-    last_seen = {entry.name: entry.seen_at for entry in account_details(engine, by=account.id)}
-    st.caption(t("dashboard.people_legend"))
-    rows = [
-        person
-        | {
-            "role": in_language(t(f"role.{person['role']}"), t("accounts.disabled") if person["disabled"] else ""),
-            "seen_at": minute_of(seen_at.isoformat()) if (seen_at := last_seen.get(person["name"])) else None,
-            "languages": ", ".join(person["languages"]),
-        }
-        for person in answer.value
-    ]
-    table("people", rows, PEOPLE_COLUMNS)
-    numbers = t("list.semicolon").join(f"{row['name']} {row['judgements']}" for row in rows)
-    picture = chart(
-        "people",
-        (study, answer.state),
-        lambda palette: people_chart(answer.value, palette),
-        t("dashboard.people_alt", numbers=numbers),
-    )
-    if picture is None:
-        st.info(t("dashboard.nobody_judged"), icon=":material/info:")
-    download_buttons("annotators", rows, PEOPLE_COLUMNS, [("people_picture", picture)])
-
-
 # Progress: totals, pace, and every cell.
 
 PROGRESS_COLUMNS = ("study", "relation", "system", "drawn", "settled", "judged", "waiting", *CELL_RATES[1:4])
@@ -177,7 +130,7 @@ def progress_section(engine: Engine, account: Account, study: int | None) -> Non
     st.caption(plain(t("dashboard.open_is", **parts)))
     people = account_details(engine, by=account.id)
     if any(person.role == "annotator" and not person.disabled for person in people):  # else what comes next says it
-        warn_of_unread(totals["unread"], study_names(engine, account.id))
+        warn_of_unread(totals["unread"])
     st.markdown(" ".join(plain(line) for line in pace_lines(totals)))
     _cells(engine, study, any(totals["questions"][origin] for origin in ORIGINS))
 
@@ -189,19 +142,12 @@ def _progress_totals(questions: dict[str, int], judgements: dict[str, int]) -> N
     tiles([(t(f"dashboard.{name}"), f"{number:,}") for name, number in numbers])
 
 
-def warn_of_unread(unread: Sequence[Mapping[str, Any]], studies: Mapping[int, str]) -> None:
-    """A warning for each set of languages that too few accounts read, or of studies that too few work on; `unread` as
-    in the totals, `studies` are names by id."""
+def warn_of_unread(unread: Sequence[Mapping[str, Any]]) -> None:
+    """Warn of questions that no account may answer; `unread` as in the totals."""
     for entry in unread:
         languages = t("browse.and").join(map(language_name, entry["languages"]))
-        names = t("browse.and").join(studies.get(id, str(id)) for id in entry["studies"])
-        values = {"number": f"{entry['questions']:,}", "languages": plain(languages), "wanted": entry["wanted"]}
-        message = ("few" if entry["readers"] else "nobody") + ("_assigned" if names else "")
-        readers = entry["readers"] + entry["others"]
-        st.warning(
-            t(f"unread.{message}", count=entry["questions"], readers=readers, studies=plain(names), **values),
-            icon=":material/assignment_ind:" if names else ":material/translate:",
-        )
+        values = {"number": f"{entry['questions']:,}", "languages": plain(languages)}
+        st.warning(t("unread.nobody", count=entry["questions"], **values), icon=":material/translate:")
 
 
 LEAST_HOURS = 0.1
@@ -266,7 +212,6 @@ ROLES = ("manager",)
 SECTIONS: dict[str, Callable[[Engine, Account, int | None], None]] = {
     "progress": progress_section,
     "agreement": agreement_section,
-    "people": people_section,
 }
 TAB = "dashboard-tab"
 

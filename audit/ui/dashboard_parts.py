@@ -17,10 +17,9 @@ from audit.ui.background_cache import produce
 from audit.ui.language import html, language, plain, sentence, t, translated
 
 RATES = tuple(GenuineRates.__annotations__)
-CORRECTED = ("sr_corrected", "sr_corrected_low", "sr_corrected_high")
 POINTS = ("points", "points_low", "points_high")
 CAUSES = ("cause_share", "cause_low", "cause_high")
-PER_CENT = {*RATES, *BOUNDS, *CORRECTED, *POINTS, *CAUSES} | {
+PER_CENT = {*RATES, *BOUNDS, *POINTS, *CAUSES} | {
     "unsure_share",
     "agreed_share",
     "percent_agreement",

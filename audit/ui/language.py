@@ -247,7 +247,7 @@ def difference_html(
     """A side of two texts as an HTML block in which what differs is marked (`SIDES`). With `moved`, the whole text came
     from another place."""
     parts = []
-    for piece in differences(_valid(before), _valid(after)):
+    for piece in differences(_valid(before), _valid(after), language):
         kind = Kind.MOVED if moved and piece.kind is Kind.SAME else piece.kind
         if piece.kind not in SIDES[side]:
             continue

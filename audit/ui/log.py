@@ -9,10 +9,9 @@ from typing import Any
 import streamlit as st
 
 from audit.annotation.accounts import Entry, account_details, entries
-from audit.annotation.settings import BOUNDS
 from audit.reports.tables import harmless
 from audit.ui import session
-from audit.ui.language import t, task_name, text_or
+from audit.ui.language import t, text_or
 from audit.ui.study_choice import study_names
 
 ROLES = ("manager",)
@@ -83,60 +82,17 @@ def _row(entry: Entry, names: Mapping[int, str], studies: Mapping[int, str]) -> 
         t("log.who"): entry.who or t("log.database"),
         t("log.action"): text_or(f"log_action.{entry.action.replace(' ', '_')}", entry.action),
         t("log.question"): "" if entry.question_id is None else str(entry.question_id),
-        t("log.detail"): detail_in_words(entry.detail, names, studies),
+        t("log.detail"): _detail(entry.detail, names, studies),
     }
 
 
-_ORDER = ("name", "account", "plan", "task", "before", "after")
-"""Details that come first, in this order."""
-_HIDDEN = ("invitation", "until", "round")
-"""Details that join lines of the log to rows of other tables, and say nothing to people."""
+def _detail(detail: Mapping[str, Any], names: Mapping[int, str], studies: Mapping[int, str]) -> str:
+    """The details of an entry as they are stored, with accounts and studies by name."""
+    named = {key: _named(value, {"account": names, "assigned": studies}.get(key, {})) for key, value in detail.items()}
+    return "; ".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in named.items())
 
 
-def detail_in_words(detail: Mapping[str, Any], names: Mapping[int, str], studies: Mapping[int, str]) -> str:
-    """The details of an entry in this session's language; `names` are those of accounts, `studies` those of studies, by
-    id."""
-    parts = []
-    setting = detail.get("name") if "before" in detail else None
-    for key, value in sorted(detail.items(), key=lambda part: _ORDER.index(part[0]) if part[0] in _ORDER else 9):
-        if key in _HIDDEN or value is None:
-            continue
-        label = text_or(f"log_field.{key}", key.replace("_", " "))
-        if setting is not None and key == "name":
-            label, value = t("log_field.setting"), text_or(f"field.{value}", str(value))
-        said = _assigned(value, studies) if key == "assigned" else _value(key, value, names)
-        if key in ("before", "after") and setting in BOUNDS and BOUNDS[setting].most <= 1:
-            said = f"{100 * value:g} %"  # as the page with the settings has it
-        parts.append(t("log.part", label=label, value=said))
-    return t("list.semicolon").join(parts)
-
-
-def _assigned(value: Any, studies: Mapping[int, str]) -> str:
-    """Studies that somebody works on; two lists: before and after."""
-    if value and isinstance(value[0], list):
-        return t("log.change", before=_assigned(value[0], studies), after=_assigned(value[1], studies))
-    return t("list.comma").join(studies.get(id, str(id)) for id in value) or t("accounts.all_studies")
-
-
-def _value(key: str, value: object, names: Mapping[int, str]) -> str:
-    if key == "account" and isinstance(value, int):
-        return names.get(value, str(value))
-    if key in ("role", "languages", "status") and isinstance(value, list) and len(value) == 2:
-        return t("log.change", before=_value(key, value[0], names), after=_value(key, value[1], names))
-    if key == "languages":
-        return str(value).replace(",", ", ") or t("account.all_languages")
-    if isinstance(value, bool):
-        return t("slices.yes" if value else "slices.no")
-    if isinstance(value, float):
-        return f"{value:g}"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, list | tuple):
-        return t("list.comma").join(_value(key, part, names) for part in value)
-    if isinstance(value, str):
-        known = {"role": f"role.{value}", "purpose": f"known.{value}", "kind": f"kind.{value}"}
-        known |= dict.fromkeys(("before", "after"), f"versions_of.{value}")
-        if key == "task":
-            return task_name(value)
-        return text_or(known.get(key, ""), value)
-    return json.dumps(value, ensure_ascii=False)
+def _named(value: Any, names: Mapping[int, str]) -> Any:
+    if isinstance(value, list):
+        return [_named(part, names) for part in value]
+    return names.get(value, value) if isinstance(value, int) else value

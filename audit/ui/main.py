@@ -11,23 +11,15 @@ from audit.ui import session
 from audit.ui.language import ask_browser, html, language_switch, plain, sentence, set_page_language, t, translated
 from audit.ui.pages import pages_for
 
-# The page for visitors who are not logged in: the link to log in.
-
 
 def login_page() -> None:
-    """A link to the login page, or why a visitor from a provider is not let in."""
+    """A link to the login page, for a page whose login has ended."""
     _, middle, _ = st.columns([1, 2, 1])
     with middle:
         st.title(t("welcome.title"))
         st.write(t("welcome.what"))
-        engine = session.engine()
-        reason = session.refusal_reason(engine)
-        if reason:
-            st.warning(plain(sentence(translated(reason))), icon=":material/info:")
-            st.button(t("app.log_out"), key="leave", on_click=session.end_provider_login, args=(engine,))
-        else:
-            st.info(t("app.logged_out"), icon=":material/info:")
-            st.html(session.login_link())
+        st.info(t("app.logged_out"), icon=":material/info:")
+        st.html(session.login_link())
         language_switch()
 
 
@@ -85,19 +77,9 @@ def _menu(engine: Engine, account: Account) -> None:
         st.html(f'<p class="audit-who">{html(account.name)}<br><small>{t(f"role.{account.role}")}</small></p>')
         language_switch()
         with st.container(key="log-out"):
-            _logout_control(engine)
+            st.html(session.logout_form())
     if account.role == "manager":
         with engine.connect() as connection:
             for absent in absent_plugins(connection):
                 st.warning(plain(sentence(translated(absent))), icon=":material/extension_off:")
     selected.run()
-
-
-def _logout_control(engine: Engine) -> None:
-    form = session.logout_form()
-    if form is not None:
-        st.html(form)
-    else:
-        st.button(
-            t("app.log_out"), key="leave", on_click=session.end_provider_login, args=(engine,), icon=":material/logout:"
-        )

@@ -13,7 +13,6 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from audit.annotation.accounts import ROLES
-from audit.annotation.activity import pace_of
 from audit.annotation.answers import SCALES, UNSURE
 from audit.annotation.own_answers import (
     LONGEST,
@@ -84,17 +83,15 @@ def _card() -> None:
     _list(engine, account.id)
 
 
-# Above the list: what is done and left, and how fast.
+# Above the list: what is done and left.
 
 
 def _overview(engine: Engine, account_id: int) -> None:
-    queue, pace = queue_of(engine, account_id), pace_of(engine, account_id)
+    queue = queue_of(engine, account_id)
     # With hidden questions the exact number would tell which of them do not count (`annotate.ABOUT`).
     left = -(-queue.left_for_me // annotate.ABOUT) * annotate.ABOUT if queue.mixed else queue.left_for_me
     remaining = t("annotate.about", count=left) if queue.mixed and left else str(left)
     parts = [t("annotate.progress", today=queue.mine_today, mine=queue.mine, left=remaining)]
-    if pace.seconds is not None:
-        parts.append(t("annotate.pace", seconds=f"{pace.seconds:.0f}"))
     st.progress(queue.mine / max(queue.mine + left, 1), text=" · ".join(parts))
 
 

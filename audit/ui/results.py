@@ -18,7 +18,6 @@ from audit.ui import results_parts, session
 from audit.ui.background_cache import produce, show_freshness
 from audit.ui.dashboard_parts import (
     CAUSES,
-    CORRECTED,
     POINTS,
     RATES,
     chart,
@@ -78,10 +77,9 @@ def relation_tab(view: View) -> None:
     if common := words.common_text(entry, code):
         write_plain(sentence(common))
     _pairs(view, index, entry)
-    if audits := [text for text in (words.holds_text(entry, code), words.carry_text(entry, code)) if text]:
+    if carried := words.carry_text(entry, code):
         heading(t("audits.title"))
-        for text in audits:
-            write_plain(sentence(text))
+        write_plain(sentence(carried))
     heading(t("results.cells_of_relation"))
     cells = cells_of(report, entry["task"], entry["study"], entry["relation"])
     columns = ("system", "groups", "satisfied", "drawn", "judged", "false", "waiting", *RATES)
@@ -90,7 +88,7 @@ def relation_tab(view: View) -> None:
 
 def _orders(report: Report, entry: RelationResultEntry) -> str:
     """The relation's summary, the order of systems before and after, and the change in one sentence."""
-    kinds = ("observed", "genuine", *(("corrected",) if entry["order_corrected"] else ()))
+    kinds = ("observed", "genuine")
     orders = "".join(
         f"<dt>{html(t(f'column.order_{kind}'))}</dt><dd>{html(words.order_text(entry, kind))}</dd>" for kind in kinds
     )
@@ -136,7 +134,7 @@ def _pairs(view: View, index: int, entry: RelationResultEntry) -> None:
 
 def _cells_table(name: str, cells: Sequence[Mapping[str, Any]], columns: Sequence[str], height: Any = "auto") -> None:
     """Cells as a table; bounds, corrected rates, method and reason have columns where a cell has them."""
-    optional = (*BOUNDS, *CORRECTED, "method", "reason")
+    optional = (*BOUNDS, "method", "reason")
     extra = [column for column in optional if any(cell.get(column) is not None for cell in cells)]
     named = [with_reason(cell) | ({} if cell["study"] is None else {"study": study_name(cell)}) for cell in cells]
     table(name, named, (*columns, *extra), height)

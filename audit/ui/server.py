@@ -10,17 +10,16 @@ from contextlib import asynccontextmanager, suppress
 
 from starlette.middleware import Middleware
 from starlette.responses import JSONResponse
-from starlette.routing import BaseRoute, Match
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.routing import BaseRoute, Mount
+from starlette.types import ASGIApp
 from streamlit import config
 from streamlit.config_option import ConfigOption
 
-from audit.api import API, PATH
+from audit.api import PATH
 from audit.errors import NotInstalled, installed_extras
 from audit.relations.registry import RELATIONS
-from audit.ui import background_cache, session, settings
-from audit.ui.auth_routes import LoginRoutes
-from audit.ui.gate import ConnectionLimits, Gate, Sockets
+from audit.ui import background_cache, session, settings, sign_in_pages
+from audit.ui.gate import Gate
 from audit.ui.settings import FLAGS
 
 LOG = logging.getLogger(__name__)
@@ -43,61 +42,34 @@ async def lifespan(_app: object) -> AsyncIterator[None]:
             config.set_option(name, json.loads(FLAGS[name]), "audit")
     importlib.import_module("audit.ui.main")
     RELATIONS.entries()
+    _raise_open_files()
     gc.collect()
     gc.freeze()
     yield
 
 
-def _open_files() -> int:
-    """How many files this process may have open, after asking for as many as the system lets it have: a usual limit is
-    1,024, used up by 150 pages."""
-    try:
+def _raise_open_files() -> None:
+    """Ask for as many open files as the system allows: a usual limit is 1,024, used up by 150 pages."""
+    with suppress(ImportError, OSError, ValueError):  # Windows has no limit; some systems name one and refuse it
         import resource
-    except ImportError:  # Windows has no such limit
-        return _FILES
-    soft, hard = (
-        _FILES if limit == resource.RLIM_INFINITY else limit for limit in resource.getrlimit(resource.RLIMIT_NOFILE)
-    )
-    target = min(_FILES, hard)
-    if soft < target:
-        with suppress(OSError, ValueError):  # some systems name a limit and refuse it
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        target = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
+        if soft != resource.RLIM_INFINITY and soft < target:
             resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
-            return target
-    return soft
 
 
 def routes() -> list[BaseRoute]:
-    """The routes of `LoginRoutes`, and the API. Raises AuditError for an invalid setting in the environment."""
-    settings.login_limits()
-    return [*LoginRoutes().routes(), Below(f"{settings.root()}{API}", api())]
-
-
-class Below(BaseRoute):
-    """Whatever lies at or below an address, a path with a newline included, which `Mount` lets by: none of it is ever
-    answered by Streamlit's page. What is not below `PATH` is no address of the API, which says so."""
-
-    def __init__(self, root: str, app: ASGIApp):
-        self._root, self._app = root, app
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Whether a request is for the API."""
-        path = scope["path"]
-        below = scope["type"] == "http" and (path == self._root or path.startswith(f"{self._root}/"))
-        return (Match.FULL if below else Match.NONE), {}
-
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer it."""
-        root = self._root.removesuffix(API) + PATH
-        served = scope["path"].startswith(f"{root}/")
-        await self._app({**scope, "root_path": root, **({} if served else {"path": f"{root}/"})}, receive, send)
+    """Return the pages that log in, and the API. Raises AuditError for an invalid setting in the environment."""
+    settings.login_lasts()
+    return [*sign_in_pages.routes(), Mount(f"{settings.root()}{PATH}", api())]
 
 
 def api() -> ASGIApp:
     """The JSON API; where FastAPI is not installed, an answer that says how it is, and a line in the server's log."""
     try:
         with installed_extras():
-            from audit.api.application import application
-            from audit.api.service import Service
+            from audit.api.application import Service, application
     except NotInstalled as problem:
         sentence = f"the API is not installed on this server: {problem.sentence}"
         LOG.warning("%s", sentence)
@@ -106,5 +78,5 @@ def api() -> ASGIApp:
 
 
 def middleware() -> list[Middleware]:
-    """The gate, as Starlette's middleware."""
-    return [Middleware(Gate, sockets=Sockets(ConnectionLimits.for_open_files(_open_files())))]
+    """Return the gate, as Starlette's middleware."""
+    return [Middleware(Gate)]

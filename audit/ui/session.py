@@ -1,6 +1,5 @@
 """Who is logged in. The cookie names the login, the database is read on every run; the session remembers no role."""
 
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -9,18 +8,10 @@ from typing import Any, Concatenate, ParamSpec
 
 import streamlit as st
 from sqlalchemy import Engine
-from streamlit.errors import StreamlitAuthError
 
-from audit.annotation.accounts import (
-    Account,
-    account_of,
-    account_of_identity,
-    cookie_key,
-    end_login,
-    form_token,
-    identity_key,
-)
+from audit.annotation.accounts import Account
 from audit.annotation.answers import browser
+from audit.annotation.sign_in import account_of
 from audit.annotation.words import words_of
 from audit.errors import AuditError, NotAllowed
 from audit.messages import message
@@ -49,62 +40,6 @@ def _engine(database: str) -> Engine:
     return open_store(database)
 
 
-# The claims of an identity provider, which `st.login` left in the browser and Streamlit verified.
-
-COOKIE = "_streamlit_user"
-_STREAMLIT_FIELDS = ("is_logged_in", "origin", "tokens")
-"""Fields that Streamlit adds to the claims; a cookie and a session do not have the same ones."""
-
-
-def claims_of(user_info: Mapping[str, Any]) -> dict[str, Any]:
-    """The claims without the fields that Streamlit adds.
-
-    >>> claims_of({"email": "ann@example.org", "is_logged_in": True})
-    {'email': 'ann@example.org'}
-    """
-    return {name: value for name, value in user_info.items() if name not in _STREAMLIT_FIELDS}
-
-
-def claims_of_session() -> dict[str, Any] | None:
-    """The claims of this session of a page; None without a provider's login, or where no provider is set up."""
-    if settings.provider_settings() is None or not st.user.is_logged_in:
-        return None
-    return claims_of(st.user.to_dict())
-
-
-def provider_login_url(name: str | None) -> str:
-    """The URL of the identity provider of this name (None: the only one), which leads back to the app.
-
-    Raises AuditError where Authlib is not installed, or a setting in secrets.toml is missing. What `st.login` sends a
-    page to; Streamlit has no public function for a server that has no page yet.
-    """
-    from streamlit.auth_util import validate_auth_credentials
-    from streamlit.user_info import generate_login_redirect_url
-
-    name = name or "default"
-    try:
-        validate_auth_credentials(name)
-        return generate_login_redirect_url(name)
-    except StreamlitAuthError as problem:
-        raise AuditError(" ".join(str(problem).split())) from None
-
-
-def claims_of_cookies(cookies: Mapping[str, str]) -> dict[str, Any] | None:
-    """The claims in the cookies of a request, if their signature is Streamlit's own; else None.
-
-    Streamlit has no public function for this: where it is pinned, a test compares the two ways.
-    """
-    if COOKIE not in cookies or settings.provider_settings() is None:
-        return None
-    from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks
-
-    signed = _get_signed_cookie_with_chunks(dict(cookies), COOKIE)
-    if signed is None:
-        return None
-    content = json.loads(signed)
-    return claims_of(content) if content.get("is_logged_in") is True else None
-
-
 Arguments = ParamSpec("Arguments")
 _OWNER = "state-belongs-to"
 """The id of the account that this session's state belongs to."""
@@ -131,7 +66,7 @@ def page_of(name: str) -> Any:
 
 
 def cookie_token() -> str | None:
-    """The token in the cookie that this session of a page came with."""
+    """Return the login in the cookie that this session of a page came with."""
     return st.context.cookies.get(settings.login_cookie_name())
 
 
@@ -140,18 +75,9 @@ def client() -> str:
     return browser(st.context.headers.get("User-Agent"))
 
 
-def login_key() -> bytes | None:
-    """The key of the login that the browser's cookie stands for; None where there is no cookie."""
-    token = cookie_token()
-    return cookie_key(token) if token else None
-
-
 def current_account(engine: Engine) -> Account | None:
-    """The account that is logged in, read from the database; None where nobody is, or no longer."""
-    try:
-        account = _account_logged_in(engine)
-    except NotAllowed:
-        account = None
+    """Return the account that is logged in, read from the database; None where nobody is, or no longer."""
+    account = account_of(engine, cookie_token())
     owner = st.session_state.get(_OWNER)
     if account is None or owner not in (None, account.id):
         # The next person at the same browser must not see what the last one typed and saw.
@@ -161,15 +87,6 @@ def current_account(engine: Engine) -> Account | None:
     elif owner is not None:
         st.session_state[_ENDED] = True
     return account
-
-
-def refusal_reason(engine: Engine) -> str | None:
-    """Why a visitor from a provider is not let in; None where there is no such reason."""
-    try:
-        _account_logged_in(engine)
-    except NotAllowed as problem:
-        return problem.sentence
-    return None
 
 
 def require_login(engine: Engine, account_id: int) -> None:
@@ -211,26 +128,12 @@ def login_link() -> str:
     return f'<a class="audit-button" href="{settings.root()}/login">{html(t("welcome.log_in"))}</a>'
 
 
-def logout_form() -> str | None:
-    """The form that logs out by HTTP, as HTML; None for a login by a provider, which Streamlit ends."""
-    token = cookie_token()
-    if token is None:
-        return None
+def logout_form() -> str:
+    """Return the form that logs out by HTTP, as HTML."""
     return (
-        f'<form method="post" action="{settings.root()}/logout">'
-        f'<button class="audit-button" type="submit">{html(t("app.log_out"))}</button>'
-        f'<input type="hidden" name="form" value="{form_token(token)}">'
-        f'<input type="hidden" name="lang" value="{language()}"></form>'
+        f'<form method="post" action="{settings.root()}/logout?lang={language()}">'
+        f'<button class="audit-button" type="submit">{html(t("app.log_out"))}</button></form>'
     )
-
-
-def end_provider_login(engine: Engine) -> None:
-    """End a login by a provider in every tab, and take Streamlit's cookie from the browser."""
-    claims = claims_of_session()
-    if claims is not None:
-        end_login(engine, identity_key(claims))
-    clear_state()
-    st.logout()
 
 
 def clear_state() -> None:
@@ -316,14 +219,3 @@ def show_last(show: Callable[..., object] = st.success) -> None:
         show(last[0], icon=last[1])
     if problem := st.session_state.pop(_PROBLEM, None):
         show_refusal(problem)
-
-
-def _account_logged_in(engine: Engine) -> Account | None:
-    limits = settings.login_limits()
-    key = login_key()
-    account = account_of(engine, key, limits) if key else None
-    if account is not None:
-        return account
-    claims = claims_of_session()
-    provider = settings.provider_settings()
-    return account_of_identity(engine, claims, provider["claim"], limits) if claims and provider else None

@@ -7,28 +7,33 @@ from typing import Any
 
 import streamlit as st
 
-from audit.annotation.accounts import CLAIM, Limits
+from audit.annotation.sign_in import CLAIM, LOGIN_LASTS
 from audit.errors import AuditError
 from audit.messages import message
 
-IDLE = "AUDIT_IDLE_HOURS"
-LONGEST = "AUDIT_LOGIN_HOURS"
+LOGIN_HOURS = "AUDIT_LOGIN_HOURS"
 HTTPS = "AUDIT_HTTPS"
 _YEAR = 24 * 366
 
 
-def login_limits(environment: Mapping[str, str] | None = None) -> Limits:
-    """How long logins last. Raises AuditError for anything but a number of hours.
+def login_lasts(environment: Mapping[str, str] | None = None) -> timedelta:
+    """Return how long a login lasts. Raises AuditError for anything but a number of hours.
 
-    >>> login_limits({"AUDIT_IDLE_HOURS": "0.5"})
-    Limits(idle=datetime.timedelta(seconds=1800), longest=datetime.timedelta(days=7))
+    >>> login_lasts({"AUDIT_LOGIN_HOURS": "0.5"})
+    datetime.timedelta(seconds=1800)
     """
-    environment = os.environ if environment is None else environment
-    defaults = Limits()
-    return Limits(
-        _hours(environment.get(IDLE), "idle_hours", IDLE) or defaults.idle,
-        _hours(environment.get(LONGEST), "login_hours", LONGEST) or defaults.longest,
-    )
+    text = (os.environ if environment is None else environment).get(LOGIN_HOURS)
+    if not text:
+        return LOGIN_LASTS
+    try:
+        hours = float(text)
+    except ValueError:
+        hours = 0.0
+    if not 0 < hours <= _YEAR:
+        raise AuditError(
+            message("settings.bad_hours", variable=LOGIN_HOURS, text=text[:40], most=_YEAR), parameter="login_hours"
+        )
+    return timedelta(hours=hours)
 
 
 def only_https(environment: Mapping[str, str] | None = None) -> bool:
@@ -42,27 +47,10 @@ def provider_settings() -> dict[str, Any] | None:
     `[auth]` is Streamlit's own section. `[audit]` may name the `claim` that is the account's name (default: `email`)
     and the `provider` of several (`[auth.NAME]`).
     """
-    import streamlit as st
-
     if not st.secrets.load_if_toml_exists() or "auth" not in st.secrets:
         return None
     own_section = st.secrets.get("audit", {})
     return {"claim": str(own_section.get("claim", CLAIM)), "name": own_section.get("provider")}
-
-
-def _hours(text: str | None, name: str, variable: str) -> timedelta | None:
-    if not text:
-        return None
-    try:
-        hours = float(text)
-    except ValueError:
-        hours = 0.0
-    if not 0 < hours <= _YEAR:
-        raise AuditError(
-            message("settings.bad_hours", name=name, variable=variable, text=text[:40], most=_YEAR),
-            parameter=name,
-        )
-    return timedelta(hours=hours)
 
 
 # Streamlit's settings for this app: what `audit app` passes to `streamlit run`.
@@ -103,14 +91,9 @@ LANGUAGE = "audit_language"
 
 
 def login_cookie_name() -> str:
-    """The cookie that holds a login's token. Browsers do not tell ports apart, so the name does: apps of two databases
-    on one machine do not log each other out."""
+    """Return the name of the cookie that holds a login. Browsers do not tell ports apart, so the name does: apps of two
+    databases on one machine do not log each other out."""
     return f"audit_login_{st.get_option('server.port')}"
-
-
-def form_cookie_name() -> str:
-    """The cookie that must equal the hidden field of the login form."""
-    return f"audit_form_{st.get_option('server.port')}"
 
 
 def root() -> str:

@@ -402,7 +402,6 @@ def _sample(fields: _Fields) -> dict[str, Any]:
         if sample["design"] == INFORMATIVE:
             st.caption(t("studies.no_audits"))
         else:
-            sample["audit_groups"] = fields.integer("sample", "audit_groups", 0)
             sample["audit_follow_ups"] = fields.share("sample", "audit_follow_ups")
             sample["audit_answers"] = fields.share("sample", "audit_answers")
     return sample

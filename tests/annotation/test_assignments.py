@@ -94,10 +94,7 @@ def test_questions_of_studies_that_too_few_are_assigned_to_are_told(engine):
             select(question.c.id).where(question.c.studies == in_column([2]), question.c.priority.is_not(None))
         ).all()
     (told,) = unread_questions(engine)
-    assert (told.studies, told.questions, told.wanted, told.readers, told.others) == ((2,), len(rooms), 2, 0, 0)
-    add_account(engine, "cem", "annotator", PASSWORD)
-    (told,) = unread_questions(engine)
-    assert (told.readers, told.questions) == (1, len(rooms))
+    assert told.questions == len(rooms)
     add_account(engine, "dan", "annotator", PASSWORD, languages=["zh"], studies=[2])
     assert len(unread_questions(engine)) == 1, "who does not read the language is of no help"
     change_account(engine, "bob", "annotator", (), [1, 2])

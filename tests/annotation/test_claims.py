@@ -93,6 +93,7 @@ def test_an_expired_lease_that_nobody_wanted_still_counts(where):
     assert votes(engine) == [(1, 1)]
 
 
+@pytest.mark.slow
 def test_questions_go_to_people_who_read_all_of_their_languages(where):
     texts = [
         Input(("Gut.",), ("de",)), Input(("Good.",), ("en",)), Input(("Good.", "好。"), ("en", "zh")),

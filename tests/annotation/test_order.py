@@ -50,7 +50,7 @@ def add_groups(engine, number, priority=lambda place: place, system=None, first=
             member_row = {"group_id": id, "step": 0, "input_id": input_id, "role": "source"}
             connection.execute(member.insert(), member_row)
             wanted.append(WantedGroup("sentiment", f"{id:016d}".encode(), id, input_id, priority(place)))
-        open_group_questions(connection, wanted, annotators=2)
+        open_group_questions(connection, wanted)
         about = select(QUESTION.c.group_id, QUESTION.c.id).where(QUESTION.c.kind == "group")
         by_group = dict(connection.execute(about).all())
     return [by_group[item.group_id] for item in wanted]
@@ -117,6 +117,7 @@ def test_audits_keep_their_place_and_are_not_marked(where):
     assert [one.compared_with for one in answers(engine, 2)] == [None, None, None]
 
 
+@pytest.mark.slow
 def test_apart_everybody_has_an_order_of_their_own_within_a_stretch(where):
     engine = filled(where, 40, 3)
     text_of = versions(engine)
@@ -145,6 +146,7 @@ def rows_of(engine, *columns):
         return [tuple(row) for row in connection.execute(select(*columns).order_by(*columns))]
 
 
+@pytest.mark.slow
 def test_a_kind_lasts_for_a_block_and_then_the_most_wanted_comes(where):
     engine = filled(where, 60, 2)
     groups = add_groups(engine, 40, lambda place: place + 1)
@@ -159,6 +161,7 @@ def test_a_kind_lasts_for_a_block_and_then_the_most_wanted_comes(where):
 # Hidden questions cannot be told from the others.
 
 
+@pytest.mark.slow
 def test_hidden_questions_are_of_the_kind_around_them(where):
     """All lone texts among groups were hidden ones."""
     engine = filled(where, 40, 2)
@@ -174,6 +177,7 @@ def test_hidden_questions_are_of_the_kind_around_them(where):
             assert asked == next(other for of, other in told[place:] if of == 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [1, 4])
 def test_hidden_questions_come_between_texts_and_their_share_is_reached(tmp_path, length):
     people, questions = 6, 80

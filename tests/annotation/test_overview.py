@@ -9,7 +9,7 @@ from small_corpus import SmallCorpus
 from sqlalchemy import select
 
 from audit.annotation import activity as module
-from audit.annotation.activity import Speed, overview, people_activity, progress
+from audit.annotation.activity import Speed, overview, progress
 from audit.annotation.queue import next_question
 from audit.judging.adjudications import adjudicate
 from audit.judging.deferral import flag
@@ -73,21 +73,6 @@ def test_counts_of_a_small_history(world):
     assert (overview(engine).split, overview(engine).disputed) == (2, 1)
 
 
-def test_people_at_work(world):
-    engine, people = world
-    first = give(engine, people["ann"], ["positive", "unsure", "negative"], seconds=10)
-    give(engine, people["ben"], ["positive"], seconds=4)
-    adjudicate(engine, people["ada"], first[2], ["positive", "neutral"], "not negative")
-    by_name = {person.name: person for person in people_activity(engine, people["mia"])}
-    ann, ben = by_name["ann"], by_name["ben"]
-    assert (ann.judgements, ann.today, ann.unsure) == (3, 3, 1)
-    assert ann.seconds == pytest.approx(10, abs=0.5)
-    # Settled: the question on which both say positive, and the adjudicated one, where ann says something else.
-    assert (ann.settled, ann.agreed) == (2, 1)
-    assert (ben.judgements, ben.settled, ben.agreed) == (1, 1, 1)
-    assert (by_name["mia"].judgements, by_name["mia"].seconds) == (0, None)
-
-
 def test_a_withdrawn_judgement_counts_nowhere_but_took_its_time(world):
     engine, people = world
     give(engine, people["ann"], ["positive"])
@@ -95,7 +80,6 @@ def test_a_withdrawn_judgement_counts_nowhere_but_took_its_time(world):
     counts = overview(engine)
     assert (counts.today, counts.left) == (0, 12)
     assert counts.speed.judgements == 1
-    assert people_activity(engine)[1].judgements == 0
 
 
 def test_the_end_is_what_is_left_at_the_pace_of_a_day(world, monkeypatch):

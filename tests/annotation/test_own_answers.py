@@ -193,6 +193,7 @@ def test_a_repeat_is_not_in_the_list_while_it_is_asked_and_once_afterwards(tmp_p
     assert ids(engine, who["ann"], search="Film 1.") == [1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", [OwnFilter(), OwnFilter(search="no such film"), OwnFilter(changeable=True)])
 def test_what_is_read_does_not_grow_with_the_square_of_the_answers(tmp_path, wanted):
     """SQLite reads the answers to a question, and never all answers of the account for each of them."""

@@ -14,9 +14,8 @@ import pytest
 
 import audit.annotation
 import audit.judging
-from audit.annotation import accounts, invitations, ratings, tokens
+from audit.annotation import accounts, invitations, ratings, sign_in
 from audit.annotation.accounts import Account, add_account
-from audit.annotation.activity import pace_of
 from audit.annotation.guidelines import guideline_before
 from audit.annotation.own_answers import own_answer, own_answers, own_labels
 from audit.annotation.queue import elsewhere, next_question, queue_of
@@ -29,27 +28,26 @@ from audit.store import open_store
 
 FOR_ANNOTATORS = {
     "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "guideline_before",
-    "pace_of", "judging_mode", "completion_code", "train", "elsewhere", "own_account", "change_password", "unflag",
-    "flag_taken_back", "make_token", "own_tokens", "end_token", "last_block",
+    "judging_mode", "completion_code", "train", "elsewhere", "own_account", "own_password_link", "unflag",
+    "flag_taken_back", "make_token", "end_tokens", "login_of", "end_logins", "last_block",
     "own_answers", "own_answer", "own_labels", "change", "flag_answer",
 }  # fmt: skip
 """What an annotator's account may call, for its own work; a function that is not here must refuse it."""
 WITHOUT_ACCOUNT = {
-    accounts.log_in: "it is how an account comes in, by its password",
     accounts.list_accounts: "names and roles, for the command line",
-    accounts.account_of_identity: "it is how an account comes in, by its provider",
-    accounts.open_login: "refuses disabled accounts; called when somebody has proved who they are",
-    accounts.account_of: "it is how the app asks who is there",
-    accounts.name_of_login: "needs the key of the login itself; it is how a browser is known again",
-    accounts.end_login: "needs the key of the login itself",
-    tokens.bearer_of: "needs the secret itself; it is how the API asks who is there",
+    sign_in.log_in: "it is how an account comes in, by its password",
+    sign_in.account_of_claims: "it is how an account comes in, by its provider",
+    sign_in.account_of: "needs the login itself; it is how the app asks who is there",
+    sign_in.bearer_of: "needs the token itself; it is how the API asks who is there",
+    sign_in.sign: "what is signed is decided by those that are tried here",
+    sign_in.unsign: "needs what was signed itself",
     accounts.reading_as: "it is what asks for the role, for those that are tried here",
     accounts.reading_as_manager: "it is what asks for the role, for those that are tried here",
     accounts.writing_as_manager: "it is what asks for the role, for those that are tried here",
     accounts.changing_accounts: "it is what asks for the role, for those that are tried here",
-    invitations.first_account_secret: "for whoever starts the app; nothing where a manager can log in",
-    invitations.invitation_of: "needs the secret of the link itself",
-    invitations.join: "needs the secret of the link itself; it is how an account is made by its owner",
+    invitations.first_account_link: "for whoever starts the app; nothing where a manager can log in",
+    invitations.link_of: "needs the secret of the link itself",
+    invitations.use: "needs the secret of the link itself; it is how an account is made by its owner",
     unit.unit_of_work: "it is what asks for the role, in the transaction of those that are tried here",
     unit.rebuild: "writes what follows from the history, for the command line",
     samples.gold_alone: "whether people have accounts, for the command line, nobody's answers",
@@ -126,6 +124,7 @@ def test_every_function_says_for_which_account(function: Callable[..., Any]) -> 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 @pytest.mark.parametrize("who", ["gone", "nobody"])
 def test_a_disabled_account_and_one_that_is_none_change_and_see_nothing(world, content, function, who) -> None:
@@ -137,6 +136,7 @@ def test_a_disabled_account_and_one_that_is_none_change_and_see_nothing(world, c
     assert content(engine) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "function",
     [function for function in FUNCTIONS if function.__name__ not in FOR_ANNOTATORS],
@@ -160,7 +160,6 @@ def test_what_an_annotator_may_call_does_not_refuse_the_role(world) -> None:
     assert unflag(engine, people["ann"].id) is None
     assert flag_taken_back(engine, people["ann"].id, 1) == ""
     assert guideline_before(engine, people["ann"].id, "sentiment", "input") is None
-    assert pace_of(engine, people["ann"].id).seconds is None
     assert invitations.completion_code(engine, people["ann"].id) is None
     assert judging_mode(engine, people["ann"].id).training is None
     assert own_answers(engine, people["ann"].id).answers == ()

@@ -1,7 +1,6 @@
 """Fixtures of the API's tests."""
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,17 +21,7 @@ def api_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def new_world(api_database: Path, tmp_path: Path) -> Callable[..., World]:
-    """Makes a world on a database of its own; the requests within a minute may be limited."""
-
-    def make(most: int = 100_000) -> World:
-        path = tmp_path / "audit.db"
-        shutil.copy(api_database, path)
-        return world_of(open_store(str(path)), str(path), most)
-
-    return make
-
-
-@pytest.fixture
-def world(new_world: Callable[..., World]) -> World:
-    return new_world()
+def world(api_database: Path, tmp_path: Path) -> World:
+    path = tmp_path / "audit.db"
+    shutil.copy(api_database, path)
+    return world_of(open_store(str(path)), str(path))

@@ -15,7 +15,7 @@ import pytest
 from api_world import make_database
 
 from audit.annotation.accounts import list_accounts
-from audit.annotation.tokens import make_token
+from audit.annotation.sign_in import make_token
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ui"))
 from app_server import app_server
@@ -31,7 +31,7 @@ def blocks(language: str) -> list[str]:
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
 def test_the_calls_of_the_page_are_answered(tmp_path: Path) -> None:
     engine = make_database(str(tmp_path / "audit.db"))
-    tokens = {account.role: make_token(engine, account.id, "page")[0] for account in list_accounts(engine)}
+    tokens = {account.role: make_token(engine, account.id) for account in list_accounts(engine)}
     with app_server(str(tmp_path / "audit.db"), tmp_path / "log.txt", folder=tmp_path) as address:
         given = {"URL": f"{address}/api/v1", "MANAGER": tokens["manager"], "ANNOTATOR": tokens["annotator"]}
         environment = {**os.environ, **given, "NO_PROXY": "*"}

@@ -154,8 +154,9 @@ class Annotator:
         browser = requests.Session()
         browser.trust_env = False
         address = f"http://{self._server.address}/login"
-        form = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', browser.get(address).text)
-        browser.post(address, data=dict(form) | {"name": self.name, "password": PASSWORD}, allow_redirects=False)
+        form = {"name": self.name, "password": PASSWORD}
+        origin = {"Origin": f"http://{self._server.address}"}
+        browser.post(address, data=form, headers=origin, allow_redirects=False)
         self._cookie = "; ".join(f"{one.name}={one.value}" for one in browser.cookies)
 
     async def work(self, stop, arrive):

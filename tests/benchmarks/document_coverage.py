@@ -1,4 +1,4 @@
-"""Coverage, for texts to come in documents, of what is said beside rates: bounds, SR_c, `holds`, spot checks, carrying.
+"""Coverage, for texts to come in documents, of what is said beside rates: bounds, spot checks, carrying.
 
     python tests/benchmarks/document_coverage.py                   # the tables of docs/evidence/benchmarks.md
     python tests/benchmarks/document_coverage.py --redraws 40      # a quick look
@@ -15,9 +15,8 @@ import pandas as pd
 from scipy.special import betaincinv
 
 from audit.reports.build import cell_entries, rated
-from audit.reports.certainty import certainty, dependence, with_documents, with_worth
+from audit.reports.certainty import certainty, dependence, with_worth
 from audit.reports.validity import Findings, audit_parts
-from audit.statistics.corrected import weighted_rate
 from audit.statistics.rates import BOUNDS, with_bounds, with_rates
 
 WORLDS = (
@@ -47,17 +46,12 @@ def chance_of(mean, icc, latent):
 
 
 def truths(sentences, icc):
-    """SR_c, false violations, R_FS and the carry error of `audits_coverage`, over endlessly many documents."""
+    """R_FS and the carry error of `audits_coverage`, over endlessly many documents."""
     latent = (np.arange(20_000) + 0.5) / 20_000
     of = (lambda mean: np.full(len(latent), mean)) if sentences == 1 else partial(chance_of, icc=icc, latent=latent)
     violated, false = of(1 - SATISFIED), of(RATE)
-    genuine, wrong = (1 - violated) * (1 - false), (1 - violated) * false
-    right, rest = (genuine * (1 - of(0.1))).mean(), (wrong * (1 - of(0.3)) + violated * (1 - of(0.4))).mean()
     satisfied = (1 - violated).mean()
-    return (
-        right / (right + rest), (violated * of(0.4)).mean() / violated.mean(), wrong.mean() / satisfied,
-        ((1 - violated) * of(0.1)).mean() / satisfied,
-    )  # fmt: skip
+    return ((1 - violated) * false).mean() / satisfied, ((1 - violated) * of(0.1)).mean() / satisfied
 
 
 def held(low, high, truth):
@@ -109,23 +103,22 @@ def bounds_coverage(documents, sentences, icc, drawn, left_out, cells=4, apart=0
 
 
 def audits_coverage(documents, sentences, icc, drawn, redraws=400, seed=5):
-    """Coverage of SR_c, of false violations, of checked R_FS of a cell and of two, and of the answers' error (spot
+    """Coverage of checked R_FS of a cell and of two, and of the answers' error (spot
     checks), of the carry error, and of R_FS widened by it.
 
     Relation MR0 carries answers to three groups in ten, one in ten of these wrongly; the protocol errs in 8 % of the
-    groups of MR1 and MR2; MR3 does not hold in one true satisfaction of ten, three false ones and four violated groups.
-    All of it goes by the same documents: hard ones have more of each.
+    groups of MR1 and MR2. All of it goes by the same documents: hard ones have more of each.
     """
-    clean, false_violations, rate, carry_error = truths(sentences, icc)
+    rate, carry_error = truths(sentences, icc)
     rng = np.random.default_rng(seed)
     document = np.repeat(np.arange(documents), sentences)
     found = []
     for _ in range(redraws):
         of = partial(shares, rng, documents, sentences, icc, latent=rng.random((documents, 1)))
         order = rng.permutation(len(document))
-        rows, frames = [], {name: [] for name in ("judged", "checked", "asked", "cells", "follow_ups", "checks")}
+        rows, frames = [], {name: [] for name in ("judged", "checked", "cells", "follow_ups", "checks")}
         mistaken = of(0.08)
-        for at in range(4):
+        for at in range(3):
             key = {"study": 1, "corpus": "c", "task": "sentiment", "relation": f"MR{at}", "system": "a"}
             satisfied, false = ~of(1 - SATISFIED), of(RATE)
             here, rest = order[satisfied[order]][: drawn or None], order[~satisfied[order]]
@@ -141,19 +134,8 @@ def audits_coverage(documents, sentences, icc, drawn, redraws=400, seed=5):
                         key | checks | {"protocol": 1 * told[checks["source"]], "checked": 1 * false[checks["source"]]}
                     )
                 )
-            if at == 3:
-                broken = np.where(~satisfied, of(0.4), np.where(false, of(0.3), of(0.1)))
-                first = np.r_[here[:CHECKED], rest[:CHECKED]]
-                kind = np.where(~satisfied, "violated", np.where(false, "false", "genuine"))[first]
-                asked = key | {"kind": kind, "broken": 1 * broken[first], "cluster": document[first]}
-                frames["asked"].append(pd.DataFrame(asked))
             counts = {"satisfied": int(satisfied.sum()), "violated": len(rest), "judged": len(here), "drawn": len(here)}
             counts |= {"false": int(known[here].sum()), "drawn_false": int(known[here].sum()), "drawn_open": 0}
-            if at == 3:
-                for name in ("genuine", "false", "violated"):
-                    counts[f"audited_{name}"] = int((kind == name).sum())
-                    counts[f"broken_{name}"] = int(broken[first][kind == name].sum())
-                counts["holds_judged"] = len(first)
             rows.append(key | counts)
             resting = {
                 f"rests_{name}": int((rests & one)[here].sum()) for name, one in (("true", ~told), ("false", told))
@@ -173,16 +155,14 @@ def audits_coverage(documents, sentences, icc, drawn, redraws=400, seed=5):
         answers = pd.DataFrame({"source": first, "cluster": document[first], "wrong": 1 * mistaken[first]})
         audits = Findings(one["cells"], one["follow_ups"], one["checks"], answers, 0, 0)
         cells = with_worth(pd.DataFrame(rows), one["judged"], one["checked"])
-        cells = rated(with_documents(cells, one["judged"], one["checked"], one["asked"], 0.95))
+        cells = rated(cells)
         entries = cell_entries(cells)
         of_false, _ = dependence(cells, one["judged"], one["checked"], "population")
         parts = audit_parts(entries, rows, cells, audits, of_false, 0.95, "population")
-        carried, protocol, _, holds = (entry | part for entry, part in zip(entries, parts.cells, strict=True))
+        carried, protocol, _ = (entry | part for entry, part in zip(entries, parts.cells, strict=True))
         checks, carry = parts.totals["checks"], parts.carry[0]
         found.append(
             [
-                held(holds["sr_corrected_low"], holds["sr_corrected_high"], clean),
-                held(holds["false_violation_rate_low"], holds["false_violation_rate_high"], false_violations),
                 held(protocol["fs_checked_low"], protocol["fs_checked_high"], rate),
                 held(checks["fs_checked_low"], checks["fs_checked_high"], rate),
                 held(checks["error_low"], checks["error_high"], 0.08),
@@ -190,28 +170,6 @@ def audits_coverage(documents, sentences, icc, drawn, redraws=400, seed=5):
                 held(carried["fs_carry_low"], carried["fs_carry_high"], rate),
             ]
         )
-    return np.mean(found, axis=0)
-
-
-def holds_coverage(documents, sentences, icc, audited, broken=0.2, redraws=400, seed=6):
-    """Coverage of `holds` of a relation under two systems, each of which violates three in ten of the broken groups and
-    one in ten of the others; `audited` groups of each list are asked about (0: all)."""
-    rng = np.random.default_rng(seed)
-    document = np.repeat(np.arange(documents), sentences)
-    found = []
-    for _ in range(redraws):
-        is_broken = shares(rng, documents, sentences, icc, broken)
-        outcome = rng.random((2, len(document))) < np.where(is_broken, 0.3, 0.1)
-        order, reached = np.argsort(rng.random(len(document))), np.zeros(len(document))
-        for violated in outcome:
-            for which in (False, True):
-                cell = order[violated[order] == which]
-                first = cell[: audited or None]
-                share = len(first) / max(len(cell), 1)
-                reached[first] = np.maximum(reached[first], share)
-        drawn = reached > 0
-        one = weighted_rate(is_broken[drawn], reached[drawn], target="population", cluster=document[drawn].tolist())
-        found.append([held(one.low, one.high, broken), one.high - one.low])
     return np.mean(found, axis=0)
 
 
@@ -225,7 +183,7 @@ def table(heads, rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--redraws", type=int, default=400)
-    parser.add_argument("--only", choices=("bounds", "audits", "holds"))
+    parser.add_argument("--only", choices=("bounds", "audits"))
     arguments = parser.parse_args()
     if arguments.only in (None, "bounds"):
         table(
@@ -238,14 +196,8 @@ def main():
         )
     if arguments.only in (None, "audits"):
         table(
-            "documents | sentences | ICC | drawn | SR_c | false violations | checked R_FS | of two cells | answers | "
-            "carry error | R_FS with it",
+            "documents | sentences | ICC | drawn | checked R_FS | of two cells | answers | carry error | R_FS with it",
             ((*world, audits_coverage(*world, redraws=arguments.redraws)) for world in WORLDS),
-        )
-    if arguments.only in (None, "holds"):
-        table(
-            "documents | sentences | ICC | asked | holds | width",
-            ((*world, holds_coverage(*world, redraws=arguments.redraws)) for world in WORLDS),
         )
 
 

@@ -8,7 +8,7 @@ import argparse
 import numpy as np
 import pandas as pd
 
-from audit.statistics.linear_model import compare_means, fit_two_way, type_three
+from audit.packs.translation.analysis import TwoWay
 from audit.statistics.prediction_powered import prediction_powered
 
 PROXIES = {
@@ -44,10 +44,8 @@ def rejected(clusters, systems, languages, samples, missing=0.0, seed=0):
         score = (own + random.normal(size=(clusters, languages, systems))).ravel()
         columns = {"language": language, "translator": system, "score": score, "sentence": sentence}
         frame = pd.DataFrame(columns)[random.random(len(score)) >= missing]
-        fit = fit_two_way(frame, clusters="sentence")
-        p = type_three(fit)[1].p
-        pairs = compare_means(fit, "translator")
-        found += [p is not None and p < 0.05, any(pair.p < 0.05 for pair in pairs)]
+        model = TwoWay(frame, ("language", "translator"), clusters="sentence")
+        found += [model.tests()["p"][1] < 0.05, (model.pairs("translator")["p"] < 0.05).any()]
     return found / samples
 
 

@@ -15,7 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from audit.runner.executors import Asynchronous, Batch
+from audit.runner.batch import Batch
+from audit.runner.executors import Waiting, outcome
 from audit.tasks import Input
 
 DELAY = 0.02
@@ -44,20 +45,16 @@ def serve(pipe):
 def measured(spec, requests):
     """Wall and CPU seconds of this many inputs, each in a request of its own."""
     inputs = [Input.of(f"Text {number} of those that are sent.") for number in range(requests)]
-    with Asynchronous() as executor:
-        executor.submit(Batch(spec, "sentiment", (Input.of("A connection, and what is imported."),)))
-        executor.finished()
+    with Waiting() as executor:
+        first = Batch(spec, "sentiment", (Input.of("A connection, and what is imported."),))
+        outcome(first, executor.submit(first))
         used, started = cpu(), time.perf_counter()
         jobs = [Batch(spec, "sentiment", tuple(inputs[start : start + 256])) for start in range(0, requests, 256)]
-        for job in jobs:
-            executor.submit(job)
-        done = []
-        while len(done) < len(jobs):
-            done += executor.finished()
+        futures = [executor.submit(job) for job in jobs]
+        ends = [outcome(job, future) for job, future in zip(jobs, futures, strict=True)]
         seconds, used = time.perf_counter() - started, cpu() - used
-    for job, returned in done:
-        if errors := [output for output in returned.outputs(len(job.inputs)) if output.error]:
-            raise SystemExit(f"the server failed: {errors[0]}")
+    if errors := [output for end in ends for output in end.outputs() if output.error]:
+        raise SystemExit(f"the server failed: {errors[0]}")
     return seconds, used
 
 

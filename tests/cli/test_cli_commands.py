@@ -103,6 +103,7 @@ def test_one_relation_with_what_it_keeps_and_may_break(answered, capsys):
     assert "unknown relation 'titel-case'; did you mean 'title-case'?" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_systems_and_corpora_list_what_there_is(answered):
     systems, corpora = answered("systems"), answered("corpora")
     assert {"vader", "textblob", "hiv4", "tfidf-logreg"} <= {row["system"] for row in systems}
@@ -120,6 +121,7 @@ def test_systems_and_corpora_list_what_there_is(answered):
         assert row["available"] or row["needs"]
 
 
+@pytest.mark.slow
 def test_the_way_from_run_to_report(answered, run_of, capsys):
     ran = run_of()
     assert {"study", "sources", "groups", "checks", "executed", "stored", "failed", "left"} <= set(ran)
@@ -179,6 +181,7 @@ def test_the_way_from_run_to_report(answered, run_of, capsys):
     assert {cell["judged"] for cell in people["cells"]} == {0}
 
 
+@pytest.mark.slow
 def test_what_a_system_prints_does_not_reach_stdout(tmp_path, reviews):
     """In processes of its own, as nothing else shows what reaches the real stdout."""
     (tmp_path / "loud.py").write_text(
@@ -221,11 +224,11 @@ def test_accounts_are_made(run_of, monkeypatch, capsys):
         assert says in capsys.readouterr().err
     monkeypatch.setenv("AUDIT_PASSWORD", "short")
     assert main(["user", "add", "ben", "--db", "a.db"]) == 2
-    assert "at least 8 are needed" in capsys.readouterr().err
+    assert "it must have 8 to 1,000" in capsys.readouterr().err
 
 
 def test_accounts_are_given_passwords(run_of, monkeypatch, capsys):
-    from audit.annotation.accounts import account_of, cookie_key, log_in, open_login
+    from audit.annotation.sign_in import account_of, log_in, login_of
     from audit.errors import NotAllowed
     from audit.store import open_store
 
@@ -240,20 +243,31 @@ def test_accounts_are_given_passwords(run_of, monkeypatch, capsys):
     assert user("add", "ben@example.org", "--no-password", "--languages", "en,zh")[0] == 0
     engine = open_store("a.db")
     mia = log_in(engine, "mia", "correct horse")
-    open_login(engine, mia.id, cookie_key("here"))
+    login = login_of(engine, mia.id)
     assert user("password", "mia") == (0, "Password of mia set; the account is logged out everywhere.\n")
-    assert account_of(engine, cookie_key("here")) is None
+    assert account_of(engine, login) is None
     with pytest.raises(NotAllowed):
         log_in(engine, "mia", "correct horse")
     assert log_in(engine, "mia", "another horse") == mia
     assert user("add", "cy", "--no-password", "--languages", "english!")[0] == 2
     monkeypatch.setenv("AUDIT_PASSWORD", "x" * 1_000_000)
-    assert "at most 1000 are allowed" in user("password", "mia")[1]
+    assert "it must have 8 to 1,000" in user("password", "mia")[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["logging", "statistics", "numpy", "typer", "difflib"])
 def test_the_version_in_a_folder_with_a_file_named_as_one_of_pythons(name, tmp_path):
     (tmp_path / f"{name}.py").write_text("raise SystemExit(9)\n", encoding="utf-8")
     command = [sys.executable, "-m", "audit", "--version"]
     done = subprocess.run(command, cwd=tmp_path, env=its_environment(), capture_output=True, text=True, check=True)
     assert done.stdout == f"audit {audit.__version__}\n"
+
+
+def test_what_a_relation_makes_of_a_corpus_is_read_without_a_run(answered, tmp_path, capsys):
+    (tmp_path / "own.csv").write_text("text\nThe colour is grey.\nIt rains.\n", "utf-8")
+    (group,) = answered("follow-ups", "spelling", "--corpus", tmp_path / "own.csv")
+    assert (group["source"], group["follow_ups"]) == (["The colour is grey."], [["The color is gray."]])
+    assert main(["follow-ups", "spelling", "--corpus", str(tmp_path / "own.csv")]) == 0
+    assert capsys.readouterr().out.endswith("  > The color is gray.\nspelling makes follow-ups of 1 of 2 sources.\n")
+    assert main(["follow-ups", "MR7.1", "--corpus", "imdb"]) == 2
+    assert "depends on what a system says" in capsys.readouterr().err

@@ -35,16 +35,15 @@ def stored(folder, monkeypatch):
     [
         ([], 0, "X             10      0      4"),
         ([], 0, "Over all, the violation rate (VR) rose by 40.0 points ["),
-        (["--fail-if", "observed violations > 90 %"], 0, "passes: observed violations > 90 % (40.0 % ["),
         (
-            ["--fail-if", "observed drop > 50 points"],
+            ["--fail-if", "observed rise > 50 points"],
             0,
-            "passes: observed drop > 50 points (the observed violation rate rose by 40.0 points [",
+            "passes: observed rise > 50 points (the observed violation rate rose by 40.0 points [",
         ),
-        (["--fail-if", "estimated observed drop > 2 points"], 1, "fails: estimated observed drop"),
-        (["--fail-if", "drop > 2 points"], 4, "undecided: drop > 2 points"),
-        (["--fail-if", "drop > 2 points", "--undecided", "pass"], 0, "undecided"),
-        (["--fail-if", "drop > 2 points", "--fail-if", "possibly observed drop > 0 %"], 1, "fails"),
+        (["--fail-if", "estimated observed rise > 2 points"], 1, "fails: estimated observed rise"),
+        (["--fail-if", "rise > 2 points"], 4, "undecided: rise > 2 points"),
+        (["--fail-if", "rise > 2 points", "--undecided", "pass"], 0, "undecided"),
+        (["--fail-if", "rise > 2 points", "--fail-if", "possibly observed rise > 0 points"], 1, "fails"),
     ],
 )
 def test_the_status_is_that_of_the_conditions(stored, capsys, options, status, says):
@@ -57,11 +56,11 @@ def test_the_library_has_the_same(stored):
     frame = compared.to_frame()
     assert frame[["groups", "broke"]].values.tolist() == [[10, 4], [10, 4]]
     assert frame["relation"].isna().tolist() == [False, True]
-    assert frame["observed_drop"].tolist() == pytest.approx([0.4, 0.4])
-    assert frame["genuine_high"].tolist() == pytest.approx([compared.all["genuine"]["drop"]["high"]] * 2)
+    assert frame["observed_rise"].tolist() == pytest.approx([0.4, 0.4])
+    assert frame["genuine_high"].tolist() == pytest.approx([compared.all["genuine"]["high"]] * 2)
     assert compared.fixed.empty
     assert compared.broke["output_new"].tolist() == [P, N] * 2
-    assert compared.fails("estimated observed drop > 39 points")
-    assert not compared.fails("genuine drop > 2 points")
+    assert compared.fails("estimated observed rise > 39 points")
+    assert not compared.fails("genuine rise > 2 points")
     assert "<details>" in compared._repr_html_()
     assert "VR old" in str(compared)

@@ -21,6 +21,7 @@ def ran(capsys, *options, workers="0"):
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_each_corpus_is_a_study_with_the_relations_that_fit_it(files, tmp_path, capsys):
     sentences, documents = files
     both = ["--db", str(tmp_path / "a.db"), "--corpus", sentences, "--corpus", documents]

@@ -1,4 +1,4 @@
-"""Export, import, replay, labels, backup, restore, doctor and `user delete`, through `main`."""
+"""Export, import, replay, labels, backup, doctor and `user delete`, through `main`."""
 
 import json
 import shutil
@@ -21,6 +21,7 @@ def call(capsys):
     return run
 
 
+@pytest.mark.slow
 def test_there_and_back(call, judged, tmp_path):
     status, made, _ = call("export", "--db", judged, "--out", tmp_path / "one")
     assert (status, made["pseudonymised"], made["documents"]) == (0, False, ["report.json", "agreement.json"])
@@ -62,11 +63,10 @@ def test_labels_that_a_full_disk_does_not_take(call, judged, tmp_path, small_dis
     assert [one["check"] for one in found["checks"] if not one["ok"] and one["check"] != "disk"] == []
 
 
-def test_backup_restore_and_doctor(call, judged, tmp_path):
+def test_backup_and_doctor(call, judged, tmp_path):
     status, made, _ = call("backup", "--db", judged, "--out", tmp_path / "b.db")
     assert (status, list(made)) == (0, ["file", "bytes", "sha256", "rows", "tables"])
-    status, brought, _ = call("restore", tmp_path / "b.db", "--db", tmp_path / "c.db")
-    assert (status, brought["tables"]) == (0, made["tables"])
+    (tmp_path / "b.db").rename(tmp_path / "c.db")
     status, found, _ = call("doctor", "--db", tmp_path / "c.db")
     assert (status, found["sound"]) == (0, True)
     with open_store(str(tmp_path / "c.db")).begin() as connection:

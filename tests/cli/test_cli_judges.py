@@ -65,6 +65,7 @@ def out(capsys, *arguments):
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_a_judge_is_asked_measured_and_used(where, tmp_path, capsys):
     asked = out(
         capsys, "judge", "ask", "--with", "referees:judge", "--variants", "labels", "--everything", "--db", where
@@ -105,6 +106,7 @@ def test_a_killed_command_goes_on_and_asks_nothing_twice(where, capsys):
     assert asked["asked"] == 40 - 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -80,7 +80,7 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
         (["sample", "--per-relation", "MR1.1=5,MR1.1=6"], "names no relation or one twice"),
         (["sample", "--share", "nan"], "--share: 'nan' is not a number such as 0.01"),
         (["gold", "--db", "reviews.csv"], "is not a database of audit"),
-        (["app", "--idle-hours", "0"], "it must be a number of hours above 0"),
+        (["app", "--login-hours", "0"], "it must be a number of hours above 0"),
         (["app", "--address", "a b"], "--address 'a b': must be a name or an IP address of this machine"),
         (["app", "--address", "192.0.2.77"], "--address '192.0.2.77' is no address of this machine"),
         (["study", "show", " "], "NAME is empty"),
@@ -114,6 +114,7 @@ def test_what_a_database_does_not_have_is_named(ran, mistake):
     )
 
 
+@pytest.mark.slow
 def test_a_report_that_cannot_be_written_says_where(ran, mistake):
     assert "cannot write absent/out.html: No such file or directory" in mistake(
         "report", "--db", "a.db", "--html", "absent/out.html"
@@ -152,7 +153,7 @@ def test_stopping_says_that_the_same_command_goes_on(here, capsys, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("audit.runner.executors.InProcess.finished", stop)
+    monkeypatch.setattr("audit.runner.executors.InProcess.submit", stop)
     assert main([*RUN, *GOOD]) == 130
     shown = capsys.readouterr()
     assert shown.out == ""

@@ -35,6 +35,7 @@ def run(capsys, *more, status=0):
     return capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_from_the_run_to_the_report(swaying, capsys, asked_once):
     first = json.loads(run(capsys, "--systems", swaying, "--json").out)
     assert (first["executed"], first["repeated"]) == (20, 0)

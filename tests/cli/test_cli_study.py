@@ -37,6 +37,7 @@ def refused(capsys, *command):
     return capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_from_the_example_to_a_frozen_plan_that_is_carried_out(file, capsys):
     Path("example.toml").write_text(said(capsys, "example"), encoding="utf-8")
     assert "films: rotten-tomatoes (sentiment), 500 sources, 3 relations" in said(capsys, "check", "example.toml")
@@ -62,6 +63,7 @@ def test_from_the_example_to_a_frozen_plan_that_is_carried_out(file, capsys):
     assert "Changed after it was frozen: sample.per_relation 3 -> 5 (" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_plan_from_its_file_alone_makes_the_database(file, capsys):
     said(capsys, "run", file, "--db", "new.db", "--workers", "0")
     assert Path("new.db").exists()

@@ -41,6 +41,7 @@ def words(task="sentiment", language="en"):
         return words_of(connection).wording(task, language)
 
 
+@pytest.mark.slow
 def test_a_run_sets_its_question_and_a_report_names_the_version(capsys):
     code, _, told = call(capsys, *RUN, "--question", "Would they buy them again?")
     assert code == 0, told

@@ -11,6 +11,8 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
+
 from audit.cli import application, main
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -75,7 +77,9 @@ def test_sections_of_formats_are_commands():
 def test_every_command_with_json_shows_it():
     for name, command in WORKING.items():
         has_json = any("--json" in param.opts for param in command.params)
-        assert (example(name) is not None) == (has_json and name not in ("rerank", "report")), name
+        assert (example(name) is not None) == (
+            has_json and name.split()[0] not in ("rerank", "report", "pivots", "values")
+        ), name
 
 
 DEEP = ("cells", "relations", "studies", "coefficients", "groups", "pairs", "annotators", "items", "people", "found")
@@ -90,13 +94,12 @@ def shape(value, deep=DEEP):
     return None
 
 
+@pytest.mark.slow
 def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monkeypatch):
     (tmp_path / "reviews.csv").write_text("text,gold\nIt is good.,positive\nIt is bad.,negative", encoding="utf-8")
     group = {"relation": "X", "system": "a", "source": "S.", "follow_ups": ["F."], "outputs": ["positive", "positive"]}
     (tmp_path / "own.jsonl").write_text(json.dumps(group | {"verdict": "satisfied"}), encoding="utf-8")
     (tmp_path / "ratings.csv").write_text("item,annotator,label\n1,a,x\n1,b,x\n2,a,y\n2,b,x", encoding="utf-8")
-    chains = "system,source,pivot,target,direct,alternate,bleu\na,S,fr,de,eins,zwei,0\na,T,fr,de,drei,drei,1"
-    (tmp_path / "chains.csv").write_text(chains, encoding="utf-8")
     (tmp_path / "labels.csv").write_text("text,label\nIt is good.,positive\nElsewhere.,positive", encoding="utf-8")
     (tmp_path / "known.csv").write_text("text,answer\nIt is fine.,positive", encoding="utf-8")
     two = ",".join(own.specs("calm", "nervous"))
@@ -124,7 +127,6 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
         "study show": "films",
         "study run": "films --workers 0",
         "compare": "#1 #2 --db picked.db",
-        "pivots": "chains.csv",
         "agreement": "--ratings ratings.csv --by pair",
         "annotators": "--ratings ratings.csv",
         "user add": "mia",
@@ -144,7 +146,6 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
         "import": "exported --db again.db",
         "replay": "exported",
         "backup": "--out backup.db",
-        "restore": "backup.db --db restored.db",
         "doctor": "",
     }
     for name, arguments in calls.items():

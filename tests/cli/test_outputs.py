@@ -30,6 +30,7 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "says"),
     [
@@ -44,7 +45,6 @@ def contents(folder):
         ("rerank totals.csv --html ./totals.csv", "is read by this command"),
         ("rerank totals.csv --weights weights.csv --html weights.csv", "is read by this command"),
         ("export --db judged.db --out new --pseudonymise --salt-file new", "is read by this command"),
-        ("restore second.html --db judged.db-wal", "belongs to the database beside it"),
         ("rerank totals.csv --html ''", "the name is empty"),
         ("rerank ''", "the name is empty"),
         ("rerank totals.csv --html /dev/null", "it is a device"),
@@ -60,6 +60,7 @@ def test_what_would_be_destroyed_is_refused_before_any_work(here, capsys, comman
     assert contents(here) == before
 
 
+@pytest.mark.slow
 def test_an_older_report_is_replaced(here):
     Path("r.html").write_text("old", encoding="utf-8")
     assert main(["rerank", "totals.csv", "--html", "r.html"]) == 0
@@ -86,12 +87,14 @@ def test_any_encoding_of_the_output(here, encoding):
     assert rb"unknown task '\u7535'" in err
 
 
+@pytest.mark.slow
 @posix
 def test_json_in_any_encoding(here):
     _, out, _ = shell("audit rerank totals.csv --json", PYTHONIOENCODING="ascii")
     assert json.loads(out.decode("ascii"))["cells"][0]["relation"] == "MR 电1 😀"
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize(
     ("command", "status", "says"),

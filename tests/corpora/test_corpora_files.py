@@ -173,6 +173,7 @@ _TEXTS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(_TEXTS)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 def test_what_is_written_is_read(tmp_path: Path, texts: list[str]) -> None:

@@ -10,6 +10,7 @@ from audit.errors import AuditError, UnknownName
 from audit.tasks import TASKS, base_of
 
 
+@pytest.mark.slow
 def test_every_corpus_is_described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
     rows = listing()

@@ -68,14 +68,6 @@ def test_every_oddity_is_counted_and_only_useless_rows_are_left_out(written):
     assert len(chains.frame) == 6
 
 
-def test_repeated_rows_may_be_left_out(written):
-    lines = ["a,S,fr,zh,甲,乙,0.5,0,0"] * 3
-    chains = read_chains(written(*lines), distinct=True)
-    assert len(chains.frame) == 1
-    assert oddities(chains) == {"repeated rows": (2, 3, False)}
-    assert len(read_chains(written(*lines)).frame) == 3
-
-
 def test_wanted_columns_may_be_absent(written):
     chains = read_chains(written("a,zh,甲,乙", head="system,target,direct,alternate"))
     assert chains.lacking == ("source", "pivot", "levenshtein", "bleu", "cosine")
@@ -96,6 +88,7 @@ def test_what_cannot_be_used_is_refused(written, lines, head, says):
         read_chains(written(*lines, head=head))
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(["a,S,fr,zh,x,y,,,", "b,S,fr,zh,x,,,,", "b,S,ko,zh,x&lt;,y,1,1,1", "c"]), min_size=1))
 def test_no_row_is_lost_unsaid(tmp_path_factory, lines):
     path = tmp_path_factory.mktemp("chains") / "chains.csv"
@@ -116,4 +109,3 @@ def test_the_study_s_own_sheet():
     assert (chains.rows, len(chains.frame), chains.lacking) == (3752, 3752, ())
     counted = {oddity.kind: oddity.rows for oddity in chains.oddities}
     assert counted == {"repeated rows": 59, "entities direct": 184, "entities alternate": 252}
-    assert len(read_chains(PIVOTS, distinct=True).frame) == 3752 - 59

@@ -168,6 +168,7 @@ def test_a_direct_answer_that_nobody_checked_is_not_replaced_by_a_carried_one():
     assert counted.checked == ((1, False, True),)
 
 
+@pytest.mark.slow
 def test_an_answer_opens_and_closes_audits_as_a_rebuild_does(build):
     engine = build(CARRYING)
     draw_all(engine, SampleRequest(Size(per_relation=10), audits=Audits(follow_ups=1.0, answers=1.0)))

@@ -35,6 +35,7 @@ def report_of(path, cluster, relation="MR1.1", **options):
     return study_report(engine, **options)
 
 
+@pytest.mark.slow
 def test_documents_widen_what_is_said_of_texts_to_come(tmp_path):
     for name in ("alone", "together"):
         (tmp_path / name).mkdir()
@@ -53,6 +54,7 @@ def test_documents_widen_what_is_said_of_texts_to_come(tmp_path):
     assert (before["mcnemar_p"] is None, after["mcnemar_p"]) == (False, None)
 
 
+@pytest.mark.slow
 def test_documents_widen_bounds_as_well(tmp_path):
     """Gold of sources alone, under a relation that carries nothing: false groups are known, no true one is."""
     for name in ("alone", "together"):
@@ -69,6 +71,7 @@ def test_documents_widen_bounds_as_well(tmp_path):
         assert narrow["fs_least"] - wide["fs_bound_low"] > 1.5 * (narrow["fs_least"] - narrow["fs_bound_low"])
 
 
+@pytest.mark.slow
 def test_this_corpus_is_what_it_is_whatever_its_documents_are(tmp_path):
     report = report_of(tmp_path, lambda number: {"document": str(number // 4)}, target="corpus")
     assert [(cell["fs_low"], cell["fs_high"]) for cell in report["cells"]] == [(0.2, 0.2), (0.25, 0.25)]

@@ -18,9 +18,14 @@ from audit.judging.judgements import judge, undo
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.judging.unit import rebuild
+from audit.judging.validity import draw_validity
+from audit.messages import message
 from audit.reports.agreement import agreement_report
-from audit.sampling.audits import Audits
+from audit.reports.html import to_html
+from audit.reports.study import study_report
+from audit.reports.validity_study import validity_lines, validity_report
 from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.validity import ValidityRequest
 from audit.store import insert_new, table_of, tables
 
 # Systems a and b share the groups of S1 and S2; own is no relation of ours, and has S1's group too.
@@ -32,6 +37,8 @@ RUN = [
     row("S1", "S1 x", ["positive", "positive"], relation="own", gold="positive"),
     row("S3", ["S3 x", "S3 y"], ["positive"] * 3, "inapplicable", gold="positive"),
 ]
+
+ASKED = ValidityRequest(per_relation=5, annotators=2, first=True, asks="groups")
 
 
 def drawn_study(engine, kind="group"):
@@ -48,7 +55,8 @@ def drawn_study(engine, kind="group"):
 def judged(build):
     """The imported run, drawn and asked about, with accounts by name."""
     engine = build(RUN)
-    draw_all(engine, SampleRequest(Size(per_relation=5), audits=Audits(groups=5)))
+    draw_all(engine, SampleRequest(Size(per_relation=5)))
+    draw_validity(engine, ASKED)
     roles = {"ann": "annotator", "bob": "annotator", "ada": "adjudicator", "mia": "manager"}
     # Without passwords, which take long to hash: nobody logs in here.
     rows = [{"id": id, "name": name, "role": role, "languages": "", "disabled": False, "created_at": tables.now()}
@@ -76,7 +84,7 @@ def test_systems_and_studies_share_a_question_and_relations_do_not(judged, tmp_p
     # The same contents in another study ask nothing new.
     again = build([*RUN, row("S4", "S4 x", ["positive", "positive"])], "other.jsonl")
     assert len(drawn_study(again)) == 3
-    draw_all(again, SampleRequest(Size(per_relation=5), audits=Audits(groups=5)))
+    draw_validity(again, ASKED)
     assert len(drawn_study(again)) == 4
 
 
@@ -84,7 +92,7 @@ def test_a_group_is_shown_with_its_relation_and_nothing_of_a_system(judged):
     engine, people = judged
     rebuild(engine)
     shown = next_question(engine, people["ann"])
-    assert shown.kind == "group"  # of one rank, groups come first
+    assert shown.kind == "group"
     question = "Is the opinion the same in texts A and B: positive, neutral or negative?"
     assert (shown.labels, shown.question) == (("holds", "broken"), question)
     assert [(member.role, member.input.text) for member in shown.group.members] == [
@@ -217,3 +225,34 @@ def test_browsing_says_whether_the_relation_holds(judged):
         ("own", "a", "S1"): ("holds", "people"),
         ("MR1.1", "a", "S3"): (None, ""),
     }
+
+
+@pytest.mark.slow
+def test_the_report_says_where_the_relation_does_not_hold_and_what_violations_are_then_worth(build):
+    """Worked by hand: system a violates V1 to V4, and the relation does not hold in V1, V2, S1 and S3."""
+    rows = [row(f"S{n}", f"S{n} x", ["positive", "positive"], gold="positive") for n in range(1, 7)]
+    rows += [row(f"V{n}", f"V{n} x", ["positive", "negative"], "violated", gold="positive") for n in range(1, 5)]
+    engine = build(rows)
+    draw_all(engine, SampleRequest(Size(per_relation=5)))
+    answer_with_gold(engine)
+    assert message("note.holds_assumed") in study_report(engine)["signature"]["notes"]
+    draw_validity(engine, ValidityRequest(per_relation=10, annotators=1, first=True, asks="groups"))
+    with engine.begin() as connection:
+        person = {"id": 90, "name": "ann", "role": "annotator", "languages": "", "disabled": False}
+        insert_new(connection, tables.Annotator, [person | {"created_at": tables.now()}])
+    assert study_report(engine)["overall"]["waiting_groups"] == 10
+    answer(engine, 90, lambda shown: "broken" if shown.texts[0] in ("V1", "V2", "S1", "S3") else "holds")
+    report = study_report(engine)
+    entry = report["validity"][0]
+    assert {name: entry["holds"][name] for name in ("judged", "broken", "rate")} == {
+        "judged": 10, "broken": 4, "rate": 0.4,
+    }  # fmt: skip
+    assert entry["holds"]["low"] < 0.4 < entry["holds"]["high"]
+    cell = next(cell for cell in entry["cells"] if cell["by"] == "relation")
+    assert (cell["asked_violated"], cell["unsound_violated"], cell["vr_observed"]) == (4, 2, 0.4)
+    # Of the six groups in which it holds V3 and V4 are violated; four of an outcome are too few for a point.
+    assert cell["vr_sound"] is None
+    assert cell["vr_sound_low"] < 2 / 6 < cell["vr_sound_high"]
+    assert message("note.holds_assumed") not in report["signature"]["notes"]
+    assert "does not hold %" in "\n".join(validity_lines(validity_report(engine)))
+    assert "does not hold %" in to_html(report)

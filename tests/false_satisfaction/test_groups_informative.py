@@ -126,6 +126,7 @@ def by_loops(engine, sample, study, seed):
     return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.4, 1.0])
 def test_the_arrays_say_what_plain_loops_say(own, toy_corpus, toy_relations, share):
     engine = open_store("sqlite://", create=True)

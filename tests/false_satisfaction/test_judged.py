@@ -141,7 +141,7 @@ def test_refusals_are_a_value_of_their_own(build):
 
 def test_audits_of_follow_ups_change_nothing(build):
     """Drawn groups have questions about follow-ups that others have not: what they bring must not be in the proxy."""
-    engine = world(build, audits=Audits(0, 0.5))
+    engine = world(build, audits=Audits(0.5))
     said = labels() | {f"Film {n}!": BAD for n in range(80)}  # asked about a follow-up it would say something else
     simulated = asked(engine, said, everything=True)
     assert any(call.text.endswith("!") for call in simulated.calls)
@@ -149,6 +149,7 @@ def test_audits_of_follow_ups_change_nothing(build):
     assert cell.of_population.sum() == 20
 
 
+@pytest.mark.slow
 def test_a_report_with_a_judge_is_nearer_and_names_it(build):
     engine = world(build, 400, 60)
     asked(engine, labels(400, wrong=range(1, 400, 9)), everything=True)

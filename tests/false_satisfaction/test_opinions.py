@@ -124,6 +124,7 @@ def test_opinions_on_false_satisfactions(engine, people):
     assert report["signature"]["interval"].endswith("by source")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("by", "values"),
     [("relation", ["MR1.1", "MR3.1"]), ("system", ["a", "b"]), ("language", ["en"]), ("pair", ["ann, bob"])],

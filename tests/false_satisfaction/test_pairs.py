@@ -143,6 +143,7 @@ def test_the_queue_after_each_answer_is_what_a_refresh_makes(study, content):
         assert summaries.questions(study) == before
 
 
+@pytest.mark.slow
 def test_relations_of_two_tasks_may_have_one_name(study, tmp_path):
     """Each is named within its task; a version is added only where one task has two."""
     path = tmp_path / "sentiment.jsonl"

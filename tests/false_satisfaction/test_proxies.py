@@ -106,6 +106,7 @@ def test_only_the_settled_beginning_is_a_sample(build):
     assert all(len(cell.of_population) == 6 for cell in cells)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["long", "nan", "", "1_000", None, True, [1]])
 def test_a_value_that_is_no_number_is_named(build, value):
     engine, counted = prepared(build, ("++",), ("++",), systems="a", column=[1.5, value])

@@ -10,7 +10,8 @@ from audit.corpora.slices import find_slicing
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.accuracy import NO_GOLD, PAIRS, SystemAccuracy, right_outputs
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.slices import MOST, slice_groups
+from audit.false_satisfaction.groups import checked_groups
+from audit.false_satisfaction.slices import MOST, slice_sources
 from audit.store import table_of, tables
 from audit.tasks import TASKS, Output, get_task
 
@@ -33,55 +34,25 @@ def engine_of(build, relations=("MR1.1", "MR3.1"), sources=SOURCES, **more):
     return build(rows)
 
 
-def slices_of(engine, *specs, counted=None):
-    """The groups and the slices of the only study."""
-    sliced = slice_groups(engine, counted or count(engine), [find_slicing(spec) for spec in specs])
-    (groups,) = sliced.groups.values()
-    return groups, *(next(iter(studies.values())) for studies in sliced.by.values())
-
-
-def counts(groups, slices):
-    """(system, relation, slice) -> satisfied and violated groups."""
-    table = {}
-    for system in groups.systems:
-        names = [(*slices.names, None)[code] for code in slices.code[system.source].tolist()]
-        for relation, name, violated in zip(system.relation.tolist(), names, system.violated.tolist(), strict=True):
-            cell = table.setdefault((system.system, groups.relations[relation], name), [0, 0])
-            cell[violated] += 1
-    return table
+def slices_of(engine, *specs):
+    """The slices of the only study, of each of these."""
+    sliced = slice_sources(engine, count(engine), [find_slicing(spec) for spec in specs])
+    return [next(iter(studies.values())) for studies in sliced.by.values()]
 
 
 def test_by_gold_in_the_order_of_the_labels_and_what_has_none_last(build):
-    groups, slices = slices_of(engine_of(build), "gold")
-    assert slices.names == ("positive", "negative")
-    # a: two and three violated; one satisfied; four satisfied. b: two satisfied; one satisfied; four violated.
-    assert counts(groups, slices) == {
-        (system, relation, name): cell
-        for relation in ("MR1.1", "MR3.1")
-        for system, name, cell in (
-            ("a", "positive", [0, 2]), ("a", "negative", [1, 0]), ("a", None, [1, 0]),
-            ("b", "positive", [1, 0]), ("b", "negative", [1, 0]), ("b", None, [0, 1]),
-        )
-    }  # fmt: skip
-    # One of the three positive groups of b was inapplicable.
-    assert [len(system.source) for system in groups.systems] == [8, 6]
-
-
-@pytest.mark.parametrize("by", ["gold", "column:length", "length", "negation", "gender"])
-def test_slices_add_up_to_the_cells(build, by):
     engine = engine_of(build)
-    counted = count(engine)
-    groups, slices = slices_of(engine, by, counted=counted)
-    whole = counted.cells.set_index(["system", "relation"])
-    added = {}
-    for (system, relation, _), cell in counts(groups, slices).items():
-        added[system, relation] = np.add(added.get((system, relation), 0), cell)
-    assert all((added[key] == whole.loc[key, ["satisfied", "violated"]].to_numpy(int)).all() for key in whole.index)
+    (slices,) = slices_of(engine, "gold")
+    assert slices.names == ("positive", "negative")
+    groups = checked_groups(count(engine))
+    code = slices.of(groups["source"].to_numpy())
+    # One of the three positive groups of b was inapplicable: of each relation three and two, one, one.
+    assert [np.bincount(code[groups["system"] == system]).tolist() for system in "ab"] == [[4, 2, 2], [2, 2, 2]]
 
 
 def test_a_column_goes_by_its_name_and_a_function_before_it(build):
     engine = engine_of(build)
-    sliced = slice_groups(engine, count(engine), [find_slicing("length"), find_slicing("column:length")])
+    sliced = slice_sources(engine, count(engine), [find_slicing("length"), find_slicing("column:length")])
     assert (list(sliced.by), sliced.hidden) == (["length", "column:length"], ("length",))
     texts, column = (next(iter(studies.values())) for studies in sliced.by.values())
     assert texts.names == ("1",)
@@ -103,7 +74,7 @@ def test_the_column_of_documents_is_one(build):
     rows = [
         row(f"{text} {at}", "!", ["positive"] * 2, "satisfied", document=text) for text in ("x", "y") for at in range(3)
     ]
-    _, slices = slices_of(build(rows), "document")
+    (slices,) = slices_of(build(rows), "document")
     assert (slices.names, np.bincount(slices.code).tolist()) == (("x", "y"), [3, 3])
 
 
@@ -125,7 +96,7 @@ def test_texts_become_names_of_one_line_and_blank_ones_none(build):
     sources = [
         (f"text {at}", None, value, "positive", "satisfied", "positive", "satisfied") for at, value in enumerate(values)
     ]
-    _, slices = slices_of(engine_of(build, ("MR1.1",), sources), "column:length")
+    (slices,) = slices_of(engine_of(build, ("MR1.1",), sources), "column:length")
     assert slices.names == ("one", "two lines")
     assert sorted(slices.code.tolist()) == [0, 1, 1, 2]
 

@@ -196,7 +196,7 @@ def _shared(name: str) -> Path:
 WORLDS: dict[str, Callable[[Path], Pinned]] = {
     world.__name__: world for world in (demo, bounds, clusters, translations, llmbar, demo_whole)
 }
-SLOW = ("demo_whole",)
+SLOW = ("demo", "demo_whole", "translations")
 
 
 def relations_of(language: str) -> dict[str, Any]:

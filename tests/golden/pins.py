@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parent / "pins"
 LANGUAGES = {"follow-ups-en": "en", "follow-ups-zh": "zh"}
 ROWS = "rows"
 NAMES = (*WORLDS, ROWS, *LANGUAGES)
-QUICK = 60
+QUICK = 16
 """Texts whose follow-ups the default tests compare, of all registers."""
 
 

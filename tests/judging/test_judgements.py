@@ -11,9 +11,10 @@ from question_world import PASSWORD, asked, give, rows
 from sqlalchemy import func, select
 
 from audit.annotation import queue
-from audit.annotation.accounts import add_account, list_accounts, log_in
+from audit.annotation.accounts import add_account, list_accounts
 from audit.annotation.answers import UNSURE, Quorum, settle
 from audit.annotation.queue import next_question, queue_of
+from audit.annotation.sign_in import log_in
 from audit.errors import AuditError, NotAllowed, Refused
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge, undo
@@ -55,6 +56,7 @@ def test_bad_accounts_are_refused(engine, who, name, role, password, message):
     assert len(list_accounts(engine)) == len(who)
 
 
+@pytest.mark.slow
 def test_questions_come_in_the_order_of_their_priority(engine, who):
     shown = next_question(engine, who["ann"])
     assert shown.texts == (TEXTS[0],)

@@ -70,6 +70,7 @@ def test_the_questions_of_people_are_asked_and_answers_are_no_votes(films):
     assert "{labels}" not in asked.guideline
 
 
+@pytest.mark.slow
 def test_what_was_answered_is_not_asked_again_and_errors_are(films):
     silent = Simulated(everybody(), silent={f"Film {n}." for n in range(0, 12, 2)})
     first = ask_judge(films, judge_of(silent), JudgeRequest())
@@ -122,6 +123,7 @@ def test_a_part_of_each_list_is_asked(films):
     assert len(sources) == 6  # both cells have the same first six sources
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_a_system_under_test_is_refused(films):
     own = Simulated(everybody(), name="a")  # the system of the run
     with pytest.raises(Refused, match="the same model as the system under test a") as refused:
@@ -151,6 +153,7 @@ def test_a_judge_that_never_answers_is_asked_no_more(tmp_path):
     assert len(rows(engine, tables.JudgeAnswer)) == HOPELESS  # what came is stored
 
 
+@pytest.mark.slow
 def test_an_export_brings_judges_along_and_people_none_of_their_questions(films, tmp_path, capsys):
     ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest(everything=True))
     answer_with_gold(films)

@@ -5,8 +5,8 @@ import json
 import pytest
 from sqlalchemy import select
 
-from audit.annotation.accounts import log_in
 from audit.annotation.answers import counting_votes
+from audit.annotation.sign_in import log_in
 from audit.errors import AuditError, BadFile, NotAllowed
 from audit.judging.labels import (
     NO_ROW,

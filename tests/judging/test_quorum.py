@@ -48,6 +48,7 @@ def disputed(study):
     return overview(study.engine).disputed
 
 
+@pytest.mark.slow
 def test_more_than_half_of_the_votes_settle_and_ties_wait_for_an_adjudicator():
     study = drawn(annotators=3).answer(votes("ppp", "pnp", "pun", "uup", "pup"))
     assert settled(study) == ["positive", "positive", None, None, "positive"]
@@ -59,6 +60,7 @@ def test_more_than_half_of_the_votes_settle_and_ties_wait_for_an_adjudicator():
     assert all(check.ok for check in doctor(study.store))
 
 
+@pytest.mark.slow
 def test_all_must_agree_where_the_sample_says_so():
     study = drawn(annotators=3, quorum="all").answer(votes("ppp", "pnp", "pun", "nnn", "pup"))
     assert settled(study) == ["positive", None, None, "negative", None]
@@ -84,6 +86,7 @@ def test_everybody_is_asked_whatever_the_first_answers_are():
     assert settled(study)[0] == "positive"
 
 
+@pytest.mark.slow
 def test_decisions_from_elsewhere_go_before_votes(tmp_path, capsys):
     study = drawn(annotators=2).answer(votes("pn", "pp", "pn", "pn"))
     file = tmp_path / "decided.csv"

@@ -29,10 +29,12 @@ from audit.judging.samples import draw_all
 from audit.judging.staleness import Choice, mark_stale
 from audit.judging.training import judging_mode, train
 from audit.judging.unit import rebuild, unit_of_work
+from audit.judging.validity import draw_validity
 from audit.reports.doctor import CHECKS
 from audit.runner.imported import import_run, read_run
 from audit.sampling.audits import Audits
 from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.validity import ValidityRequest
 from audit.store import open_store, table_of, tables
 from audit.tasks import Input
 
@@ -111,7 +113,7 @@ def last_vote(world: World) -> Call:
 
 
 def last_vote_about_a_group(world: World) -> Call:
-    draw_all(world.engine, SampleRequest(Size(per_relation=2), audits=Audits(groups=1)))
+    draw_validity(world.engine, ValidityRequest(1, annotators=2, first=True, asks="groups"))
     question, lease = table_of(tables.Question), table_of(tables.Lease)
     with world.engine.begin() as connection:
         of_groups = select(question.c.id).where(question.c.kind == "group", question.c.priority.is_not(None))
@@ -165,9 +167,7 @@ def stale(world: World) -> Call:
 
 def drawing_more(world: World) -> Call:
     world.both("positive", "positive")
-    return lambda engine, who: draw_all(
-        engine, SampleRequest(Size(per_relation=3), audits=Audits(follow_ups=1.0, groups=2))
-    )
+    return lambda engine, who: draw_all(engine, SampleRequest(Size(per_relation=3), audits=Audits(follow_ups=1.0)))
 
 
 def training(world: World) -> Call:
@@ -331,6 +331,7 @@ def test_an_answer_to_a_question_that_is_not_held_is_a_mistake_of_the_program(tm
     assert content(world.engine) == before
 
 
+@pytest.mark.slow
 def test_people_who_judge_at_once_leave_the_queue_that_their_answers_want(where, tmp_path):
     """Groups of a relation that carries nothing share follow-ups, so every answer touches others' questions."""
     films = [

@@ -111,6 +111,7 @@ def test_both_scales_of_a_text_come_one_after_the_other_and_say_nothing_of_its_o
     assert after is None or after.kind not in SCALES
 
 
+@pytest.mark.slow
 def test_ratings_settle_nothing_and_dispute_nothing(engine):
     before = count(engine, answer), overview(engine)
     draw_validity(engine, FIRST)

@@ -32,6 +32,7 @@ def answer(body, number):
     return reply(f'{{"label": "{right(text)}"}}')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["function", "chat", "http"])
 def test_a_system_without_scores_is_not_hurt_by_relations_that_compare_them(kind, tmp_path):
     if kind != "function":

@@ -12,6 +12,7 @@ from audit.systems import SYSTEMS
 PAGE = Path(__file__).parents[2] / "docs" / "tutorial" / "notebook.md"
 
 
+@pytest.mark.slow
 def test_the_notebook_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     cells = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)

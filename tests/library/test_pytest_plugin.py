@@ -28,7 +28,7 @@ def test_own(text):
 
 @audit.metamorphic("films.csv", ["MR3.1"], {"always": lambda text: "positive"})
 def test_named(check):
-    assert check.observed["groups"] == 2
+    assert check.groups == 2
 
 def test_by_hand(audit_study):
     assert audit_study(TEXTS, {"one": lambda text: "positive"}, ["MR3.1"]).ran.counts.outcomes["satisfied"] == 12
@@ -48,9 +48,8 @@ def loaded():
 
     with registry.RELATIONS.restored(), SYSTEMS.restored():
         study = audit.run(["A film."], {"sure": sure}, ["MR3.1", "MR1.4"], progress=False)
-        check_relation(
-            study.engine, study.ran.study.id, "sure", code_version(sure).version, _key("sentiment", "MR3.1", {})
-        )
+        name = f"sure@{code_version(sure).version}"
+        check_relation(study.engine, study.ran.study.id, name, _key("sentiment", "MR3.1", {}))
         study.close()
         yield
 
@@ -76,13 +75,14 @@ def calls(pytester):
     return pytester.path.joinpath("calls.txt").read_text().splitlines()
 
 
+@pytest.mark.slow
 def test_a_relation_is_a_test_and_a_failure_shows_groups(tests):
     result = run(tests, "--audit-db", "kept.db")
     result.assert_outcomes(passed=2, failed=1, skipped=1)
     result.stdout.fnmatch_lines(
         [
             "*test_own?MR3.1?*",
-            "MR3.1: 6 of 12 groups are violated, 50.0 % ?* to * %?; at most 10.0 % is allowed",
+            "MR3.1: 6 of 12 groups are violated, 50.0 % ?* to *?; at most 10.0 % is allowed",
             "  source: A good film, number *.  ?positive?",
             "  follow-up: A GOOD FILM, NUMBER *.  ?negative?",
         ]
@@ -137,6 +137,7 @@ def test_alone(audit_study):
 """
 
 
+@pytest.mark.slow
 def test_a_family_is_one_test_and_the_fixtures_report_is_of_its_own_run(pytester):
     pytester.makepyfile(test_families=FAMILY)
     result = run(pytester)
@@ -175,14 +176,14 @@ def test_a_failure_has_the_genuine_rate_where_somebody_judged():
     films = [(f"Film {n} is {label}.", label) for n, label in enumerate(["positive", "negative"] * 4)]
     with audit.run(films, {"sure": sure}, ["MR3.1"], progress=False) as study:
         study.sample(8).answer_with_gold()
-        check = check_relation(
-            study.engine, study.ran.study.id, "sure", code_version(sure).version, _key("sentiment", "MR3.1", {})
-        )
-    assert (check.violated, check.genuine["estimate"], check.genuine["settled"]) == (0, 0.5, 8)
+        name = f"sure@{code_version(sure).version}"
+        check = check_relation(study.engine, study.ran.study.id, name, _key("sentiment", "MR3.1", {}))
+    assert (check.violated, check.genuine["estimate"], check.judged) == (0, 0.5, 8)
     assert {group["new"] for group in check.worst} == {"false"}
-    assert "genuine, by 8 settled groups: 50.0 % [" in _failure(check, 0.0)
+    assert "genuine, by 8 judged groups: 50.0 % [" in _failure(check, 0.0)
 
 
+@pytest.mark.slow
 def test_another_version_of_a_relation_in_the_same_database_is_another_test(tests):
     run(tests, "--audit-db", "kept.db", "-k", "NONE").assert_outcomes(skipped=1, deselected=3)
     changed = TESTS.replace('"Applies nowhere."', "return text.lower()")
@@ -207,6 +208,7 @@ def test_product(text):
 """
 
 
+@pytest.mark.slow
 def test_a_product_that_broke_fails_although_outputs_are_kept(pytester):
     def tested(product=PRODUCT, model="good", more=""):
         pytester.path.joinpath("product.py").write_text(product)

@@ -11,7 +11,7 @@ import pytest
 
 import audit
 from audit.library import components
-from audit.relations import Member, registry
+from audit.relations import Member, registry, uses
 from audit.relations.base import nothing
 from audit.systems import SYSTEMS
 from audit.systems.versions import code_version
@@ -44,6 +44,7 @@ def shouted(name: str = "MINE.1", **more: object) -> None:
         return text.upper()
 
 
+@pytest.mark.slow
 def test_a_study_from_texts_to_report():
     shouted()
     study = audit.run(FILMS, ["vader", by_keyword], ["MINE.1"], progress=False)
@@ -59,6 +60,7 @@ def test_a_study_from_texts_to_report():
     assert study.questions().empty
 
 
+@pytest.mark.slow
 def test_where_gold_alone_answers_what_it_can_settle_is_drawn():
     shouted()
     texts = [(f"A good film, the {n}th.", "positive" if n % 10 else None) for n in range(60)]
@@ -75,6 +77,7 @@ def test_where_gold_alone_answers_what_it_can_settle_is_drawn():
     assert by_label.cells[0].judged == 60
 
 
+@pytest.mark.slow
 def test_the_report_of_a_stored_study_is_the_same_when_it_is_opened(tmp_path: Path):
     store = tmp_path / "films.db"
     study = audit.run(FILMS, {"words": by_keyword}, ["MR3.1"], store=store, progress=False)
@@ -138,6 +141,7 @@ def test_pairs_are_answered_by_their_texts():
         study.answer(swapped.assign(label="zero", annotator="eve"))
 
 
+@pytest.mark.slow
 def test_a_run_and_a_report_count_the_groups_that_need_a_score_which_a_system_does_not_return():
     study = audit.run(FILMS, ["vader", by_keyword], ["MR1.4", "MR3.1"], progress=False)
     (note,) = study.ran.inapplicable
@@ -162,7 +166,7 @@ def test_a_change_behind_the_cut_of_a_system_is_no_evidence_and_is_counted():
         """The same with more behind it."""
         return f"{text} That is all."
 
-    @registry.chained("MINE.3", task="sentiment", family="toys", unit="sentence", carry=nothing)
+    @uses.relation("MINE.3", by="source", task="sentiment", family="toys", unit="sentence", carry=nothing)
     def asking(source, choices):
         """As MINE.2, after a look at another output."""
         output, _ = yield [Member("source", source.input), Member("probe", Input.of("Good?"))]
@@ -183,6 +187,7 @@ def test_a_change_behind_the_cut_of_a_system_is_no_evidence_and_is_counted():
     assert sum("cut off" in note for note in report.notes) == sum("cut off" in line for line in study.ran.lines()) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("labels", "reason"),
     [
@@ -239,9 +244,7 @@ def test_wrong_arguments_are_told_and_leave_nothing(wrong: dict, reason: str, tm
 
 
 def test_numbers_of_numpy_are_numbers():
-    assert (
-        audit.run(FILMS, [by_keyword], np.array(["MR3.1"]), limit=np.int64(2), progress=False).ran.counts.sources == 2
-    )
+    assert audit.run(FILMS, [by_keyword], np.array(["MR3.1"]), limit=np.int64(2), progress=False).ran.study.sources == 2
 
 
 def test_a_relation_of_an_unknown_task_is_refused():

@@ -10,8 +10,8 @@ from audit.errors import AuditError
 from audit.relations import Joint, Outcome, Plain, Source, get_relation
 from audit.relations.base import Rewritten, Seen, unchanged, where_same
 from audit.relations.expect import Labelled, equivalent
-from audit.relations.perturbations import BOTH, EVERY, SECOND, Use, joint_perturbation, perturbation, uses
 from audit.relations.registry import RELATIONS, configured
+from audit.relations.uses import BOTH, EVERY, SECOND, Use, relation, uses
 from audit.tasks import Input, Output
 from audit.tasks.question_answering import normalised
 from audit.text import Analysis
@@ -28,7 +28,7 @@ def twice(text, choices):
     return [f"{text.text}{mark}" for mark in ("!", "?")][: 2 if text.text.startswith("a") else 1]
 
 
-def relation(**changes):
+def plain(**changes):
     fields = {
         "task": "inference",
         "name": "P",
@@ -53,29 +53,29 @@ def restored():
 
 
 def test_the_stated_texts_change():
-    assert follow_ups(relation(), "a", "b") == [("a!", "b")]
-    assert follow_ups(relation(texts=SECOND), "a", "b") == [("a", "b!")]
-    assert follow_ups(relation(texts=BOTH), "a", "b") == [("a!", "b!")]
-    assert follow_ups(relation(texts=BOTH), "no", "b") == [("no", "b!")]  # what it applies to
-    assert follow_ups(relation(texts=BOTH), "no", "no") == []
-    assert follow_ups(relation(texts=SECOND), "a") == []  # there is none
+    assert follow_ups(plain(), "a", "b") == [("a!", "b")]
+    assert follow_ups(plain(texts=SECOND), "a", "b") == [("a", "b!")]
+    assert follow_ups(plain(texts=BOTH), "a", "b") == [("a!", "b!")]
+    assert follow_ups(plain(texts=BOTH), "no", "b") == [("no", "b!")]  # what it applies to
+    assert follow_ups(plain(texts=BOTH), "no", "no") == []
+    assert follow_ups(plain(texts=SECOND), "a") == []  # there is none
 
 
 def test_one_of_several_texts_is_drawn():
-    drawn = [follow_ups(relation(texts=BOTH, changes="one"), "a", "b", seed=str(seed)) for seed in range(30)]
+    drawn = [follow_ups(plain(texts=BOTH, changes="one"), "a", "b", seed=str(seed)) for seed in range(30)]
     assert {pair for (pair,) in drawn} == {("a!", "b"), ("a", "b!")}
-    assert follow_ups(relation(texts=BOTH, changes="one"), "no", "b") == [("no", "b!")]
+    assert follow_ups(plain(texts=BOTH, changes="one"), "no", "b") == [("no", "b!")]
 
 
 def test_several_follow_ups_of_each_text_belong_together():
-    both = relation(texts=BOTH, perturb=twice)
+    both = plain(texts=BOTH, perturb=twice)
     assert follow_ups(both, "ab", "ac") == [("ab!", "ac!"), ("ab?", "ac?")]
     with pytest.raises(AuditError, match="makes different numbers of follow-ups"):
         follow_ups(both, "ab", "c")
 
 
 def test_one_function_is_a_relation_of_every_task(restored):
-    perturbation("shouted", family="tests", tasks=EVERY | uses("inference", texts=SECOND))(shouted)
+    relation("shouted", family="tests", tasks=EVERY | uses("inference", texts=SECOND))(shouted)
     for task, use in EVERY.items():
         made = get_relation(task, "shouted")
         where = {"inference": ", in the hypothesis", "question-answering": ", in the question"}.get(task, "")
@@ -85,7 +85,7 @@ def test_one_function_is_a_relation_of_every_task(restored):
     assert get_relation("inference", "shouted").texts == SECOND
     assert get_relation("similarity", "shouted").texts == BOTH
     with pytest.raises(AuditError, match="registered twice"):
-        perturbation("shouted", family="tests")(shouted)
+        relation("shouted", family="tests")(shouted)
 
 
 def longer(text, choices):
@@ -106,12 +106,12 @@ def without(text, choices):
 
 
 def test_the_docstring_says_what_is_kept_and_what_may_break(restored):
-    perturbation("longer", family="tests")(longer)
-    joint_perturbation("joint", family="tests", tasks=uses("similarity"))(longer)
+    relation("longer", family="tests")(longer)
+    relation("joint", by="input", family="tests", tasks=uses("similarity"))(longer)
     for made in (get_relation("sentiment", "longer"), get_relation("similarity", "joint")):
         assert (made.keeps, made.may_break) == ("every word", 'labels of tone ("!"), and rhythm')
     for other in (without, shouted):  # of another form, or nothing: as before
-        perturbation(other.__name__, family="tests", tasks=uses("sentiment"))(other)
+        relation(other.__name__, family="tests", tasks=uses("sentiment"))(other)
         made = get_relation("sentiment", other.__name__)
         assert (made.keeps, made.may_break) == ("", "")
     assert get_relation("sentiment", "longer | shouted").may_break == 'labels of tone ("!"), and rhythm'
@@ -124,7 +124,7 @@ def swapped(texts, choices):
 
 def test_all_texts_at_once(restored):
     use = Use(check=Labelled("contradiction"), expects="the label is contradiction")
-    joint_perturbation("turned", family="tests", tasks={"inference": use})(swapped)
+    relation("turned", by="input", family="tests", tasks={"inference": use})(swapped)
     made = get_relation("inference", "turned")
     assert isinstance(made, Joint)
     assert follow_ups(made, "a", "b") == [("b", "a")]

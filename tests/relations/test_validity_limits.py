@@ -13,8 +13,8 @@ from audit.errors import AuditError
 from audit.relations import get_relation
 from audit.relations.base import unchanged
 from audit.relations.expect import equivalent
-from audit.relations.perturbations import perturbation
-from audit.relations.registry import RELATIONS, configured, plain
+from audit.relations.registry import RELATIONS, configured
+from audit.relations.uses import relation
 from audit.relations.validity import (
     Limit,
     broken,
@@ -107,12 +107,12 @@ def test_a_relation_of_somebodys_own_may_have_limits_from_the_start():
 
     options = {"family": "toys", "limits": ["replaced<=0.4"]}
     with RELATIONS.restored():
-        plain("T1", task="sentiment", unit="any", check=equivalent, carry=unchanged, **options)(shout)
-        perturbation("T2", **options)(shout)
+        relation("T1", task="sentiment", unit="any", check=equivalent, carry=unchanged, **options)(shout)
+        relation("T2", **options)(shout)
         for task, name in (("sentiment", "T1"), ("similarity", "T2")):
-            relation = get_relation(task, name)
-            assert relation.params["valid"] == ["replaced<=0.4"]
-            assert limited(relation, [Limit("replaced", "<=", 0.5)]).params["valid"] == ["replaced<=0.5"]
+            made = get_relation(task, name)
+            assert made.params["valid"] == ["replaced<=0.4"]
+            assert limited(made, [Limit("replaced", "<=", 0.5)]).params["valid"] == ["replaced<=0.5"]
 
 
 def test_a_measure_of_somebodys_own():

@@ -73,6 +73,7 @@ def checked(engine, number=None):
     return engine
 
 
+@pytest.mark.slow
 def test_carry_error_of_all_follow_ups(engine):
     report = study_report(sampled(engine, follow_ups=1.0))
     carry = report["relations"][0]["carry"]
@@ -93,6 +94,7 @@ def test_carry_error_of_all_follow_ups(engine):
     assert list(report["signature"]["audits"]) == ["carry"]
 
 
+@pytest.mark.slow
 def test_the_effect_of_a_carry_error_that_was_measured_in_a_part(engine):
     report = study_report(sampled(engine, follow_ups=0.5))
     carry = report["relations"][0]["carry"]
@@ -108,6 +110,7 @@ def test_the_effect_of_a_carry_error_that_was_measured_in_a_part(engine):
     assert cell["fs_carry_low"] == cell["fs_low"]
 
 
+@pytest.mark.slow
 def test_what_was_not_measured_is_said(engine):
     report = study_report(sampled(engine))
     carry = report["relations"][0]["carry"]
@@ -122,6 +125,7 @@ def test_what_was_not_measured_is_said(engine):
     assert json.loads(json.dumps(report, allow_nan=False)) == report
 
 
+@pytest.mark.slow
 def test_spot_checks_of_all_answers_give_the_checked_rate(engine):
     report = study_report(checked(sampled(engine, answers=1.0)), target="corpus")
     cell = report["cells"][0]
@@ -146,6 +150,7 @@ def test_spot_checks_of_all_answers_give_the_checked_rate(engine):
     json.dumps(report, allow_nan=False)
 
 
+@pytest.mark.slow
 def test_spot_checks_of_a_part_correct_the_whole(engine):
     report = study_report(checked(sampled(engine, answers=0.5)), target="corpus")
     cell = report["cells"][0]

@@ -61,6 +61,7 @@ def test_sums_of_the_ends_worked_by_hand():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["corpus", "population"])
 @pytest.mark.parametrize("documents", [10**9, 6])
 def test_one_cell_together_is_the_cell(target, documents):
@@ -70,6 +71,7 @@ def test_one_cell_together_is_the_cell(target, documents):
         assert {name: roll_up[name] for name in BOUNDS} == pytest.approx({name: alone[name] for name in BOUNDS})
 
 
+@pytest.mark.slow
 def test_documents_and_shared_sources_widen_the_interval():
     cells = [cell(f"MR1.{at}", 300, 100, 60, 12, 24) for at in (1, 2, 3)]
     alone = build_report(pd.DataFrame(cells), {})  # as if cells shared nothing

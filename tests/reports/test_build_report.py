@@ -65,6 +65,7 @@ def test_nullable_and_missing_counts():
     assert cells[0]["judged"] == 60
 
 
+@pytest.mark.slow
 def test_order_does_not_depend_on_the_rows_order():
     rows = [row(f"MR{n}", system, study=study) for n in (2, 10, 1.5) for system in "ba" for study in ("t", "s")]
     report = build(*rows)
@@ -76,6 +77,7 @@ def test_order_does_not_depend_on_the_rows_order():
     assert [entry["study"] for entry in report["relations"]] == ["s"] * 3 + ["t"] * 3
 
 
+@pytest.mark.slow
 def test_an_interval_contains_its_estimate_in_every_cell():
     rng = np.random.default_rng(3)
     rows = []
@@ -91,6 +93,7 @@ def test_an_interval_contains_its_estimate_in_every_cell():
             assert cell["sr_genuine_low"] <= cell["sr_genuine"] <= cell["sr_genuine_high"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cells", "said"), [(39, []), (40, ["of 40 cells about 2 are expected to miss"])])
 def test_expected_misses_are_said_where_they_are_two(cells, said):
     notes = build(*(row(system=f"s{at}") for at in range(cells)))["signature"]["notes"]

@@ -103,6 +103,7 @@ def test_the_populations_genuine_rate_is_covered():
     assert 0.93 <= held.mean() <= 0.98
 
 
+@pytest.mark.slow
 def test_preferences_in_the_report(tmp_path):
     weights = tmp_path / "weights.csv"
     weights.write_text("relation,weight\nMR1.1,1\nMR1.2,9\n", encoding="utf-8")
@@ -123,6 +124,7 @@ def test_preferences_in_the_report(tmp_path):
     assert "preference" not in rerank(totals(tmp_path, *SURE))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not PAPER.exists(), reason="the study's tables are not beside this checkout")
 @pytest.mark.parametrize("relation", ["MR1.3", "MR4.2"])
 def test_the_studys_users_should_take_amazon(relation):
@@ -143,6 +145,7 @@ def rows_of(relations, false):
     )
 
 
+@pytest.mark.slow
 def test_the_headline_tells_sure_changes_from_open_ones():
     report = build_report(rows_of(20, (22, 18)), {})
     totals = report["overall"]

@@ -30,6 +30,7 @@ def engine(own, toy_corpus, toy_relations, tmp_path):
     return opened
 
 
+@pytest.mark.slow
 def test_cells_have_no_rate_and_say_why(engine):
     report = study_report(engine)
     assert report["signature"]["samples"][0]["design"] == "informative"
@@ -45,6 +46,7 @@ def test_cells_have_no_rate_and_say_why(engine):
     assert json.loads(json.dumps(report, allow_nan=False)) == report
 
 
+@pytest.mark.slow
 def test_comparisons_are_those_of_judging_everything(engine):
     compared, whole = (
         study_report(engine, design=design, target="corpus")["relations"][0] for design in ("informative", "shared")
@@ -65,6 +67,7 @@ def test_comparisons_are_those_of_judging_everything(engine):
         assert compared[name] == whole[name]
 
 
+@pytest.mark.slow
 def test_a_part_of_the_groups_leaves_doubt_and_more_judging_takes_it(engine):
     draw(engine, 1, SampleRequest(Size(per_relation=3), "informative", seed=5))
     part = study_report(engine)["relations"][0]

@@ -90,6 +90,7 @@ def _always(text: str) -> str:
     return "positive"
 
 
+@pytest.mark.slow
 def test_what_changes_and_what_to_do_next(study):
     document = study.report().document
     (entry,) = document["decisions"]
@@ -101,6 +102,7 @@ def test_what_changes_and_what_to_do_next(study):
         assert list(next_lines(document, document["decisions"][0])) == [phrase("en", "next.draw")]
 
 
+@pytest.mark.slow
 def test_examples_are_false_and_take_turns(study):
     document = study.report(examples=5).document
     examples = document["examples"]
@@ -126,6 +128,7 @@ def test_the_pdf_has_pages(study, language):
     assert len(re.findall(rb"/Type\s*/Page\b", pdf)) >= 2 or b"/ObjStm" in pdf
 
 
+@pytest.mark.slow
 def test_a_system_of_which_nothing_is_judged_leaves_the_decision_to_the_others(tmp_path):
     texts = [("good", "positive"), ("not good", "negative"), ("bad", "negative")]
     rows = [(f"It isn't day {number} and the film is {word}.", gold) for number in range(20) for word, gold in texts]

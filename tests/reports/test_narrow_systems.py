@@ -43,6 +43,7 @@ def report_of(tmp_path, applies, design="shared", groups=400, target="population
 ALL, NARROW = range(400), range(0, 400, 34)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", ["shared", "informative"])
 def test_a_narrow_system_leaves_the_others_as_they_are(tmp_path, design):
     _, alone = report_of(tmp_path, {"x": ALL, "y": ALL}, design)
@@ -63,6 +64,7 @@ def test_a_narrow_system_leaves_the_others_as_they_are(tmp_path, design):
     assert {one["p_best"] for one in beside["ranking"]} == {None}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", ["shared", "informative"])
 def test_systems_that_share_nothing_have_an_order_where_they_can_be_compared(tmp_path, design):
     halves = {"x": range(200), "y": range(200), "z": range(200, 400)}
@@ -73,6 +75,7 @@ def test_systems_that_share_nothing_have_an_order_where_they_can_be_compared(tmp
     assert (relation["best_genuine"], {one["p_best"] for one in relation["ranking"]}) == ([], {None})
 
 
+@pytest.mark.slow
 def test_a_chain_of_pairs_orders_systems_that_no_group_has_in_common(tmp_path):
     thirds = {"x": range(0, 280), "v": range(140, 400), "w": [*range(0, 140), *range(280, 400)]}
     _, relation = report_of(tmp_path, thirds)
@@ -81,6 +84,7 @@ def test_a_chain_of_pairs_orders_systems_that_no_group_has_in_common(tmp_path):
     assert {one["p_best"] for one in relation["ranking"]} == {None}
 
 
+@pytest.mark.slow
 def test_three_systems_of_their_own_groups_are_not_one(tmp_path):
     apart = {"x": range(100), "y": range(100, 200), "z": range(200, 300)}
     report, relation = report_of(tmp_path, apart)

@@ -11,6 +11,7 @@ from audit.annotation.settings import change_settings
 from audit.judging.deferral import flag
 from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
+from audit.judging.validity import draw_validity
 from audit.reports import worker
 from audit.reports.progress import totals
 from audit.reports.study import study_report
@@ -19,6 +20,7 @@ from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.audits import Audits
 from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.validity import ValidityRequest
 from audit.store import open_store
 
 
@@ -32,8 +34,8 @@ def database(own, toy_relations, tmp_path):
     for name in ("film", "play"):
         corpus = SmallCorpus(name, [f"The {name} {number} was fine." for number in range(20)], first=1)
         run(engine, corpus, own.specs("calm", "nervous"), toy_relations[:2], InProcess())
-    audits = Audits(groups=3, follow_ups=0.5)
-    draw_all(engine, SampleRequest(Size(per_relation=8), audits=audits))
+    draw_all(engine, SampleRequest(Size(per_relation=8), audits=Audits(follow_ups=0.5)))
+    draw_validity(engine, ValidityRequest(3, annotators=2, first=True, asks="groups"))
     for name, turn in (("ann", 1), ("bob", -1)):
         for number in range(44):  # groups first, then texts, whose answers make audits
             shown = next_question(engine, people[name])
@@ -44,6 +46,7 @@ def database(own, toy_relations, tmp_path):
     return where, engine, people
 
 
+@pytest.mark.slow
 def test_every_place_says_the_same_number_of_open_questions(database):
     where, engine, people = database
     with engine.connect() as connection:
@@ -65,6 +68,7 @@ def test_every_place_says_the_same_number_of_open_questions(database):
         assert shown["audits"] == overall["audits_waiting"]
 
 
+@pytest.mark.slow
 def test_an_annotator_is_left_no_more_than_what_is_open_or_audited(database):
     _, engine, people = database
     with engine.connect() as connection:

@@ -41,6 +41,7 @@ def judged(study):
     return study
 
 
+@pytest.mark.slow
 def test_the_report_of_a_judged_study(judged):
     report = study_report(judged)
     rates = {cell["system"]: (cell["sr_observed"], cell["fs_rate"], cell["sr_genuine"]) for cell in report["cells"]}
@@ -51,6 +52,7 @@ def test_the_report_of_a_judged_study(judged):
     assert "summarization" in to_terminal(report)
 
 
+@pytest.mark.slow
 def test_a_plan_counts_outputs_that_systems_share_once(study):
     whole = plan(study, PlanRequest(half_width=0.01))
     assert {design["design"]: design["questions"] for design in whole["designs"]}["shared"] == 7
@@ -74,6 +76,7 @@ def test_agreement_on_outputs(judged):
     assert (agreement["task"], agreement["kind"]) == ("summarization", "pair")
 
 
+@pytest.mark.slow
 def test_an_export_comes_back_and_replays_the_same(judged, tmp_path):
     export(judged, tmp_path / "out")
     assert replay(tmp_path / "out").equal
@@ -88,6 +91,7 @@ def test_an_export_comes_back_and_replays_the_same(judged, tmp_path):
     assert summaries.said("last", summaries.TEXTS[0]) in history
 
 
+@pytest.mark.slow
 def test_a_run_of_own_systems_is_asked_about(tmp_path, monkeypatch):
     from small_corpus import SmallCorpus
 

@@ -92,6 +92,7 @@ def test_a_contest_counts_only_informative_groups(build):
     assert by_design(document)["always-valid"]["to_go"] == 0
 
 
+@pytest.mark.slow
 def test_a_plan_for_a_winner_is_done_where_the_report_has_probabilities_and_not_before(build):
     # All groups tell a from b, and a is always right: a few groups decide that already. Ten apply to c.
     rows = [row(n, system, "positive" if system != "b" else "negative") for n in range(200) for system in "ab"]
@@ -114,6 +115,7 @@ def flawed(number, system, relation="MR1.1"):
     return row(number, system, "negative" if number % 3 == 0 and system == "b" else "positive", relation)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", [["--decide", "winner"], ["--decide", "order"], ["--half-width", "0.15"]])
 @pytest.mark.parametrize("design", ["shared", "always-valid"])
 def test_the_command_of_a_plan_draws_what_it_counts(build, tmp_path, capsys, goal, design):

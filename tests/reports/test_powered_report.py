@@ -89,6 +89,7 @@ def by_hand(engine, counted, relation, system):
     return (judged["state"] == State.FALSE).to_numpy(int), sample, np.array(list(proxies.values()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [("disagreement",), ("low_confidence", "length"), ("length", "disagreement")])
 def test_every_cell_is_what_prediction_powered_says(real, names):
     _, engine = real
@@ -116,6 +117,7 @@ def test_every_cell_is_what_prediction_powered_says(real, names):
     json.dumps(report, allow_nan=False)
 
 
+@pytest.mark.slow
 def test_without_proxies_nothing_but_the_new_names_is_new(real):
     _, engine = real
     report = study_report(engine, "gold", target="corpus")
@@ -135,6 +137,7 @@ def test_without_proxies_nothing_but_the_new_names_is_new(real):
         )
 
 
+@pytest.mark.slow
 def test_roll_ups_follow_the_estimates_and_comparisons_do_not(real):
     _, engine = real
     report = study_report(engine, "gold", proxies=["disagreement"])

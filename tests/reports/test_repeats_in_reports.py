@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from audit.relations import registry
+from audit.relations import registry, uses
 from audit.relations.base import unchanged
 from audit.relations.expect import different
 from audit.reports.document import check_document
@@ -63,7 +63,7 @@ def relations(toy_relations):
         return text.text.upper()
 
     options = {"task": "sentiment", "family": "toys", "unit": "sentence", "carry": unchanged}
-    registry.plain("DIFF", check=different, **options)(shout)
+    uses.relation("DIFF", check=different, **options)(shout)
     return [toy_relations[0], registry.get_relation("sentiment", "DIFF"), toy_relations[2]]
 
 
@@ -77,6 +77,7 @@ def cells(entry):
     return {(cell["relation"], cell["system"].rpartition(":")[2]): cell for cell in entry["cells"]}
 
 
+@pytest.mark.slow
 def test_contradictions_are_told_apart_from_violations(toy_corpus, specs, relations):
     engine = made(toy_corpus(), specs("steady", "swaying", "shaken"), relations, Repeats(3))
     report = study_report(engine)
@@ -129,6 +130,7 @@ def test_contradictions_are_told_apart_from_violations(toy_corpus, specs, relati
     assert "多数" not in to_html(report, "zh").partition("同一输入上的自相矛盾")[2][:3000]
 
 
+@pytest.mark.slow
 def test_the_rest_of_the_report_is_what_it_is_without_repeats(toy_corpus, specs, relations):
     once = study_report(made(toy_corpus(), specs("steady"), relations, Repeats()))
     often = study_report(made(toy_corpus(), specs("steady"), relations, Repeats(3)))

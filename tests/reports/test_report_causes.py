@@ -66,6 +66,7 @@ def test_cells_weigh_as_many_false_satisfactions_as_they_have():
 codes = st.lists(st.sampled_from([*CAUSES, None]), min_size=1, max_size=8)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.lists(st.tuples(codes, st.integers(0, 9), st.integers(0, 60)), min_size=1, max_size=4))
 def test_shares_are_shares_and_lie_in_their_intervals(cells):
@@ -107,6 +108,7 @@ def settle(engine, judge):
         adjudicate(engine, judge, id["id"], ["neutral"], "", "slip")
 
 
+@pytest.mark.slow
 def test_only_the_beginning_in_which_each_has_a_cause_counts(engine):
     judge = add_account(engine, "ada", "adjudicator", "long enough").id
     settle(engine, judge)
@@ -122,6 +124,7 @@ def test_only_the_beginning_in_which_each_has_a_cause_counts(engine):
     assert of(study_report(engine)["causes"], "system", "a")["named"] == 4
 
 
+@pytest.mark.slow
 def test_spot_checks_are_no_disputes(engine):
     judge = add_account(engine, "ada", "adjudicator", "long enough").id
     assert study_report(engine)["disputes"] is None

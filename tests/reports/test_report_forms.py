@@ -77,6 +77,7 @@ class Page(HTMLParser):
         return [attributes for name, attributes in self.tags if name == tag]
 
 
+@pytest.mark.slow
 def test_terminal_fits_and_says_everything():
     report = fake()
     lines = to_terminal(report).splitlines()
@@ -95,12 +96,14 @@ def test_terminal_fits_and_says_everything():
     assert f"{100 * cell['sr_observed']:.1f}" in row
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [70, 80, 100, 140])
 def test_terminal_stays_within_its_width(width):
     report = fake(3, (*SYSTEMS, "a-system-whose-name-is-much-too-long-for-any-table"))
     assert max(len(line) for line in to_terminal(report, width).splitlines()[:-1]) <= width
 
 
+@pytest.mark.slow
 def test_charts_say_the_numbers():
     report = fake(2)
     entry = report["relations"][0]
@@ -117,6 +120,7 @@ def test_charts_say_the_numbers():
     assert words.startswith("Satisfaction rates of MR1.1. hiv4: ")
 
 
+@pytest.mark.slow
 def test_charts_of_a_report_are_what_vega_lite_knows(monkeypatch):
     """They are made without Altair's check, which takes long; here it is made, of every chart of a file."""
     checked = []
@@ -129,6 +133,7 @@ def test_charts_of_a_report_are_what_vega_lite_knows(monkeypatch):
     assert to_html(fake(relations=2)).count('<svg class="chart"') == len(checked) > 5
 
 
+@pytest.mark.slow
 def test_html_is_whole_and_self_contained():
     report = fake()
     html = to_html(report)
@@ -155,6 +160,7 @@ def test_html_is_whole_and_self_contained():
     assert to_html(fake(2)) == to_html(fake(2))
 
 
+@pytest.mark.slow
 def test_names_cannot_become_markup():
     evil = "</svg><script>alert('1')</script>\"&"
     row = {"task": evil, "relation": evil, "system": evil, "study": evil, "corpus": evil}

@@ -21,6 +21,7 @@ def rank(tmp_path, content, **options):
     return rerank(path, **options)
 
 
+@pytest.mark.slow
 @needs_paper
 @pytest.mark.parametrize(
     ("relation", "genuine"),
@@ -33,6 +34,7 @@ def test_the_studys_genuine_rates(relation, genuine):
     assert rates == pytest.approx(expected, abs=1e-4)
 
 
+@pytest.mark.slow
 @needs_paper
 def test_the_studys_orders():
     relations = rerank(PAPER)["relations"]
@@ -51,6 +53,7 @@ def test_the_studys_orders():
     ]
 
 
+@pytest.mark.slow
 @needs_paper
 def test_the_document_of_the_study_is_plain_json():
     report = rerank(PAPER)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audit.false_satisfaction.slices import Sliced, StudyGroups, StudySlices, SystemGroups
+from audit.false_satisfaction.slices import Sliced, StudySlices
 from audit.reports.slices import Frames, How, slice_entries
 
 SOURCES, SLICES, JUDGED, RUNS = 800, 4, 100, 60
@@ -41,17 +41,12 @@ def test_intervals_hold_for_slices_alone_and_over_relations():
             )
             truth[str(at), None, system] = all_wrong / size
     sources = np.arange(SOURCES)
-    systems = []
-    for system in SYSTEMS:
-        rows = [np.flatnonzero(applies[relation]) for relation in RELATIONS]
-        code = np.repeat(np.arange(len(RELATIONS)), [len(row) for row in rows])
-        broken = np.concatenate(
-            [violated[relation, system][row] for relation, row in zip(RELATIONS, rows, strict=True)]
-        )
-        source = np.concatenate(rows)
-        systems.append(SystemGroups(system, code, source, source, broken))
-    groups = StudyGroups(1, "t", sources, sources, SOURCES, tuple(RELATIONS), tuple(systems))
-    sliced = Sliced({1: groups}, {"gold": {1: StudySlices(tuple(map(str, range(SLICES))), part)}})
+    checked = pd.concat(
+        pd.DataFrame({"study": 1, "task": "t", "relation": relation, "system": system, "source": rows, "cluster": rows,
+                      "satisfied": 1 - violated[relation, system][rows]})
+        for relation, system in keys for rows in [np.flatnonzero(applies[relation])]
+    )  # fmt: skip
+    sliced = Sliced({"gold": {1: StudySlices(tuple(map(str, range(SLICES))), sources, part)}})
     inside = {True: [], False: []}
     errors = []
     for _ in range(RUNS):
@@ -62,7 +57,7 @@ def test_intervals_hold_for_slices_alone_and_over_relations():
             for source in drawn[np.argsort(number[drawn])][:JUDGED].tolist():
                 row = {"study": 1, "task": "t", "relation": relation, "system": system, "source": source}
                 judged.append(row | {"false": int(false[relation, system][source])})
-        frames = Frames(pd.DataFrame(judged), None, pd.DataFrame(judged[:0], columns=[*judged[0], "open"]))
+        frames = Frames(pd.DataFrame(judged), checked, pd.DataFrame(judged[:0], columns=[*judged[0], "open"]))
         (entry,) = slice_entries([TABLE], sliced, frames, [], How("corpus"))
         for rates in entry["rates"]:
             true = truth[rates["slice"], rates["relation"], rates["system"]]

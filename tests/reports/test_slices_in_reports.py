@@ -82,6 +82,7 @@ def rate(entry, slice, system, relation=None):
     return rates
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", ["careful", "careless"])
 def test_where_all_is_judged_the_rates_are_the_true_ones(report, system):
     (entry,) = report["slices"]
@@ -124,6 +125,7 @@ def sampled(tmp_path_factory):
     return database(tmp_path_factory.mktemp("sampled"), per_relation=20)
 
 
+@pytest.mark.slow
 def test_a_sample_s_groups_of_a_slice_estimate_the_slice(sampled):
     report = study_report(sampled, slices=["gold"])
     (entry,) = report["slices"]
@@ -148,6 +150,7 @@ def test_a_sample_s_groups_of_a_slice_estimate_the_slice(sampled):
         assert rates["vr_observed"] <= rates["vr_genuine"] + 1e-12
 
 
+@pytest.mark.slow
 def test_accuracy_stands_beside_both_rates(report, whole):
     (entry,) = report["accuracy"]
     assert (entry["sources"], entry["over"], entry["reason"]) == (FILMS, "all", None)
@@ -235,6 +238,7 @@ def many(divided):
     return document
 
 
+@pytest.mark.slow
 def test_the_slice_that_is_harder_is_the_worst(many):
     found = [test for test in many["slice_tests"]["tests"] if test["found"]]
     assert {(test["by"], test["slice"]) for test in found} == {("negation", "yes")}
@@ -269,6 +273,7 @@ def test_a_failing_function_changes_nothing_and_is_told(divided):
         study_report(divided, slices=[broken])
 
 
+@pytest.mark.slow
 def test_bounds_of_slices_are_those_of_their_groups(divided):
     # Nothing of half the draw is answered: the cells have bounds, and so have their slices.
     basis = evidence(divided, slicings=[find_slicing("negation")])

@@ -9,14 +9,15 @@ from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
+from audit.judging.validity import draw_validity
 from audit.reports.evidence import evidence
 from audit.reports.plan import PlanRequest, plan
 from audit.reports.progress import cells_at_work
 from audit.reports.study import cells_of_report, study_report
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.audits import Audits
 from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.validity import ValidityRequest
 from audit.store import open_store
 
 ROWS = 90
@@ -47,17 +48,19 @@ def engine(own, toy_relations, tmp_path):
     return opened
 
 
+@pytest.mark.slow
 def test_another_study_and_its_answers_change_nothing_of_a_study(engine, own, toy_relations):
     before = all_of(engine, 1)
     assert [entry["p_best"] for entry in before["report"]["relations"][0]["ranking"] if entry["p_best"]]
     run(engine, films("play", THREE), own.specs("calm", "nervous", "failing"), toy_relations[:2], InProcess())
-    draw_all(engine, SampleRequest(Size(per_relation=40), audits=Audits(groups=2)), study=2)
+    draw_all(engine, SampleRequest(Size(per_relation=40)), study=2)
+    draw_validity(engine, ValidityRequest(2, annotators=2, first=True, asks="groups"), 2)
     answer_with_gold(engine)
     assert all_of(engine, 1) == before
     people = add_people(engine, {"ann": "annotator", "bob": "annotator", "ada": "adjudicator"})
     disputed = 0
     for name, turn in (("ann", 1), ("bob", -1)):
-        for _ in range(16):  # groups first, then texts
+        for _ in range(12):  # groups first, then texts
             shown = next_question(engine, people[name])
             judge(engine, people[name], shown.id, shown.labels[::turn][0])
             disputed = disputed if shown.group else shown.id
@@ -67,6 +70,7 @@ def test_another_study_and_its_answers_change_nothing_of_a_study(engine, own, to
     assert all_of(engine, 1) == before
 
 
+@pytest.mark.slow
 def test_a_report_of_all_studies_ranks_the_systems_of_each_as_its_own_report_does(engine, own, toy_relations):
     run(engine, films("play", THREE), own.specs("calm", "nervous"), toy_relations[:2], InProcess())
     draw_all(engine, SampleRequest(Size(per_relation=40)), study=2)

@@ -72,6 +72,7 @@ def test_worked_by_hand():
     json.dumps(report, allow_nan=False)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(CELL, min_size=1, max_size=12, unique_by=lambda cell: cell[:2]))
 def test_a_table_says_what_cells_and_roll_ups_say(cells):

@@ -79,6 +79,7 @@ def test_limits_that_say_nothing_are_refused(limits, systems, sentence):
     assert raised.value.parameters
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [InProcess, lambda: Processes(2)])
 def test_a_run_stops_at_its_limit_and_the_same_again_pays_nothing_twice(
     tmp_path, monkeypatch, toy_corpus, content, workers, asked_once
@@ -102,6 +103,7 @@ def test_a_run_stops_at_its_limit_and_the_same_again_pays_nothing_twice(
     assert content(engine) == content(undisturbed)
 
 
+@pytest.mark.slow
 def test_by_the_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "films.csv").write_text("text\n" + "".join(f"Film {number} was fine.\n" for number in range(30)))

@@ -1,14 +1,17 @@
 """What the coordinator decides by itself: the sizes of batches, and what it does when a batch is lost."""
 
+from concurrent.futures import Future
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pebble import ProcessExpired
 
 from audit.errors import AuditError
 from audit.runner import coordinator
-from audit.runner.chunk import AIM, FEW, HASTE, MOST, Pace
-from audit.runner.executors import InProcess, Lost
-from audit.runner.executors.batch import Batch
+from audit.runner.batch import Batch
+from audit.runner.coordinator import AIM, FEW, HASTE, MOST, Pace
+from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.store import open_store
 
@@ -60,19 +63,16 @@ def test_no_batch_comes_near_the_limit_of_time_but_one_input_that_takes_so_long(
 
 
 class Losing(InProcess):
-    """Loses the batches that hold some text, as a process does that dies of it."""
+    """Loses every batch once it is `down`, as a process does that dies of it."""
 
-    def __init__(self, fatal):
-        super().__init__()
-        self.fatal, self.lost = fatal, []
+    down = False
 
-    def finished(self, timeout=None):
-        job = self._waiting[0]
-        if isinstance(job, Batch) and any(self.fatal(item.text) for item in job.inputs):
-            self._waiting.popleft()
-            self.lost.append(len(job.inputs))
-            return [(job, Lost("its process ended with signal SIGSEGV"))]
-        return super().finished(timeout)
+    def submit(self, job):
+        if isinstance(job, Batch) and self.down:
+            future = Future()
+            future.set_exception(ProcessExpired("gone", code=-11))
+            return future
+        return super().submit(job)
 
 
 def test_a_system_that_is_lost_again_and_again_stops_the_run_and_what_was_finished_is_kept(
@@ -80,14 +80,13 @@ def test_a_system_that_is_lost_again_and_again_stops_the_run_and_what_was_finish
 ):
     monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
     engine = open_store("sqlite://", create=True)
-    down = []
-    executor = Losing(lambda text: len(down) > 0)
+    executor = Losing()
     executed = []
 
     class Watching(coordinator.Watcher):
         def finished(self, sources):
             executed.append(sources)
-            down.append(1)
+            executor.down = True
 
     with pytest.raises(AuditError, match="was lost on 10 inputs one after the other"):
         run(engine, toy_corpus(), own.specs("calm"), toy_relations, executor, watcher=Watching())

@@ -2,6 +2,8 @@
 
 import json
 import random
+import threading
+from concurrent.futures import Future
 
 import pytest
 
@@ -16,18 +18,18 @@ from audit.store import open_store
 
 
 class Shuffled(InProcess):
-    """Takes many jobs and hands them back in a random order, sometimes several at once."""
+    """Takes many jobs and hands them back in a random order."""
 
     places = 5
 
     def __init__(self, seed):
-        super().__init__()
         self._chance = random.Random(seed)
 
-    def finished(self, timeout=None):
-        self._chance.shuffle(self._waiting)
-        several = self._chance.randint(1, max(1, len(self._waiting)))
-        return [done for _ in range(several) for done in super(Shuffled, self).finished(timeout)]
+    def submit(self, job):
+        future = Future()
+        done = super().submit(job).result()
+        threading.Timer(self._chance.random() / 50, future.set_result, [done]).start()
+        return future
 
 
 def content_of_run(executor, where, corpus, specs, relations, content, seed=0):

@@ -86,6 +86,7 @@ def pragmas(monkeypatch, *more):
     monkeypatch.setattr(opening, "_pragmas", set_all)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pages", [2, 8, 20])
 def test_a_database_that_has_no_room_left_is_whole_and_the_run_goes_on_when_it_has(
     command, undisturbed, tmp_path, content, capsys, monkeypatch, pages
@@ -173,6 +174,7 @@ def test_a_database_that_is_locked_for_too_long_is_one_sentence_and_the_run_can_
     assert held(content, database) == undisturbed
 
 
+@pytest.mark.slow
 def test_a_database_that_is_locked_from_the_start_is_waited_for(
     command, undisturbed, tmp_path, content, capsys, monkeypatch
 ):

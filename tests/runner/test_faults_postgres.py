@@ -74,7 +74,7 @@ def server():
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
     monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 5, "document": 2})
-    monkeypatch.setattr("audit.runner.chunk.MOST", 8)
+    monkeypatch.setattr("audit.runner.coordinator.MOST", 8)
 
 
 class Listening(Watcher):

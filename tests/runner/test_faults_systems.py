@@ -77,22 +77,9 @@ def killed(text):
     return answer(text)
 
 
-def crashing(text):
-    if at_fault(text):
-        faulthandler.disable()  # pytest's, which would print every stack
-        ctypes.string_at(0)
-    return answer(text)
-
-
 def leaving(text):
     if at_fault(text):
         os._exit(3)
-    return answer(text)
-
-
-def leaving_quietly(text):
-    if at_fault(text):
-        os._exit(0)
     return answer(text)
 
 
@@ -110,10 +97,20 @@ def unknown(text):
     return "great" if at_fault(text) else answer(text)
 
 
+def silent(text):
+    print("a word of its own")
+    return None if at_fault(text) else answer(text)
+
+
 class TooFew:
     def predict(self, texts):
         kept = [text for text in texts if not at_fault(text)]
         return [answer(text)[0] for text in kept]
+
+
+class TooMany:
+    def predict(self, texts):
+        return [answer(text)[0] for text in texts] + ["positive"] * any(map(at_fault, texts))
 """
 
 
@@ -198,7 +195,7 @@ def fail_once(engine, specs, errors, healthy):
     for spec, error in zip(specs, errors, strict=True):
         outputs_before = outputs(engine, spec)
         assert error in outputs_before.pop("Film 7 was fine.")
-        if not spec.endswith("TooFew"):  # which has no scores
+        if ":Too" not in spec:  # which have no scores
             assert outputs_before == {text: right[text] for text in outputs_before}
         assert len(outputs_before) == INPUTS - 1
         assert [row for row, outcome in verdicts_before[spec].items() if outcome == 3] == ["7"]
@@ -207,9 +204,7 @@ def fail_once(engine, specs, errors, healthy):
 
 DEADLY = {
     "killed": "its process ended with signal SIGKILL",
-    "crashing": "its process ended with signal SIGSEGV",
     "leaving": "its process ended with status 3",
-    "leaving_quietly": "its process ended with status 0",
     "hanging": "no answer within 1 s",
     "hanging_deaf": "no answer within 1 s",
 }
@@ -217,49 +212,44 @@ WRONG = {
     "raising": "RuntimeError: out of order",
     "unsure": "score nan is not a number from 0 to 1",
     "unknown": "label 'great' is not one of positive, neutral, negative",
+    "silent": "returned None for 'Film 7 was fine.'; allowed are a label",
     "TooFew": "returned 0 outputs for 1 texts",
+    "TooMany": "returned 2 outputs for 1 texts",
 }
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        pytest.param(("killed", "leaving", "leaving_quietly"), marks=pytest.mark.slow),
-        pytest.param(("crashing", "hanging", "hanging_deaf"), marks=pytest.mark.slow),
-    ],
-)
-def test_the_input_that_costs_a_process_its_life_or_its_time_is_the_only_error(
-    faulty, toy_corpus, relations, engine, names
-):
+@pytest.mark.slow
+def test_the_input_that_costs_a_process_its_life_or_its_time_is_the_only_error(faulty, toy_corpus, relations, engine):
+    names = list(DEADLY)
     specs, (healthy,) = faulty.specs(*names), faulty.specs("healthy")
     with Processes(2) as executor:
-        limit = 1 if "hanging" in names else 60
-        ran = run(engine, toy_corpus(), [*specs, healthy], relations, executor, time_limit=limit)
-    assert (ran.counts.executed, ran.counts.failed) == (4 * INPUTS, 3)
-    fail_once(engine, specs, [DEADLY[name] for name in names], healthy)
+        ran = run(engine, toy_corpus(), [*specs, healthy], relations, executor, time_limit=1)
+    assert (ran.counts.executed, ran.counts.failed) == (5 * INPUTS, 4)
+    fail_once(engine, specs, DEADLY.values(), healthy)
     faulty.mend()
     with Processes(2) as executor:
         again = run(engine, toy_corpus(), [*specs, healthy], relations, executor, retry_errors=True)
-    assert (again.counts.executed, again.counts.retried, again.counts.failed) == (3, 3, 0)
+    assert (again.counts.executed, again.counts.retried, again.counts.failed) == (4, 4, 0)
     assert all(outputs(engine, spec) == outputs(engine, healthy) for spec in specs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", [lambda: Processes(2), InProcess])
 def test_what_is_raised_or_returned_in_error_is_stored_and_tried_again(faulty, toy_corpus, relations, engine, executor):
     specs, (healthy,) = faulty.specs(*WRONG), faulty.specs("healthy")
     with executor() as at_work:
         ran = run(engine, toy_corpus(), [*specs, healthy], relations, at_work)
-    assert (ran.counts.executed, ran.counts.failed) == (5 * INPUTS, 4)
+    assert (ran.counts.executed, ran.counts.failed) == (7 * INPUTS, 6)
     fail_once(engine, specs, WRONG.values(), healthy)
     faulty.mend()
     with executor() as at_work:
         again = run(engine, toy_corpus(), specs, relations, at_work, retry_errors=True)
-    assert (again.counts.executed, again.counts.retried, again.counts.failed) == (4, 4, 0)
+    assert (again.counts.executed, again.counts.retried, again.counts.failed) == (6, 6, 0)
     assert {cell["errors"] for cell in study_report(engine)["cells"]} == {0}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("executor", "limit"), [(lambda: Processes(2), 0.3), (InProcess, 0.1)])
+@pytest.mark.parametrize(("executor", "limit"), [(lambda: Processes(2), 0.3), (InProcess, 0.3)])
 def test_a_system_that_always_hangs_stops_the_run_and_what_was_finished_is_stored(
     faulty, toy_corpus, relations, engine, executor, limit, monkeypatch
 ):
@@ -301,7 +291,7 @@ class Murderous(Watcher):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moments", [{1, 5}, *(pytest.param({moment}, marks=pytest.mark.slow) for moment in (1, 2, 4))])
+@pytest.mark.parametrize("moments", [{1, 5}, {2}])
 def test_workers_that_are_ended_from_outside_are_replaced(
     faulty, tmp_path, toy_corpus, relations, engine, content, monkeypatch, moments
 ):

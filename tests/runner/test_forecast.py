@@ -26,6 +26,7 @@ def small_chunks(monkeypatch):
     monkeypatch.setattr("audit.runner.forecast.CHUNK", {"sentence": 8, "document": 2})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [InProcess, lambda: Processes(2)])
 def test_a_forecast_of_fixed_relations_is_what_the_run_then_asks(tmp_path, toy_corpus, workers):
     engine, corpus = open_store("sqlite://", create=True), toy_corpus()
@@ -48,6 +49,7 @@ def test_a_forecast_of_fixed_relations_is_what_the_run_then_asks(tmp_path, toy_c
         assert (again.inputs, again.stored, again.to_ask, again.calls) == (local.inputs, local.inputs, 0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("take", ["first", "majority"])
 def test_calls_on_the_same_input_are_counted_and_none_is_made_twice(tmp_path, toy_corpus, take):
     engine, corpus = open_store("sqlite://", create=True), toy_corpus()

@@ -1,6 +1,6 @@
 """Systems that begin slowly are given the inputs of many chunks together, and are not asked for what they lack."""
 
-from collections import deque
+from types import SimpleNamespace
 
 import pytest
 import toy_translator
@@ -8,44 +8,15 @@ from test_run_translation import NAMES, PAIRS, stored
 
 from audit.corpora import get_corpus
 from audit.relations import get_relation
-from audit.runner.chunk import AIM, HASTE, MOST_GATHERED, Bound, Pending, gathered, pace_of
+from audit.runner.coordinator import AIM, HASTE, MOST_GATHERED, BoundSystem
 from audit.runner.executors import InProcess, Processes
 from audit.runner.run import run
 from audit.store import open_store
-from audit.tasks import Input
-
-
-def pending(system, *pairs, alone=False):
-    inputs = {f"{text}{target}".encode(): Input.of(text, target=target) for text, target in pairs}
-    return Pending(system, inputs, alone)
-
-
-def test_inputs_of_one_pair_stand_together_and_nothing_is_lost():
-    first = pending(1, ("a", "fr"), ("b", "es"))
-    other, lost = pending(2, ("a", "es")), pending(1, ("z", "fr"), alone=True)
-    waiting = deque([other, first, lost, pending(1, ("c", "fr"), ("d", "es"))])
-    merged = gathered(waiting, first)
-    assert [(item.text, item.target) for item in merged.inputs.values()] == [
-        ("b", "es"),
-        ("d", "es"),
-        ("a", "fr"),
-        ("c", "fr"),
-    ]
-    assert list(waiting) == [merged, other, lost]
-
-
-def test_what_comes_later_waits_until_all_that_was_gathered_is_in_batches():
-    first = pending(1, ("a", "es"))
-    waiting = deque([first])
-    merged = gathered(waiting, first)
-    waiting.append(pending(1, ("b", "es")))
-    assert gathered(waiting, merged) is merged
-    assert [len(entry.inputs) for entry in waiting] == [1, 1]
 
 
 def test_the_pace_is_the_systems_own_but_never_too_near_to_the_limit_of_time():
-    slow = Bound(1, "slow", aim=20.0)
-    pace = pace_of(slow, None)
+    slow = BoundSystem(1, "slow", SimpleNamespace(batch_seconds=20.0))
+    pace = slow.pace(None)
     sizes = []
     for _ in range(3):
         sizes.append(pace.size)
@@ -54,9 +25,8 @@ def test_the_pace_is_the_systems_own_but_never_too_near_to_the_limit_of_time():
     assert (pace.aim, sizes) == (20.0, [32, 512, 3580])
     pace.learn(3580, 1.0)
     assert pace.size == MOST_GATHERED
-    assert pace_of(slow, 40.0).aim == 40.0 / HASTE
-    assert pace_of(Bound(2, "quick"), None, first=32).size == 32
-    assert pace_of(Bound(2, "quick"), None).aim == AIM
+    assert slow.pace(40.0).aim == 40.0 / HASTE
+    assert BoundSystem(2, "quick", SimpleNamespace()).pace(None).aim == AIM
 
 
 @pytest.fixture
@@ -76,6 +46,7 @@ def ran(study, spec, where, executor=None):
     return engine, result.counts
 
 
+@pytest.mark.slow
 def test_it_begins_seldom_and_what_is_stored_is_the_same(study, tmp_path, content):
     quick = toy_translator.write(tmp_path, "toy_quick", pairs=PAIRS, spoils=0.1)
     toy_translator.write(tmp_path, "toy_slow", pairs=PAIRS, spoils=0.1)
@@ -92,6 +63,7 @@ def test_it_begins_seldom_and_what_is_stored_is_the_same(study, tmp_path, conten
     assert {call.split("\t")[0] for call in calls} <= {">".join(pair) for pair in PAIRS}
 
 
+@pytest.mark.slow
 def test_workers_and_a_second_run_find_the_same(study, tmp_path, content, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     toy_translator.write(tmp_path, "toy_both", pairs=PAIRS, spoils=0.1)

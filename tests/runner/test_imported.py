@@ -200,6 +200,7 @@ def test_a_bad_row_is_told_with_file_line_and_reason(kind, file):
     assert str(caught.value).startswith(f"{path}, line 3: ")
 
 
+@pytest.mark.slow
 def test_an_import_that_fails_half_way_leaves_nothing(file, engine, content, monkeypatch):
     before = content(engine)
     many = [GROUP | {"system": f"s{n}"} for n in range(1100)]
@@ -249,6 +250,7 @@ def test_wrong_rows_of_other_tasks_are_refused(file, row, reason):
         read_run(file(row))
 
 
+@pytest.mark.slow
 def test_chains_of_translations_are_imported(engine, file):
     (record,) = read_run(file(CHAIN)).records
     assert [member.languages for member in record.members] == [("en", "es"), ("es", "en")]
@@ -288,6 +290,7 @@ def test_wrong_chains_are_refused(file, row, reason):
         read_run(file(row))
 
 
+@pytest.mark.slow
 def test_missing_outputs_are_stored_errors_and_count_beside_the_rates(file, engine):
     refusal = {"error": "refused", "text": "I cannot say."}
     imported = take(

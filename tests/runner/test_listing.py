@@ -20,7 +20,7 @@ class Steady:
 def test_another_version_makes_outputs_beside_the_old_ones(tmp_path, monkeypatch, toy_corpus, toy_relations):
     import sys
 
-    from audit.runner.executors import batch
+    from audit.runner import batch
 
     (tmp_path / "versioned_system.py").write_text(VERSIONED.format(version=str(tmp_path / "version")))
     monkeypatch.syspath_prepend(str(tmp_path))

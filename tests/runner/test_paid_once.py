@@ -1,17 +1,13 @@
-"""Nothing is paid for twice: refusals, a kill in the middle, parts of a batch, several corpora. A small version of
+"""Nothing is paid for twice: refusals, a kill in the middle, several corpora. A small version of
 `tests/benchmarks/remote_run.py`."""
 
 import sys
-import threading
-import time
 from pathlib import Path
 
 import pytest
 from service import Reply, plain_answer, serving
 
 from audit.cli import main
-from audit.runner.executors import Asynchronous, Batch, Part
-from audit.tasks import Input
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
@@ -43,39 +39,6 @@ def test_killed_in_the_middle_no_stored_input_is_sent_again(tmp_path):
     twice = {text for text, times in record["answered"].items() if times > 1}
     assert len(twice & kept) <= 3  # asked again, to see whether the service is still the same
     assert twice >= set(answered) - kept  # answered before the kill and not stored: the window of loss
-
-
-def test_a_batch_is_handed_back_in_parts_while_it_goes_on(tmp_path):
-    """Two answers come at once, the third when the first two were handed back."""
-    release = threading.Event()
-
-    def answer(body, number):
-        if body["texts"] == ["slow"]:
-            release.wait(30)
-        return plain_answer(body)
-
-    inputs = tuple(map(Input.of, ["one", "slow", "two"]))
-    with serving(answer) as server, Asynchronous() as executor:
-        spec = server.file(tmp_path, "batch = 1")
-        job = Batch(spec, "sentiment", inputs, in_parts=True)
-        executor.submit(job)
-        ((first, part),) = wait_for(executor)
-        assert first is job
-        assert isinstance(part, Part)
-        assert set(part.done) == {inputs[0].key, inputs[2].key}
-        assert len(part.result.outputs(2)) == 2
-        release.set()
-        ((_, rest),) = wait_for(executor)
-        assert len(rest.outputs(1)) == 1
-        assert rest.calls == 3
-        assert executor.finished(0) == []  # nothing is under way any more
-
-
-def wait_for(executor):
-    until = time.monotonic() + 30
-    while not (done := executor.finished(0.1)) and time.monotonic() < until:
-        pass
-    return done
 
 
 def test_a_service_that_refuses_all_is_given_up_and_what_was_answered_stays(tmp_path, monkeypatch, capsys):

@@ -66,9 +66,8 @@ class Sure:
 def small_chunks(monkeypatch):
     """Thirty sources are then four chunks, of a few batches each."""
     monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
-    monkeypatch.setattr("audit.runner.repeats.SHARE", 20)
     for name in ("FEW", "MOST"):
-        monkeypatch.setattr(f"audit.runner.chunk.{name}", 10)
+        monkeypatch.setattr(f"audit.runner.coordinator.{name}", 10)
 
 
 @pytest.fixture
@@ -132,6 +131,17 @@ def test_each_input_is_asked_as_often_as_asked_for_and_the_first_call_counts(moo
     assert set(map(len, calls(engine).values())) == {5}
 
 
+def test_a_run_of_some_relations_asks_again_what_these_wanted_and_is_then_through(
+    moody, toy_corpus, toy_relations, engine
+):
+    corpus, spec = toy_corpus(), moody("moody")
+    once = run(engine, corpus, spec, toy_relations, InProcess()).counts.executed
+    some = run(engine, corpus, spec, toy_relations[:1], InProcess(), repeats=Repeats(3)).counts
+    assert 0 < some.executed == some.repeated < 2 * once
+    again = run(engine, corpus, spec, toy_relations[:1], InProcess(), repeats=Repeats(3)).counts
+    assert (again.executed, again.checks) == (0, 0)
+
+
 def test_the_majority_is_a_system_of_its_own_made_of_the_same_calls(moody, toy_corpus, toy_relations, engine):
     corpus, spec = toy_corpus(), moody("second_thoughts")
     run(engine, corpus, spec, toy_relations, InProcess(), repeats=Repeats(3))
@@ -146,6 +156,7 @@ def test_the_majority_is_a_system_of_its_own_made_of_the_same_calls(moody, toy_c
     assert (again.counts.executed, again.counts.checks) == (0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("take", ["first", "majority"])
 @pytest.mark.parametrize("batches", [1, 4, 7, 12])
 def test_a_run_that_is_broken_off_asks_nothing_twice(moody, toy_corpus, toy_relations, tmp_path, take, batches):
@@ -201,6 +212,7 @@ def test_a_system_that_says_it_is_deterministic_is_asked_once(moody, toy_corpus,
     assert len(rows(engine, tables.System)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("take", ["first", "majority"])
 def test_a_service_gets_each_repeat_in_a_request_of_its_own(toy_corpus, toy_relations, engine, tmp_path, take):
     """Services keep no promise for the same text twice in one request; many requests are under way at once."""

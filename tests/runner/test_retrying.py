@@ -30,7 +30,7 @@ def small_chunks(monkeypatch):
     """Thirty sources are then four chunks, of a few batches each."""
     monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
     for name in ("FEW", "MOST"):
-        monkeypatch.setattr(f"audit.runner.chunk.{name}", 10)
+        monkeypatch.setattr(f"audit.runner.coordinator.{name}", 10)
 
 
 class Flaky:
@@ -58,7 +58,7 @@ def flaky(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "flaky_system", raising=False)
     # A worker keeps the systems that it made, by their spec.
-    from audit.runner.executors import batch
+    from audit.runner import batch
 
     batch._ready.clear()
     return Flaky(tmp_path)
@@ -113,6 +113,7 @@ def test_what_failed_is_executed_once_more_and_nothing_else_is(flaky, toy_corpus
     assert (done.counts.checks, flaky.executed()) == (0, set())
 
 
+@pytest.mark.slow
 def test_in_the_end_all_is_as_if_nothing_had_ever_failed(flaky, toy_corpus, toy_relations, engine):
     run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess())
     draw_all(engine, SampleRequest(Size(per_relation=5)))

@@ -8,12 +8,13 @@ from small_corpus import SmallCorpus
 from sqlalchemy import select
 
 from audit.judging.samples import draw_all
-from audit.relations import get_relation, registry
+from audit.relations import get_relation, uses
 from audit.relations.base import unchanged
 from audit.relations.expect import equivalent
 from audit.relations.registry import configured
 from audit.reports.study import study_report
-from audit.runner.executors import Batch, InProcess, Processes
+from audit.runner.batch import Batch
+from audit.runner.executors import InProcess, Processes
 from audit.runner.run import fitting, run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
@@ -26,7 +27,7 @@ def small_chunks(monkeypatch):
     """Thirty sources are then four chunks, of a few batches each."""
     monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
     for name in ("FEW", "MOST"):
-        monkeypatch.setattr(f"audit.runner.chunk.{name}", 10)
+        monkeypatch.setattr(f"audit.runner.coordinator.{name}", 10)
 
 
 @pytest.fixture
@@ -35,14 +36,11 @@ def engine():
 
 
 class Counting(InProcess):
-    def __init__(self):
-        super().__init__()
-        self.batches = 0
+    batches = 0
 
-    def finished(self, timeout=None):
-        done = super().finished(timeout)
-        self.batches += sum(isinstance(job, Batch) for job, _ in done)
-        return done
+    def submit(self, job):
+        self.batches += isinstance(job, Batch)
+        return super().submit(job)
 
 
 def outcomes(engine, relation, system):
@@ -84,6 +82,7 @@ def test_each_distinct_input_is_executed_once_per_system(own, toy_corpus, toy_re
     assert Counter(own.calls()).most_common(1)[0][1] == 1
 
 
+@pytest.mark.slow
 def test_a_later_relation_or_system_does_only_the_new_work(own, toy_corpus, toy_relations, engine, content):
     run(engine, toy_corpus(), own.specs("calm"), toy_relations[:1], InProcess())
     before = content(engine, "verdict", "group", "output")
@@ -130,10 +129,11 @@ def test_groups_have_the_members_their_relation_made(own, toy_corpus, toy_relati
     assert 0 < len(rows["T3"]) < 30
 
 
+@pytest.mark.slow
 def test_inputs_that_fail_are_stored_errors_and_the_run_goes_on(own, toy_corpus, toy_relations, engine):
     ran = run(engine, toy_corpus(), own.specs("failing", "calm"), toy_relations, InProcess())
     failing, calm = own.specs("failing", "calm")
-    assert ran.first_error == "RuntimeError: seven is out of order"
+    assert ran.counts.first_error == "RuntimeError: seven is out of order"
     assert ran.counts.failed > 0
     assert any("failed: the errors are stored" in line and "seven is out of order" in line for line in ran.lines())
     for relation in ("T1", "T2"):
@@ -184,6 +184,7 @@ def test_interrupted_at_any_batch_it_ends_as_if_undisturbed(own, toy_corpus, toy
     assert content(engine) == expected
 
 
+@pytest.mark.slow
 def test_processes_store_what_one_process_stores(own, tmp_path, toy_corpus, content):
     # Registered relations, since a toy relation is not pickled; the systems are made anew in each worker.
     relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
@@ -227,10 +228,11 @@ def six_documents():
     return SmallCorpus("documents", texts, gold=["negative", "positive"] * 3, unit="document")
 
 
+@pytest.mark.slow
 def test_the_studys_own_relations_on_sentences_and_documents(own, toy_corpus, six_documents, engine):
-    followed = {name: configured(get_relation("sentiment", name), {"strict": False}) for name in ("MR1.4", "MR7.1")}
-    sentences = [followed["MR1.4"], get_relation("sentiment", "MR3.1")]
-    documents = [*fitting(six_documents, ["MR5.1", "MR5.2"]), followed["MR7.1"]]
+    loose = configured(get_relation("sentiment", "MR1.4"), {"strict": False})
+    sentences = [loose, get_relation("sentiment", "MR3.1")]
+    documents = fitting(six_documents, ["MR5.1", "MR5.2", "MR7.1"])
     run(engine, toy_corpus(), own.specs("calm", "nervous"), sentences, InProcess())
     run(engine, six_documents, own.specs("calm", "nervous"), documents, InProcess())
     assert Counter(own.calls()).most_common(1)[0][1] == 1
@@ -260,7 +262,7 @@ def test_a_relation_that_applies_to_nothing_is_told_by_name(own, toy_corpus, toy
     def never(text, choices):
         """Applies to nothing."""
 
-    registry.plain("T4", task="sentiment", family="toys", unit="sentence", check=equivalent, carry=unchanged)(never)
+    uses.relation("T4", task="sentiment", family="toys", unit="sentence", check=equivalent, carry=unchanged)(never)
     nothing = get_relation("sentiment", "T4")
     alone = run(engine, toy_corpus(), own.specs("calm"), [nothing], InProcess())
     assert alone.lines()[1:] == ["T4 applies to none of the 30 sources: no groups, no verdicts."]

@@ -78,6 +78,7 @@ def test_refusals_are_errors_with_what_was_said(ran, tmp_path):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [402, 429])
 def test_a_spent_account_is_asked_no_more_and_the_run_goes_on_later(tmp_path, toy_corpus, status):
     said = {"error": {"message": "You exceeded your current quota.", "code": "insufficient_quota"}}
@@ -91,7 +92,7 @@ def test_a_spent_account_is_asked_no_more_and_the_run_goes_on_later(tmp_path, to
         args = [engine, toy_corpus(), [chat_file(server, tmp_path)], [get_relation("sentiment", "MR3.1")], executor]
         first = run(*args)
         assert first.counts.failed > 20 > 200 - len(spent)
-        assert "insufficient_quota" in first.first_error
+        assert "insufficient_quota" in first.counts.first_error
         spent.clear()
         again = run(*args, retry_errors=True)
     assert again.counts.retried == first.counts.failed

@@ -30,7 +30,7 @@ def engine():
 def small_chunks(monkeypatch):
     monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
     for name in ("FEW", "MOST"):
-        monkeypatch.setattr(f"audit.runner.chunk.{name}", 10)
+        monkeypatch.setattr(f"audit.runner.coordinator.{name}", 10)
 
 
 @pytest.fixture
@@ -104,6 +104,7 @@ def test_a_relation_that_rejects_everything_says_so(own, toy_corpus, toy_relatio
     assert cell["reason"]
 
 
+@pytest.mark.slow
 def test_they_are_in_reports_in_no_rate_and_in_no_sample(own, toy_corpus, strict, engine):
     run(engine, toy_corpus(), own.specs("calm"), strict[1:], InProcess())
     draw_all(engine, SampleRequest(Size(share=1.0)))

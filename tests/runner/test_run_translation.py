@@ -50,6 +50,7 @@ def test_a_run_asks_no_pair_twice_and_only_one_way_a_source(study, tmp_path):
     assert ways.count("en>es") >= 40
 
 
+@pytest.mark.slow
 def test_probes_do_not_count_and_links_do(study, tmp_path):
     spec = toy_translator.write(tmp_path, "toy_roles", pairs=PAIRS)
     engine = open_store(str(tmp_path / "a.db"), create=True)

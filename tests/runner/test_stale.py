@@ -152,7 +152,7 @@ def test_one_that_fails_where_it_answered_is_told_and_stops_the_run_if_it_fails_
     answering.fails = ("film",)
     with pytest.raises(audit.AuditError, match="system mine answered 3 stored inputs before, and fails now"):
         ran({"mine": answering})
-    answering.fails = tuple(f"film {number} " for number in range(5, 12))
+    answering.fails = ("good",)
     with pytest.warns(UserWarning, match="fails now on .* answered before with 'OSError: no answer'; the run goes on"):
         assert ran({"mine": answering}) == (0, 0)
 

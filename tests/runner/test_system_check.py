@@ -71,6 +71,7 @@ def test_a_system_of_ones_own_costs_nobody_else_anything(here, capsys, system, s
     assert sentence in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_system_is_prepared_and_asked_about_texts_pairs_or_a_corpus(here):
     loud = check_system("checked_mine:Loud")
     assert [answer.label for answer in loud.answers] == ["positive"] * 3

@@ -12,7 +12,6 @@ from audit.store import insert_new, open_store, tables
 @pytest.mark.parametrize(
     ("bad", "names"),
     [
-        ({"groups": -1}, "audit_groups -1"),
         ({"follow_ups": 1.5}, "audit_follow_ups 1.5"),
         ({"answers": -0.1}, "audit_answers -0.1"),
     ],
@@ -33,12 +32,12 @@ def test_asking_for_less_later_takes_nothing_back():
         sample = {"id": 1, "study_id": 1, "design": "shared", "seed": 3, "annotators": 2, "drawn_at": tables.now()}
         insert_new(connection, tables.Sample, [sample])
         assert audits_of(connection, 1) == Audits()
-        assert keep_audits(connection, 1, Audits(groups=5, follow_ups=0.2)) == Audits(5, 0.2, 0.0)
-        assert keep_audits(connection, 1, Audits(groups=2, answers=0.5)) == Audits(5, 0.2, 0.5)
-        assert audits_of(connection, 1) == Audits(5, 0.2, 0.5)
+        assert keep_audits(connection, 1, Audits(follow_ups=0.2)) == Audits(0.2, 0.0)
+        assert keep_audits(connection, 1, Audits(answers=0.5)) == Audits(0.2, 0.5)
+        assert audits_of(connection, 1) == Audits(0.2, 0.5)
 
 
 def test_a_sample_that_only_compares_systems_has_no_audits():
     engine = open_store("sqlite://", create=True)
     with pytest.raises(AuditError, match="draw with the design shared"):
-        draw(engine, 1, SampleRequest(Size(per_relation=5), "informative", audits=Audits(groups=3)))
+        draw(engine, 1, SampleRequest(Size(per_relation=5), "informative", audits=Audits(answers=0.3)))

@@ -46,6 +46,7 @@ def listed(outcomes):
     return lists
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(populations, st.lists(sizes, min_size=1, max_size=3))
 def test_what_was_drawn_stays_and_is_the_beginning_of_the_relations_list(outcomes, size_list):

@@ -129,6 +129,7 @@ def test_what_was_judged_whole_has_no_p():
         assert None not in {pair.p for pair in common.differences("population", 0.95, 0.0)}
 
 
+@pytest.mark.slow
 def test_close_systems_are_not_said_to_be_best_more_often_than_they_are():
     """P .50-.80 came true in .48 of these worlds before, and .65-.80 in .42."""
     rows = close_rows(60, "shared", 150)
@@ -205,6 +206,7 @@ def test_weighted_draws_lie_about_the_weighted_rates():
     assert (draws[:, 0] - draws[:, 1]).mean() == pytest.approx(rates[0] - rates[1], abs=0.04)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("documents", [None, 60])
 def test_equal_systems_are_not_told_apart_by_relations_that_share_sources(documents):
     """Taken as independent, relations named one of four equal systems best with .8 or more in up to .085 of worlds."""

@@ -93,6 +93,7 @@ def coverage(method, n, population):
 NEAR = [(60, 61), (60, 62), (60, 63), (59, 60), (99, 100), (990, 1000), (3, 5)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "population"), [(8, 60), (20, 120), (40, 120), (60, 300), *NEAR])
 def test_coverage_by_enumeration(n, population):
     held = coverage(mid_p, n, population)

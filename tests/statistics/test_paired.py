@@ -20,6 +20,7 @@ def population(groups=300, systems=3, seed=0):
     return satisfied, outputs, (satisfied & (outputs == truth[:, None])).astype(float)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 200))
 def test_groups_that_do_not_decide_add_exactly_0(seed):
     satisfied, outputs, genuine = population(60, seed=seed)

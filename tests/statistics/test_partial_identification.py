@@ -66,6 +66,7 @@ def test_levels_lie_between_those_of_one_and_of_two_sides(apart, size):
     assert further <= level + 1e-9
 
 
+@pytest.mark.slow
 @given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30), st.integers(0, 500))
 def test_ends_hold_the_bounds_and_stay_rates(false, waiting, true, more):
     n = false + waiting + true
@@ -83,6 +84,7 @@ def test_more_drawn_than_there_are_is_refused():
         bounds(1, 1, 11, 10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [6, 20, 60])
 @pytest.mark.parametrize("rate", [0.02, 0.3, 0.7])
 @pytest.mark.parametrize("side", ["false ones only", "true ones only", "half of all"])

@@ -110,6 +110,7 @@ def test_proxies_are_used_whatever_was_judged():
     assert prediction_powered(truth[few], proxy[few], proxy).reason == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [150, 300, 2000])
 def test_two_phases_hold_and_are_as_wide_as_the_first_phase_makes_them(known):
     """Proxies of `known` groups that are a random sample of all 2,000, of which 100 are judged."""

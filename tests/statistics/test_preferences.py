@@ -27,6 +27,7 @@ def test_the_study_users():
     assert smallest_move(genuine, np.array([1.0, 0.0]), 0) is None
 
 
+@pytest.mark.slow
 @given(rates, rates, rates)
 @settings(max_examples=80)
 def test_the_smallest_move_is_the_linear_programmes(first, second, weights):

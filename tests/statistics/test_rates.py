@@ -77,6 +77,7 @@ def test_no_cells_give_no_rates():
     assert with_rates(pd.DataFrame([cell()]).iloc[:0]).empty
 
 
+@pytest.mark.slow
 @given(
     st.integers(0, 200).flatmap(
         lambda satisfied: st.tuples(st.just(satisfied), st.integers(0, 200), st.integers(0, satisfied))

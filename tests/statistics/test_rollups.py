@@ -43,6 +43,7 @@ def test_the_interval_holds_the_rate_and_grows_with_dependence(cells, together):
     assert apart.high <= joined.high + 1e-12 <= 1 + 1e-9
 
 
+@pytest.mark.slow
 def test_coverage_where_cells_share_sources():
     # 4 systems on the same 40 of 400 sources, wrong together; the truth is the mean of the population.
     from audit.statistics.comparison import deviations

@@ -58,28 +58,28 @@ def pairs(groups, invalid, first=0):
 @pytest.mark.parametrize(("satisfied", "violated"), [(0, 0), (10, 0), (0, 10), (90, 10)])
 def test_nothing_rated_leaves_everything_open(satisfied, violated):
     worth = violations_worth(pairs(satisfied, []), pairs(violated, []))
-    assert math.isnan(worth.invalid.rate)
+    assert math.isnan(worth.unsound.rate)
     assert math.isnan(worth.rate.rate)
     assert worth.rate.low <= 0.5 <= worth.rate.high or not (satisfied and violated)
 
 
 def test_points_need_ten_pairs_of_either_outcome():
     few = violations_worth(pairs(500, [False] * 40), pairs(100, [True] * 4 + [False] * 5, 100))
-    assert math.isnan(few.invalid.rate)
-    assert few.invalid.low < 4 / 9 < few.invalid.high
+    assert math.isnan(few.unsound.rate)
+    assert few.unsound.low < 4 / 9 < few.unsound.high
     enough = violations_worth(pairs(500, [False] * 40), pairs(100, [True] * 4 + [False] * 6, 100))
-    assert enough.invalid.rate == 0.4
+    assert enough.unsound.rate == 0.4
     assert enough.rate.rate == pytest.approx(60 / 560)
 
 
 def test_few_violations_are_bounded_by_the_share_of_all_groups():
     # Of 1,000 groups 500 are violated; none of 99 satisfied and the one violated pair is invalid.
     worth = violations_worth(pairs(500, [False] * 99), pairs(500, [False], 100))
-    assert worth.invalid.high < 0.15  # one pair alone would say up to 0.99
+    assert worth.unsound.high < 0.15  # one pair alone would say up to 0.99
 
 
 def test_impossible_counts_are_refused():
-    with pytest.raises(AuditError, match="2 rated pairs of 1 violated groups"):
+    with pytest.raises(AuditError, match="2 judged pairs of 1 violated groups"):
         violations_worth(pairs(5, []), pairs(1, [True, False]))
 
 
@@ -90,7 +90,7 @@ def test_impossible_counts_are_refused():
 def test_every_estimate_lies_in_its_interval(satisfied, violated, of_satisfied, of_violated):
     parts = pairs(satisfied + len(of_satisfied), of_satisfied), pairs(violated + len(of_violated), of_violated, 50)
     worth = violations_worth(*parts)
-    for estimate in (worth.invalid, worth.rate):
+    for estimate in (worth.unsound, worth.rate):
         assert 0 <= estimate.low <= estimate.high <= 1
     if not math.isnan(worth.rate.rate):
         assert worth.rate.low - 1e-9 <= worth.rate.rate <= worth.rate.high + 1e-9

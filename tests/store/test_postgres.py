@@ -24,11 +24,13 @@ from audit.judging.deferral import flag, flagged_ids, send_back, skip, unflag
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
+from audit.judging.validity import draw_validity
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.runner.run import fitting, run
 from audit.sampling.audits import Audits
 from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.validity import ValidityRequest
 from audit.store import engine as store
 from audit.store import insert_new, open_store, table_of, tables
 
@@ -84,7 +86,7 @@ def everything(engine):
     assert checks_left(engine, ada) > 0
     while shown := next_check(engine, ada):
         check(engine, ada, shown.id, ["positive", "neutral"])
-    draw_all(engine, SampleRequest(Size(per_relation=10), audits=Audits(groups=3)))
+    draw_validity(engine, ValidityRequest(10, annotators=2, asks="groups"))
     judge_groups(engine, ann, bob)
     assert attributed_groups(engine, "system")["value"].nunique() == 2
     report = study_report(engine)
@@ -120,7 +122,7 @@ def test_the_same_report_on_postgresql_and_sqlite(postgres_url, tmp_path):
     on_postgresql = everything(open_store(postgres_url, create=True))
     assert on_postgresql == on_sqlite
     assert all(any(cell["judged"] for cell in report["cells"]) for report in on_sqlite)
-    assert any(cell["false_violation_rate"] is not None for cell in on_sqlite[0]["cells"])
+    assert on_sqlite[0]["validity"][0]["holds"]["judged"]
 
 
 @pytest.mark.parametrize("idle", [True, False])

@@ -102,9 +102,9 @@ ROWS = {
         {"group_id": some_group, "step": st.integers(0, 3), "input_id": st.integers(1, 3), "role": words}
     ),
     tables.Setting: st.fixed_dictionaries({"name": words, "value": anything}),
-    tables.Login: st.fixed_dictionaries(
-        {"key": st.binary(min_size=32, max_size=32), "annotator_id": st.just(1), "created_at": moments,
-         "seen_at": moments, "expires_at": moments, "ended_at": st.none() | moments}
+    tables.Invitation: st.fixed_dictionaries(
+        {"id": st.integers(1, 3), "annotator_id": st.none() | st.just(1), "role": words, "languages": words,
+         "studies": maybe, "code": maybe, "uses_left": st.integers(0, 9), "created_at": moments, "expires_at": moments}
     ),
 }  # fmt: skip
 """Rows of tables that have every kind of column between them; few keys, so that some come twice."""
@@ -160,6 +160,7 @@ def stored_as_expected(engine, model, first, second):
             transaction.rollback()
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(1, 5), written)
 def test_any_rows_come_back_equal_however_they_are_given(monkeypatch, referred, at_once, rows):

@@ -1,6 +1,7 @@
 """Every check as arrays: the same as reading the rows one by one."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -41,6 +42,7 @@ def database(outcomes):
     return engine
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(verdicts, st.sampled_from([[1], [2], [1, 2], [7], []]))
 def test_the_arrays_say_what_the_rows_say(outcomes, studies):

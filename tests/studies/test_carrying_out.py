@@ -11,8 +11,9 @@ from audit.store import open_store, table_of, tables
 from audit.studies.jobs import STEPS, carry_out
 
 
+@pytest.mark.slow
 def test_it_is_the_same_as_the_single_commands(engine, plan, content, tmp_path, capsys):
-    films = plan(sample__per_relation=4, sample__audit_groups=2, judging__annotators=3, judging__gold=True)
+    films = plan(sample__per_relation=4, sample__audit_answers=0.2, judging__annotators=3, judging__gold=True)
     heard = []
     with InProcess() as executor:
         done = carry_out(engine, films, executor, begin=heard.append)
@@ -20,7 +21,7 @@ def test_it_is_the_same_as_the_single_commands(engine, plan, content, tmp_path, 
     database = str(tmp_path / "single.db")
     corpus = ["--corpus", "rotten-tomatoes", "--limit", "20", "--relations", "MR1.4,MR3.1", "--workers", "0"]
     assert main(["run", "--db", database, "--systems", "vader,textblob", *corpus]) == 0
-    assert main(["sample", "--db", database, "--per-relation", "4", "--annotators", "3", "--audit-groups", "2"]) == 0
+    assert main(["sample", "--db", database, "--per-relation", "4", "--annotators", "3", "--audit-answers", "0.2"]) == 0
     assert main(["gold", "--db", database]) == 0
     capsys.readouterr()
     other = open_store(database)
@@ -29,6 +30,7 @@ def test_it_is_the_same_as_the_single_commands(engine, plan, content, tmp_path, 
     assert done.gold.answered > 0
 
 
+@pytest.mark.slow
 def test_doing_it_again_changes_nothing(engine, plan, content):
     with InProcess() as executor:
         carry_out(engine, plan(), executor)
@@ -38,6 +40,7 @@ def test_doing_it_again_changes_nothing(engine, plan, content):
     assert (again.ran.counts.executed, again.drawn.added, again.gold.added) == (0, 0, 0)
 
 
+@pytest.mark.slow
 def test_broken_off_anywhere_it_ends_with_the_same_report(plan, tmp_path):
     class Broken(Exception):
         pass
@@ -59,6 +62,7 @@ def test_broken_off_anywhere_it_ends_with_the_same_report(plan, tmp_path):
     assert ended("broken", "sample", "gold") == ended("calm")
 
 
+@pytest.mark.slow
 def test_settings_are_the_plans(engine, plan, people):
     films = plan(judging__repeat_share=0.1, judging__gold=False)
     with InProcess() as executor:
@@ -70,6 +74,7 @@ def test_settings_are_the_plans(engine, plan, people):
     assert (entry["annotator_id"], entry["detail"]["name"]) == (people["boss"], "repeat_share")
 
 
+@pytest.mark.slow
 def test_gold_of_one_plan_answers_no_question_of_another(engine, plan):
     with InProcess() as executor:
         people = carry_out(engine, plan(judging__gold=False), executor)
@@ -95,6 +100,7 @@ def test_a_corpus_that_has_changed_since_is_refused(engine, plan, reviews, conte
     assert content(engine) == before
 
 
+@pytest.mark.slow
 def test_the_users_own_systems_run_from_the_command_line(engine, plan, own, reviews):
     films = plan(study__systems=own.specs("calm", "nervous"), study__corpus=str(reviews), judging__gold=False)
     with InProcess() as executor:

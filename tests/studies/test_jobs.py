@@ -84,6 +84,7 @@ def test_a_job_carries_out_its_plan_and_says_so(engine, plan, people, where, tmp
     assert ours == theirs
 
 
+@pytest.mark.slow
 def test_two_at_once_for_the_same_study_are_refused(engine, plan, people, no_process):
     set_plan(engine, plan())
     set_plan(engine, plan("again", sample__per_relation=9))

@@ -76,6 +76,7 @@ documents = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(documents)
 def test_a_plan_written_as_toml_reads_as_the_same_plan(document):
@@ -194,7 +195,7 @@ MISTAKES = [
     (LEAST | {"sample": {"share": 2}}, "sample.share: 2 must be a number from 0 to 1"),
     (LEAST | {"sample": {"share": 0}}, "sample: share 0.0: must be above 0 and at most 1"),
     (changed("sample", design="best"), "sample.design: 'best' must be one of shared, informative"),
-    (changed("sample", design="informative", audit_groups=3), "sample.audit_groups: corrects the rates of cells"),
+    (changed("sample", design="informative", audit_answers=0.3), "sample.audit_answers: corrects the rates of cells"),
     (changed("judging", annotators=0), "judging.annotators: 0 must be a whole number from 1 to 1000"),
     (changed("judging", gold="yes"), "judging.gold: 'yes' must be true or false"),
     (changed("judging", guideline=999), "judging.guideline: 999 is a version there is not yet; the present one is"),
@@ -251,6 +252,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path):
         read_plan_file("nul\0.toml")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["corpus", "systems"])
 def test_through_the_app_files_and_code_are_refused_before_they_are_touched(own, tmp_path, key):
     own.file.write_text("raise SystemExit('imported')", encoding="utf-8")
@@ -270,9 +272,9 @@ def test_what_is_foreign_is_said_of_a_stored_plan():
 
 
 def test_a_plan_knows_its_size_and_audits():
-    plan = Plan("p", sample=read_plan(changed("sample", audit_groups=3)).sample)
+    plan = Plan("p", sample=read_plan(changed("sample", audit_answers=0.3)).sample)
     assert plan.size().per_relation == 5
-    assert (plan.audits().groups, plan.audits().follow_ups) == (3, 0.1)
+    assert (plan.audits().answers, plan.audits().follow_ups) == (0.3, 0.1)
 
 
 OWN_SYSTEM = """

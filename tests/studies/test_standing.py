@@ -44,6 +44,7 @@ def deviations(engine, **how):
     return {deviation["key"]: (deviation["planned"], deviation["found"]) for deviation in entry["deviates"]}
 
 
+@pytest.mark.slow
 def test_a_study_without_a_plan_has_nothing_to_say_of_one(engine, plan):
     with InProcess() as executor:
         carry_out(engine, plan(), executor)
@@ -52,6 +53,7 @@ def test_a_study_without_a_plan_has_nothing_to_say_of_one(engine, plan):
     assert study_report(engine)["plan"] == []
 
 
+@pytest.mark.slow
 def test_a_plan_that_was_frozen_first_and_kept(engine, done, people):
     done()
     judged(engine, people["ann"], 3)
@@ -68,6 +70,7 @@ def test_a_plan_that_was_frozen_first_and_kept(engine, done, people):
     assert line in " ".join(to_terminal(report).split())
 
 
+@pytest.mark.slow
 def test_what_was_changed_after_it_was_frozen(engine, done, plan, people):
     done()
     judged(engine, people["ann"], 1)
@@ -86,6 +89,7 @@ def test_what_was_changed_after_it_was_frozen(engine, done, plan, people):
     ]
 
 
+@pytest.mark.slow
 def test_a_plan_that_was_frozen_after_the_first_judgement(engine, plan, people):
     set_plan(engine, plan())
     with InProcess() as executor:
@@ -102,16 +106,17 @@ def test_a_plan_that_was_frozen_after_the_first_judgement(engine, plan, people):
     assert plan_lines(report) == [f"Study 1, plan films: {how}."]
 
 
+@pytest.mark.slow
 def test_a_run_and_a_sample_that_are_otherwise(engine, done):
     done(study__systems=["vader", "textblob"])
     corpus = get_corpus("rotten-tomatoes")
     relations = fitting(corpus, ["MR1.4", "MR3.1", "MR2.2"])
     with InProcess() as executor:
         run(engine, corpus, ["vader", "textblob", "hiv4"], relations, executor, limit=20)
-    draw(engine, 1, SampleRequest(Size(share=1.0), annotators=3, audits=Audits(groups=2, follow_ups=0.5)))
+    draw(engine, 1, SampleRequest(Size(share=1.0), annotators=3, audits=Audits(follow_ups=0.5)))
     deviating = deviations(engine)
     assert set(deviating) == {
-        "study.relations", "study.systems", "sample.per_relation", "sample.audit_groups", "sample.audit_follow_ups",
+        "study.relations", "study.systems", "sample.per_relation", "sample.audit_follow_ups",
         "judging.annotators",
     }  # fmt: skip
     assert deviating["study.relations"] == (["MR1.4", "MR3.1"], ["MR1.4", "MR3.1", "MR2.2"])
@@ -124,12 +129,14 @@ def test_a_run_and_a_sample_that_are_otherwise(engine, done):
     assert deviating["sample.per_relation"] == (4, 2)
 
 
+@pytest.mark.slow
 def test_judging_that_is_otherwise(engine, done):
     done()
     change_settings(engine, None, {"repeat_share": 0.2})
     assert deviations(engine) == {"judging.repeat_share": (0.0, 0.2)}
 
 
+@pytest.mark.slow
 def test_gold_that_was_not_planned(engine, done, plan):
     from audit.judging.labels import answer_with_gold
 
@@ -138,6 +145,7 @@ def test_gold_that_was_not_planned(engine, done, plan):
     assert deviations(engine) == {"judging.gold": (False, True)}
 
 
+@pytest.mark.slow
 def test_how_the_report_is_computed_is_compared_where_it_was_planned(engine, done):
     done(report__delta=0.02, report__target="corpus")
     assert deviations(engine) == {

@@ -103,6 +103,7 @@ def test_managers_alone_upload(engine: Engine, boss: int) -> None:
     assert uploaded_here(engine) == {}
 
 
+@pytest.mark.slow
 def test_a_plan_in_the_app_names_them_and_is_carried_out(engine: Engine, boss: int, tmp_path: Path) -> None:
     document = {
         "name": "hotels",

@@ -1,4 +1,4 @@
-"""Asking another machine: places, the limit that adapts, pauses, tries, patience. No time is asserted."""
+"""Asking another machine: places, pauses, the rate, tries, patience. No time is asserted."""
 
 import asyncio
 import selectors
@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import BadOutput, Declined, Unanswered
-from audit.systems.asking import Asking, Spacing
+from audit.systems.asking import Asking
+
+
+@pytest.fixture(autouse=True)
+def _no_waits(monkeypatch):
+    monkeypatch.setattr("audit.systems.asking.FIRST_WAIT", 0)
 
 
 class Machine:
@@ -41,7 +46,7 @@ def answers_of(asking, machine, times=1):
 
 def test_all_places_are_used_and_no_more():
     machine = Machine()
-    assert answers_of(Asking(concurrency=7), machine, times=50) == ["right"] * 50
+    assert answers_of(Asking(limit=7), machine, times=50) == ["right"] * 50
     assert machine.most == 7
     assert machine.calls == 50
 
@@ -49,7 +54,7 @@ def test_all_places_are_used_and_no_more():
 @pytest.mark.parametrize("problem", [Unanswered("away"), TimeoutError(), ConnectionError("reset")])
 def test_what_was_not_answered_is_asked_again(problem):
     machine = Machine(problem, problem)
-    assert answers_of(Asking(concurrency=1, first=0), machine) == ["right"]
+    assert answers_of(Asking(limit=1), machine) == ["right"]
     assert machine.calls == 3
 
 
@@ -58,7 +63,7 @@ def test_a_pause_holds_for_all_calls():
     times = []
 
     async def all_of_them():
-        asking = Asking(concurrency=1, first=0)
+        asking = Asking(limit=1)
         loop = asyncio.get_running_loop()
 
         async def call():
@@ -75,25 +80,22 @@ def test_a_pause_holds_for_all_calls():
 
 def test_a_machine_without_answers_is_given_up_and_nothing_more_is_asked():
     machine = Machine(*[Unanswered("away")] * 1000)
-    problems = answers_of(Asking(concurrency=1, tries=2, patience=0, first=0), machine, times=100)
+    problems = answers_of(Asking(limit=1, tries=2, patience=0), machine, times=100)
     assert all(isinstance(problem, Unanswered | Declined) for problem in problems)
-    # All hundred were made once at most before the first had used its two tries.
-    assert machine.calls <= 101
+    assert machine.calls == 2
     given_up = [problem for problem in problems if isinstance(problem, Declined)]
     assert str(given_up[0]) == "away; nothing was answered for 0 s, so this run asks it no more"
 
 
 def test_a_machine_that_asks_for_more_time_than_there_is_is_given_up_at_once():
     machine = Machine(Unanswered("quota", after=86_400))
-    first, second = answers_of(Asking(concurrency=1, patience=300), machine, times=2)
+    first, second = answers_of(Asking(limit=1, patience=300), machine, times=2)
     assert str(first) == str(second) == ("quota; it asks for 86,400 s, patience is 300 s, so this run asks it no more")
     assert machine.calls == 1
 
 
 @given(
-    script=st.lists(
-        st.sampled_from(["right", "away", "crowded", "declined", "nonsense", "left"]), min_size=0, max_size=60
-    ),
+    script=st.lists(st.sampled_from(["right", "away", "declined", "nonsense", "left"]), min_size=0, max_size=60),
     concurrency=st.integers(1, 9),
     times=st.integers(1, 40),
 )
@@ -101,18 +103,15 @@ def test_whatever_happens_every_call_ends_and_no_place_is_lost(script, concurren
     kinds = {
         "right": "right",
         "away": Unanswered("away"),
-        "crowded": Unanswered("busy", crowded=True),
         "declined": Declined("no", inputs=True),
         "nonsense": BadOutput("nonsense"),
         "left": ConnectionError("reset"),
     }
     machine = Machine(*(kinds[kind] for kind in script))
-    asking = Asking(concurrency, tries=3, first=0)
-    ends = answers_of(asking, machine, times)
+    ends = answers_of(Asking(concurrency, tries=3), machine, times)
     assert len(ends) == times
     assert machine.most <= concurrency
-    assert 1 <= asking.limit <= concurrency
-    assert asking._under_way == 0
+    assert machine.at_once == 0
     assert times <= machine.calls <= 3 * times
 
 
@@ -138,10 +137,11 @@ def at_simulated_times(work):
         loop.close()
 
 
+@pytest.mark.slow
 @given(rate=st.sampled_from([0.2, 1, 3, 40, 500]), concurrency=st.integers(1, 40), takes=st.sampled_from([0, 0.05, 2]))
 def test_calls_keep_to_the_rate_whatever_they_take(rate, concurrency, takes):
     async def scene(now):
-        asking, times = Asking(concurrency, spacing=Spacing(rate)), []
+        asking, times = Asking(concurrency, rate=rate), []
 
         async def call():
             times.append(now())

@@ -73,9 +73,8 @@ system = "One of {labels}. {answer}"
 user = "{text_a} => {text_b}? As {{labels}}."
 
 [[examples]]
-text_a = "It rains."
-text_b = "It is wet."
-answer = "entailment"
+user = "It rains. => It is wet?"
+assistant = "yes"
 """
 
 
@@ -105,8 +104,7 @@ def test_every_key_is_sent(tmp_path, monkeypatch, structured):
     }
     system, asked, answered, user = (message["content"] for message in body["messages"])
     assert system.startswith("One of yes, maybe, no. Answer with ")
-    assert asked == "It rains. => It is wet.? As {labels}."
-    assert answered == ("yes" if structured == "text" else '{"label": "yes"}')
+    assert (asked, answered) == ("It rains. => It is wet?", "yes")
     assert user == "A man {text_b} sleeps. => He runs.? As {labels}."  # a text that spells a field stays as it is
     parts = {"schema": ["response_format"], "json": ["response_format"], "tools": ["tool_choice", "tools"], "text": []}
     assert sorted({"response_format", "tools", "tool_choice"} & set(body)) == parts[structured]
@@ -221,13 +219,9 @@ def test_a_label_is_read_back_whatever_stands_around_it(label, around):
 def test_a_wrong_key_names_the_variable(tmp_path, monkeypatch):
     monkeypatch.setenv("SMALL_KEY", SECRET)
     said = Reply({"error": {"message": f"Incorrect API key provided: {SECRET}"}}, 401)
-    with pytest.raises(
-        Declined, match=r"HTTP 401 \(look at the environment variable SMALL_KEY, which .*chat.toml"
-    ) as no:
+    with pytest.raises(Declined, match=r"HTTP 401: .*provided: \$\{SMALL_KEY\}") as no:
         outputs(tmp_path, lambda body, number: said, 'api_key = "${SMALL_KEY}"')
     assert SECRET not in str(no.value)
-    with pytest.raises(Declined, match=r"HTTP 403: no$"):
-        outputs(tmp_path, lambda body, number: Reply(b"no", 403))
     monkeypatch.delenv("SMALL_KEY")
     needs = system_of(tmp_path, minimal('api_key = "${SMALL_KEY}"')).needs()
     assert needs.startswith("set the environment variable SMALL_KEY, which ")
@@ -241,7 +235,7 @@ def test_a_wrong_key_names_the_variable(tmp_path, monkeypatch):
     [
         (
             '[prompt]\nuser = "Is {txt} good?"',
-            r"prompt\.user: \{txt\} is no field here; allowed are \{text\}, \{labels\}",
+            r"prompt\.user: \{txt\} is no field here; allowed are \{text\}, \{language\}, \{labels\}",
         ),
         ('labels = { POS = "positive", NEG = "negative" }', "labels: misses neutral; it must have a word for each"),
         ('task = "sentimental"', "unknown task 'sentimental'"),
@@ -277,12 +271,11 @@ def test_a_mistake_in_the_file_is_one_sentence(tmp_path, more, problem):
     ],
 )
 def test_a_text_may_have_several_labels(tmp_path, written, label):
-    more = 'task = "classification/refund+late+rude"\n[[examples]]\ntext = "Late and rude."\nanswer = "late+rude"'
+    more = 'task = "classification/refund+late+rude"'
     ran, server = outputs(tmp_path, lambda body, number: reply(written), more)
     (body,) = server.bodies
     schema = body["response_format"]["json_schema"]["schema"]["properties"]["labels"]
     assert schema == {"type": "array", "items": {"type": "string", "enum": ["refund", "late", "rude"]}}
-    assert body["messages"][2]["content"] == '{"labels": ["late", "rude"]}'
     assert "any number of them may: refund, late, rude." in body["messages"][0]["content"]
     assert ran[0].label == label
     assert bool(ran[0].error) is (label is None)

@@ -61,18 +61,19 @@ def test_it_is_asked_in_lines_and_started_once(tmp_path):
     system.prepare()
     asked = [Input.of('So boring.\n"Äh"', language="de"), Input.of("Fine.")]
     assert system.run(asked) == [Output("negative", 0.75), Output("positive", 0.75)]
-    pid = system._program._process.pid
+    pid = system.program.process.pid
     assert system.run(texts("Fine.")) == [Output("positive", 0.75)]
-    assert system._program._process.pid == pid
+    assert system.program.process.pid == pid
     sent = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert sent[0] == {"texts": ['So boring.\n"Äh"'], "languages": ["de"], "task": "sentiment"}
     assert (system.name, system.version, system.tasks, system.needs()) == ("mine", "1", ("sentiment",), None)
     again = pickle.loads(pickle.dumps(system))  # noqa: S301
-    assert (again.settings, again._program) == (system.settings, None)
+    assert (again.settings, again.program) == (system.settings, None)
     del system
     assert wait_for(lambda: not is_running(pid))  # no orphan
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(asked=st.lists(st.text(max_size=30), min_size=1, max_size=8))
 def test_any_text_arrives_as_it_is(asked, tmp_path_factory):
@@ -122,7 +123,7 @@ def test_what_it_started_ends_with_it(tmp_path):
     system.run(texts("a"))
     child = int((tmp_path / "child").read_text())
     assert is_running(child)
-    system._program.end()
+    system.program.end()
     assert wait_for(lambda: not is_running(child))
 
 

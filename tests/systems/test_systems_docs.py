@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from audit.systems import get_system
-from audit.systems.chat_file import ChatDescription
+from audit.systems.chat import ChatFile
 from audit.systems.command import CommandFile
-from audit.systems.pipeline_file import PipelineFile
+from audit.systems.pipelines import PipelineFile
 from audit.tasks import Input, Output
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
@@ -57,8 +57,9 @@ def test_the_longer_description_is_read_and_every_key_is_explained(tmp_path, mon
     system = get_system(f"http:{path}")
     assert system.needs() is None
     assert (system.name, system.batch, system.concurrency) == ("acme", 25, 4)
-    (tmp_path / "pairs.toml").write_text(block("toml", 'name = "pairs"'))
-    assert get_system(f"http:{tmp_path / 'pairs.toml'}").tasks == ("similarity",)
+    for name, task in (("pairs", "similarity"), ("translator", "translation")):
+        (tmp_path / f"{name}.toml").write_text(block("toml", f'name = "{name}"'))
+        assert get_system(f"http:{tmp_path / name}.toml").tasks == (task,)
     path.write_text('name = "a"\nversion = "1"\nurl = "http://h"\nother = 1')
     with pytest.raises(Exception, match="allowed are ") as problem:
         get_system(f"http:{path}")
@@ -83,9 +84,13 @@ def test_the_shown_language_models_are_read_and_every_key_is_explained(tmp_path,
     (tmp_path / "careful.toml").write_text(block("toml", 'name = "careful"'))
     system = get_system(f"chat:{tmp_path / 'careful.toml'}")
     assert (system.needs(), system.tasks, system.concurrency) == (None, ("inference",), 16)
-    said = [message["content"] for message in system.description.messages(Input.of("a", "b"))]
-    assert said[2:] == ['{"label": "no"}', "First: a\nSecond: b"]
-    assert keys_of("## Language models") == set(ChatDescription.model_fields)
+    said = [message["content"] for message in system.file.messages(Input.of("a", "b"))]
+    assert said[1:] == [
+        "First: A man sleeps on a bench.\nSecond: A man is awake.",
+        '{"label": "no"}',
+        "First: a\nSecond: b",
+    ]
+    assert keys_of("## Language models") == set(ChatFile.model_fields)
 
 
 def test_every_key_of_a_model_of_transformers_is_explained(tmp_path):

@@ -3,21 +3,17 @@
 The server is a simulated service on this machine (tests/service.py).
 """
 
-import re
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from service import serving
 
 from audit.systems import get_system
-from audit.systems.http_file import Languages
+from audit.systems.remote_file import Languages
 from audit.tasks import Input, Output
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
 
-DOCS = Path(__file__).parents[2] / "docs" / "reference" / "systems.md"
 TASK = 'tasks = ["translation"]\n'
 ONE = (
     TASK
@@ -95,17 +91,3 @@ def test_groups_have_one_pair_and_lose_nothing(pairs):
     assert sorted(place for group in groups for place in group) == [
         place for place, pair in enumerate(pairs) if "pt-BR" not in pair
     ]
-
-
-def test_the_service_of_the_docs(tmp_path):
-    block = next(
-        found
-        for found in re.findall(r"```toml\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
-        if found.startswith('name = "translator"')
-    )
-    (tmp_path / "docs.toml").write_text(block)
-    system = get_system(f"http:{tmp_path / 'docs.toml'}")
-    assert (system.tasks, system._description.between.name(input_of("x", "zh"), "target")) == (
-        ("translation",),
-        "zh-CHS",
-    )

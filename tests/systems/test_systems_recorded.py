@@ -235,6 +235,7 @@ def test_one_run_audits_every_engine_of_a_recording(tmp_path):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL.is_dir(), reason="the MCMT study's recordings are not there")
 def test_the_recordings_of_the_mcmt_study():
     began = process_time()

@@ -16,7 +16,7 @@ from tiny_models import bert_config, classifier, learn, save_tokenizer
 
 from audit.errors import BadFile
 from audit.systems import get_system
-from audit.systems.heads import _Window, best_span
+from audit.systems.heads import Window, best_span
 from audit.tasks import Input, Output
 from audit.tasks.classification import Classification
 
@@ -141,6 +141,7 @@ def file(folder, text, name="model.toml"):
 # Tasks
 
 
+@pytest.mark.slow
 def test_a_directory_says_its_task_and_labels(moods):
     system = get_system(f"transformers:{moods}")
     system.prepare()
@@ -232,9 +233,10 @@ def test_a_context_that_is_too_long_is_read_in_windows(reader, tmp_path):
 
 def system_windows(system, context, question):
     system.run([Input.of(context, question)])
-    return system._head._windows(context, question)
+    return system._head.windows(context, question)
 
 
+@pytest.mark.slow
 def test_summaries(summarizer, tmp_path):
     spec = file(tmp_path, f'model = "{summarizer}"\ntask = "summarization"')
     system = get_system(spec)
@@ -318,11 +320,18 @@ LOGITS = st.lists(st.floats(-20, 20), min_size=2, max_size=12)
 
 @given(LOGITS, st.randoms(use_true_random=False), st.integers(1, 5))
 def test_the_best_span_is_the_best_of_all(start, random, longest):
+    import torch
+
     end = [random.uniform(-20, 20) for _ in start]
     characters = [None] + [
         (3 * place, 3 * place + 2) if random.random() < 0.7 else None for place in range(1, len(start))
     ]
-    best = best_span(start, end, _Window({}, characters, 0), longest)
+    best = best_span(
+        torch.tensor(start, dtype=torch.float64),
+        torch.tensor(end, dtype=torch.float64),
+        Window({}, characters, 0),
+        longest,
+    )
     places = [place for place, at in enumerate(characters) if at]
     spans = {
         (first, last): start[first] + end[last] for first in places for last in places if 0 <= last - first < longest

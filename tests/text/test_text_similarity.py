@@ -35,6 +35,7 @@ def recorded():
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "score"), [("levenshtein", levenshtein_similarity), ("bleu", bleu), ("cosine", cosine)]
 )

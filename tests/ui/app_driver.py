@@ -1,7 +1,6 @@
 """A small real database (twelve sentences, two systems, two relations), and driving the app on it."""
 
 import shutil
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,9 +10,8 @@ from small_corpus import SmallCorpus
 from sqlalchemy import Engine, select
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation import accounts
-from audit.annotation.accounts import Account, add_account, cookie_key, open_login
-from audit.errors import NotAllowed
+from audit.annotation import sign_in
+from audit.annotation.accounts import Account, add_account
 from audit.judging.samples import draw
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
@@ -88,8 +86,8 @@ def rows(prepared: Prepared, model: type) -> list:
         return list(connection.execute(select(table).order_by(*table.primary_key)).mappings())
 
 
-_OPENED: dict[str, set[int]] = {}
-"""Logins that were opened, by database: each run of a page asks several times."""
+_OPENED: dict[tuple[str, int], str] = {}
+"""Logins that were opened, by database and account: each run of a page asks several times."""
 
 
 def cookie_of_session() -> str | None:
@@ -100,12 +98,10 @@ def cookie_of_session() -> str | None:
     id = st.session_state.get("account_id")
     if id is None:
         return None
-    if id in _OPENED.get(session.database_url(), ()):
-        return f"browser of {id}"
-    _OPENED.setdefault(session.database_url(), set()).add(id)
-    with suppress(NotAllowed):  # it was opened before, or its account is disabled
-        open_login(session.engine(), id, cookie_key(f"browser of {id}"))
-    return f"browser of {id}"
+    key = (session.database_url(), id)
+    if key not in _OPENED:
+        _OPENED[key] = sign_in.login_of(session.engine(), id)
+    return _OPENED[key]
 
 
 class Everything(frozenset):
@@ -138,7 +134,7 @@ def open_app(account: Account | None = None, language: str | None = None, read: 
 
 def log_in(app: AppTest, name: str, password: str = PASSWORD) -> AppTest:
     """Log in as the page at /login does, and come back. Raises NotAllowed for a wrong password."""
-    app.session_state["account_id"] = accounts.log_in(session.engine(), name, password).id
+    app.session_state["account_id"] = sign_in.log_in(session.engine(), name, password).id
     app.run()  # whose session it is now begins with nothing of the one before
     app.session_state["guidelines-read"] = app.session_state["block"] = Everything()
     return app.run()

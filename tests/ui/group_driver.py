@@ -7,16 +7,15 @@ from sqlalchemy import select
 
 from audit.annotation.queue import Shown, next_question
 from audit.judging.judgements import judge
-from audit.judging.samples import draw_all
-from audit.sampling.audits import Audits
-from audit.sampling.draw import SampleRequest, Size
+from audit.judging.validity import draw_validity
+from audit.sampling.validity import ValidityRequest
 from audit.store import table_of, tables
 
 
 def prepare_groups(path: Path) -> Prepared:
-    """As `prepare`, with all satisfied and violated groups asked about."""
+    """As `prepare`, with all groups asked about."""
     prepared = prepare(path)
-    draw_all(prepared.engine, SampleRequest(Size(per_relation=20), audits=Audits(groups=20)))
+    draw_validity(prepared.engine, ValidityRequest(20, annotators=2, asks="groups"))
     return prepared
 
 

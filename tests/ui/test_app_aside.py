@@ -1,25 +1,23 @@
 """Skip, flag, undo of several, guideline and pace, through the app itself, in both languages."""
 
 import re
-from datetime import timedelta
 
 import pytest
 from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app, rows
 from app_driver import said as written
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation.accounts import end_logins
 from audit.annotation.guidelines import Guideline, guideline_of
+from audit.annotation.sign_in import end_logins
 from audit.judging import judgements
 from audit.store import tables
-from audit.ui import annotate, question
+from audit.ui import question
 from audit.ui.language import text_in
 
 
 @pytest.fixture(autouse=True)
 def _no_waiting(no_waiting: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor is a pace kept for half a minute."""
-    monkeypatch.setattr(annotate, "PACE_MAX_AGE", timedelta(0))
 
 
 def said(app: AppTest) -> str:
@@ -74,8 +72,7 @@ def test_a_login_that_has_ended_puts_nothing_aside(prepared: Prepared, name: str
     app = open_app(prepared.ann)
     press(app, "judge-neutral")
     app.text_input(key=f"comment-{shown(app)}").set_value("odd")
-    with prepared.engine.begin() as connection:
-        end_logins(connection, prepared.ann.id)
+    end_logins(prepared.engine, prepared.ann.id)
     press(app, name)
     assert text_in("en", "app.logged_out") in said(app)
     assert rows(prepared, tables.Aside) == []

@@ -46,6 +46,7 @@ def adjudications(prepared: Prepared) -> list[tuple[int, list[str], str]]:
         return [tuple(row) for row in connection.execute(query)]  # type: ignore[misc]
 
 
+@pytest.mark.slow
 @in_both
 def test_an_adjudicator_checks_without_seeing_the_votes(agreed: Prepared, language: str) -> None:
     first, second, third = waiting(agreed)

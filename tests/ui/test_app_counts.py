@@ -76,6 +76,7 @@ def test_garbage_is_not_collected_after_every_click_unless_somebody_wants_it(whe
         gc.unfreeze()
 
 
+@pytest.mark.slow
 def test_the_packs_are_loaded_before_the_first_visitor() -> None:
     """Else the first answer on which people agree loads them, in its transaction."""
     code = """

@@ -28,6 +28,7 @@ def test_others_get_nothing_and_what_is_too_large_is_not_sent(prepared: Prepared
     assert not {"exported", "backed up"} & {line.action for line in entries(prepared.engine, prepared.boss.id)}
 
 
+@pytest.mark.slow
 def test_the_page_makes_a_file_and_offers_it(prepared: Prepared) -> None:
     app = go(open_app(prepared.boss, "zh"), "data")
     app.button(key="make-export").click().run()

@@ -9,9 +9,9 @@ from sqlalchemy import Engine
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from audit.annotation.invitations import Terms, invite
 from audit.store import open_store, tables
-from audit.ui import session
-from audit.ui.auth_routes import LoginRoutes
+from audit.ui import session, sign_in_pages
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 REFUSED = {"en": "attempt to write a readonly database", "zh": "数据库拒绝了操作："}
@@ -49,6 +49,7 @@ def test_a_database_that_takes_nothing_is_said_and_judging_goes_on_when_it_does(
     assert len(rows(prepared, tables.Judgement)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_damaged_file_is_said_in_the_page(prepared: Prepared, language: str) -> None:
     app = open_app(prepared.boss, language)
@@ -61,16 +62,15 @@ def test_a_damaged_file_is_said_in_the_page(prepared: Prepared, language: str) -
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_logging_in_to_a_database_that_takes_nothing(
+def test_joining_a_database_that_takes_nothing(
     prepared: Prepared, language: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = open_store(str(prepared.path))
+    link = invite(engine, Terms())
     take_nothing(engine, True)
     monkeypatch.setattr(session, "engine", lambda: engine)
-    with TestClient(Starlette(routes=LoginRoutes().routes())) as browser:
-        page = browser.get(f"/login?lang={language}")
-        form = page.text.split('name="form" value="')[1].split('"')[0]
-        fields = {"form": form, "name": "ann", "password": PASSWORD, "lang": language}
-        answer = browser.post("/login", data=fields, headers={"Origin": "http://testserver"}, follow_redirects=False)
-    assert answer.status_code == 503
+    with TestClient(Starlette(routes=sign_in_pages.routes())) as browser:
+        path, fields = f"/join/{link}?lang={language}", {"name": "eve", "password": PASSWORD}
+        answer = browser.post(path, data=fields, headers={"Origin": "http://testserver"}, follow_redirects=False)
+    assert answer.status_code == 400
     assert REFUSED[language] in answer.text

@@ -17,10 +17,10 @@ from app_driver import (
 )
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation.accounts import cookie_key, end_logins, open_login
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings
+from audit.annotation.sign_in import end_logins, login_of
 from audit.judging.judgements import judge
 from audit.store import table_of, tables
 from audit.tasks import wording
@@ -30,6 +30,7 @@ from audit.ui.language import html, text_in
 pytestmark = pytest.mark.usefixtures("no_waiting")
 
 
+@pytest.mark.slow
 def test_no_database_is_said_and_not_raised(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUDIT_DB", str(tmp_path / "absent.db"))
     app = open_app()
@@ -38,11 +39,11 @@ def test_no_database_is_said_and_not_raised(tmp_path, monkeypatch: pytest.Monkey
     assert not (tmp_path / "absent.db").exists()
 
 
+@pytest.mark.slow
 def test_the_session_keeps_no_password_and_ends_with_the_login(prepared: Prepared) -> None:
     app = log_in(open_app(), "ann")
     assert PASSWORD not in str(app.session_state)
-    with prepared.engine.begin() as connection:
-        end_logins(connection, prepared.ann.id)
+    end_logins(prepared.engine, prepared.ann.id)
     press_answer(app, "positive")
     assert "account_id" not in app.session_state
     assert text_in("en", "app.logged_out") in said(app)
@@ -61,8 +62,7 @@ def test_a_session_that_somebody_else_comes_back_to_begins_anew(
     app = open_app(prepared.ann)
     app.text_input[0].set_value("what ann wrote").run()
     app.session_state["of ann"] = "what ann wrote"
-    open_login(prepared.engine, prepared.ben.id, cookie_key("of ben's browser"))
-    monkeypatch.setattr(session, "cookie_token", lambda: "of ben's browser")
+    monkeypatch.setattr(session, "cookie_token", lambda: login_of(prepared.engine, prepared.ben.id))
     app.run()
     assert '<p class="audit-who">ben<' in blocks(app)
     assert "of ann" not in app.session_state

@@ -67,6 +67,7 @@ def test_an_answer_is_found_changed_and_restored(prepared: Prepared, language: s
     assert not [button for button in app.button if str(button.key).startswith("own-undo-")]
 
 
+@pytest.mark.slow
 def test_texts_are_shown_as_they_are_and_nothing_of_systems_and_others(prepared: Prepared) -> None:
     while (shown := next_question(prepared.engine, prepared.ann.id)) is not None:
         judge(prepared.engine, prepared.ann.id, shown.id, "positive")

@@ -33,6 +33,7 @@ def judged(prepared: Prepared) -> None:
             judge(prepared.engine, account.id, shown.id, answer, shown_at=tables.now())
 
 
+@pytest.mark.slow
 @in_both
 def test_annotators_with_a_dash_where_too_little_is_known(
     prepared: Prepared, opened: Callable[..., AppTest], language: str
@@ -54,6 +55,7 @@ def test_annotators_with_a_dash_where_too_little_is_known(
     assert len(app.get("vega_lite_chart")) == 1  # nothing hidden, so no bias
 
 
+@pytest.mark.slow
 @in_both
 def test_settings_are_shown_and_changed(prepared: Prepared, opened: Callable[..., AppTest], language: str) -> None:
     app = opened("settings", language)

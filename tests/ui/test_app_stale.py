@@ -34,6 +34,7 @@ def button(app, label: str):
     return next(button for button in app.button if button.label == label)
 
 
+@pytest.mark.slow
 @in_both
 def test_choose_look_confirm_and_answer_again(judged: Prepared, language: str) -> None:
     app = go(open_app(judged.boss, language), "stale")

@@ -41,6 +41,7 @@ def button(app: AppTest, key: str):
     return next(button for button in app.button if str(button.key).startswith(key))
 
 
+@pytest.mark.slow
 def test_a_plan_by_the_form(prepared: Prepared) -> None:
     app = page(prepared, "new")
     assert not app.exception
@@ -69,6 +70,7 @@ def test_a_plan_by_the_form(prepared: Prepared) -> None:
     assert plans(prepared) == [("films", 1, False)]
 
 
+@pytest.mark.slow
 @in_both
 def test_freezing_asks_first_and_is_seen(prepared: Prepared, language: str) -> None:
     set_plan(prepared.engine, read_plan(PLAN))

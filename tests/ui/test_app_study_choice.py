@@ -26,6 +26,7 @@ def two_studies(prepared: Prepared) -> Prepared:
     return prepared
 
 
+@pytest.mark.slow
 def test_the_choice_holds_on_every_page(two_studies: Prepared) -> None:
     app = open_app(two_studies.boss)
     for page in PAGES:
@@ -38,6 +39,7 @@ def test_the_choice_holds_on_every_page(two_studies: Prepared) -> None:
             app = box.set_value(1).run()
 
 
+@pytest.mark.slow
 def test_results_and_dashboard_show_the_open_questions_of_the_study(two_studies: Prepared) -> None:
     numbers = {
         study: open_questions(study_report(two_studies.engine, study=study)["overall"]) for study in (1, 2, None)
@@ -53,6 +55,7 @@ def test_results_and_dashboard_show_the_open_questions_of_the_study(two_studies:
             assert ("Pooled over all studies" in said(app)) == (study is None)
 
 
+@pytest.mark.slow
 def test_studies_without_a_plan_are_listed(two_studies: Prepared) -> None:
     app = go(open_app(two_studies.boss), "studies")
     table = app.dataframe[-1].value

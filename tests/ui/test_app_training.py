@@ -56,6 +56,7 @@ def attempt(app: AppTest, language: str, right: bool) -> None:
         button(app, "training-seen")
 
 
+@pytest.mark.slow
 @in_both
 def test_training_from_failing_to_judging(prepared: Prepared, language: str) -> None:
     train_by(prepared, 0.8)

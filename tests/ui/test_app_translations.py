@@ -44,6 +44,7 @@ def titled(language: str, key: str, *names: str, **values: str) -> str:
     return text_in(language, "asked.in_language", name=text_in(language, key, **values), language=what)
 
 
+@pytest.mark.slow
 @in_both
 def test_a_question_names_both_languages_and_no_system(prepared: Prepared, language: str) -> None:
     shown = to_translation(prepared, prepared.ann.id, TEXTS[2])

@@ -44,6 +44,7 @@ def test_inference_names_its_texts_and_its_neutral(prepared, language: str) -> N
     assert buttons(app) == labels
 
 
+@pytest.mark.slow
 def test_labels_are_switched_on_and_stored_together(prepared) -> None:
     database = prepared(MANY)
     app = open_app(database.ann)

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 import requests
-from app_driver import Prepared, prepare
+from app_driver import PASSWORD, Prepared, prepare
 from app_server import app_server
 from http_driver import PAGE, Browser, Served
 from socket_driver import PATIENCE, Screen, Session, session
 
-from audit.annotation.accounts import add_account, cookie_key, disable_account, end_login, list_accounts
+from audit.annotation.accounts import change_account, disable_account, enable_account, set_password
 from audit.annotation.queue import next_question
+from audit.annotation.sign_in import end_logins
 from audit.judging.judgements import judge
 from audit.ui.annotate import LEAST
 from audit.ui.language import text_in
@@ -120,26 +121,39 @@ def test_the_hash_of_a_page_of_others_opens_it_for_nobody(served: Served, conten
     assert history(content, served) == before
 
 
-def test_an_ended_login_writes_nothing_in_a_session_that_is_open(served: Served, content) -> None:  # type: ignore[no-untyped-def]
-    sent = cookie(served, "ann")
-    with session(served.address, sent) as work:
-        screen = work.open()
-        end_login(served.engine, cookie_key(sent.partition("=")[2]))
-        before = history(content, served)
-        after = slow(work, screen, screen.id("judge-"))
-        assert not any("judge-" in key for key in after.widgets)
-        assert history(content, served) == before
+ENDS = {
+    "logged out": lambda engine, person: end_logins(engine, person.id),
+    "disabled": lambda engine, person: disable_account(engine, person.name),
+    "another password": lambda engine, person: set_password(engine, person.name, PASSWORD),
+}
 
 
-def test_a_disabled_account_writes_nothing_in_a_session_that_is_open(world: tuple[Served, Prepared], content) -> None:  # type: ignore[no-untyped-def]
-    served, _ = world
+@pytest.mark.parametrize("how", ENDS)
+def test_an_ended_login_writes_nothing_in_a_session_that_is_open(
+    world: tuple[Served, Prepared], content, how: str
+) -> None:  # type: ignore[no-untyped-def]
+    served, prepared = world
     with as_(served, "ben") as work:
         screen = work.open()
-        disable_account(served.engine, "ben")
+        ENDS[how](served.engine, prepared.ben)
         before = history(content, served)
         after = slow(work, screen, screen.id("judge-"))
         assert not any("judge-" in key for key in after.widgets)
         assert history(content, served) == before
+    if how == "disabled":
+        enable_account(served.engine, "ben")
+
+
+def test_an_adjudicator_who_is_one_no_more_sees_nothing_in_a_session_that_is_open(served: Served, content) -> None:  # type: ignore[no-untyped-def]
+    with as_(served, "judge") as work:
+        page = work.open().pages["browse"]
+        change_account(served.engine, "judge", "annotator")
+        before = history(content, served)
+        after = work.open(page)
+        assert set(after.pages) <= {"", "answers", "account"}
+        assert not any("browse" in key for key in after.widgets)
+        assert history(content, served) == before
+    change_account(served.engine, "judge", "adjudicator")
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "http://127.0.0.1:1", "http://localhost:8501"])
@@ -152,9 +166,7 @@ def test_another_site_s_page_is_not_connected(served: Served, origin: str) -> No
         pass
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/login", "/password", "/results", "/static/x.js", "/media/x.json", "/_stcore/health"]
-)
+@pytest.mark.parametrize("path", ["/", "/login", "/results", "/static/x.js", "/media/x.json", "/_stcore/health"])
 def test_every_answer_forbids_frames_and_guessing(served: Served, path: str) -> None:
     browser = Browser(served)
     browser.be("boss")
@@ -167,6 +179,7 @@ def test_every_answer_forbids_frames_and_guessing(served: Served, path: str) -> 
 
 @pytest.mark.parametrize("sent", ["", "made-up", "x" * 4_000], ids=["none", "made-up", "long"])
 def test_strangers_get_no_session(served: Served, sent: str) -> None:
+    """And what they try leaves the log short, and the app as it was."""
     import websockets
 
     sent = sent and f"audit_login_{served.port}={sent}"
@@ -180,29 +193,24 @@ def test_strangers_get_no_session(served: Served, sent: str) -> None:
     [
         ("/_stcore/health", 200, 200, 200),
         ("/_stcore/host-config", 403, 200, 200),
-        ("/_stcore/metrics", 404, 404, 404),
-        ("//_stcore/metrics", 404, 404, 404),
-        ("/_stcore/script-health-check", 404, 404, 404),
-        ("/_stcore/agent/openapi.json", 404, 404, 404),
-        ("/app/static/secrets.toml", 404, 404, 404),
+        ("/_stcore/metrics", 403, 404, 404),
+        ("//_stcore/metrics", 403, 404, 404),
+        ("/_stcore/script-health-check", 403, 404, 404),
+        ("/_stcore/agent/openapi.json", 403, 404, 404),
+        ("/app/static/secrets.toml", 403, 404, 404),
         ("/media/x.json", 403, 403, 404),
-        ("/component/x/y.js", 403, 404, 404),
+        ("/component/x/y.js", 303, 404, 404),
+        ("/whatever", 303, 200, 200),
     ],
 )
 def test_what_streamlit_serves_beside_pages(
     served: Served, path: str, strangers: int, annotators: int, managers: int
 ) -> None:
-    browsers = {name: Browser(served) for name in ("", "judge", "boss")}
-    browsers["judge"].be("judge")
-    browsers["boss"].be("boss")
-    looked = [browsers[name].look(path).status_code for name in ("", "boss")]
-    assert looked == [strangers, managers]
-    if annotators != managers:
-        add_account(served.engine, "noa", "annotator", None)
-        noa = Browser(served)
-        served.people["noa"] = next(account.id for account in list_accounts(served.engine) if account.name == "noa")
-        noa.be("noa")
-        assert noa.look(path).status_code == annotators
+    browsers = {name: Browser(served) for name in ("", "ann", "boss")}
+    for name in ("ann", "boss"):
+        browsers[name].be(name)
+    looked = [browser.look(path).status_code for browser in browsers.values()]
+    assert looked == [strangers, annotators, managers]
 
 
 def put(served: Served, name: str, content: bytes | Iterator[bytes]) -> int:

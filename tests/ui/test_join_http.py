@@ -2,18 +2,19 @@
 
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from typing import NamedTuple
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 import requests
 from app_server import app_server
-from http_driver import PAGE, fields_of
+from http_driver import PAGE
 from sqlalchemy import Engine
 
 from audit.annotation.accounts import add_account, list_accounts
-from audit.annotation.invitations import Terms, invite
+from audit.annotation.invitations import Terms, invite, password_link
 from audit.store import open_store
 from audit.ui.language import text_in
 
@@ -43,10 +44,10 @@ def sent(
 ) -> tuple[requests.Session, requests.Response]:
     """A browser that has opened a link and sent its form."""
     browser = requests.Session()
-    shown = browser.get(link, headers=PAGE)
-    assert shown.status_code == 200
-    fields = fields_of(shown.text) | {"password": password} | ({} if name is None else {"name": name}) | changed
-    return browser, browser.post(link, data=fields, allow_redirects=False)
+    assert browser.get(link, headers=PAGE).status_code == 200
+    fields = {"password": password} | ({} if name is None else {"name": name}) | changed
+    origin = {"Origin": "{0.scheme}://{0.netloc}".format(urlsplit(link))}
+    return browser, browser.post(link, data=fields, headers=origin, allow_redirects=False)
 
 
 def test_the_first_manager_and_those_whom_they_invite(new: New) -> None:
@@ -56,7 +57,7 @@ def test_the_first_manager_and_those_whom_they_invite(new: New) -> None:
     assert text_in("zh", "first.what") in chinese.text
     assert chinese.headers["Cache-Control"] == "no-store"
     assert "script-src" not in chinese.headers["Content-Security-Policy"]
-    for changed, status in (({"password": "short"}, 400), ({"form": "forged"}, 403), ({"name": "gold"}, 400)):
+    for changed, status in (({"password": "short"}, 400), ({"name": "gold"}, 400)):
         _, refused = sent(new.link, changed.pop("name", "mia"), **changed)
         assert refused.status_code == status
         assert 'role="alert"' in refused.text
@@ -93,11 +94,12 @@ def test_the_id_of_a_platforms_participant_is_the_name_of_the_account(new: New) 
         shown = requests.get(link, params={parameter: id}, headers=PAGE)
         assert "readonly" in shown.text
         assert "<i>" not in shown.text
+        assert id in unescape(re.search(r'<input value="([^"]*)"', shown.text)[1])  # type: ignore[index]
         other = re.search(r'href="(/join/[^"]*lang=zh[^"]*)"', shown.text)
         assert other is not None
         chinese = requests.get(new.address + unescape(other.group(1)), headers=PAGE)
-        assert unescape(fields_of(chinese.text)["participant"]) == id, "another language keeps who comes"
-        _, entered = sent(f"{link}?{urlencode({parameter: id})}", "another name", participant=id)
+        assert id in unescape(chinese.text), "another language keeps who comes"
+        _, entered = sent(f"{link}?{urlencode({parameter: id})}", "another name")
         assert entered.status_code == 303
         assert id.casefold() in {account.name for account in list_accounts(new.engine)}
         assert "another name" not in {account.name for account in list_accounts(new.engine)}
@@ -114,8 +116,21 @@ def test_a_link_that_is_none_and_one_that_is_too_long(new: New) -> None:
         assert "Traceback" not in shown.text
 
 
-def test_guessing_is_slowed_down(new: New) -> None:
-    secret = invite(new.engine, Terms(), by=None)
-    link = f"{new.address}/join/{secret}"
-    statuses = [sent(link, "eve", password="short")[1].status_code for _ in range(8)]
-    assert set(statuses) == {400}  # names that are taken and passwords that are too short are no guesses
+@pytest.mark.slow
+def test_thirty_people_join_by_one_link_at_once(new: New) -> None:
+    link = f"{new.address}/join/{invite(new.engine, Terms(uses=30))}"
+    with ThreadPoolExecutor(30) as threads:
+        answers = list(threads.map(lambda number: sent(link, f"crowd-{number}")[1].status_code, range(30)))
+    assert answers == [303] * 30
+
+
+@pytest.mark.slow
+def test_a_new_password_by_a_link(new: New) -> None:
+    add_account(new.engine, "forgetful", "annotator", PASSWORD)
+    link = f"{new.address}/join/{password_link(new.engine, 'forgetful')}"
+    assert text_in("en", "reset.what") in requests.get(link, headers=PAGE).text
+    assert sent(link, None, "short")[1].status_code == 400
+    browser, entered = sent(link, "mia", "another one")
+    assert entered.status_code == 303
+    assert browser.get(f"{new.address}/", headers=PAGE, allow_redirects=False).status_code == 200
+    assert requests.get(link, headers=PAGE).status_code == 403

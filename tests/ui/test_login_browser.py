@@ -1,7 +1,6 @@
-"""Logging in and out in a real Chromium: reload, back, two tabs, an expired login, a forged form."""
+"""Logging in and out in a real Chromium: back, two tabs."""
 
 import time
-from datetime import timedelta
 
 import pytest
 from app_driver import Prepared
@@ -64,22 +63,4 @@ def test_logging_out_in_one_tab_ends_the_other(served: tuple[str, Prepared], win
     judge_in_vain(window)
     assert judgements(served[1]) == before
     until(lambda: window.all("a.audit-button"))[0].click()
-    until(lambda: at_log_in(window))
-
-
-def test_an_expired_login_stores_nothing(served: tuple[str, Prepared], window: Window) -> None:
-    prepared = served[1]
-    window.log_in("ben")
-    until(window.question)
-    login = table_of(tables.Login)
-    with prepared.engine.begin() as connection:
-        expired = login.update().where(login.c.annotator_id == prepared.ben.id)
-        connection.execute(expired.values(expires_at=tables.now() - timedelta(seconds=1)))
-    before = judgements(prepared)
-    judge_in_vain(window)
-    assert judgements(prepared) == before
-    assert not window.all(".audit-who")
-    next(button for button in window.all("button") if button.text == "中文").click()
-    window.see(text_in("zh", "app.logged_out"))
-    window.driver.refresh()
     until(lambda: at_log_in(window))

@@ -4,15 +4,15 @@ import asyncio
 from typing import Any
 
 import pytest
+from app_driver import Prepared
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from audit.annotation.accounts import Account
-from audit.ui.gate import LARGEST_MESSAGE, ConnectionLimits, Sockets, Visitor
+from audit.annotation.sign_in import end_logins, login_of
+from audit.ui.gate import Gate
+from audit.ui.settings import login_cookie_name
 
 HOST = "audit.example.org"
-ANN, BOSS = (Visitor(Account(id, name, role)) for id, name, role in ((1, "ann", "annotator"), (2, "boss", "manager")))
-PROVIDERS = Visitor(identity=b"somebody")
 
 
 def rerun() -> BackMsg:
@@ -36,23 +36,19 @@ def operation(kind: str) -> BackMsg:
 class Connection:
     """A browser's side of a connection, and a server behind the gate that keeps what reaches it."""
 
-    def __init__(self, *frames: bytes | str, origin: str | None = f"https://{HOST}", address: str = "192.0.2.1"):
-        headers = [(b"host", HOST.encode())] + ([(b"origin", origin.encode())] if origin is not None else [])
-        self.scope: dict[str, Any] = {"type": "websocket", "headers": headers, "client": (address, 1)}
-        self._events = [{"type": "websocket.connect"}] + [
+    def __init__(self, *frames: bytes | str, login: str = "", origin: str | None = f"https://{HOST}"):
+        headers = [(b"host", HOST.encode()), (b"cookie", f"{login_cookie_name()}={login}".encode())]
+        headers += [(b"origin", origin.encode())] if origin is not None else []
+        self.scope: dict[str, Any] = {"type": "websocket", "path": "/_stcore/stream", "headers": headers}
+        self._events: list[dict[str, Any]] = [{"type": "websocket.connect"}] + [
             {"type": "websocket.receive", "bytes" if isinstance(frame, bytes) else "text": frame} for frame in frames
         ]
         self.answers: list[dict[str, Any]] = []
         self.reached: list[str | None] = []
-        self.open = asyncio.Event()
-        self.over = asyncio.Event()
+        asyncio.run(Gate(self.app)(self.scope, self.receive, self.send))
 
     async def receive(self) -> dict[str, Any]:
-        if self._events:
-            return self._events.pop(0)
-        self.open.set()
-        await self.over.wait()
-        return {"type": "websocket.disconnect", "code": 1001}
+        return self._events.pop(0) if self._events else {"type": "websocket.disconnect", "code": 1001}
 
     async def send(self, message: Any) -> None:
         self.answers.append(message)
@@ -62,21 +58,10 @@ class Connection:
         await send({"type": "websocket.accept"})
         while (event := await receive())["type"] == "websocket.receive":
             self.reached.append(BackMsg.FromString(event["bytes"]).WhichOneof("type"))
-        await send({"type": "websocket.close", "code": 1000})
-
-    async def serve(self, sockets: Sockets, visitor: Visitor) -> None:
-        await sockets.serve(self.app, self.scope, self.receive, self.send, visitor)
 
     @property
     def refused(self) -> bool:
         return [answer["type"] for answer in self.answers] == ["websocket.close"]
-
-
-def over(connection: Connection, visitor: Visitor, sockets: Sockets | None = None) -> Connection:
-    """The connection after it has come and gone."""
-    connection.over.set()
-    asyncio.run(connection.serve(sockets or Sockets(), visitor))
-    return connection
 
 
 @pytest.mark.parametrize(
@@ -93,20 +78,17 @@ def over(connection: Connection, visitor: Visitor, sockets: Sockets | None = Non
         "http://[",
     ],
 )
-def test_another_origin_is_refused_whoever_comes(origin: str | None) -> None:
-    assert over(Connection(origin=origin), BOSS).refused
+def test_another_origin_is_refused_whoever_comes(prepared: Prepared, origin: str | None) -> None:
+    assert Connection(login=login_of(prepared.engine, prepared.boss.id), origin=origin).refused
 
 
-@pytest.mark.parametrize("visitor", [ANN, BOSS, PROVIDERS], ids=["account", "manager", "provider's"])
-def test_who_is_logged_in_is_connected(visitor: Visitor) -> None:
-    connection = over(Connection(rerun().SerializeToString()), visitor)
-    assert not connection.refused
-    assert connection.reached == ["rerun_script"]
-
-
-def test_strangers_are_refused_and_who_was_logged_in_is_sent_to_log_in() -> None:
-    assert over(Connection(), Visitor()).refused
-    former = over(Connection(), Visitor(former=True))
+def test_who_is_logged_in_is_connected_strangers_are_refused_and_others_sent_to_log_in(prepared: Prepared) -> None:
+    login = login_of(prepared.engine, prepared.ann.id)
+    assert Connection(rerun().SerializeToString(), login=login).reached == ["rerun_script"]
+    for stranger in ("", "made-up", login[:-1]):
+        assert Connection(login=stranger).refused
+    end_logins(prepared.engine, prepared.ann.id)
+    former = Connection(rerun().SerializeToString(), login=login)
     sent = next(answer["bytes"] for answer in former.answers if answer["type"] == "websocket.send")
     assert ForwardMsg.FromString(sent).auth_redirect.url == "/login"
     assert former.answers[-1] == {"type": "websocket.close", "code": 1000}
@@ -129,50 +111,19 @@ def test_strangers_are_refused_and_who_was_logged_in_is_sent_to_log_in() -> None
         (BackMsg(load_git_info=True), "nobody"),
         (BackMsg(debug_shutdown_runtime=True), "nobody"),
         (BackMsg(debug_disconnect_websocket=True), "nobody"),
-        (BackMsg(), "nobody"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_messages_that_pages_do_not_send_are_dropped(message: BackMsg, passes: str) -> None:
+def test_messages_that_pages_do_not_send_are_dropped(prepared: Prepared, message: BackMsg, passes: str) -> None:
     """The connection goes on: what comes after them is served."""
-    for visitor, role in ((ANN, "annotator"), (BOSS, "manager")):
-        reached = over(Connection(message.SerializeToString(), rerun().SerializeToString()), visitor).reached
+    for account in (prepared.ann, prepared.boss):
+        login = login_of(prepared.engine, account.id)
+        reached = Connection(message.SerializeToString(), rerun().SerializeToString(), login=login).reached
         assert reached[-1] == "rerun_script"
-        assert len(reached) == 1 + (passes in (role, "everybody"))
+        assert len(reached) == 1 + (passes in (account.role, "everybody"))
 
 
-@pytest.mark.parametrize(
-    ("frame", "code"),
-    [(b"\xff\xff\xff\xff", 1003), ("a text", 1003), (b"\0" * (LARGEST_MESSAGE + 1), 1009)],
-    ids=["no message", "text", "too large"],
-)
-def test_what_is_no_message_ends_the_connection(frame: bytes | str, code: int) -> None:
-    connection = over(Connection(frame, rerun().SerializeToString()), BOSS)
-    assert connection.reached == []
-    assert connection.answers[-1] == {"type": "websocket.close", "code": code}
-
-
-@pytest.mark.parametrize("limit", ["account", "address", "all"])
-def test_connections_are_counted_and_counted_off(limit: str) -> None:
-    """Two of three: the third is refused, and let in once the others are closed."""
-    sockets = Sockets(ConnectionLimits(**{"account": 9, "address": 9, "all": 9, limit: 2}))
-    whose = [Visitor(Account(1 if limit == "account" else id, "", "annotator")) for id in (1, 2, 3)]
-    addresses = ["192.0.2.1"] * 3 if limit == "address" else ["192.0.2.1", "192.0.2.2", "192.0.2.3"]
-
-    async def story() -> tuple[bool, bool]:
-        first, second, third, again = (Connection(address=address) for address in [*addresses, addresses[2]])
-        two = [
-            asyncio.create_task(connection.serve(sockets, visitor))
-            for connection, visitor in zip((first, second), whose, strict=False)
-        ]
-        await first.open.wait()
-        await second.open.wait()
-        await third.serve(sockets, whose[2])
-        first.over.set()
-        second.over.set()
-        await asyncio.gather(*two)
-        again.over.set()
-        await again.serve(sockets, whose[2])
-        return third.refused, again.refused
-
-    assert asyncio.run(story()) == (True, False)
+@pytest.mark.parametrize("frame", [b"\xff\xff\xff\xff", "a text"], ids=["no message", "text"])
+def test_what_is_no_message_ends_the_connection(prepared: Prepared, frame: bytes | str) -> None:
+    login = login_of(prepared.engine, prepared.boss.id)
+    assert Connection(frame, rerun().SerializeToString(), login=login).reached == []

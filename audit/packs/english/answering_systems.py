@@ -3,8 +3,8 @@ the question, and in it what looks like an answer."""
 
 import math
 import re
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from audit.packs.english.inference_systems import content_stems
 from audit.systems.trained import tokens
@@ -33,8 +33,7 @@ def kind_of(question: str) -> str:
     return next((kind for kind, pattern in _KINDS if re.search(pattern, question.lower())), "thing")
 
 
-@dataclass(frozen=True)
-class Fit:
+class Fit(NamedTuple):
     """A sentence of a context, and the share of a question's content words that it has, each by how rare it is."""
 
     start: int
@@ -48,16 +47,13 @@ def ranked(context: str, question: str) -> list[Fit]:
     >>> [round(fit.share, 2) for fit in ranked("It rained. Anna ate bread.", "Who ate the bread?")]
     [1.0, 0.0]
     """
-    analysis = Analysis(context)
-    sentences = [(start, context[start:end]) for start, end in analysis.spans]
+    sentences = [(start, context[start:end]) for start, end in Analysis(context).spans]
     stems = [set(content_stems(text)) for _, text in sentences]
     asked = [stem for stem in dict.fromkeys(content_stems(question)) if stem not in _QUESTION_WORDS]
     weights = {stem: math.log(1 + len(stems) / max(1, sum(stem in one for one in stems))) for stem in asked}
     total = sum(weights.values()) or 1.0
-    fits = [
-        Fit(start, text, sum(weight for stem, weight in weights.items() if stem in one) / total)
-        for (start, text), one in zip(sentences, stems, strict=True)
-    ]
+    shares = [sum(weight for stem, weight in weights.items() if stem in own) / total for own in stems]
+    fits = [Fit(*sentence, share) for sentence, share in zip(sentences, shares, strict=True)]
     return sorted(fits, key=lambda fit: (-fit.share, fit.start))
 
 
@@ -136,29 +132,19 @@ def nearest(sentence: str, question: str) -> str | None:
     >>> nearest("In 1931 the hall was opened, and in 2004 the roof was replaced.", "When was the roof replaced?")
     '2004'
     """
-    asked = set(content_stems(question))
-    known = set(tokens(question))
+    asked, known = set(content_stems(question)), set(tokens(question))
     places = [found.start() for found in re.finditer(r"\w+", sentence) if set(content_stems(found.group())) & asked]
     for pattern in _PATTERNS[kind_of(question)]:
         fresh = []
         for found in re.finditer(pattern, sentence):
-            group = found.lastindex or 0
-            span = _without_known_end(found.group(group), known)
+            start, words = found.start(found.lastindex or 0), found.group(found.lastindex or 0).split()
+            while words and words[-1].lower() in known:  # "eighty" of "eighty firefighters"
+                words.pop()
+            span = " ".join(words)
             stems = set(content_stems(span))
             if set(tokens(span)) - known and stems and not stems & asked:
-                fresh.append((_distance(found.start(group), len(span), places), found.start(group), span))
+                apart = [max(place - start - len(span), start - place, 0) for place in places]
+                fresh.append((min(apart, default=0), start, span))
         if fresh:
             return min(fresh)[2]
     return None
-
-
-def _without_known_end(span: str, known: Set[str]) -> str:
-    """A span without the last words that the question says itself: "eighty" of "eighty firefighters"."""
-    words = span.split()
-    while words and words[-1].lower() in known:
-        words.pop()
-    return " ".join(words)
-
-
-def _distance(start: int, length: int, places: Sequence[int]) -> int:
-    return min((max(place - start - length, start - place, 0) for place in places), default=0)

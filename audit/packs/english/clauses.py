@@ -1,34 +1,23 @@
 """From "X, but Y" to "Although X, Y" and back, for sentences of two full clauses."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 
 from audit.packs.english.capitals import keeps_capital
+from audit.packs.english.guard import protected
 from audit.packs.english.parser import Parse, Word, tree_of
 from audit.text.analysis import Analysis
 from audit.text.tokens import words
 
 _JOINTS = words("but although though")
-_BROKEN = words("; : -- — – .. ... .... ..... … * / ? [ ] < >")
-_PAIRED = (("(", ")"), ("``", "''"), ("“", "”"), ("''", "''"), ('"', '"'))
-# First words of a clause that is a formula, not a statement the other one is held against.
-_FORMULAS = (
-    "that 's", "that is", "that was", "that 'll", "this is just", "i 'm sorry", "i am sorry", "i 'm afraid", "what",
-    "i hate to say", "i do n't know", "you know what", "you get", "i do n't want to", "i have to say", "i must say",
-    "i guess", "i mean", "it 's not that", "it is not that", "it is n't that", "you see", "i would n't", "i suppose",
-    "it 's not just", "it 's not only", "i do n't mean", "i do n't care", "rest assured", "i 'm not saying",
-    "i am not saying", "i could be wrong", "i may be wrong", "i might be wrong", "you may", "i know i",
-    "i 'm not sure", "all i", "for example", "of course", "in short",
-)  # fmt: skip
-_OPENERS = words(
-    "then oh well hey what who so only not even yes no yeah wow ok okay please sure true granted perhaps maybe again "
-    "unfortunately fortunately admittedly honestly frankly hopefully now sorry hehe haha lol aw aww awww ugh thanks rt "
-    "how why where rather instead dang damn gosh despite"
-)
+_BROKEN = words("; : -- - — – .. ... .... ..... … * / ? [ ] < >")
+_PAIRED = (("(", ")"), ("“", "”"), ("''", "''"), ('"', '"'))
+_RUNNING_ON = words("ccomp parataxis advcl intj")
 _POINTING = words("it he she they its his her their him them")
+_KNOWN = _POINTING | words("i you we this that")
 
 
-def switch(analysis: Analysis) -> str | None:
+def switch(text: Analysis) -> str | None:
     """The text with "although" in place of "but", or "but" in place of "although" or "though"; None where no sentence
     is two clauses that stand against each other.
 
@@ -37,150 +26,104 @@ def switch(analysis: Analysis) -> str | None:
     >>> switch(Analysis("Although I like it, I will not buy it."))
     'I like it, but I will not buy it.'
     """
-    if _JOINTS.isdisjoint(analysis.words):
-        return None
-    tree = tree_of(analysis.tokens)
-    return next(filter(None, _switched(analysis, tree)), None) if tree is not None else None
+    tree = tree_of(text.tokens) if text.words & _JOINTS else None
+    return next(filter(None, _switched(text, tree)), None) if tree is not None else None
 
 
-def _switched(analysis: Analysis, tree: Parse) -> Iterator[str | None]:
+def _switched(text: Analysis, tree: Parse) -> Iterator[str | None]:
     """The text with one sentence switched, for each sentence that has one tree and one such conjunction."""
-    at = 0
-    for _, end in analysis.spans:
-        sentence = []
-        while at < len(tree.words) and tree.words[at].start < end:
-            sentence.append(at)
-            at += 1
-        marks = [index for index in sentence if analysis.low[index] in _JOINTS]
-        while len(sentence) > 1 and tree.words[sentence[0]].text == "@":
-            sentence = sentence[2:]
-        roots = [root.index for root in tree.roots() if root.index in sentence]
-        if len(marks) != 1 or marks[0] not in sentence:
+    for begin, end in text.spans:
+        sentence = [word.index for word in tree if begin <= word.start < end]
+        marks = [index for index in sentence if text.low[index] in _JOINTS]
+        while len(sentence) > 2 and tree[sentence[0]].text == "@":
+            del sentence[:2]
+        if len(marks) != 1 or marks[0] not in sentence or sum(tree[at].head == at for at in sentence) != 1:
             continue
-        if analysis.low[marks[0]] == "but":
-            yield _although(analysis, tree, marks[0], sentence[0], sentence[-1] + 1, roots)
-        elif len(roots) == 1:
-            yield _but(analysis, tree, marks[0], sentence[0], sentence[-1] + 1)
+        change = _although if text.low[marks[0]] == "but" else _but
+        yield change(text, tree, marks[0], range(sentence[0], sentence[-1] + 1))
 
 
-def _although(analysis: Analysis, tree: Parse, mark: int, begin: int, stop: int, roots: list[int]) -> str | None:
+def _although(text: Analysis, tree: Parse, mark: int, sentence: range) -> str | None:
     """X, but Y -> Although X, Y."""
-    text, low, joint = analysis.text, analysis.low, tree.words[mark]
-    first = tree.words[joint.head]
+    first, end = tree[tree[mark].head], mark - (text.low[mark - 1] == ",")
     second = next((word for word in tree.children(first.index) if word.relation == "conj" and word.index > mark), None)
-    if len(roots) == 2 and roots[0] < mark < roots[1] == first.index:  # the parser ends a sentence before "but"
-        first, second = tree.words[roots[0]], first
-    elif len(roots) != 1:
+    top = tree[first.head] if first.relation == "conj" else first
+    if tree[mark].relation != "cc" or second is None or top.relation != "ROOT" or "?" in text.low[mark : sentence.stop]:
         return None
-    end = mark - (low[mark - 1] == ",")
-    if joint.relation != "cc" or second is None or not begin <= first.index < end:
+    ends = text.low[end - 1][-1].isalnum() or text.low[end - 1] in ")%"
+    if not ends or _is_broken(text.low[sentence.start : end]) or not protected(text, False).isdisjoint(sentence[:1]):
         return None
-    top = tree.words[first.head] if first.relation == "conj" else first
-    if top.relation != "ROOT" or _runs_on(tree, first, mark):
+    if not all(_states(tree, verb, sentence.start) for verb in {top.index: top, first.index: first}.values()):
         return None
-    if (
-        _is_broken(low[begin:end])
-        or "-" in low[begin:end]
-        or "?" in low[mark:stop]
-        or not (low[end - 1][-1].isalnum() or low[end - 1] in ")%")
-    ):
+    if not _states(tree, second, mark + 1):
         return None
-    if not all(_is_statement(analysis, tree, verb, begin) for verb in (top, first)):
-        return None
-    if not _is_statement(analysis, tree, second, mark + 1):
-        return None
-    after = next(word.index for word in tree.under(second.index) if word.index != mark)
-    if after != mark + 1 and low[mark + 1] != ",":
-        return None  # what stands between belongs to the first clause: "but only", "but not"
-    before = text[tree.words[begin].start : tree.words[end - 1].end]
-    rest = text[tree.words[mark].end :].lstrip(" ,")
-    uncapital = _uncapital(tree, begin, before)
-    if uncapital is None:
-        return None
-    opening = "although" if tree.words[begin].text[0].islower() or text == text.lower() else "Although"
-    return f"{text[: tree.words[begin].start]}{opening} {uncapital}, {rest}"
+    opening = "although" if tree[sentence.start].text[0].islower() else "Although"
+    before = _inside(text, tree, sentence.start, end)
+    rest = text.text[tree[mark].end :].lstrip(" ,")
+    return before and f"{text.text[: tree[sentence.start].start]}{opening} {before}, {rest}"
 
 
-def _but(analysis: Analysis, tree: Parse, mark: int, begin: int, stop: int) -> str | None:
+def _but(text: Analysis, tree: Parse, mark: int, sentence: range) -> str | None:
     """Although X, Y -> X, but Y. Also Y, although X -> X, but Y where no pronoun loses what it stands for."""
-    text, low = analysis.text, analysis.low
-    clause = tree.words[tree.words[mark].head]
-    main = tree.words[clause.head]
-    if tree.words[mark].relation != "mark" or clause.relation != "advcl" or main.relation != "ROOT":
+    low, clause = text.low, tree[tree[mark].head]
+    main, inside = tree[clause.head], tree.under(clause.index)
+    if (tree[mark].relation, clause.relation, main.relation) != ("mark", "advcl", "ROOT"):
         return None
-    inside = tree.under(clause.index)
     start, end = inside[0].index, inside[-1].index + 1
-    if end - start != len(inside) or mark - start != (low[start] == "even") or _is_broken(low[begin:stop]):
+    last = sentence.stop - (low[sentence.stop - 1] in (".", "!"))
+    if end - start != len(inside) or mark != start or _is_broken(low[sentence.start : sentence.stop]):
         return None
-    last = stop - (low[stop - 1] in (".", "!"))
-    if start == begin and end < last and low[end] == ",":
-        rest = range(end + 1, last)
-    elif end == last and start > begin + 1:
-        rest = range(begin, start - (low[start - 1] == ","))
-    else:
+    leads = start == sentence.start
+    rest = range(end + 1, last) if leads else range(sentence.start, start - (low[start - 1] == ","))
+    if (low[end : end + 1] != (",",) if leads else end != last) or not rest:
         return None
-    if not (_is_statement(analysis, tree, clause, mark + 1) and _is_statement(analysis, tree, main, rest.start)):
+    if not (_states(tree, clause, mark + 1) and _states(tree, main, rest.start, clause)):
         return None
-    subjects = [tree.subject(word.index) for word in (clause, main)]
-    names = [word.lower if word is not None else "" for word in subjects]
-    points = not _POINTING.isdisjoint(low[mark + 1 : end])
-    if points and (names[1] not in _POINTING | words("i you we this that") if start == begin else names[0] != names[1]):
+    one, two = ((subject.lower if (subject := tree.subject(verb.index)) else "") for verb in (clause, main))
+    if _POINTING & {*low[mark + 1 : end]} and (two not in _KNOWN if leads else one != two):
         return None  # "The film is good, although it is long": the pronoun would come before its noun
-    first, second = (
-        text[tree.words[here].start : tree.words[there - 1].end]
-        for here, there in ((mark + 1, end), (rest.start, rest.stop))
-    )
-    if tree.words[begin].text[0].isupper():
+    first = text.text[tree[mark + 1].start : tree[end - 1].end]
+    if tree[sentence.start].text[0].isupper():
         first = first[0].upper() + first[1:]
-    uncapital = _uncapital(tree, begin, second) if rest.start == begin else second
-    if uncapital is None:
-        return None
-    return f"{text[: tree.words[begin].start]}{first}, but {uncapital}{text[tree.words[last - 1].end :]}"
+    second = (
+        text.text[tree[rest.start].start : tree[rest.stop - 1].end]
+        if leads
+        else _inside(text, tree, rest.start, rest.stop)
+    )
+    return second and f"{text.text[: tree[sentence.start].start]}{first}, but {second}{text.text[tree[last - 1].end :]}"
 
 
-def _is_broken(low: Sequence[str]) -> bool:
+def _inside(text: Analysis, tree: Parse, begin: int, end: int) -> str | None:
+    """The tokens as text, without the capital that only opened the sentence; None where that cannot be told."""
+    keeps, clause = keeps_capital(tree, begin), text.text[tree[begin].start : tree[end - 1].end]
+    return None if keeps is None else clause if keeps else clause[0].lower() + clause[1:]
+
+
+def _is_broken(low: tuple[str, ...]) -> bool:
     """Whether marks part a clause, or a bracket or quotation in it is not closed."""
-    if not _BROKEN.isdisjoint(low):
-        return True
-    return any(
-        low.count(opening) % 2 if opening == closing else low.count(opening) != low.count(closing)
-        for opening, closing in _PAIRED
-    )
+    odd = (low.count(one) % 2 if one == other else low.count(one) != low.count(other) for one, other in _PAIRED)
+    return not _BROKEN.isdisjoint(low) or any(odd)
 
 
-def _runs_on(tree: Parse, verb: Word, mark: int) -> bool:
-    """Whether "but" may go on with an if-clause ("it is no use if it is good but slow to start"), another clause opens
-    the sentence ("if it is good, I take it"), or two sentences meet without a mark."""
-    return any(
-        child.relation in ("ccomp", "parataxis", "advcl")
-        if child.index < verb.index
-        else child.relation == "advcl"
-        and child.index < mark
-        and "if" in (word.lower for word in tree.under(child.index))
-        for child in tree.children(verb.index)
-    )
-
-
-def _is_statement(analysis: Analysis, tree: Parse, verb: Word, begin: int) -> bool:
-    """Whether a clause that begins at a word has a subject and a tense, and is no formula, question or command."""
-    low, opening = analysis.low, tree.words[begin]
+def _states(tree: Parse, verb: Word, begin: int, apart: Word | None = None) -> bool:
+    """Whether a clause that begins at a word is a statement: with a tense, and with its subject first or behind words
+    of time and place. `apart` is the other clause, which may hang on the verb."""
     subject = tree.subject(verb.index)
-    if subject is None or subject.index > verb.index:
+    if subject is None or subject.index > verb.index or not tree.is_finite(verb.index):
         return False
-    if subject.lower in ("who", "which", "what") or opening.relation in ("intj", "mark") or low[begin] in _OPENERS:
+    before = [child for child in tree.children(verb.index) if child.index < verb.index and child is not apart]
+    if (
+        subject.tag in ("WP", "WDT", "WRB")
+        or subject.lower == "that"
+        or any(child.relation in _RUNNING_ON for child in before)
+    ):
+        return False  # "that's okay, but"; "it is long, I like it, but"
+    if any(
+        word in ("not", "n't") and after in ("only", "just", "merely")
+        for word, after in pairwise([w.low for w in tree])
+    ):
         return False
-    if opening.tag in ("CD", "LS", "MD", "VB", "VBD", "UH") or opening.text.startswith(("@", "#")):
-        return False
-    if opening.tag == "RB" and low[begin + 1] == ",":
-        return False  # "Naturally, he had a word to say"
-    if any(word in ("not", "n't") and after in ("only", "just", "merely") for word, after in pairwise(low)):
-        return False
-    return tree.is_finite(verb.index) and not " ".join(low[begin:]).startswith(_FORMULAS)
-
-
-def _uncapital(tree: Parse, begin: int, text: str) -> str | None:
-    """The text without the capital that it has only because it began the sentence; None where that cannot be told."""
-    keeps = keeps_capital(tree, begin)
-    if keeps is None:
-        return None
-    return text if keeps else text[0].lower() + text[1:]
+    opening = tree[begin]
+    while opening.index not in (verb.index, opening.head) and opening.head != verb.index:
+        opening = tree[opening.head]
+    return opening is subject or (opening.relation in ("prep", "npadvmod") and opening.lower != "despite")

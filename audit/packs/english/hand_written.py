@@ -23,17 +23,40 @@ def training_file(name: str) -> Path:
     return data_file(f"corpora/{name.replace('-', '_')}_training.csv")
 
 
+_SUMMARIES: dict[str, tuple[str, Unit, str]] = {
+    "inference-pairs": (
+        "inference",
+        "sentence",
+        "393 premises with a hypothesis and gold, written for audit, three to a premise",
+    ),
+    "question-pairs": (
+        "question-answering",
+        "document",
+        "260 contexts with a question, written for audit, five to a context; answers are references, no gold",
+    ),
+    "support-tickets": (
+        f"classification/{','.join(TICKET_LABELS)}",
+        "document",
+        "300 tickets of customers with gold, written for audit: account, billing, delivery, other, product",
+    ),
+    "similarity-pairs": (
+        "similarity",
+        "sentence",
+        "100 pairs of sentences with gold, written for audit, twenty of each level",
+    ),
+}
+"""Name -> task, unit, summary."""
+
+
 class HandWritten:
-    """A corpus of data/corpora: `HandWritten("inference-pairs", "inference", "sentence", "...")`."""
+    """A corpus of data/corpora: `HandWritten("inference-pairs")`."""
 
     language = "en"
 
-    def __init__(self, name: str, task: str, unit: Unit, summary: str, has_gold: bool = True):
+    def __init__(self, name: str):
         self.name = name
-        self.task = task
-        self.unit: Unit = unit
-        self.summary = summary
-        self.has_gold = has_gold
+        self.task, self.unit, self.summary = _SUMMARIES[name]
+        self.has_gold = not self.summary.endswith("no gold")
 
     def needs(self) -> str | None:
         return None
@@ -56,32 +79,4 @@ def _read(path: Path, task: str, unit: Unit) -> FileCorpus:
     return FileCorpus(path, task, unit, "en")
 
 
-inference_pairs = partial(
-    HandWritten,
-    "inference-pairs",
-    "inference",
-    "sentence",
-    "393 premises with a hypothesis and gold, written for audit, three to a premise",
-)
-question_pairs = partial(
-    HandWritten,
-    "question-pairs",
-    "question-answering",
-    "document",
-    "260 contexts with a question, written for audit, five to a context; answers are references, no gold",
-    False,
-)
-support_tickets = partial(
-    HandWritten,
-    "support-tickets",
-    f"classification/{','.join(TICKET_LABELS)}",
-    "document",
-    "300 tickets of customers with gold, written for audit: account, billing, delivery, other, product",
-)
-similarity_pairs = partial(
-    HandWritten,
-    "similarity-pairs",
-    "similarity",
-    "sentence",
-    "100 pairs of sentences with gold, written for audit, twenty of each level",
-)
+inference_pairs, question_pairs, support_tickets, similarity_pairs = (partial(HandWritten, name) for name in _SUMMARIES)

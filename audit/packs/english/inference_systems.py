@@ -26,36 +26,19 @@ _FUNCTION_WORDS = _NEGATIONS | words(
     "another such own same"
 )
 _OPPOSITES = (
-    *("more less", "more fewer", "most few", "all none", "always never", "before after", "first last", "open closed"),
-    *("opened closed", "early late", "earlier later", "old new", "older newer", "older younger", "longer shorter"),
-    *("larger smaller", "bigger smaller", "higher lower", "taller shorter", "cheaper dearer", "faster slower"),
-    *("better worse", "best worst", "hot cold", "dry wet", "full empty", "up down", "left right", "inside outside"),
-    *(
-        "rose fell",
-        "won lost",
-        "bought sold",
-        "accepted rejected",
-        "allowed forbidden",
-        "remembered forgot",
-        "north south",
-    ),
-    *(
-        "found lost",
-        "passed failed",
-        "began ended",
-        "came left",
-        "arrived left",
-        "asleep awake",
-        "true false",
-        "day night",
-    ),
-    *("summer winter", "morning evening", "free paid", "safe dangerous", "clean dirty", "many few", "with without"),
-    *("both one", "alone together", "agreed refused", "confirmed denied", "increased decreased", "included separately"),
+    "more less, more fewer, most few, all none, always never, before after, first last, open closed, opened "
+    "closed, early late, earlier later, old new, older newer, older younger, longer shorter, larger smaller, "
+    "bigger smaller, higher lower, taller shorter, cheaper dearer, faster slower, better worse, best worst, "
+    "hot cold, dry wet, full empty, up down, left right, inside outside, rose fell, won lost, bought sold, "
+    "accepted rejected, allowed forbidden, remembered forgot, north south, found lost, passed failed, began "
+    "ended, came left, arrived left, asleep awake, true false, day night, summer winter, morning evening, "
+    "free paid, safe dangerous, clean dirty, many few, with without, both one, alone together, agreed "
+    "refused, confirmed denied, increased decreased, included separately"
 )
 _OPPOSITE_OF: dict[str, set[str]] = {}
-for _one, _other in (pair.split() for pair in _OPPOSITES):
-    _OPPOSITE_OF.setdefault(_one, set()).add(_other)
-    _OPPOSITE_OF.setdefault(_other, set()).add(_one)
+for _pair in _OPPOSITES.split(", "):
+    for _one, _other in (_pair.split(), _pair.split()[::-1]):
+        _OPPOSITE_OF.setdefault(_one, set()).add(_other)
 _ENDING = re.compile(r"(?:'s|ies|ied|ing|ed|es|s|e|y)$")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 

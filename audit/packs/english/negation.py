@@ -1,17 +1,14 @@
 """The negation of an English sentence's main verb, where the result reads well."""
 
-from collections.abc import Container
 from itertools import pairwise
 
 from audit.packs.english.parser import Parse, Word, tree_of
-from audit.packs.english.polarity import leaning, lexicon, polar_words
+from audit.packs.english.polarity import leaning, polar_words
 from audit.packs.english.tagging import base
 from audit.packs.english.vocabulary import BE_FINITE, NEGATIONS, QUOTES
 from audit.text.analysis import Analysis
 from audit.text.tokens import words
 
-_CLITICS = {"'ll": " will", "'ve": " have"}
-"""Written in full before "not"; "it's not" and "you're not" stay short."""
 _BARRING = (
     NEGATIONS
     | (QUOTES - {"'", "’"})
@@ -42,15 +39,14 @@ _BEFORE = words("nsubj nsubjpass csubj csubjpass expl aux auxpass advmod prep np
 """Relations to a verb of what may stand before it: nothing is inverted, or said about somebody's words."""
 _OPINION = words("acomp attr dobj oprd xcomp advmod amod prep pobj conj agent prt dative")
 """Relations to a head whose negation is that of the word, too."""
-_AFTER = words("kind sort to i he she we they")
-"""What "not" cannot stand before: "sort of slow"; "is to leave"; "boy was I wrong"."""
 _CERTAIN = BE_FINITE | words("do does did has have had can will 's 're 'm 've 'll")
 """What a strict negation may stand beside: "may not be good" is as unsure as "may be good"."""
+_ASKING = ("WP", "WRB", "WDT")
 _ASSENT = words("yes yeah yep yup sure ok okay thanks")
 _KNOWN = words("the this that these those")
 
 
-def negate(analysis: Analysis, strict: bool = True) -> str | None:
+def negate(text: Analysis, strict: bool = True) -> str | None:
     """The sentence with its main verb negated; None where that would not read well.
 
     `strict`: only where each word that praises or blames is denied, so that the sentence no longer says what it said.
@@ -60,181 +56,125 @@ def negate(analysis: Analysis, strict: bool = True) -> str | None:
     >>> negate(Analysis("It makes coffee.")) is None, negate(Analysis("It makes coffee."), strict=False)
     (True, 'It does not make coffee.')
     """
-    if not _BARRING.isdisjoint(analysis.words) or (strict and not leaning(analysis)):
-        return None
-    tree = tree_of(analysis.tokens)
+    tree = None if text.words & _BARRING or (strict and not leaning(text)) else tree_of(text.tokens)
     verb = _main_verb(tree) if tree else None
-    if tree is None or verb is None or (strict and not _is_denied(analysis, tree, verb)):
+    tensed = tree.tensed(verb.index) if tree and verb else None
+    if tree is None or verb is None or tensed is None or (strict and not _is_denied(text, tree, verb, tensed)):
         return None
-    new = _with_not(tree, verb)
-    return analysis.replace(new) if new else None
+    plain = tensed is verb and base(tensed.low) != "be"
+    new = _with_do(tree, verb) if plain else _with_not(tree, verb, tensed)
+    return text.replace(new) if new else None
 
 
 def _main_verb(tree: Parse) -> Word | None:
     """The main verb of a text with one plain statement, with names and signs or without."""
-    roots = [word for word in tree.roots() if not _is_call(tree, word)]
+    roots = [root for root in tree.roots() if any(_is_word(tree, word) for word in tree.under(root.index))]
     if len(roots) != 1 or roots[0].tag[:2] not in ("VB", "MD") or base(roots[0].lower) in _REPORTING:
         return None
     verb = roots[0]
-    tensed, subject, first = tree.tensed(verb.index), tree.subject(verb.index), tree.under(verb.index)[0]
-    if tensed is None:
-        return None
+    tensed, subject = tree.tensed(verb.index), tree.subject(verb.index)
+    if tensed is None or (subject is None and (tensed.tag != "VBZ" or tree.under(verb.index)[0] is not tensed)):
+        return None  # but "works well": a review's sentence whose subject is the product
     before = [word for word in tree.children(verb.index) if word.index < tensed.index]
-    if any(
-        word.relation not in _BEFORE or (word.relation == "advmod" and word.tag not in ("RB", "RBS", "WRB"))
-        for word in before
-    ):
-        return None
-    if any(word.tag in ("WP", "WRB", "WDT") for word in before if word is not subject):
+    if any(word.relation not in _BEFORE or (word is not subject and word.tag in _ASKING) for word in before):
         return None  # "How times have changed."
-    if any(word.relation == "intj" and word.lower in _ASSENT for word in before):
+    if any(word.relation == "intj" and word.lower in _ASSENT for word in before) or not _is_one(tree, tensed):
         return None
-    for word, following in pairwise(tree.words):
-        if (word.text in ("'", "’") and word.tag != "POS") or (word.text == "(" and word.index < tensed.index):
-            return None  # a quotation; a remark
-        if word.text in (".", "!", "...") and following.text[0].isalnum() and word.index > tensed.index:
-            return None  # "It is great! Wow!"
-        if (word.lower, following.lower) == ("as", "well"):
-            return None
-    if subject is None:
-        # "works well": a review's sentence whose subject is the product.
-        begun = all(word.relation == "advmod" or word.text[0] == "@" for word in tree.words[first.index : tensed.index])
-        if not begun or not (tensed.tag == "VBZ" or (tensed.tag == "VBD" and tree.child(verb.index, "dobj"))):
-            return None
-    elif [word.text for word in tree.words[subject.index : tensed.index]].count(",") == 1:
+    under = tree.under(verb.index)
+    inner = {below.index for word in under if word.relation in ("relcl", "ccomp") for below in tree.under(word.index)}
+    if any(word.lower in _JARRING for word in under if word.index not in inner):
         return None
-    elif (subject.tag == "VBG" and tensed.lower in ("are", "were")) or tree.words[subject.index - 1].text == "@":
-        return None  # "Missing from the box are the cables."
-    clause = _clause(tree, verb)
-    if not _JARRING.isdisjoint(word.lower for word in clause):
-        return None
-    return None if any(_goes_on(tree, word, verb) for word in tree.under(verb.index)) else verb
+    return None if any(_goes_on(tree, word, verb) for word in under if word.index > verb.index) else verb
 
 
-def _is_call(tree: Parse, root: Word) -> bool:
-    """Whether nothing but signs and names as tweets have them hangs on a root."""
-    under = tree.under(root.index)
-    return all(not word.text[0].isalnum() or tree.words[word.index - 1].text in ("@", "#") for word in under)
+def _is_word(tree: Parse, word: Word) -> bool:
+    """Whether it is no sign and no handle."""
+    return word.text[0].isalnum() and tree[word.index - 1].text not in ("@", "#")
+
+
+def _is_one(tree: Parse, tensed: Word) -> bool:
+    """Whether the text is no more than a statement: no quotation, no second sentence, no "as well"."""
+    for word, after in pairwise(tree):
+        ended = word.text in (".", "!", "...") and word.index > tensed.index and after.text[0].isalnum()
+        quoted = word.text in ("'", "’") and word.tag != "POS"
+        if ended or quoted or (word.lower, after.lower) == ("as", "well"):
+            return False
+    return True
 
 
 def _goes_on(tree: Parse, word: Word, verb: Word) -> bool:
     """Whether a word after the verb heads what shares the verb's negation, or builds on what it would deny."""
-    head = tree.words[word.head]
-    if word.index < verb.index:
-        return False
-    if word.relation == "acomp" and tree.child(head.index, "acomp") is not word:
-        return True  # "it is bright, easy to read"
-    if word.relation == "conj":
-        # "it is dull and shows it"; "it is a good camera and well worth the price"; "it is small and easy to carry"
-        second = (head is verb and word.tag[:2] == "VB") or tree.tensed(word.index) is not None
+    head = tree[word.head]
+    if word.relation == "conj":  # "it is dull and shows it"; "it is small and easy to carry"
         apart = head.relation == "acomp" and word.index != head.index + 2
-        return second or apart or word.tag[:2] != head.tag[:2]
-    if word.relation == "ccomp" and head is verb:
-        # "it takes good pictures, that's clear"
-        begin = tree.under(word.index)[0].index
-        return "," in (tree.words[begin - 1].text, tree.words[begin].text) or tree.child(verb.index, "dobj") is not None
+        return word.tag[:2] in ("VB", "MD") or apart or word.tag[:2] != head.tag[:2]
     if word.relation in ("relcl", "advcl") and head.tag[:2] in ("VB", "JJ"):
         subject = tree.subject(word.index)
         return subject is not None and subject.tag == "WDT"  # "it is small, which is nice"
-    return (word.relation == "appos" and head.head == verb.index) or (word.relation == "mark" and word.lower == "as")
+    if word.relation == "ccomp" and head is verb:  # "it takes good pictures, that's clear"
+        return tree.child(verb.index, "dobj") is not None or tree[tree.under(word.index)[0].index - 1].text == ","
+    return word.relation == "acomp" and tree.child(head.index, "acomp") is not word  # "it is bright, easy to read"
 
 
-def _clause(tree: Parse, verb: Word) -> list[Word]:
-    """The words of a verb's own clause, without those of the clauses inside it."""
-    inner = {
-        word.index
-        for clause in tree.words
-        if clause.relation in ("relcl", "ccomp")
-        for word in tree.under(clause.index)
-    }
-    return [word for word in tree.under(verb.index) if word.index not in inner]
-
-
-def _is_denied(analysis: Analysis, tree: Parse, verb: Word) -> bool:
+def _is_denied(text: Analysis, tree: Parse, verb: Word, tensed: Word) -> bool:
     """Whether each word that praises or blames is in the scope of the verb's negation."""
-    tensed, polar = tree.tensed(verb.index), polar_words(analysis)
-    if tensed is None:
-        return False
-    plain = tensed is verb or tensed.low in _CERTAIN
-    if not plain and (tensed.lower != "would" or verb.index not in polar):
+    if (
+        tensed is not verb
+        and tensed.low not in _CERTAIN
+        and (tensed.lower != "would" or verb.index not in polar_words(text))
+    ):
         return False  # "I would not recommend it" is as plain as "I do not"
-    for index in polar:
-        word = tree.words[index]
-        while word.index != verb.index:
-            if word.relation not in _OPINION or _is_given(tree, word, verb, polar):
-                return False
-            word = tree.words[word.head]
+    for index in polar_words(text):
+        word = tree[index]
+        while word is not verb:
+            head = tree[word.head]
+            given = word.relation in ("dobj", "pobj") and _is_known(tree, word)
+            if word.relation == "prep":
+                given = _is_known(tree, head) if word.lower == "of" else word.lower != "with" or head.tag[:2] == "NN"
+            if word.relation not in _OPINION or given:
+                return False  # "it does not use the ugly font", "the first of a great series"
+            word = head
     return True
-
-
-def _is_given(tree: Parse, word: Word, verb: Word, polar: Container[int]) -> bool:
-    """Whether a negation leaves what a word says as it is: "it does not use the ugly font"."""
-    head = tree.words[word.head]
-    if word.relation == "conj":
-        return head.tag[:2] == "NN" and head.index not in polar  # "art, dance and danger"
-    if word.relation == "prep":
-        if word.lower == "of":
-            return _is_known(tree, head)  # "the first of a great series"
-        return word.lower != "with" or head.tag[:2] == "NN"
-    return word.relation in ("dobj", "pobj") and base(verb.lower) != "have" and _is_known(tree, word)
 
 
 def _is_known(tree: Parse, noun: Word) -> bool:
     """Whether a reader knows of a thing already: "the ugly font", but not "the best font"."""
     own = list(tree.children(noun.index))
-    if any(child.tag in ("JJS", "RBS") for child in [noun, *own]):
-        return False
-    return any(child.lower in _KNOWN or child.relation == "poss" for child in own)
+    best = any(child.tag in ("JJS", "RBS") for child in own)
+    return not best and any(child.lower in _KNOWN or child.relation == "poss" for child in own)
 
 
-def _with_not(tree: Parse, verb: Word) -> dict[int, str] | None:
-    tensed = tree.tensed(verb.index)
-    if tensed is None:
+def _with_not(tree: Parse, verb: Word, tensed: Word) -> dict[int, str] | None:
+    """ "not" behind the verb that has the tense; "it's not" and "you're not" stay short."""
+    after, subject = tree[tensed.index + 1] if tensed.index + 1 < len(tree) else None, tree.subject(verb.index)
+    if tensed.low == "'d" or after is None or not after.text[0].isalnum() or after.tag in ("PRP", "TO"):
         return None
-    word, at = tensed.low, tensed.index
-    after = tree.words[at + 1] if at + 1 < len(tree.words) else None
-    if tensed is verb and base(word) != "be":
-        return _with_do(tree, verb)
-    subject = tree.subject(verb.index)
-    if word == "'d" or after is None or not after.text[0].isalnum() or after.lower in _AFTER:
-        return None
-    if subject is not None and subject.relation == "expl" and after.lower not in ("a", "an", "many", "much", "enough"):
+    if subject is not None and subject.relation == "expl" and after.lower not in words("a an many much enough"):
         return None  # "there are not problems"
     negation = "NOT" if tensed.text.isupper() and tensed.text[0].isalpha() else "not"
-    if after.lower in _SENTENCE_ADVERBS and tensed is verb:
+    if after.lower in _SENTENCE_ADVERBS:
         return {after.index: f"{after.text} {negation}"}
-    if word == "can":
-        return {at: tensed.text + negation}
-    new = {at: f"{_CLITICS.get(word, tensed.text)} {negation}"}
-    if after.lower in ("'ve", "’ve"):
-        new[after.index] = " have"  # "would've been"
-    return new
+    if tensed.low == "can":
+        return {tensed.index: tensed.text + negation}
+    full = {"'ll": " will", "'ve": " have"}.get(tensed.low, tensed.text)
+    return {tensed.index: f"{full} {negation}"} | ({after.index: " have"} if after.low == "'ve" else {})
 
 
 def _with_do(tree: Parse, verb: Word) -> dict[int, str] | None:
     """do-support: "makes" -> "does not make"; adverbs right before the verb come after "not"."""
     lemma, support = base(verb.lower), {"VBZ": "does", "VBD": "did", "VBP": "do"}.get(verb.tag)
     if lemma is None or support is None or (lemma == "have" and tree.child(verb.index, "xcomp")):
-        return None
-    if lemma == "do" and not tree.child(verb.index, "dobj"):
-        return None
+        return None  # "has to be"
     start = verb.index
-    while (
-        start
-        and tree.words[start - 1].relation == "advmod"
-        and tree.words[start - 1].head == verb.index
-        and tree.words[start - 1].lower not in _SENTENCE_ADVERBS
-    ):
+    while start and tree[start - 1].relation == "advmod" and tree[start - 1].head == verb.index:
+        if tree[start - 1].lower in _SENTENCE_ADVERBS:
+            break
         start -= 1
-    if any("RB" in lexicon().get(word.lower, ()) for word in tree.words[start : verb.index]):
-        return None  # "does not nicely serve"
-    first = tree.words[start]
-    negation = "not"
+    first, opening = tree[start], f"{support} not"
     if verb.text.isupper() and len(verb.text) > 1:
-        support, negation, lemma = support.upper(), "NOT", lemma.upper()
-    opening = f"{support} {negation}"
-    if first.index == 0 and first.text[0].isupper() and not first.text.isupper():
+        opening, lemma = opening.upper(), lemma.upper()
+    elif first.index == 0 and first.text.istitle():
         opening = opening.capitalize()
-    if start == verb.index:
-        return {start: f"{opening} {lemma}"}
-    return {start: f"{opening} {first.text}", verb.index: lemma}
+    return (
+        {start: f"{opening} {lemma}"} if start == verb.index else {start: f"{opening} {first.text}", verb.index: lemma}
+    )

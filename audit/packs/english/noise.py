@@ -1,23 +1,23 @@
 """Noise in the letters of an English text: a few words are written as hurried fingers or a scanner would.
 
 Only plain lower-case words of five letters or more change, and none that counts, negates or refers, so that a reader
-still reads what was meant: names and numbers stay. What comes out is no other word.
+still reads what was meant: names, numbers, links and code stay. What comes out is no other word.
 """
 
 import random
 import re
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 
+from audit.packs.english.passages import matches
 from audit.packs.english.tagging import is_word
 from audit.packs.english.vocabulary import NEGATIONS, SUBORDINATORS
 from audit.relations.base import Perturb
-from audit.relations.perturbations import EVERY, perturbation
-from audit.resources import data_file
+from audit.relations.uses import EVERY, relation
+from audit.resources import data_rows
 from audit.text import Analysis
 from audit.text.tokens import words
 
-_FAMILY = "noise in letters"
 _SHARE = 0.1
 _WORD = re.compile(r"(?<![\w'’@#/.$&-])[a-z]{5,}(?![\w'’@/&-]|\.\w)")
 """Words that may change: no names, addresses, contractions, parts of a word with a hyphen."""
@@ -32,23 +32,12 @@ _KEPT = (
     )
 )
 """Words whose letters decide what is said, or that others resemble."""
-_KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
-_SCANNED: Mapping[str, tuple[str, ...]] = {
-    "l": ("1",),
-    "o": ("0",),
-    "i": ("1",),
-    "s": ("5",),
-    "g": ("9",),
-    "b": ("6",),
-    "m": ("rn",),
-    "rn": ("m",),
-    "d": ("cl",),
-    "cl": ("d",),
-    "w": ("vv",),
-    "h": ("b",),
-    "e": ("c",),
-    "u": ("ii",),
-}
+_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+_BESIDE = {key: row[max(0, at - 1) : at] + row[at + 1 : at + 2] for row in _ROWS for at, key in enumerate(row)}
+"""Letter -> the letters beside it on a keyboard."""
+_SCANNED: Sequence[tuple[str, str]] = re.findall(
+    r"(\w+)>(\w+)", "l>1 o>0 i>1 s>5 g>9 b>6 m>rn rn>m d>cl cl>d w>vv h>b e>c u>ii"
+)
 """Letters and what a scanner takes them for."""
 
 
@@ -65,10 +54,11 @@ def wrong_share(params: Mapping[str, object]) -> str | None:
 
 
 def _noise(name: str) -> Callable[[Perturb], Perturb]:
-    return perturbation(
+    return relation(
         name,
-        family=_FAMILY,
+        family="noise in letters",
         tasks=EVERY,
+        version="2",
         params={"share": _SHARE},
         check_params=wrong_share,
         needs=("lemminflect",),
@@ -85,7 +75,7 @@ def typos(text: Analysis, choices: random.Random, share: float = _SHARE) -> str 
     >>> typos(Analysis("The acting was wonderful."), random.Random(1))
     'The acting was wondetful.'
     """
-    return _change(text, choices, share, _typo)
+    return _change(text, choices, share, _slips)
 
 
 @_noise("swapped-letters")
@@ -98,7 +88,7 @@ def swapped_letters(text: Analysis, choices: random.Random, share: float = _SHAR
     >>> swapped_letters(Analysis("The acting was wonderful."), random.Random(1))
     'The acting was wondefrul.'
     """
-    return _change(text, choices, share, _swap)
+    return _change(text, choices, share, _swaps)
 
 
 @_noise("scanning-errors")
@@ -111,7 +101,7 @@ def scanning_errors(text: Analysis, choices: random.Random, share: float = _SHAR
     >>> scanning_errors(Analysis("The acting was wonderful."), random.Random(1))
     'The acting was wondcrful.'
     """
-    return _change(text, choices, share, _scan)
+    return _change(text, choices, share, _readings)
 
 
 @_noise("misspellings")
@@ -123,44 +113,28 @@ def misspellings(text: Analysis, choices: random.Random, share: float = _SHARE) 
     >>> misspellings(Analysis("I really like this film."), random.Random(1))
     'I realy like this film.'
     """
-    return _change(text, choices, share, _misspell)
+    return _change(text, choices, share, _misspelt)
 
 
 def _change(
-    text: Analysis, choices: random.Random, share: float, change: Callable[[str, random.Random], str | None]
+    text: Analysis, choices: random.Random, share: float, spellings: Callable[[str], tuple[str, ...]]
 ) -> str | None:
     """The text with this share of its words changed, at least one; None where none of them can be."""
-    places = [match for match in _WORD.finditer(text.text) if match.group() not in _KEPT or change is _misspell]
+    places = [match for match in matches(_WORD, text.text) if spellings is _misspelt or match.group() not in _KEPT]
     wanted = max(1, round(share * len(text.text.split())))
     choices.shuffle(places)
     changed: dict[int, tuple[int, str]] = {}
     for match in places:
-        if new := change(match.group(), choices):
-            changed[match.start()] = (match.end(), new)
+        if new := spellings(match.group()):
+            changed[match.start()] = (match.end(), choices.choice(new))
         if len(changed) == wanted:
             break
     parts, at = [], 0
     for start in sorted(changed):
-        end, new = changed[start]
-        parts += [text.text[at:start], new]
+        end, word = changed[start]
+        parts += [text.text[at:start], word]
         at = end
     return "".join([*parts, text.text[at:]]) if changed else None
-
-
-def _typo(word: str, choices: random.Random) -> str | None:
-    return _drawn(_slips(word), choices)
-
-
-def _swap(word: str, choices: random.Random) -> str | None:
-    return _drawn(_swaps(word), choices)
-
-
-def _scan(word: str, choices: random.Random) -> str | None:
-    return _drawn(_readings(word), choices)
-
-
-def _drawn(candidates: tuple[str, ...], choices: random.Random) -> str | None:
-    return choices.choice(candidates) if candidates else None
 
 
 # Texts repeat their words, so what becomes of a word is kept.
@@ -169,52 +143,31 @@ def _drawn(candidates: tuple[str, ...], choices: random.Random) -> str | None:
 @lru_cache(maxsize=65536)
 def _slips(word: str) -> tuple[str, ...]:
     """The first letter stays: readers go by it."""
-    return _unknown(word[:at] + key + word[at + 1 :] for at in range(1, len(word)) for key in _beside(word[at]))
+    places = range(1, len(word))
+    return _unknown(word[:at] + key + word[at + 1 :] for at in places for key in _BESIDE.get(word[at], ""))
 
 
 @lru_cache(maxsize=65536)
 def _swaps(word: str) -> tuple[str, ...]:
     """First and last letters stay."""
-    return _unknown(
-        word[:at] + word[at + 1] + word[at] + word[at + 2 :]
-        for at in range(1, len(word) - 2)
-        if word[at] != word[at + 1]
-    )
+    places = [at for at in range(1, len(word) - 2) if word[at] != word[at + 1]]
+    return _unknown(word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in places)
 
 
 @lru_cache(maxsize=65536)
 def _readings(word: str) -> tuple[str, ...]:
     return _unknown(
         word[: match.start()] + seen + word[match.end() :]
-        for letters, all_seen in _SCANNED.items()
+        for letters, seen in _SCANNED
         for match in re.finditer(letters, word)
-        for seen in all_seen
     )
 
 
-def _misspell(word: str, choices: random.Random) -> str | None:
-    spellings = _misspellings().get(word)
-    return choices.choice(spellings) if spellings else None
+@lru_cache(maxsize=65536)
+def _misspelt(word: str) -> tuple[str, ...]:
+    return tuple(wrong for right, wrong in data_rows("lexicons/misspellings.tsv", 2) if right == word)
 
 
 def _unknown(candidates: Iterable[str]) -> tuple[str, ...]:
     """Those that are no words themselves."""
     return tuple(word for word in candidates if not is_word(word))
-
-
-@cache
-def _beside(letter: str) -> str:
-    """The letters beside a letter in its row of a keyboard."""
-    row = next((row for row in _KEYS if letter in row), "")
-    at = row.find(letter)
-    return row[max(0, at - 1) : at] + row[at + 1 : at + 2]
-
-
-@cache
-def _misspellings() -> Mapping[str, tuple[str, ...]]:
-    spellings: dict[str, tuple[str, ...]] = {}
-    for line in data_file("lexicons/misspellings.tsv").read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            word, spelling = line.split("\t")
-            spellings[word] = (*spellings.get(word, ()), spelling)
-    return spellings

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib.metadata import version as version_of
 from importlib.util import find_spec
 from itertools import pairwise
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from audit.errors import NotInstalled, install_line
 from audit.packs.english.vocabulary import ESCAPED, FINITE
+from audit.text.analysis import Analysis
 from audit.text.tokens import Token
 
 if TYPE_CHECKING:
@@ -81,6 +82,14 @@ class Parse(tuple[Word, ...]):
         """The subject of a verb."""
         return self.child(index, "nsubj", "nsubjpass", "expl", "csubj")
 
+    def subject_of(self, verb: Word) -> Word | None:
+        """The subject of a verb, be it that of the verb that it is joined with or helps."""
+        subject = self.subject(verb.index)
+        while subject is None and verb.relation in ("conj", "aux", "auxpass") and verb.head != verb.index:
+            verb = self[verb.head]
+            subject = self.subject(verb.index)
+        return subject
+
 
 @cache
 def model_name() -> str | None:
@@ -128,13 +137,15 @@ def parse(texts: Sequence[Unparsed]) -> list[Parse]:
     from spacy.tokens import Doc
 
     model = _model()
-    docs = model.pipe(Doc(model.vocab, words=list(text.seen), spaces=_spaces(text.spans)) for text in texts)
+    order = sorted(range(len(texts)), key=lambda place: len(texts[place].seen))  # texts of a length are parsed faster
+    made = model.pipe(Doc(model.vocab, list(texts[place].seen), _spaces(texts[place].spans)) for place in order)
+    docs = dict(zip(order, made, strict=True))
     return [
         Parse(
             Word(word, ESCAPED.get(read.tag_, read.tag_), start, end, read.i, read.head.i, read.dep_)
-            for word, read, (start, end) in zip(text.words, doc, text.spans, strict=True)
+            for word, read, (start, end) in zip(text.words, docs[place], text.spans, strict=True)
         )
-        for text, doc in zip(texts, docs, strict=True)
+        for place, text in enumerate(texts)
     ]
 
 
@@ -146,3 +157,29 @@ def _spaces(spans: Sequence[tuple[int, int]]) -> list[bool]:
 def tree_of(tokens: Sequence[Token]) -> Parse | None:
     """The trees of a text's tokens; None where there are none."""
     return tokens if isinstance(tokens, Parse) and tokens else None
+
+
+# Names, by the same model's own component, which costs as much again: for relations on names alone.
+
+
+@cache
+def _recogniser() -> "Language":
+    import spacy
+
+    others = ["tok2vec", "tagger", "parser", "senter", "lemmatizer", "attribute_ruler"]
+    return spacy.load(_installed(), exclude=others)
+
+
+@lru_cache(maxsize=2048)
+def names_in(text: Analysis) -> tuple[tuple[int, int, str], ...]:
+    """(first token, behind the last one, kind) of each name in a text; kinds are those of OntoNotes: PERSON, GPE ...
+
+    >>> names_in(Analysis("Alice Smith flew to Oslo."))
+    ((0, 2, 'PERSON'), (4, 5, 'GPE'))
+    """
+    from spacy.tokens import Doc
+
+    model, tokens = _recogniser(), text.tokens
+    spans = [(token.start, token.end) for token in tokens]
+    doc = model.get_pipe("ner")(Doc(model.vocab, words=[token.text for token in tokens], spaces=_spaces(spans)))
+    return tuple((name.start, name.end, name.label_) for name in doc.ents)

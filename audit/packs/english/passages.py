@@ -1,8 +1,41 @@
-"""Sentences that belong together: a quotation or a bracket of several sentences stays whole where sentences move."""
+"""Parts of English texts that belong together: a quotation or a bracket of several sentences stays whole where
+sentences move, and a link, a handle or a piece of code where letters change."""
 
 import re
+from collections.abc import Callable, Iterator
 
 from audit.text import Analysis
+
+_PROTECTED = re.compile(
+    r"\b(?:https?|ftp)://\S+|\bwww\.\S+|\S+@\S+\.\w+|(?<!\w)[@#]\w+|<[^<>\n]+>|&#?\w+;|```.*?```|`[^`\n]+`|\w+\(\)",
+    re.DOTALL,
+)
+
+
+def matches(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Where a pattern matches outside of links, addresses, handles, hashtags, markup and code.
+
+    >>> [match.group() for match in matches(re.compile("[a-z]+"), "see <br> (https://a.b) now")]
+    ['see', 'now']
+    """
+    spans = [match.span() for match in _PROTECTED.finditer(text)]
+    for match in pattern.finditer(text):
+        if not any(start < match.end() and match.start() < end for start, end in spans):
+            yield match
+
+
+def replaced(pattern: re.Pattern[str], new: Callable[[re.Match[str]], str], text: str) -> str:
+    """The text with each match outside of links, markup and the like replaced, as `re.sub` does.
+
+    >>> replaced(re.compile(r"\\bb\\b"), lambda match: "c", "b <b> b")
+    'c <b> c'
+    """
+    parts, at = [], 0
+    for match in matches(pattern, text):
+        parts += [text[at : match.start()], new(match)]
+        at = match.end()
+    return "".join([*parts, text[at:]])
+
 
 _QUOTATION = re.compile(r"""(?P<both>"|''|[“”])|(?P<open>\()|(?P<close>\))""")
 _FAR = 400

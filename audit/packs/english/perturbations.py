@@ -1,38 +1,49 @@
-"""Perturbations of English texts that keep what is said: letters' case, marks and spaces, words, clauses, sentences.
+"""Perturbations of English texts that keep what is said: case, marks, spelling, words, clauses, and sentences around.
 
 Those of letters are in `noise.py`. Each is a relation of every task that it makes sense for; `EVERY` of
-`audit.relations.perturbations` says what tasks usually make of one. docs/reference/relations.md lists them by task.
+`audit.relations.uses` says what tasks usually make of one. docs/reference/relations.md lists them by task.
 """
 
+import itertools
 import random
 import re
-from collections.abc import Sequence
-from functools import cache, lru_cache
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache, partial
 
 from audit.packs.english.capitals import inside_sentence
 from audit.packs.english.clauses import switch
 from audit.packs.english.contractions import contract, expand, has_contraction, has_full_form
 from audit.packs.english.coordination import swap, swappable
-from audit.packs.english.passages import passages
+from audit.packs.english.guard import drawn
+from audit.packs.english.parser import Parse, Word, tree_of
+from audit.packs.english.passages import passages, replaced
 from audit.packs.english.synonyms import replacements
 from audit.packs.english.tagging import split_words
 from audit.packs.english.tense import change_tense
-from audit.packs.english.vocabulary import FUNCTION_WORDS
+from audit.packs.english.vocabulary import BE_FINITE, FUNCTION_WORDS, QUOTES
 from audit.relations.base import Rewritten, nothing
-from audit.relations.perturbations import BOTH, EVERY, FIRST, joint_perturbation, perturbation, uses
-from audit.resources import data_file
+from audit.relations.uses import BOTH, EVERY, FIRST, relation, uses
+from audit.resources import data_file, data_rows
 from audit.text import Analysis
 from audit.text.tokens import words
 
 TOOLS = ("lemminflect", "spacy")
 """What the extra `english` brings for words and tags."""
+parsed = partial(relation, needs=TOOLS, grammar=True)
+"""The decorator of what reads a text's tags or trees."""
+ANYWHERE = EVERY | uses("question-answering", texts=BOTH, changes="one")
+SENTIMENT = uses("sentiment")
+"""What sentiment makes of a perturbation that keeps what is felt."""
+UNSURE = uses("classification", carry=nothing)
+"""Labels may be about what changes: when, how many, where."""
+STATED = uses("classification", "inference", "sentiment", "similarity", "summarization")
+"""Not of questions."""
+_UNLIKE_MRS = {task: use for task, use in EVERY.items() if task != "sentiment"}
+"""For what sentiment has as a relation of its study."""
 
 # Case, marks and spaces: no word changes.
 
-WRITING = "another way to write"
-ANYWHERE = EVERY | uses("question-answering", texts=BOTH, changes="one")
-_UNLIKE_MRS = {task: use for task, use in EVERY.items() if task != "sentiment"}
-"""For what sentiment has as a relation of its study."""
+_WRITING = "another way to write"
 _CASED = words(
     "us it who aids may march august will bill mark rose grant drew frank sue jack rob pat bob polish turkey china "
     "chile jordan apple amazon target shell gap ford visa windows word excel oracle guinea china reading nice bath pin"
@@ -42,6 +53,8 @@ _FINAL = re.compile(r"""(?P<mark>[.?])(?P<closers>["”'’)\]]*)\s*$""")
 _ABBREVIATED = re.compile(
     r"(?:\b[^\W\d_]\.|\.\.|\b(?:etc|inc|corp|co|ltd|jr|sr|no|st|mr|mrs|ms|dr)\.)\W*$", re.IGNORECASE
 )
+_PLAIN = re.compile(r"(?<![\w'’@#/.&-])[a-z][a-z'’]*(?![\w@/&]|\.\w)")
+"""Words in small letters that are no part of an address or of a word with a hyphen."""
 
 
 def ends_abbreviated(text: str) -> bool:
@@ -53,7 +66,7 @@ def ends_abbreviated(text: str) -> bool:
     return _ABBREVIATED.search(text) is not None
 
 
-@perturbation("upper-case", family=WRITING, tasks=_UNLIKE_MRS | uses("question-answering", texts=BOTH, changes="one"))
+@relation("upper-case", family=_WRITING, tasks=_UNLIKE_MRS | uses("question-answering", texts=BOTH, changes="one"))
 def upper_case(text: Analysis, choices: random.Random) -> str | None:
     """All letters of a text are capitals.
 
@@ -66,7 +79,7 @@ def upper_case(text: Analysis, choices: random.Random) -> str | None:
     return text.text.upper()
 
 
-@perturbation("lower-case", family=WRITING, tasks=ANYWHERE)
+@relation("lower-case", family=_WRITING, tasks=ANYWHERE)
 def lower_case(text: Analysis, choices: random.Random) -> str | None:
     """No letter of a text is a capital.
 
@@ -89,7 +102,19 @@ def lower_case(text: Analysis, choices: random.Random) -> str | None:
     return text.text.lower()
 
 
-@perturbation("wide-spaces", family=WRITING, tasks=ANYWHERE)
+@relation("title-case", family=_WRITING, tasks=ANYWHERE, version="2")
+def title_case(text: Analysis, choices: random.Random) -> str | None:
+    """Every word begins with a capital.
+
+    Keeps what is said; may break labels of style, and which words are names.
+
+    >>> title_case(Analysis("It isn't a good film."), random.Random(0))
+    "It Isn't A Good Film."
+    """
+    return replaced(_PLAIN, lambda match: match.group()[0].upper() + match.group()[1:], text.text)
+
+
+@relation("wide-spaces", family=_WRITING, tasks=ANYWHERE)
 def wide_spaces(text: Analysis, choices: random.Random) -> str | None:
     """Two or three spaces stand between words where there was one, in a quarter of the places.
 
@@ -103,9 +128,9 @@ def wide_spaces(text: Analysis, choices: random.Random) -> str | None:
     return "".join(letter * wide.get(at, 1) for at, letter in enumerate(text.text))
 
 
-@perturbation(
+@relation(
     "final-mark",
-    family=WRITING,
+    family=_WRITING,
     tasks=uses("classification", "inference", "question-answering", "sentiment", "similarity"),
 )
 def final_mark(text: Analysis, choices: random.Random) -> str | None:
@@ -118,15 +143,139 @@ def final_mark(text: Analysis, choices: random.Random) -> str | None:
     """
     body = text.text.rstrip()
     if body[-1:].isalnum():
-        return f"{body}." if not _ABBREVIATED.search(f"{body}.") else None
+        return f"{body}." if not ends_abbreviated(f"{body}.") else None
     match = _FINAL.search(body)
-    if match is None or _ABBREVIATED.search(body) or body[match.start() - 1 : match.start()] in ("?", "!", "."):
+    if match is None or ends_abbreviated(body) or body[match.start() - 1 : match.start()] in ("?", "!", "."):
         return None
     left = body[: match.start()] + match["closers"]
     return left if any(map(str.isalnum, left)) else None
 
 
-# Words: others in their place that mean the same.
+@relation("punctuation-added", family=_WRITING, tasks=ANYWHERE)
+def punctuation_added(text: Analysis, choices: random.Random) -> str | None:
+    """Marks that say nothing are added: a dash, star or arrow before the text, or a second full stop behind it.
+
+    Keeps every word; may break labels of form and tone: a star makes a list item, an arrow a quotation, two full stops
+    a voice that trails off.
+
+    No exclamation mark: it is MR1.4 of sentiment.
+
+    >>> punctuation_added(Analysis("It is good."), random.Random(1))
+    '* It is good.'
+    """
+    body = text.text.strip()
+    if not body[:1].isalnum():
+        return None
+    kinds = [f"{mark} {body}" for mark in "-*>"]
+    if body[-1] in ".?" and body[-2:-1].isalnum() and not ends_abbreviated(body):
+        kinds += [body + body[-1]] * 3
+    return choices.choice(kinds)
+
+
+@relation("spelling", family=_WRITING, by="together", version="2")
+def spelling(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
+    """British spellings become American, or, where there are none, American ones British: "colour", "color".
+
+    Keeps what is said; may break labels of where a text or its writer comes from, and the spelling of somebody who is
+    quoted.
+
+    The words are those of `data/lexicons/spellings.tsv` that mean the same in both; of two texts, both change alike.
+    Names stay.
+
+    >>> spelling([Analysis("The colour is grey."), Analysis("It's a color.")], random.Random(0)).texts
+    ('The color is gray.', "It's a color.")
+    """
+    for table in spellings():
+        new = tuple(_respelt(text.text, table) for text in texts)
+        if new != tuple(text.text for text in texts):
+            return Rewritten(new)
+    return None
+
+
+def _respelt(text: str, table: Mapping[str, str]) -> str:
+    return _PLAIN.sub(lambda match: table.get(match.group(), match.group()), text)
+
+
+@cache
+def spellings() -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """British to American, and back."""
+    rows = [row[0].split() for row in data_rows("lexicons/spellings.tsv", 1)]
+    american = {_with(row[0], end): _with(row[1], end) for row in rows for end in ("", *row[2:])}
+    return american, {second: first for first, second in american.items()}
+
+
+def _with(stem: str, ending: str) -> str:
+    """An ending that begins with a vowel takes the place of a silent e: "realise", "realising"."""
+    return (stem[:-1] if stem[-1] == "e" and ending[:1] in ("e", "i", "a") else stem) + ending
+
+
+# The manner of a chat.
+
+_MANNER = "another manner"
+_SHORT: Mapping[str, str] = dict(
+    re.findall(
+        r"([^=;]+)=([^;]+)",
+        "by the way=btw;to be honest=tbh;in my opinion=imo;as far as i know=afaik;as soon as possible=asap;"
+        "i don't know=idk;are you=r u;you are=ur;your=ur;you=u;because=cuz;please=pls;thanks=thx;thank you=thx;"
+        "people=ppl;tomorrow=tmrw;tonight=2nite;before=b4;without=w/o;with=w/;though=tho;although=altho;through=thru;"
+        "probably=prob;something=smth;about=abt;really=rly;between=btwn;and=&;minutes=mins;message=msg;favorite=fave",
+    )
+)
+_CHAT = re.compile(
+    r"(?<![\w'’@#/&-])(?:" + "|".join(sorted(_SHORT, key=len, reverse=True)) + r")(?![\w'’@/&-])", re.IGNORECASE
+)
+_HANDLES = sorted(words("sam_k lena77 jo_reads the_mike tomtom_b annika_w dave_ok rita_o"))
+
+
+@relation("social-media", family=_MANNER, version="2")
+def social_media(text: Analysis, choices: random.Random) -> str | None:
+    """Common words are written as in chats ("u", "cuz", "w/o"), in small letters and without the last full stop.
+
+    Keeps what is said; may break labels of register and of the writer's age, and short words that stand for two ("ur":
+    "your", "you are").
+
+    Words with a capital inside a sentence stay: they may be names. Nothing is added that praises or blames ("lol",
+    faces).
+
+    >>> social_media(Analysis("Thanks for the film, I like it because you do."), random.Random(0))
+    'thx for the film, I like it cuz u do'
+    """
+
+    def shortened(match: re.Match[str]) -> str:
+        long = match.group()
+        stranded = long.lower() in ("with", "and") and not re.match(r" \w", match.string[match.end() :])
+        inside = any(letter.isupper() for letter in long[1:]) or (long[0].isupper() and match.start() > 0)
+        return long if inside or stranded else _SHORT[long.lower()]
+
+    body = text.text.strip()
+    if body.isupper() or not QUOTES.isdisjoint(body.replace("'", "").replace("’", "")):
+        return None
+    new = replaced(_CHAT, shortened, body)
+    if new == body:
+        return None
+    ended = new[-1:] == "." and not ends_abbreviated(new) and new[-2:-1].isalnum()
+    return new[:-1] if ended else new
+
+
+@relation("mention-and-link", family=_MANNER)
+def mention_and_link(text: Analysis, choices: random.Random) -> str | None:
+    """Somebody is addressed before the text and a link stands behind it, as in posts.
+
+    Keeps every sentence of the text; may break whom it speaks to, and labels of source or of advertising, to which
+    links belong.
+
+    The name and the link are invented and say nothing.
+
+    >>> mention_and_link(Analysis("I like it."), random.Random(0))
+    '@the_mike I like it. https://example.org/p/876'
+    """
+    body = text.text.strip()
+    if not ends(body) or body[0] == "@" or "http" in body:
+        return None
+    return f"@{choices.choice(_HANDLES)} {body} https://example.org/p/{choices.randrange(100, 999)}"
+
+
+# Words: others in their place that mean the same, and some that say nothing.
 
 _WORDS = "other words for the same"
 _LOOSE = words("tune song drawing sketch headphone earphone")
@@ -134,18 +283,7 @@ _LOOSE = words("tune song drawing sketch headphone earphone")
 _OPENINGS = ("By the way, ", "As a matter of fact, ", "For the record, ", "As it happens, ", "Just so you know, ")
 
 
-_SHORTENED = "contractions"
-_ASKED = uses("question-answering")
-
-
-@joint_perturbation(
-    _SHORTENED,
-    family=_WORDS,
-    tasks={task: use for task, use in _UNLIKE_MRS.items() if task not in _ASKED},
-    version="2",
-    needs=TOOLS,
-    grammar=True,
-)
+@parsed("contractions", family=_WORDS, tasks=_UNLIKE_MRS, by="together", version="2")
 def contractions(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """Contractions are written in full, or, where there are none, full forms contracted.
 
@@ -163,20 +301,7 @@ def contractions(texts: Sequence[Analysis], choices: random.Random) -> Rewritten
     return None
 
 
-@perturbation(_SHORTENED, family=_WORDS, tasks=_ASKED, version="2", needs=TOOLS, grammar=True)
-def question_contractions(text: Analysis, choices: random.Random) -> str | None:
-    """Contractions are written in full, or, where there are none, full forms contracted.
-
-    Keeps what is asked; may break the tone of the question, which full forms make formal.
-
-    >>> question_contractions(Analysis("Who isn't there?"), random.Random(0))
-    'Who is not there?'
-    """
-    changed = contractions([text], choices)
-    return changed.texts[0] if changed else None
-
-
-@perturbation("synonyms", family=_WORDS, tasks=_UNLIKE_MRS, needs=TOOLS, grammar=True)
+@parsed("synonyms", family=_WORDS, tasks=_UNLIKE_MRS)
 def synonyms(text: Analysis, choices: random.Random) -> str | None:
     """One or two nouns are replaced by synonyms.
 
@@ -189,22 +314,12 @@ def synonyms(text: Analysis, choices: random.Random) -> str | None:
     >>> synonyms(Analysis("I want to buy a bike."), random.Random(0))
     'I want to buy a bicycle.'
     """
-    by_noun = replacements(text.tokens, both_ways=True)
-    for noun in _LOOSE & by_noun.keys():
-        del by_noun[noun]
-    new: dict[int, str] = {}
-    for noun in choices.sample(sorted(by_noun), min(2, len(by_noun))):
-        new.update(by_noun[noun])
-    return text.replace(new) if new else None
+    by_noun = {noun: new for noun, new in replacements(text.tokens, both_ways=True).items() if noun not in _LOOSE}
+    chosen = choices.sample(sorted(by_noun), min(2, len(by_noun)))
+    return text.replace({at: word for noun in chosen for at, word in by_noun[noun].items()}) if chosen else None
 
 
-@perturbation(
-    "opening-phrase",
-    family=_WORDS,
-    tasks=uses("classification", "inference", "sentiment", "similarity", "summarization"),
-    needs=TOOLS,
-    grammar=True,
-)
+@parsed("opening-phrase", family=_WORDS, tasks=STATED)
 def opening_phrase(text: Analysis, choices: random.Random) -> str | None:
     """A phrase that says nothing stands before the text: "By the way, ...".
 
@@ -220,6 +335,57 @@ def opening_phrase(text: Analysis, choices: random.Random) -> str | None:
     return (opening.lower() if text.text.islower() else opening) + follows
 
 
+@parsed("adverbs", family="words around the text", tasks=STATED)
+def adverbs(text: Analysis, choices: random.Random) -> str | None:
+    """By the main verb of one sentence stands "actually", "in fact" or "indeed".
+
+    Keeps what is true; may break tone: "actually" hints that somebody thought otherwise, "indeed" that somebody agrees.
+
+    Only in a statement without negation, question or other adverb there.
+
+    >>> adverbs(Analysis("The film opens in May."), random.Random(0))
+    'The film actually opens in May.'
+    """
+    tree = tree_of(text.tokens)
+    places = [place for root in tree.roots() if (place := _adverb_place(tree, root))] if tree else []
+    if tree is None or not places:
+        return None
+    at, behind = choices.choice(places)
+    word = tree.words[at]
+    adverb = choices.choice(("actually", "in fact", "indeed") if behind and word.head == at else ("actually",))
+    adverb = adverb.upper() if text.text.isupper() else adverb
+    return text.replace({at: f"{word.text} {adverb}" if behind else f"{adverb} {word.text}"})
+
+
+_SAID = words(
+    "also always never often really still even just already actually indeed not n't only all both so too if unless "
+    "let me got"
+)
+_LINKS = ("RB", "CC", "IN", "WRB", "WP", "WDT")
+"""Tags before a verb that an adverb would not stand between."""
+_TAKEN = ("RB", "RBR", "RBS", "TO", "PRP", "WRB", "WP")
+"""Tags behind it likewise."""
+
+
+def _adverb_place(tree: Parse, root: Word) -> tuple[int, bool] | None:
+    """The word by whose side an adverb reads well, and whether it stands behind it; None: none does."""
+    tensed, subject = tree.tensed(root.index), tree.subject(root.index)
+    if root.tag[:2] != "VB" or tensed is None or subject is None or subject.index > tensed.index:
+        return None
+    under = tree.under(root.index)
+    unsure = subject.tag[0] == "W" or (tensed.tag == "MD" and tensed.low not in ("will", "'ll"))
+    if unsure or any(word.low in _SAID or word.text in '?"“”;:' for word in under):
+        return None
+    before, after = tree.words[tensed.index - 1], next(iter(tree.words[tensed.index + 1 :]), None)
+    if not before.text[-1].isalnum() or before.tag in _LINKS:
+        return None
+    if after is None or not after.text[0].isalnum() or after.tag in _TAKEN:
+        return None
+    if tensed is not root or tensed.low in BE_FINITE | {"'s", "'re", "'m"}:
+        return (tensed.index, True) if tensed.low not in ("do", "does", "did", "'d") else None
+    return (tensed.index, False) if tensed.tag in ("VBZ", "VBD") else None
+
+
 # Clauses: the same parts, put together otherwise.
 
 _BUILDING = "the sentence put together otherwise"
@@ -227,7 +393,7 @@ _TOLD = uses("classification", "inference", "similarity", "summarization")
 """Not of questions and contexts: what was asked for may be a list, whose order changes."""
 
 
-@perturbation("swapped-conjuncts", family=_BUILDING, tasks=_TOLD, by="sentence", needs=TOOLS, grammar=True)
+@parsed("swapped-conjuncts", family=_BUILDING, tasks=_TOLD, by="sentence")
 def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
     """What "and" or "or" joins swaps places, once in a sentence.
 
@@ -237,15 +403,14 @@ def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
     >>> swapped_conjuncts(Analysis("The film is wonderful and exciting."), random.Random(0))
     'The film is exciting and wonderful.'
     """
-    pairs = swappable(text.tokens)
-    return swap(text, choices.choice(pairs)) if pairs else None
+    return next(filter(None, (swap(text, pair) for pair in drawn(swappable(text), choices))), None)
 
 
 _OUT_OF_PLACE = words("and but or so sorry thanks please bore spoil reveal give know")
 """Words of a first clause that is a remark on what is said: "sorry", "I won't give it away"."""
 
 
-@perturbation("but-although", family=_BUILDING, tasks=_TOLD, by="sentence", version="2", needs=TOOLS, grammar=True)
+@parsed("but-although", family=_BUILDING, tasks=_TOLD, by="sentence", version="2")
 def but_although(text: Analysis, choices: random.Random) -> str | None:
     """Two clauses joined by "but" are joined by "although" instead, or the other way round.
 
@@ -265,12 +430,10 @@ def but_although(text: Analysis, choices: random.Random) -> str | None:
     return None if remark or "sorry" in low else switch(text)
 
 
-_INFLECTING = "other forms of words"
-_BY_SCHEME = uses("classification", carry=nothing)
-"""Whether a label stays hangs on the labels: some are about when, or how many."""
+_TIMED = words("? now today still already yet since ago yesterday tomorrow when until till cannot = times years old")
 
 
-@perturbation("tense", family=_INFLECTING, tasks=_BY_SCHEME, version="2", needs=TOOLS, grammar=True)
+@parsed("tense", family="other forms of words", tasks=UNSURE, version="2")
 def tense(text: Analysis, choices: random.Random) -> str | None:
     """Finite verbs change from the present to the past, or from the past to the present.
 
@@ -290,12 +453,10 @@ def tense(text: Analysis, choices: random.Random) -> str | None:
     return text.replace_sentences(new) if new and len(new) == len(changed) else None
 
 
-_TIMED = words("? now today still already yet since ago yesterday tomorrow when until till cannot = times years old")
-
-
-# Sentences: more of them, or in another order.
+# Sentences: more of them, beside those of the text.
 
 SENTENCES = "sentences added or moved"
+_READ = uses("inference", "question-answering", "sentiment", "summarization")
 
 
 @cache
@@ -305,8 +466,7 @@ def sentences_of(name: str) -> tuple[str, ...]:
     >>> len(sentences_of("irrelevant")) >= 40
     True
     """
-    lines = data_file(f"sentences/{name}.txt").read_text(encoding="utf-8").splitlines()
-    return tuple(line for line in lines if line)
+    return tuple(filter(None, data_file(f"sentences/{name}.txt").read_text(encoding="utf-8").splitlines()))
 
 
 def irrelevant_to(texts: Sequence[Analysis]) -> list[str]:
@@ -334,31 +494,25 @@ def _stem(word: str) -> str:
 
 
 def appended(text: Analysis, sentence: str) -> str:
-    """A text with a sentence at its end, on a line of its own where the text's last sentences have such; in lower case
-    where the text is.
+    """A text with a sentence at its end, on a line of its own where the text's sentences have such; in lower case where
+    the text is.
 
     >>> appended(Analysis("It is long"), "That is all.")
     'It is long. That is all.'
     """
-    body = text.text.rstrip()
+    body, spans = text.text.rstrip(), text.spans
     body += "." if body[-1:].isalnum() else ""
-    low = text.text == text.text.lower()
-    gap = "\n" if "\n" in body and len(text.spans) > 1 and _lines(text) else " "
-    return body + gap + (sentence.lower() if low else sentence)
+    lines = len(spans) > 1 and all("\n" in text.text[a[1] : b[0]] for a, b in itertools.pairwise(spans))
+    return body + ("\n" if lines else " ") + (sentence.lower() if text.text == text.text.lower() else sentence)
 
 
-def _lines(text: Analysis) -> bool:
-    """Whether each sentence has its own line."""
-    return all(
-        "\n" in text.text[before[1] : after[0]] for before, after in zip(text.spans, text.spans[1:], strict=False)
-    )
+def ends(text: str) -> bool:
+    """Whether a text ends as a sentence does, or with a word: not with a colon or dash."""
+    body = text.rstrip().rstrip("\"”'’)]")
+    return body[-1:].isalnum() or body[-1:] in (".", "!", "?", "…")
 
 
-@joint_perturbation(
-    "irrelevant-sentence",
-    family=SENTENCES,
-    tasks=uses("inference", "question-answering", "sentiment", "summarization"),
-)
+@relation("irrelevant-sentence", family=SENTENCES, tasks=_READ, by="input")
 def irrelevant_sentence(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """A sentence about something else stands at the end of the first text.
 
@@ -379,13 +533,37 @@ def irrelevant_sentence(texts: Sequence[Analysis], choices: random.Random) -> Re
     return Rewritten((appended(first, choices.choice(candidates)), *(text.text for text in others)))
 
 
-def ends(text: str) -> bool:
-    """Whether a text ends as a sentence does, or with a word: not with a colon or dash."""
-    body = text.rstrip().rstrip("\"”'’)]")
-    return body[-1:].isalnum() or body[-1:] in (".", "!", "?", "…")
+_POINTING = words(
+    "it its he she they him his her their this that these those him and but or so because also however then there "
+    "such another other both neither same here"
+)
 
 
-@perturbation(
+@relation("irrelevant-opening", family=SENTENCES, tasks=_READ, by="input")
+def irrelevant_opening(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
+    """A sentence about something else stands before the first text, whose places all move.
+
+    Keeps every sentence of the text; may break what "the" in its first sentence points to, answers that are places in
+    the text, and a topic that is read off its beginning.
+
+    It is one of `data/sentences/irrelevant.txt` that shares no word with any text of the input; no group where the text
+    opens with a word that would point to it.
+
+    >>> texts = Analysis("Ann lives in Oslo."), Analysis("Where does Ann live?")
+    >>> irrelevant_opening(texts, random.Random(0)).texts[0]
+    'The vending machine accepts coins. Ann lives in Oslo.'
+    """
+    candidates = irrelevant_to(texts)
+    first, *others = texts
+    opening = first.text.lstrip()
+    if not candidates or not opening[:1].isalnum() or not _POINTING.isdisjoint(first.low[:6]):
+        return None
+    sentence = choices.choice(candidates)
+    before = sentence.lower() if first.text.islower() else sentence
+    return Rewritten((f"{before} {opening}", *(text.text for text in others)))
+
+
+@relation(
     "repeated-sentence",
     family=SENTENCES,
     tasks=uses("classification", "inference", "question-answering", "sentiment", "summarization", texts=FIRST),
@@ -398,11 +576,85 @@ def repeated_sentence(text: Analysis, choices: random.Random) -> str | None:
     >>> repeated_sentence(Analysis("It is long. I like it."), random.Random(0))
     'It is long. I like it. I like it.'
     """
-    parts = [text.text[start:end] for start, end in passages(text).spans]
-    whole = [place for place, part in enumerate(parts) if ends(part) and len(part.split()) > 2]
+    spans = passages(text).spans
+    whole = [span for span in spans if ends(part := text.text[slice(*span)]) and len(part.split()) > 2]
     if not whole:
         return None
-    place = choices.choice(whole)
-    start, end = passages(text).spans[place]
+    start, end = choices.choice(whole)
     sentence = text.text[start:end]
     return text.text[:end] + ("." if sentence[-1].isalnum() else "") + " " + sentence + text.text[end:]
+
+
+# What a review of a film names is explained, by sentences of ours in the place of the encyclopaedia that TextFlint's
+# AddSum takes its summaries from (Wang et al. 2021, section 3).
+
+_NAMED = "facts about what is named"
+_OTHER_FILM = re.compile(
+    r"""["']?\s+(?:\d|[IVX]+\b|(?:part|trilogy|series|films|movies|saga|episode|and the)\b)""", re.IGNORECASE
+)
+"""What follows a title where another film, or several, are meant."""
+_NOT_ONLY_FILMS = ("scary movie", "sin city", "friday the 13th", "american beauty", "home alone", "super size me")
+"""Titles that are common words as well."""
+
+
+@cache
+def sentences_about(kind: str) -> Mapping[str, str]:
+    """Name -> a plain sentence about it, of a file of data/sentences.
+
+    >>> sentences_about("people")["Tom Hanks"]
+    'Tom Hanks is an American actor who was born in California in 1956.'
+    """
+    lines = data_file(f"sentences/{kind}.tsv").read_text(encoding="utf-8").splitlines()
+    return dict(line.split("\t") for line in lines if line and not line.startswith("#"))
+
+
+@cache
+def _names(kind: str) -> re.Pattern[str]:
+    names = sorted(sentences_about(kind), key=len, reverse=True)
+    return re.compile(r"(?<![\w-])(?:" + "|".join(map(re.escape, names)) + r")(?![\w-])", re.IGNORECASE)
+
+
+def _explained(kind: str, text: Analysis, choices: random.Random) -> str | None:
+    """The text with a sentence on something that it names, spelt as in the file, or all in small letters in a text that
+    is; None where it names nothing, or it may be something else."""
+    by_name = {name.lower(): (name, sentence) for name, sentence in sentences_about(kind).items()}
+    named = set()
+    for match in _names(kind).finditer(text.text):
+        low = match.group().lower()
+        if (text.text.islower() and " " in low) or match.group() == by_name[low][0]:
+            if kind == "films" and (low in _NOT_ONLY_FILMS or _OTHER_FILM.match(text.text, match.end())):
+                return None
+            named.add(low)
+    return appended(text, by_name[choices.choice(sorted(named))][1]) if named and ends(text.text) else None
+
+
+@relation("person-summary-added", family=_NAMED, tasks=SENTIMENT)
+def person_summary_added(text: Analysis, choices: random.Random) -> str | None:
+    """A plain fact about a person whom the text names stands at its end.
+
+    Keeps every sentence of the review; may break its thread, and the reference where somebody else of that name is
+    meant.
+
+    The facts are those of `data/sentences/people.tsv`: where and when somebody was born. They praise and blame nothing,
+    so the label stays.
+
+    >>> person_summary_added(Analysis("Tom Hanks is wonderful here."), random.Random(0))
+    'Tom Hanks is wonderful here. Tom Hanks is an American actor who was born in California in 1956.'
+    """
+    return _explained("people", text, choices)
+
+
+@relation("film-summary-added", family=_NAMED, tasks=SENTIMENT, version="2")
+def film_summary_added(text: Analysis, choices: random.Random) -> str | None:
+    """A plain fact about a film that the text names stands at its end.
+
+    Keeps every sentence of the review; may break its thread, and the reference where another film of the title or of
+    its series is meant.
+
+    The facts are those of `data/sentences/films.tsv`: who directed it, and when it came out. The label stays. Not of
+    sequels, nor of titles that are common words as well.
+
+    >>> film_summary_added(Analysis("It is no Blade Runner, but I liked it."), random.Random(0)).partition(". ")[2]
+    '"Blade Runner" is an American film that was released in 1982 and directed by Ridley Scott.'
+    """
+    return _explained("films", text, choices)

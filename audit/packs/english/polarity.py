@@ -7,11 +7,10 @@ asked of a system that is audited, so this list is the project's own.
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
-from audit.errors import AuditError
-from audit.packs.english.parser import tree_of
-from audit.packs.english.tagging import forms, plural
+from audit.packs.english.parser import Parse, Word, tree_of
+from audit.packs.english.tagging import base, forms, plural, singular
 from audit.packs.english.vocabulary import NEGATIONS
-from audit.resources import data_file
+from audit.resources import data_rows
 from audit.text.analysis import Analysis
 from audit.text.tokens import words
 
@@ -19,6 +18,14 @@ _POLES = {"positive": 1, "negative": -1}
 _TAGS = {"ADJ": ("JJ", "VBN", "VBG"), "ADV": ("RB",), "NOUN": ("NN",), "VERB": ("VB",)}
 _SHARES = words("acomp attr dobj amod advmod xcomp oprd conj")
 """Relations of a word to a head whose negation is its own."""
+_TOPICS = words(
+    "error problem trouble complaint failure fault defect mistake fraud abuse cruelty injustice corruption misery pain "
+    "suffering torture fear danger harm damage threat crisis terror horror grief outrage scandal tragedy disaster "
+    "catastrophe junk strength success bonus hero virtue weakness drawback fail break crash malfunction destroy "
+    "hurt threaten condemn denounce blame criticize suffer lament worry cheat succeed complain treasure betray deceive "
+    "mislead"
+)
+_PERSONAL = words("i me my mine we our us")
 _MOST = words("recommend praise thank love admire")
 """Negated and with "enough" they praise all the more."""
 
@@ -27,32 +34,24 @@ _MOST = words("recommend praise thank love admire")
 def lexicon() -> Mapping[str, Mapping[str, int]]:
     """Word form -> beginning of its tag -> 1 for praise, -1 for blame, from data/lexicons/polar.tsv.
 
-    Raises AuditError naming a bad line.
-
     >>> lexicon()["enjoyed"]
     {'VB': 1, 'JJ': 1}
     """
-    path = data_file("lexicons/polar.tsv")
     entries: dict[str, dict[str, int]] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if not line or line.startswith("#"):
-            continue
-        columns = line.split("\t")
-        if len(columns) != 3 or columns[0] not in _POLES or columns[1] not in _TAGS:
-            raise AuditError(f"{path.name}, line {number}: need pole, part of speech and words, separated by tabs")
-        for base in columns[2].split():
-            for form, tags in _forms(base, columns[1]):
-                entries.setdefault(form, {}).update(dict.fromkeys(tags, _POLES[columns[0]]))
+    for pole, part, line in data_rows("lexicons/polar.tsv"):
+        for word in line.split():
+            for form, tags in _forms(word, part):
+                entries.setdefault(form, {}).update(dict.fromkeys(tags, _POLES[pole]))
     return entries
 
 
-def _forms(base: str, part: str) -> list[tuple[str, tuple[str, ...]]]:
+def _forms(word: str, part: str) -> list[tuple[str, tuple[str, ...]]]:
     """Forms of a word, each with the beginnings of its tags: a participle may be tagged as an adjective."""
-    found = [(base, _TAGS[part])]
+    found = [(word, _TAGS[part])]
     if part == "VERB":
-        found += [(form, ("VB",)) for tag in ("VBZ", "VBD") for form in forms(base, tag)]
-        found += [(form, ("VB", "JJ")) for tag in ("VBN", "VBG") for form in forms(base, tag)]
-    elif part == "NOUN" and (several := plural(base)):
+        found += [(form, ("VB",)) for tag in ("VBZ", "VBD") for form in forms(word, tag)]
+        found += [(form, ("VB", "JJ")) for tag in ("VBN", "VBG") for form in forms(word, tag)]
+    elif part == "NOUN" and (several := plural(word)):
         found.append((several, ("NN",)))
     return found
 
@@ -81,11 +80,33 @@ def _is_negated(analysis: Analysis, index: int) -> bool:
     tree, low = tree_of(analysis.tokens), analysis.low
     if tree is None or (low[index] in _MOST and "enough" in low[index + 1 : index + 4]):
         return False  # "I cannot recommend it enough"
-    word, heads = tree.words[index], {index}
+    word, heads = tree[index], {index}
     while word.relation in _SHARES and tree.subject(word.index) is None:
-        word = tree.words[word.head]
+        word = tree[word.head]
         heads.add(word.index)
     return any(low[child.index] in NEGATIONS for head in heads for child in tree.children(head))
+
+
+def feelings(analysis: Analysis) -> Mapping[int, int]:
+    """The polar words that tell what the writer thinks; not those that name what a text is about.
+
+    In the language of law, news and tickets some name a topic ("an error is raised", "the risk of damage"): they count
+    where something is said to be it ("it is a failure"), and where the writer speaks of himself.
+
+    >>> feelings(Analysis("The error handler logs each failure.")), feelings(Analysis("It is a failure."))
+    ({}, {3: -1})
+    """
+    tree = tree_of(analysis.tokens)
+    personal = not _PERSONAL.isdisjoint(analysis.words)
+    told = polar_words(analysis)
+    return {index: pole for index, pole in told.items() if tree is None or personal or not _is_topic(tree, tree[index])}
+
+
+def _is_topic(tree: Parse, word: Word) -> bool:
+    lemma = (singular(word.lower) if word.tag.startswith("NN") else base(word.lower)) or word.lower
+    said = word.relation in ("attr", "ROOT", "oprd", "acomp") or word.tag == "RB"
+    said = said or (word.relation == "nsubj" and tree.child(word.head, "ccomp") is not None)  # "its problem is that"
+    return lemma in _TOPICS and not said
 
 
 def leaning(analysis: Analysis) -> int:

@@ -2,40 +2,33 @@
 them.
 
 Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
-(Information and Software Technology 150, 2022), section 4.3.1 and table 3.
+(Information and Software Technology 150, 2022), sections 4.3.1 and 4.3.2, table 3.
+
+A relation of sentences is a short rewriting on spaCy's parse. What moves words or changes what agrees passes
+`guard.reads_well`.
 """
 
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
+from itertools import chain
 
 from audit.messages import counted
-from audit.packs.english import (
-    denials,
-    entailment,
-    entities,
-    fairness,
-    meaning,
-    named_works,
-    noise,
-    pairs,
-    perturbations,
-    questions,
-    style,
-)
+from audit.packs.english import entities, meaning, noise, pairs, perturbations, questions
 from audit.packs.english.clauses import switch
 from audit.packs.english.comparatives import exchange, rephrase, reverse
 from audit.packs.english.contractions import contract, expand
 from audit.packs.english.coordination import swap, swappable
 from audit.packs.english.emphasis import ADVERBS, article, places
+from audit.packs.english.guard import drawn, protected, replaced
 from audit.packs.english.negation import negate
 from audit.packs.english.number import changes
 from audit.packs.english.passages import passages
-from audit.packs.english.polarity import polar_words
+from audit.packs.english.polarity import feelings
 from audit.packs.english.synonyms import replacements
 from audit.packs.english.tense import change_tense
 from audit.packs.english.upper_case import in_capitals, praise_or_blame
-from audit.relations import registry
 from audit.relations.base import Check, Member, Outcome, Source, Steps, Verdict, nothing, stays, unchanged
 from audit.relations.expect import (
     UNSCORED,
@@ -48,45 +41,92 @@ from audit.relations.expect import (
     sentence_inputs,
     stronger,
 )
+from audit.relations.uses import relation
 from audit.resources import data_file
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
 _TOOLS = ("lemminflect", "spacy")
 """What the extra `english` brings for words and tags."""
-OTHERS = (
-    noise,
-    perturbations,
-    style,
-    meaning,
-    entities,
-    fairness,
-    denials,
-    named_works,
-    pairs,
-    entailment,
-    questions,
-)
+OTHERS = (noise, perturbations, meaning, entities, pairs, questions)
 """Modules that register the relations of the other tasks."""
-plain, chained = registry.plain, registry.chained
-parsed = partial(registry.plain, needs=_TOOLS, grammar=True)
+of_sentences = partial(
+    relation, version="3", task="sentiment", unit="sentence", carry=unchanged, needs=_TOOLS, grammar=True
+)
+of_documents = partial(relation, task="sentiment", unit="document")
+of_outputs = partial(relation, by="source", version="4", task="sentiment", unit="document")
 
 _STRICT = {"strict": True}
 """Of relations that are loose as the study defines them: without it they apply where the study applies them."""
+_LABELS = ("positive", "neutral", "negative")
+_CLOSERS = "\"”'’)]"
+
+# MR1.1 to MR1.4: words, numbers and the final period are replaced, the meaning is not.
+
+_REPLACING = "replacing words"
+
+
+@of_sentences("MR1.1", family=_REPLACING, check=equivalent)
+def contractions(text: Analysis, choices: random.Random) -> str | None:
+    """Contractions are written in full, or full forms contracted; the sentiment stays.
+
+    Contractions are expanded where there are any; where there are none, full forms are contracted.
+
+    >>> contractions(Analysis("don't dismiss this film because of its sources."), random.Random(0))
+    'do not dismiss this film because of its sources.'
+    """
+    new = expand(text.tokens) or contract(text.tokens)
+    return text.replace(new) if new else None
+
+
+@of_sentences("MR1.2", family=_REPLACING, check=equivalent)
+def synonyms(text: Analysis, choices: random.Random) -> str | None:
+    """One or two nouns are replaced by synonyms; the sentiment stays.
+
+    >>> synonyms(Analysis("I want to buy a bike."), random.Random(0))
+    'I want to buy a bicycle.'
+    """
+    by_noun = replacements(text.tokens)
+    new: dict[int, str] = {}
+    for noun in choices.sample(sorted(by_noun), min(2, len(by_noun))):
+        new |= by_noun[noun]
+    return text.replace(new) if new and protected(text).isdisjoint(new) else None
+
+
+@of_sentences("MR1.3", family=_REPLACING, check=equivalent)
+def numbers(text: Analysis, choices: random.Random) -> str | None:
+    """A singular becomes a plural or a plural a singular, with all that agrees with it; the sentiment stays.
+
+    >>> numbers(Analysis("I made a film."), random.Random(0))
+    'I made some films.'
+    """
+    return next(filter(None, (replaced(text, change) for change in drawn(changes(text), choices))), None)
+
+
+@of_sentences("MR1.4", family=_REPLACING, check=opinionated(stronger), params=_STRICT)
+def exclamation(text: Analysis, choices: random.Random, strict: bool = True) -> str | None:
+    """The final period becomes an exclamation mark; the sentiment grows stronger.
+
+    `strict`: only where a word tells a feeling, so that there is a sentiment to strengthen. The study took all texts.
+
+    >>> exclamation(Analysis("It's a great day."), random.Random(0))
+    "It's a great day!"
+    """
+    inner = text.text.rstrip().rstrip(_CLOSERS)
+    at = len(inner) - 1
+    if not inner.endswith(".") or inner[-2:-1] in ("", ".", "?", "!", " "):
+        return None
+    if not any(token.text == "." and token.start == at for token in text.tokens[-4:]):
+        return None  # the full stop of "etc." or "U.S."
+    return None if strict and not feelings(text) else text.text[:at] + "!" + text.text[at + 1 :]
+
+
+# MR2.1 and MR2.2: words are added.
 
 _ADDING = "adding words"
 
 
-@parsed(
-    "MR2.1",
-    version="2",
-    task="sentiment",
-    family=_ADDING,
-    unit="sentence",
-    check=opinionated(stronger),
-    carry=stays("positive", "negative"),
-    params=_STRICT,
-)
+@of_sentences("MR2.1", family=_ADDING, check=opinionated(stronger), carry=stays("positive", "negative"), params=_STRICT)
 def emphasizing_adverbs(text: Analysis, choices: random.Random, strict: bool = True) -> str | None:
     """An emphasizing adverb is put before an adjective or a verb of liking; the sentiment grows stronger.
 
@@ -99,8 +139,7 @@ def emphasizing_adverbs(text: Analysis, choices: random.Random, strict: bool = T
     if not candidates:
         return None
     place = choices.choice(candidates)
-    adverb = choices.choice(ADVERBS[place.degree])
-    word = text.tokens[place.index].text
+    adverb, word = choices.choice(ADVERBS[place.degree]), text.tokens[place.index].text
     if word.isupper() and len(word) > 1:
         adverb = adverb.upper()
     elif place.opens and word[0].isupper():
@@ -111,16 +150,7 @@ def emphasizing_adverbs(text: Analysis, choices: random.Random, strict: bool = T
     return text.replace(new)
 
 
-@parsed(
-    "MR2.2",
-    version="2",
-    task="sentiment",
-    family=_ADDING,
-    unit="sentence",
-    check=opinionated(different),
-    carry=nothing,
-    params=_STRICT,
-)
+@of_sentences("MR2.2", family=_ADDING, check=opinionated(different), carry=nothing, params=_STRICT)
 def negation_words(text: Analysis, choices: random.Random, strict: bool = True) -> str | None:
     """The verb of the main clause is negated; the sentiment is a different one.
 
@@ -133,15 +163,12 @@ def negation_words(text: Analysis, choices: random.Random, strict: bool = True) 
     return negate(text, strict)
 
 
-# MR3.1 and MR3.2 of the task `sentiment`: letters change their case, the words stay.
-#
-# Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
-# (Information and Software Technology 150, 2022), section 4.3.1 (3) and table 3.
+# MR3.1 and MR3.2: letters change their case, the words stay.
 
 _CAPITALIZING = "capitalizing words"
 
 
-@plain("MR3.1", task="sentiment", family=_CAPITALIZING, unit="sentence", check=equivalent, carry=unchanged)
+@relation("MR3.1", task="sentiment", family=_CAPITALIZING, unit="sentence", check=equivalent, carry=unchanged)
 def reversed_case(text: Analysis, choices: random.Random) -> str | None:
     """All characters change to upper case, or to lower case where they are upper; the sentiment stays.
 
@@ -153,26 +180,16 @@ def reversed_case(text: Analysis, choices: random.Random) -> str | None:
     """
     if text.text.islower():
         return text.text.upper()  # the usual case, without counting
-    upper = sum(map(str.isupper, text.text))
-    lower = sum(map(str.islower, text.text))
+    upper, lower = (sum(map(test, text.text)) for test in (str.isupper, str.islower))
     changed = text.text.lower() if upper > lower else text.text.upper()
     return changed if changed != text.text else None
 
 
-@parsed(
-    "MR3.2",
-    version="2",
-    task="sentiment",
-    family=_CAPITALIZING,
-    unit="sentence",
-    check=opinionated(stronger),
-    carry=unchanged,
-    params=_STRICT,
-)
+@of_sentences("MR3.2", family=_CAPITALIZING, check=opinionated(stronger), params=_STRICT)
 def capitalized_words(text: Analysis, choices: random.Random, strict: bool = True) -> str | None:
     """Nouns and adjectives are written in upper case; the sentiment grows stronger.
 
-    `strict`: only where one of them praises or blames, so that there is a sentiment to strengthen. The study took all
+    `strict`: only where one of them tells a feeling, so that there is a sentiment to strengthen. The study took all
     texts.
 
     >>> capitalized_words(Analysis("The flower is beautiful."), random.Random(0))
@@ -182,13 +199,165 @@ def capitalized_words(text: Analysis, choices: random.Random, strict: bool = Tru
     return text.replace(new) if new and (not strict or praise_or_blame(text, new)) else None
 
 
-# MR6.1 and MR6.2 of the task `sentiment`: sentences of known sentiment are added to a document one by one.
+# MR4.1 to MR4.5: the sentence is built anew from its own parts.
+
+_RESTRUCTURING = "restructuring the sentence"
+
+
+@of_sentences("MR4.1", family=_RESTRUCTURING, check=equivalent)
+def changed_tense(text: Analysis, choices: random.Random) -> str | None:
+    """All finite verbs change from the present to the past, or from the past to the present; the sentiment stays.
+
+    >>> changed_tense(Analysis("The storyline is as cliched as they come."), random.Random(0))
+    'The storyline was as cliched as they come.'
+    """
+    return change_tense(text)
+
+
+@of_sentences("MR4.2", family=_RESTRUCTURING, check=equivalent)
+def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
+    """Words or phrases joined by "and", "or", "either ... or" or "be different from" swap places; the sentiment stays.
+
+    One of the sentence's coordinations is swapped, drawn at random.
+
+    >>> swapped_conjuncts(Analysis("The film is wonderful and exciting."), random.Random(0))
+    'The film is exciting and wonderful.'
+    """
+    made = (swap(text, pair) for pair in drawn(swappable(text), choices))
+    return next(filter(None, made), None) or exchange(text, "from")
+
+
+@of_sentences("MR4.3", family=_RESTRUCTURING, check=equivalent)
+def switched_conjunction(text: Analysis, choices: random.Random) -> str | None:
+    """Two clauses joined by "but" are joined by "although" instead, or the other way round; the sentiment stays.
+
+    >>> switched_conjunction(Analysis("Although I like it, I will not buy it."), random.Random(0))
+    'I like it, but I will not buy it.'
+    """
+    return switch(text)
+
+
+# Turned round, a judgement changes its word ("better", "worse") and its subject: "this phone is better than that one"
+# is praise, and many read "that one is worse than this phone" as blame. What says neither good nor bad stays so.
+@of_sentences("MR4.4", family=_RESTRUCTURING, check=equivalent, carry=stays("neutral"))
+def rephrased_comparison(text: Analysis, choices: random.Random) -> str | None:
+    """A comparison is turned round and said with the antonym; the sentiment stays.
+
+    >>> rephrased_comparison(Analysis("The car is faster than the bicycle."), random.Random(0))
+    'The bicycle is slower than the car.'
+    """
+    return rephrase(text)
+
+
+@of_sentences("MR4.5", family=_RESTRUCTURING, check=opinionated(different), carry=nothing)
+def swapped_comparison(text: Analysis, choices: random.Random) -> str | None:
+    """The two sides of a comparison that calls one of them better swap places; the label becomes another one.
+
+    >>> swapped_comparison(Analysis("The car is faster than the bicycle."), random.Random(0))
+    'The bicycle is faster than the car.'
+    """
+    return reverse(text)
+
+
+# MR5.1 to MR5.3: the sentences of a document change their order.
+
+_PERMUTING = "permuting sentences"
+_FIXED_LINES = re.compile(r"^\s*(?:[-*+#>|=~`{}]|\d+[.)]\s|</?\w|(?: {4}|\t)\S)|[{};]\s*$|```", re.MULTILINE)
+"""Lines of lists, headings, tables and code."""
+_CLOSED = re.compile(r"[.!?…][\"”'’)\]]*$")
+
+
+def _movable(text: Analysis) -> Analysis | None:
+    """The text with the sentences that may change places; None where there are fewer than two different ones, and where
+    a line has its place: a heading, an item of a list, code."""
+    text = passages(text)
+    parts = [text.text[start:end] for start, end in text.spans]
+    headed = any(not _CLOSED.search(part) and (part.endswith(":") or len(part.split()) < 5) for part in parts[:-1])
+    return None if len({*parts}) < 2 or headed or _FIXED_LINES.search(text.text) else text
+
+
+@of_documents("MR5.1", version="4", family=_PERMUTING, check=equivalent, carry=unchanged)
+def permuted(text: Analysis, choices: random.Random) -> str | None:
+    """The sentences come in a random order; the sentiment stays.
+
+    >>> permuted(Analysis("It is long. I like it."), random.Random(0))
+    'I like it. It is long.'
+    """
+    movable = _movable(text)
+    if movable is None:
+        return None
+    sentences = [movable.text[start:end] for start, end in movable.spans]
+    order = list(range(len(sentences)))
+    while [sentences[index] for index in order] == sentences:
+        choices.shuffle(order)
+    return rearrange(movable, order)
+
+
+@of_outputs("MR5.2", family=_PERMUTING, carry=unchanged, more=1, check=equivalent)
+def grouped(source: Source, choices: random.Random) -> Steps:
+    """Sentences with the same label (by the system) stand together; the sentiment stays.
+
+    Groups come in the order of their first sentences, and a group keeps the order of its sentences: with the labels
+    positive, negative, positive, "Good. Bad. Nice." becomes "Good. Nice. Bad.".
+    """
+    return (yield from _reorder_sentences(source, lambda outputs: [*chain(*_groups(outputs))]))
+
+
+@of_outputs("MR5.3", family=_PERMUTING, carry=unchanged, more=1, check=equivalent)
+def ordered_groups(source: Source, choices: random.Random) -> Steps:
+    """Sentences stand in groups by label, each ordered by score (both by the system); the sentiment stays.
+
+    Groups come in the order of their first sentences; each is ascending or descending, drawn at random; equal scores
+    keep their order. With the outputs positive 0.6, negative 0.9, positive 0.8 and descending groups,
+    "Good. Bad. Great." becomes "Great. Good. Bad.".
+    """
+    signs = {label: -1 if choices.random() < 0.5 else 1 for label in _LABELS}
+
+    def ordered(outputs: Sequence[Output]) -> list[int] | None:
+        if any(output.score is None for output in outputs):
+            return None
+        return [
+            index
+            for group in _groups(outputs)
+            for index in sorted(group, key=lambda at: signs[str(outputs[at].label)] * (outputs[at].score or 0.0))
+        ]
+
+    return (yield from _reorder_sentences(source, ordered))
+
+
+def _reorder_sentences(source: Source, order_of: Callable[[Sequence[Output]], list[int] | None]) -> Steps:
+    text = _movable(source.analysis)
+    if text is None:
+        return None
+    members = [Member("source", source.input), *(Member("probe", sentence) for sentence in sentence_inputs(text))]
+    document_output, *sentence_outputs = yield members
+    order = order_of(sentence_outputs)
+    if order is None:
+        return UNSCORED
+    sentences = [text.text[start:end] for start, end in text.spans]
+    if [sentences[index] for index in order] == sentences:
+        return None
+    return equivalent([document_output, *(yield [_of_sentences(source, text, order)])])
+
+
+def _groups(outputs: Sequence[Output]) -> list[list[int]]:
+    """Indices by label, groups in the order of their first member."""
+    groups: dict[str | None, list[int]] = {}
+    for index, output in enumerate(outputs):
+        groups.setdefault(output.label, []).append(index)
+    return list(groups.values())
+
+
+def _of_sentences(source: Source, text: Analysis, order: Sequence[int]) -> Member:
+    """The follow-up of these sentences in this order."""
+    return Member("follow_up", Input((rearrange(text, order), *source.input.texts[1:]), source.input.languages))
+
+
+# MR6.1 and MR6.2: sentences of known sentiment are added to a document one by one.
 #
-# Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
-# (Information and Software Technology 150, 2022), section 4.3.2 (2). The study took its sentences from its own data;
-# ours
-# are written for audit (data/sentences): their sentiment is beyond doubt, and they name nothing, so that they fit a
-# product as well as a film. Whoever has better ones for their texts gives these.
+# The study took its sentences from its own data; ours are written for audit (data/sentences): their sentiment is beyond
+# doubt, and they name nothing, so that they fit the review of a product as well as of a film. They are reviewers'
+# sentences: for other texts, give your own.
 
 _EXTENDING = "adding sentences"
 _ADDED = 3
@@ -213,11 +382,9 @@ def wrong_sentences(params: Mapping[str, object], label: str) -> str | None:
     return f"sentences is {own}; the study adds at least 2, and there are {len(available)}"
 
 
-@plain(
+@of_documents(
     "MR6.1",
-    task="sentiment",
     family=_EXTENDING,
-    unit="document",
     check=goes_up,
     carry=stays("positive"),
     version="3",
@@ -226,7 +393,7 @@ def wrong_sentences(params: Mapping[str, object], label: str) -> str | None:
     check_params=partial(wrong_sentences, label="positive"),
 )
 def more_positive(text: Analysis, choices: random.Random, sentences: int | list[str] = _ADDED) -> list[str]:
-    """Positive sentences are added one by one; the sentiment keeps going up.
+    """Positive sentences are added to a review one by one; the sentiment keeps going up.
 
     >>> more_positive(Analysis("It is long."), random.Random(0))[0].startswith("It is long. ")
     True
@@ -234,11 +401,9 @@ def more_positive(text: Analysis, choices: random.Random, sentences: int | list[
     return _with_sentences_added(text, _draw_sentences("positive", sentences, choices))
 
 
-@plain(
+@of_documents(
     "MR6.2",
-    task="sentiment",
     family=_EXTENDING,
-    unit="document",
     check=goes_down,
     carry=stays("negative"),
     version="3",
@@ -247,7 +412,7 @@ def more_positive(text: Analysis, choices: random.Random, sentences: int | list[
     check_params=partial(wrong_sentences, label="negative"),
 )
 def more_negative(text: Analysis, choices: random.Random, sentences: int | list[str] = _ADDED) -> list[str]:
-    """Negative sentences are added one by one; the sentiment keeps going down.
+    """Negative sentences are added to a review one by one; the sentiment keeps going down.
 
     >>> len(more_negative(Analysis("It is long."), random.Random(0)))
     3
@@ -296,146 +461,26 @@ def _separator(text: Analysis) -> str:
     return "\n" if gaps and 2 * lines > len(gaps) else " "
 
 
-# MR5.1 to MR5.3 of the task `sentiment`: the sentences of a document change their order.
-#
-# Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
-# (Information and Software Technology 150, 2022), section 4.3.2 (1).
-
-_PERMUTING = "permuting sentences"
-_LABELS = ("positive", "neutral", "negative")
-
-
-@plain("MR5.1", version="3", task="sentiment", family=_PERMUTING, unit="document", check=equivalent, carry=unchanged)
-def permuted(text: Analysis, choices: random.Random) -> str | None:
-    """The sentences come in a random order; the sentiment stays.
-
-    >>> permuted(Analysis("It is long. I like it."), random.Random(0))
-    'I like it. It is long.'
-    """
-    text = passages(text)
-    sentences = [text.text[start:end] for start, end in text.spans]
-    if len(set(sentences)) < 2:
-        return None
-    order = list(range(len(sentences)))
-    while [sentences[index] for index in order] == sentences:
-        choices.shuffle(order)
-    return rearrange(text, order)
-
-
-@chained(
-    "MR5.2",
-    version="3",
-    task="sentiment",
-    family=_PERMUTING,
-    unit="document",
-    carry=unchanged,
-    more=1,
-    expects=equivalent,
-)
-def grouped(source: Source, choices: random.Random) -> Steps:
-    """Sentences with the same label (by the system) stand together; the sentiment stays.
-
-    Groups come in the order of their first sentences, and a group keeps the order of its sentences: with the labels
-    positive, negative, positive, "Good. Bad. Nice." becomes "Good. Nice. Bad.".
-    """
-    return (yield from _reorder_sentences(source, _by_label))
-
-
-@chained(
-    "MR5.3",
-    version="3",
-    task="sentiment",
-    family=_PERMUTING,
-    unit="document",
-    carry=unchanged,
-    more=1,
-    expects=equivalent,
-)
-def ordered_groups(source: Source, choices: random.Random) -> Steps:
-    """Sentences stand in groups by label, each ordered by score (both by the system); the sentiment stays.
-
-    Groups come in the order of their first sentences; each is ascending or descending, drawn at random; equal scores
-    keep their order. With the outputs positive 0.6, negative 0.9, positive 0.8 and descending groups,
-    "Good. Bad. Great." becomes "Great. Good. Bad.".
-    """
-    descending = {label: choices.random() < 0.5 for label in _LABELS}
-
-    def ordered(outputs: Sequence[Output]) -> list[int] | None:
-        if any(output.score is None for output in outputs):
-            return None
-        order: list[int] = []
-        for group in _groups(outputs):
-            sign = -1 if descending[str(outputs[group[0]].label)] else 1
-            order += sorted(group, key=lambda index: sign * (outputs[index].score or 0.0))
-        return order
-
-    return (yield from _reorder_sentences(source, ordered))
-
-
-def _reorder_sentences(source: Source, order_of: Callable[[Sequence[Output]], list[int] | None]) -> Steps:
-    text = passages(source.analysis)
-    sentences = [text.text[start:end] for start, end in text.spans]
-    if len(set(sentences)) < 2:
-        return None
-    members = [Member("source", source.input), *(Member("probe", sentence) for sentence in sentence_inputs(text))]
-    document_output, *sentence_outputs = yield members
-    order = order_of(sentence_outputs)
-    if order is None:
-        return UNSCORED
-    if [sentences[index] for index in order] == sentences:
-        return None
-    follow_up = Input((rearrange(text, order), *source.input.texts[1:]), source.input.languages)
-    return equivalent([document_output, *(yield [Member("follow_up", follow_up)])])
-
-
-def _groups(outputs: Sequence[Output]) -> list[list[int]]:
-    """Indices by label, groups in the order of their first member."""
-    groups: dict[str | None, list[int]] = {}
-    for index, output in enumerate(outputs):
-        groups.setdefault(output.label, []).append(index)
-    return list(groups.values())
-
-
-def _by_label(outputs: Sequence[Output]) -> list[int]:
-    return [index for group in _groups(outputs) for index in group]
-
-
-# MR7.1 and MR7.2 of the task `sentiment`: sentences are removed by their labels (by the system).
+# MR7.1 and MR7.2: sentences are removed by their labels (by the system).
 #
 # Which sentences go depends on what the system says of them, and it may be wrong: a document without the sentences that
 # it calls positive may well be positive still. So no answer about the source carries to the follow-up. (The study took
 # the data set's labels of the sources for them.)
-#
-# Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
-# (Information and Software Technology 150, 2022), section 4.3.2 (3).
 
 _REMOVING = "removing sentences"
 
 
-@chained(
-    "MR7.1",
-    version="3",
-    task="sentiment",
-    family=_REMOVING,
-    unit="document",
-    carry=nothing,
-    params=_STRICT,
-    needs=_TOOLS,
-    grammar=True,
-    expects=different,
-)
-def without_same(source: Source, choices: random.Random, strict: bool = True) -> Steps:
+@of_outputs("MR7.1", family=_REMOVING, carry=nothing, check=different)
+def without_same(source: Source, choices: random.Random) -> Steps:
     """All sentences with the document's own label (by the system) are removed; the label becomes another one.
 
     With a positive document and the labels positive, negative, "Good. Bad." becomes "Bad.". Inapplicable where the
-    document is neutral, or where nothing or everything would be removed; and, where `strict`, unless what is removed
-    leans as the document's label says and what remains, a third at most, leans the other way, by words that praise or
-    blame: a system may be wrong about its sentences. The study took all documents.
+    document is neutral, or where nothing or everything would be removed.
     """
-    return (yield from _remove_sentences(source, lambda whole, part: whole != part, different, strict))
+    return (yield from _remove_sentences(source, lambda whole, part: whole != part, different))
 
 
-@chained("MR7.2", version="3", task="sentiment", family=_REMOVING, unit="document", carry=nothing, expects=equivalent)
+@of_outputs("MR7.2", family=_REMOVING, carry=nothing, check=equivalent)
 def without_others(source: Source, choices: random.Random) -> Steps:
     """All sentences with another label than the document (by the system) are removed; the sentiment stays.
 
@@ -445,9 +490,7 @@ def without_others(source: Source, choices: random.Random) -> Steps:
     return (yield from _remove_sentences(source, lambda whole, part: whole == part, equivalent))
 
 
-def _remove_sentences(
-    source: Source, keeps: Callable[[str | None, str | None], bool], check: Check, strict: bool = False
-) -> Steps:
+def _remove_sentences(source: Source, keeps: Callable[[str | None, str | None], bool], check: Check) -> Steps:
     """A document of one sentence makes no group. The source runs alone first: a neutral one ends the group, and its
     sentences need not be run."""
     text = passages(source.analysis)
@@ -462,184 +505,4 @@ def _remove_sentences(
         return Verdict(Outcome.INAPPLICABLE, reason="every sentence would be removed")
     if len(remaining) == len(sentence_outputs):
         return Verdict(Outcome.INAPPLICABLE, reason="no sentence would be removed")
-    if strict and not _turns(text, str(document_output.label), remaining):
-        return Verdict(Outcome.INAPPLICABLE, reason="what remains does not clearly lean the other way")
-    follow_up = Input((rearrange(text, remaining), *source.input.texts[1:]), source.input.languages)
-    return check([document_output, *(yield [Member("follow_up", follow_up)])])
-
-
-def _turns(text: Analysis, label: str, remaining: Sequence[int]) -> bool:
-    """Whether the document leans as its label says, and what remains (indices of sentences), a third at most, the other
-    way: the more remains, the surer praise or blame is among it in words that no list has."""
-    if 3 * len(remaining) > len(text.spans):
-        return False
-    way = 1 if label == "positive" else -1
-    poles = [[way * pole for pole in polar_words(sentence).values()] for sentence in text.sentences]
-    kept = [pole for index in remaining for pole in poles[index]]
-    return set(kept) == {-1} and sum(map(sum, poles)) > 1
-
-
-# MR1.1 to MR1.4 of the task `sentiment`: words, numbers and the final period are replaced, the meaning is not.
-#
-# Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
-# (Information and Software Technology 150, 2022), section 4.3.1 (1) and table 3.
-
-_REPLACING = "replacing words"
-_CLOSERS = "\"”'’)]"
-
-
-@parsed("MR1.1", version="2", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
-def contractions(text: Analysis, choices: random.Random) -> str | None:
-    """Contractions are written in full, or full forms contracted; the sentiment stays.
-
-    Contractions are expanded where there are any; where there are none, full forms are contracted.
-
-    >>> contractions(Analysis("don't dismiss this film because of its sources."), random.Random(0))
-    'do not dismiss this film because of its sources.'
-    """
-    new = expand(text.tokens) or contract(text.tokens)
-    return text.replace(new) if new else None
-
-
-@parsed("MR1.2", version="2", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
-def synonyms(text: Analysis, choices: random.Random) -> str | None:
-    """One or two nouns are replaced by synonyms; the sentiment stays.
-
-    >>> synonyms(Analysis("I want to buy a bike."), random.Random(0))
-    'I want to buy a bicycle.'
-    """
-    by_noun = replacements(text.tokens)
-    if not by_noun:
-        return None
-    new: dict[int, str] = {}
-    for noun in choices.sample(sorted(by_noun), min(2, len(by_noun))):
-        new.update(by_noun[noun])
-    return text.replace(new)
-
-
-@parsed("MR1.3", version="2", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
-def numbers(text: Analysis, choices: random.Random) -> str | None:
-    """A singular becomes a plural or a plural a singular, with all that agrees with it; the sentiment stays.
-
-    >>> numbers(Analysis("I made a film."), random.Random(0))
-    'I made some films.'
-    """
-    candidates = changes(text.tokens)
-    return text.replace(choices.choice(candidates)) if candidates else None
-
-
-@parsed(
-    "MR1.4",
-    version="2",
-    task="sentiment",
-    family=_REPLACING,
-    unit="sentence",
-    check=opinionated(stronger),
-    carry=unchanged,
-    params=_STRICT,
-)
-def exclamation(text: Analysis, choices: random.Random, strict: bool = True) -> str | None:
-    """The final period becomes an exclamation mark; the sentiment grows stronger.
-
-    `strict`: only where a word praises or blames, so that there is a sentiment to strengthen. The study took all texts.
-
-    >>> exclamation(Analysis("It's a great day."), random.Random(0))
-    "It's a great day!"
-    """
-    body = text.text.rstrip()
-    inner = body.rstrip(_CLOSERS)
-    at = len(inner) - 1
-    if not inner.endswith(".") or inner[-2:-1] in ("", ".", "?", "!", " "):
-        return None
-    if not any(token.text == "." and token.start == at for token in text.tokens[-4:]):
-        return None  # the full stop of "etc." or "U.S."
-    if strict and not polar_words(text):
-        return None
-    return text.text[:at] + "!" + text.text[at + 1 :]
-
-
-# MR4.1 to MR4.5 of the task `sentiment`: the sentence is built anew from its own parts.
-#
-# Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
-# (Information and Software Technology 150, 2022), section 4.3.1 (4) and table 3.
-
-_RESTRUCTURING = "restructuring the sentence"
-
-
-@parsed(
-    "MR4.1", version="2", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged
-)
-def changed_tense(text: Analysis, choices: random.Random) -> str | None:
-    """All finite verbs change from the present to the past, or from the past to the present; the sentiment stays.
-
-    >>> changed_tense(Analysis("The storyline is as cliched as they come."), random.Random(0))
-    'The storyline was as cliched as they come.'
-    """
-    return change_tense(text)
-
-
-@parsed(
-    "MR4.2", version="2", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged
-)
-def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
-    """Words or phrases joined by "and", "or", "either ... or" or "be different from" swap places; the sentiment stays.
-
-    One of the sentence's coordinations is swapped, drawn at random.
-
-    >>> swapped_conjuncts(Analysis("The film is wonderful and exciting."), random.Random(0))
-    'The film is exciting and wonderful.'
-    """
-    pairs = swappable(text.tokens)
-    if pairs:
-        return swap(text, choices.choice(pairs))
-    return exchange(text, "from")
-
-
-@parsed(
-    "MR4.3", version="2", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged
-)
-def switched_conjunction(text: Analysis, choices: random.Random) -> str | None:
-    """Two clauses joined by "but" are joined by "although" instead, or the other way round; the sentiment stays.
-
-    >>> switched_conjunction(Analysis("Although I like it, I will not buy it."), random.Random(0))
-    'I like it, but I will not buy it.'
-    """
-    return switch(text)
-
-
-# Turned round, a judgement changes its word ("better", "worse") and its subject: "this phone is better than that one"
-# is praise, and many read "that one is worse than this phone" as blame. What says neither good nor bad stays so.
-@parsed(
-    "MR4.4",
-    version="2",
-    task="sentiment",
-    family=_RESTRUCTURING,
-    unit="sentence",
-    check=equivalent,
-    carry=stays("neutral"),
-)
-def rephrased_comparison(text: Analysis, choices: random.Random) -> str | None:
-    """A comparison is turned round and said with the antonym; the sentiment stays.
-
-    >>> rephrased_comparison(Analysis("The car is faster than the bicycle."), random.Random(0))
-    'The bicycle is slower than the car.'
-    """
-    return rephrase(text)
-
-
-@parsed(
-    "MR4.5",
-    version="2",
-    task="sentiment",
-    family=_RESTRUCTURING,
-    unit="sentence",
-    check=opinionated(different),
-    carry=nothing,
-)
-def swapped_comparison(text: Analysis, choices: random.Random) -> str | None:
-    """The two sides of a comparison that calls one of them better swap places; the label becomes another one.
-
-    >>> swapped_comparison(Analysis("The car is faster than the bicycle."), random.Random(0))
-    'The bicycle is faster than the car.'
-    """
-    return reverse(text)
+    return check([document_output, *(yield [_of_sentences(source, text, remaining)])])

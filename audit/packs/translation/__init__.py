@@ -2,5 +2,5 @@
 
 from audit import registry
 
-registry.systems.register("apertium", "audit.packs.translation.apertium_system:Apertium", argument="[MODE+MODE]")
+registry.systems.register("apertium", "audit.packs.translation.apertium:Apertium", argument="[MODE+MODE]")
 registry.systems.register("seq2seq", "audit.packs.translation.seq2seq:seq2seq", argument="MODEL", listed=False)

@@ -56,20 +56,14 @@ _CLOSED = words(
 
 
 def is_negation(word: str, language: str) -> bool:
-    """Whether a word negates, alone or as a part of what it says; no language but five has any here.
+    """Return whether a word negates, alone or as a part of what it says; no language but five has any here.
 
-    >>> [word for word in ("Never", "nobody", "hardly", "n't", "knows") if is_negation(word, "en")]
-    ['Never', 'nobody', 'hardly', "n't"]
-    >>> is_negation("jamás", "es"), is_negation("不", "zh"), is_negation("不同", "zh"), is_negation("非常", "zh")
-    (True, True, True, False)
+    >>> [is_negation(word, "en") for word in ("Never", "knows")], is_negation("不同", "zh"), is_negation("jamás", "es")
+    ([True, False], True, True)
     """
     return word.lower() in _NEGATIONS.get(language, ()) or (language == "zh" and word.startswith(_CHINESE_BEGINNINGS))
 
 
-def is_function_word(word: str, language: str) -> bool:
-    """Whether a word is of a closed class of English, or needs certain words beside it; False in other languages.
-
-    >>> [word for word in ("than", "As", "all", "many", "due", "old") if is_function_word(word, "en")]
-    ['than', 'As', 'all', 'many', 'due']
-    """
-    return language == "en" and word.lower() in _CLOSED
+def is_function_word(word: str) -> bool:
+    """Return whether a word is of a closed class of English, or needs certain words beside it."""
+    return word.lower() in _CLOSED

@@ -1,21 +1,21 @@
-"""Words for a place in a sentence whose word is masked: one module per kind of proposer, all behind one protocol."""
+"""Words for a masked place of a sentence: which may stand there, and who proposes them.
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, lru_cache
-from typing import Protocol
+The study of MGMT (section 3.3.2) masks words of a sentence and takes what BERT finds most probable there. Proposers are
+`ngram`, which counted film reviews and needs no model, `ngram:FILE`, which counts the user's text, and
+`fill-mask:MODEL`, with the directory of a masked language model or its name on Hugging Face.
+"""
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
+from itertools import islice
+from typing import Any, Protocol
+
+from audit.errors import BadFile, NotInstalled, install_line
 from audit.packs.translation.function_words import is_function_word, is_negation
 from audit.resources import Makers, made
+from audit.systems.base import missing, package_version
+from audit.systems.model_files import absent_model, fingerprint_of, load_part, load_tokenizer, model_folder, one_thread
 from audit.text.languages import entries
-
-# Who proposes words: the protocol, and proposers by name.
-#
-# A proposer's name is `ngram`, which counted the film reviews of a package that is always there, `ngram:FILE`, which
-# counts the user's text, or `fill-mask:MODEL`: a masked language model, by its directory or its name on Hugging Face.
-# A new kind is one module and one line that registers it in the pack.
-#
-# Source of the idea: the multi-granularity study (MGMT, section 3.3.2) masks words of a sentence and takes what BERT
-# finds most probable there.
 
 DEFAULT = "ngram"
 """The proposer to use where none is named: n-grams of film reviews."""
@@ -40,72 +40,48 @@ class Proposer(Protocol):
 
     @property
     def version(self) -> str:
-        """Names the text or the model, in a few words. Raises NotInstalled or BadFile where it cannot be had."""
+        """Name the text or the model, in a few words. Raises NotInstalled or BadFile where it cannot be had."""
         ...
 
     def needs(self) -> str | None:
-        """None when it can be asked now, else the line that installs what is missing."""
+        """Return None when it can be asked now, else the line that installs what is missing."""
         ...
 
     def propose(self, masked: Sequence[Masked], language: str) -> list[str | None]:
-        """For each sentence the most probable word for its place that is another one than the present word, one whole
-        word, letters only, and of the same part of speech where that is cheap to tell; None where there is none.
+        """Return for each sentence the most probable of the words that may stand in its place (`first_fitting`).
 
-        Raises NotInstalled or BadFile as `version` does.
+        None where there is none. Raises NotInstalled or BadFile as `version` does.
         """
         ...
 
 
+PROPOSERS: Makers = {
+    "ngram": ("audit.packs.translation.ngrams:NgramProposer", "[FILE]"),
+    "fill-mask": ("audit.packs.translation.masked:FillMask", "MODEL"),
+}
+
+
 @cache
 def get_proposer(spec: str) -> Proposer:
-    """The proposer of this name, made once in a process. Loads nothing yet.
-
-    Raises UnknownName for another kind of proposer, or one that lacks what has to stand behind the colon.
-
-    >>> get_proposer("ngram").languages
-    ('en',)
-    """
+    """Return the proposer of this name, made once in a process; it loads nothing yet. Raises UnknownName."""
     proposer: Proposer = made("proposer", spec, PROPOSERS)
     return proposer
 
 
-def proposer_of(language: str, spec: str = "") -> Proposer | None:
-    """The first proposer of a list such as `ngram,fill-mask:MODEL` that knows the language; None: none does.
+def proposers_in(spec: str = "", language: str = "") -> list[Proposer]:
+    """Return the proposers of a list such as `ngram,es=ngram:spanish.txt`, or those of them that know a language.
 
-    A proposer of the list may be kept to one language: `es=ngram:spanish.txt`. An empty list is `DEFAULT`. Raises as
-    `get_proposer` does, and AuditError for an entry without one.
+    An empty list is `DEFAULT`. Raises UnknownName, and AuditError for an entry without a name.
 
-    >>> proposer_of("en", "es=ngram:spanish.txt,ngram").name
-    'ngram(film reviews)'
-    >>> proposer_of("fi", "ngram") is None
-    True
+    >>> [proposer.name for proposer in proposers_in("es=ngram:spanish.txt,ngram", "en")], proposers_in("ngram", "fi")
+    (['ngram(film reviews)'], [])
     """
-    for for_language, proposer in _listed(spec):
-        if for_language in ("", language) and (proposer.languages == ANY or language in proposer.languages):
-            return proposer
-    return None
-
-
-def proposers_in(spec: str = "") -> list[Proposer]:
-    """The proposers of such a list, each once: whose words something may depend on. Raises as `proposer_of` does.
-
-    >>> [proposer.name for proposer in proposers_in("en=ngram")]
-    ['ngram(film reviews)']
-    """
-    return list(dict.fromkeys(proposer for _, proposer in _listed(spec)))
-
-
-def _listed(spec: str) -> list[tuple[str, Proposer]]:
-    return [(for_language, get_proposer(name)) for for_language, name in entries(spec or DEFAULT, "proposer")]
-
-
-PROPOSERS: Makers = {
-    "ngram": ("audit.packs.translation.ngrams:ngram_proposer", "[FILE]"),
-    "fill-mask": ("audit.packs.translation.fill_mask:FillMask", "MODEL"),
-}
-
-
-__all__ = ["PROPOSERS", "Masked", "Proposer", "get_proposer", "proposer_of", "proposers_in"]
+    named = [(kept_to, get_proposer(name)) for kept_to, name in entries(spec or DEFAULT, "proposer")]
+    return [
+        proposer
+        for kept_to, proposer in named
+        if not language or (kept_to in ("", language) and (proposer.languages == ANY or language in proposer.languages))
+    ]
 
 
 # Which words may stand in a place: other words of letters, of the same part of speech where a tagger tells cheaply.
@@ -116,30 +92,27 @@ _OPENERS = frozenset({".", "!", "?", ":", '"', "“", "("})
 """After these a capital says nothing."""
 _CAPITAL_NOUNS = frozenset({"de", "lb"})
 """Languages whose nouns all have capitals, so that a capital makes no name."""
-_CHINESE_NAMES = frozenset({"nr", "ns", "nt", "nz"})
 _NEAR = 6
 """How many words to each side the tagger is shown: it looks no further, and time grows with the length."""
 _TRIED = 40
 
 
 def replaceable(word: str, language: str) -> bool:
-    """Whether a word may be replaced, or proposed, at all: letters only, no negation, and in English no function word
-    and no single letter.
+    """Return whether a word may be replaced, or proposed, at all: letters only, no negation, no English function word.
 
     >>> [word for word in ("film", "n't", "is", "well-known", "1990", "café", "than") if replaceable(word, "en")]
     ['film', 'café']
     """
-    return (
-        word.isalpha()
-        and not is_negation(word, language)
-        and not is_function_word(word, language)
-        and (language != "en" or len(word) > 1)
-    )
+    if not word.isalpha() or is_negation(word, language):
+        return False
+    return language != "en" or (len(word) > 1 and not is_function_word(word))
 
 
 def may_be_name(tokens: Sequence[str], at: int, language: str) -> bool:
-    """Whether the word may be a name, an acronym or a part of one: it has a capital where a sentence does not begin, or
-    in front of another word with a capital, or behind its first letter. In German every noun has one, so none is.
+    """Return whether the word may be a name, an acronym or a part of one.
+
+    It has a capital where a sentence does not begin, or in front of another word with a capital, or behind its first
+    letter. In German every noun has one, so none is.
 
     >>> tokens = ("Small", "farms", "of", "New", "York", "use", "GNU", ".")
     >>> [token for at, token in enumerate(tokens) if may_be_name(tokens, at, "en")]
@@ -154,18 +127,15 @@ def may_be_name(tokens: Sequence[str], at: int, language: str) -> bool:
 
 
 def cased_like(word: str, old: str) -> str:
-    """The word with a capital where the old one has one, else as it is.
-
-    >>> cased_like("dog", "Cat"), cased_like("dog", "I"), cased_like("Paris", "cat")
-    ('Dog', 'Dog', 'Paris')
-    """
+    """Return the word with a capital where the old one has one, else as it is."""
     return word[:1].upper() + word[1:] if old[:1].isupper() else word
 
 
 def free_words(tokens: Sequence[str], language: str) -> Mapping[int, str]:
-    """The places of those words of a sentence that may be replaced, with their parts of speech: `replaceable` ones that
-    may be no name, in English only nouns, verbs, adjectives, and adverbs in -ly, in Chinese what the tagger takes for
-    one word. The part of speech is empty where nobody tags the language.
+    """Return the places of those words of a sentence that may be replaced, with their parts of speech.
+
+    They are `replaceable` and may be no name; in English only nouns, verbs, adjectives, and adverbs in -ly, in Chinese
+    what the tagger takes for one word. The part of speech is empty where nobody tags the language.
 
     >>> free_words(("We", "never", "saw", "an", "old", "film", "by", "Rossellini", "here", "."), "en")
     {2: 'VBD', 4: 'JJ', 5: 'NN'}
@@ -181,17 +151,18 @@ def _free_words(tokens: tuple[str, ...], language: str) -> Mapping[int, str]:
         for at, word in enumerate(tokens)
         if replaceable(word, language)
         and not may_be_name(tokens, at, language)
-        and _is_open(tokens, tags, at, language)
+        and (language != "en" or _is_open(tokens, tags, at))
+        and (language != "zh" or len(tags[at]) == 1)
     }
 
 
 def first_fitting(tokens: Sequence[str], at: int, ranked: Iterable[str], language: str) -> str | None:
-    """The first of some words, the most probable first, that may stand in the place of `tokens[at]`; None where none of
-    the first forty does, or where that word may not be replaced (`free_words`).
+    """Return the first of some words, the most probable first, that may stand in the place of `tokens[at]`.
 
-    It is no word of the sentence and no name. In English it has the very tag that the old word has in its place
-    (the number of a noun, the form of a verb), and the dictionary knows this form of it; in Chinese it has a tag of the
-    same kind, and both taggers take it for one word; in other languages any part of speech will do.
+    None where none of the first forty does, or where that word may not be replaced (`free_words`). It is no word of the
+    sentence and no name. In English it has the very tag that the old word has in its place (the number of a noun, the
+    form of a verb), and the dictionary knows this form of it; in Chinese it has a tag of the same kind, and both
+    taggers take it for one word; in other languages any part of speech will do.
 
     >>> tokens = ("a", "good", "film", ".")
     >>> first_fitting(tokens, 1, ["Good", "the", "great"], "en"), first_fitting(tokens, 2, ["films", "story"], "en")
@@ -200,103 +171,157 @@ def first_fitting(tokens: Sequence[str], at: int, ranked: Iterable[str], languag
     old_tag = free_words(tokens, language).get(at)
     if old_tag is None:
         return None
-    around, place = _around(tokens, at)
+    around, place = list(tokens[max(0, at - _NEAR) : at + _NEAR + 1]), min(at, _NEAR)
     present = {token.lower() for token in tokens}
-    tried = 0
-    for word in ranked:
-        if word.lower() in present or not replaceable(word, language) or may_be_name(("", word), 1, language):
-            continue
-        tried += 1
-        if tried > _TRIED:
-            return None
-        new = (*around[:place], cased_like(word, tokens[at]), *around[place + 1 :])
-        if _tagged(new, language)[place] == old_tag and _has_form(word, old_tag, language):
+    others = (
+        word
+        for word in ranked
+        if word.lower() not in present and replaceable(word, language) and not may_be_name(("", word), 1, language)
+    )
+    for word in islice(others, _TRIED):
+        around[place] = cased_like(word, tokens[at])
+        if _tagged(around, language)[place] == old_tag and (language != "en" or _has_form(word.lower(), old_tag)):
             return word
     return None
 
 
-def _is_open(tokens: Sequence[str], tags: Sequence[str], at: int, language: str) -> bool:
-    """Whether many other words could stand for this one, by its tag."""
-    tag = tags[at]
-    if language != "en":
-        return language != "zh" or len(tag) == 1
-    if tag[:2] == "JJ":
-        before_noun = at + 1 < len(tags) and tags[at + 1][:2] in ("NN", "JJ")
-        return before_noun or _is_said_of(tokens, tags, at)
-    return tag in ("NN", "NNS") or tag[:2] == "VB" or (tag == "RB" and _ends_in_ly(tokens[at]))
-
-
-def _is_said_of(tokens: Sequence[str], tags: Sequence[str], at: int) -> bool:
-    """Whether an English adjective with no noun behind it is one: it stands behind no noun (shares *outstanding*), and
-    behind an adverb or a form of be where it may be a noun itself (the *manual*)."""
+def _is_open(tokens: Sequence[str], tags: Sequence[str], at: int) -> bool:
+    """Whether many other English words could stand for this one, by its tag."""
     from audit.packs.english.tagging import base, known_as
 
-    if at and tags[at - 1] in ("NN", "NNS"):
-        return False
-    if not known_as(tokens[at].lower(), "NOUN"):
+    tag, low = tags[at], tokens[at].lower()
+    if tag[:2] != "JJ":
+        return tag in ("NN", "NNS") or tag[:2] == "VB" or (tag == "RB" and _has_form(low, "RB"))
+    if at + 1 < len(tags) and tags[at + 1][:2] in ("NN", "JJ"):
         return True
-    return at > 0 and (tags[at - 1] == "RB" or base(tokens[at - 1].lower()) == "be")
+    # With no noun behind it, it is said of one where it stands behind no noun (shares *outstanding*), and behind an
+    # adverb or a form of be where it may be a noun itself (the *manual*).
+    before = tags[at - 1] if at else ""
+    said = not known_as(low, "NOUN") or before == "RB" or (at > 0 and base(tokens[at - 1].lower()) == "be")
+    return before not in ("NN", "NNS") and said
 
 
-def _ends_in_ly(word: str) -> bool:
-    """Whether an English word is an adverb made of an adjective, the one kind of adverb that others can stand for."""
-    from audit.packs.english.tagging import known_as
-
-    return word.endswith("ly") and known_as(word.lower(), "ADV") and not known_as(word.lower(), "ADJ")
-
-
-def _has_form(word: str, tag: str, language: str) -> bool:
-    """Whether the English dictionary knows the word as what the tag says; in other languages nobody does."""
-    if language != "en":
-        return True
+def _has_form(low: str, tag: str) -> bool:
+    """Whether the English dictionary knows the word as what the tag says; of adverbs those made of an adjective."""
     from audit.packs.english.tagging import is_form, known_as, singular
 
-    low = word.lower()
     if tag[:2] == "VB":
         return is_form(low, "VB" if tag == "VBP" else tag)
     if tag == "RB":
-        return _ends_in_ly(low)
+        return low.endswith("ly") and known_as(low, "ADV") and not known_as(low, "ADJ")
     if tag[:2] == "JJ":
         return known_as(low, "ADJ")
     return known_as(low, "NOUN") and (singular(low) is not None) == (tag == "NNS")
 
 
 def _tagged(tokens: Sequence[str], language: str) -> Sequence[str]:
-    return _TAGGERS[language](list(tokens)) if language in _TAGGERS else [""] * len(tokens)
+    """Return the part of speech of each word; empty where nobody tags the language."""
+    if language == "en":
+        from audit.packs.english.tagging import tag_words
+
+        return tag_words(list(tokens))
+    return [_chinese_tag(token) for token in tokens] if language == "zh" else [""] * len(tokens)
 
 
 def tag_alone(word: str, language: str) -> str:
-    """The part of speech of a word by itself; empty where nobody tags the language.
-
-    >>> tag_alone("quickly", "en")
-    'RB'
-    """
+    """Return the part of speech of a word by itself; empty where nobody tags the language."""
     return _tagged((word,), language)[0]
 
 
-def _around(tokens: Sequence[str], at: int) -> tuple[tuple[str, ...], int]:
-    """A word and its neighbours, and where it stands among them."""
-    return tuple(tokens[max(0, at - _NEAR) : at + _NEAR + 1]), min(at, _NEAR)
-
-
-def _english_tags(tokens: list[str]) -> Sequence[str]:
-    from audit.packs.english.tagging import tag_words
-
-    return tag_words(tokens)
-
-
-def _chinese_tags(tokens: list[str]) -> Sequence[str]:
-    return [_chinese_alone(token) for token in tokens]
-
-
 @lru_cache(maxsize=65536)
-def _chinese_alone(word: str) -> str:
+def _chinese_tag(word: str) -> str:
     from audit.packs.chinese.taggers import chinese
 
     tokens = chinese(word)
-    if len(tokens) > 1 or tokens[0].tag[:2] in _CHINESE_NAMES:
-        return "name, or several words"
-    return tokens[0].tag[:1]
+    is_name = tokens[0].tag[:2] in ("nr", "ns", "nt", "nz")
+    return "name, or several words" if len(tokens) > 1 or is_name else tokens[0].tag[:1]
 
 
-_TAGGERS: dict[str, Callable[[list[str]], Sequence[str]]] = {"en": _english_tags, "zh": _chinese_tags}
+# Words by a masked language model. Nothing is downloaded, no code of a model is run, weights are read as numbers only.
+
+_SHOWN = 60
+"""Words to each side that the model is shown, at most."""
+_BEST = 200
+"""Pieces of the vocabulary that are looked at, the most probable ones."""
+_BEGINNINGS = 5
+
+
+def _is_character(piece: str) -> bool:
+    """Whether a piece is one character of Chinese and the like: no Latin letter."""
+    return len(piece) == 1 and piece.isalpha() and piece > "\u0e00"
+
+
+class FillMask:
+    """Proposes the whole words that a masked language model finds most probable, by transformers' own pipeline.
+
+    Where words have no white space between them, a word gets a mask for each character, filled in from left to right.
+    """
+
+    languages = ANY
+
+    def __init__(self, model: str):
+        self.model, self.name = model, f"fill-mask:{model}"
+
+    def needs(self) -> str | None:
+        return missing("transformers", install_line("translation")) or missing("torch", install_line("translation"))
+
+    @cached_property
+    def version(self) -> str:
+        about = f"transformers {package_version('transformers')}, model {fingerprint_of(self._folder())}"
+        return f"fill-mask({about}, rules {RULES})"
+
+    def propose(self, masked: Sequence[Masked], language: str) -> list[str | None]:
+        return [
+            first_fitting(tokens, at, self._ranked(tokens, at, language), language)
+            if at in free_words(tokens, language)
+            else None
+            for tokens, at in masked
+        ]
+
+    def _ranked(self, tokens: tuple[str, ...], at: int, language: str) -> Iterator[str]:
+        """Yield words for the place, the most probable first."""
+        gap = "" if language in UNSPACED else " "
+        before = "".join(token + gap for token in tokens[max(0, at - _SHOWN) : at])
+        after = "".join(gap + token for token in tokens[at + 1 : at + 1 + _SHOWN])
+        if language not in UNSPACED:
+            yield from self._fill(before, 1, after, str.isalpha)
+            return
+        for first in self._fill(before, len(tokens[at]), after, _is_character)[:_BEGINNINGS]:
+            word = first
+            while len(word) < len(tokens[at]):
+                best = self._fill(before + word, len(tokens[at]) - len(word), after, _is_character)
+                # A character twice is hardly ever a word, but what weak models like best.
+                word += next((character for character in best if character not in word), " ")
+            yield word
+
+    def _fill(self, before: str, masks: int, after: str, fits: Callable[[str], bool]) -> list[str]:
+        """Return the most probable whole words of the vocabulary for the first of several masks."""
+        pipe = self._pipe
+        text = before + pipe.tokenizer.mask_token * masks + after
+        if len(pipe.tokenizer(text)["input_ids"]) > getattr(pipe.model.config, "max_position_embeddings", 512) - 2:
+            return []
+        one_thread()
+        found = pipe(text, top_k=min(_BEST, pipe.model.config.vocab_size))
+        pieces = pipe.tokenizer.convert_ids_to_tokens([row["token"] for row in (found[0] if masks > 1 else found)])
+        marked = pipe.tokenizer.tokenize("a a")[-1][0] in "Ġ▁"  # what begins a word has a mark in these vocabularies
+        whole = [piece.lstrip("Ġ▁") for piece in pieces if not marked or piece[0] in "Ġ▁" or fits is _is_character]
+        return [word for word in whole if fits(word)]
+
+    @cached_property
+    def _pipe(self) -> Any:
+        folder, tokenizer = self._folder(), load_tokenizer(self._folder())
+        import transformers
+
+        network, about = load_part(
+            transformers.AutoModelForMaskedLM, folder, weights_only=True, output_loading_info=True
+        )
+        if about["missing_keys"] or tokenizer.mask_token is None:
+            raise BadFile(f"{folder}: weights or the mask are missing, so it is no masked language model")
+        return transformers.pipeline("fill-mask", model=network.eval(), tokenizer=tokenizer)
+
+    def _folder(self) -> Any:
+        if needed := self.needs():
+            raise NotInstalled(f"masked language models need transformers and torch; run: {needed}")
+        if (folder := model_folder(self.model)) is None:
+            raise NotInstalled(absent_model(self.model))
+        return folder

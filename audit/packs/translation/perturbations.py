@@ -8,15 +8,15 @@ program and its data are part of the relation's.
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 
 from audit.errors import AuditError
-from audit.packs.english.meaning import SENTIMENT, put
-from audit.packs.english.perturbations import TOOLS
+from audit.packs.english.meaning import put
+from audit.packs.english.perturbations import SENTIMENT, TOOLS
 from audit.packs.translation.masked import DEFAULT, cased_like, free_words, get_proposer, proposers_in
 from audit.relations.base import Plain, Source, Words, nothing
 from audit.relations.expect import plain_words
-from audit.relations.perturbations import EVERY, perturbation
+from audit.relations.uses import EVERY, relation
 from audit.systems import System, get_system
 from audit.tasks import Input
 from audit.text import Analysis
@@ -29,7 +29,7 @@ APERTIUM = "apertium:eng-spa+spa-eng"
 
 @dataclass(frozen=True, kw_only=True)
 class _ByProposer(Plain):
-    """A perturbation with the parameter `proposer`, as `masked.proposer_of` takes it."""
+    """A perturbation with the parameter `proposer`, as `masked.proposers_in` takes it."""
 
     def asks(self) -> Sequence[str]:
         return [*Plain.asks(self), *(proposer.version for proposer in proposers_in(str(self.params["proposer"])))]
@@ -38,7 +38,7 @@ class _ByProposer(Plain):
         return get_proposer(str(self.params["proposer"])).needs()
 
 
-@perturbation(
+@relation(
     "masked-word",
     family="other words for something else",
     tasks=_UNSURE,
@@ -84,23 +84,23 @@ _TRIPS: dict[tuple[str, str, str], str | None] = {}
 
 
 @cache
-def _system(spec: str) -> System:
-    return get_system(spec)
-
-
-@lru_cache(maxsize=64)
-def _needs(spec: str) -> str | None:
-    return _system(spec).needs()
+def _system(spec: str) -> tuple[System, str | None]:
+    """Return a system, and what it needs."""
+    system = get_system(spec)
+    return system, system.needs()
 
 
 def back(texts: Sequence[str], spec: str, through: str) -> list[str | None]:
-    """What comes back of English texts that a system translates into a language and again into English, in order; None
-    where it has no translation. A text is translated once in a process."""
+    """Return what comes back of English texts that a system translates into a language and again into English.
+
+    None where it has no translation. A text is translated once in a process.
+    """
     fresh = [text for text in dict.fromkeys(texts) if (spec, through, text) not in _TRIPS]
+    if len(_TRIPS) > _MOST:
+        _TRIPS.clear()
+        fresh = list(dict.fromkeys(texts))
     if fresh:
-        if len(_TRIPS) > _MOST:
-            _TRIPS.clear()
-        system = _system(spec)
+        system, _ = _system(spec)
         system.prepare()
         there = system.run([Input.of(text, language="en", target=through) for text in fresh])
         going = [(text, str(output.text)) for text, output in zip(fresh, there, strict=True) if output.text]
@@ -116,14 +116,14 @@ class _ByTranslation(Plain):
     """A perturbation with the parameters `system` and `through`, which asks for the texts of many sources at once."""
 
     def asks(self) -> Sequence[str]:
-        system = _system(str(self.params["system"]))
+        system, _ = _system(str(self.params["system"]))
         return [f"{system.name} {system.version}"]
 
     def lacks(self, language: str) -> str | None:
-        return _needs(str(self.params["system"]))
+        return _system(str(self.params["system"]))[1]
 
     def make_groups(self, sources: Sequence[Source]) -> list[tuple[list[Input], Words]]:
-        if not _needs(str(self.params["system"])):
+        if not self.lacks("en"):
             read = [source for source in sources if self.reads(source)]
             texts = [source.input.texts[at] for source in read for at in self.texts if at < len(source.input.texts)]
             back(texts, str(self.params["system"]), str(self.params["through"]))
@@ -131,15 +131,15 @@ class _ByTranslation(Plain):
 
 
 def _wrong_system(params: Mapping[str, object]) -> str | None:
-    """What is wrong with the parameter `system`; None: nothing."""
+    """Return what is wrong with the parameter `system`; None: nothing."""
     try:
-        tasks = _system(str(params["system"])).tasks
+        tasks = _system(str(params["system"]))[0].tasks
     except AuditError as problem:
         return str(problem)
     return None if "translation" in tasks else f"system {params['system']!r} does not translate; name one that does"
 
 
-@perturbation(
+@relation(
     "back-translation",
     family="the sentence put together otherwise",
     tasks=_UNSURE,
@@ -156,10 +156,10 @@ def back_translation(text: Analysis, choices: random.Random, system: str = APERT
     wrong in form and meaning, so nothing is carried, and a share of follow-ups must be judged before a rate means
     anything. `through` is the language between.
 
-    >>> _needs(APERTIUM) is not None or back_translation(Analysis("The dog sleeps."), None) != "The dog sleeps."
-    True
+    >>> back_translation(Analysis("The dog sleeps."), random.Random(0)) == "The dog sleeps."
+    False
     """
-    if _needs(system):
+    if _system(system)[1]:
         return None
     (new,) = back([text.text], system, through)
     return None if new is None or plain_words(new) == plain_words(text.text) else new

@@ -2,6 +2,7 @@
 M2M-100, mBART-50, NLLB-200, T5 and what is built like them.
 
 How their files are read: `audit.systems.model_files`; what generates their texts: `audit.systems.generation`.
+Transformers 5 has no pipeline for them any more.
 """
 
 import re
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from audit.errors import AuditError, BadFile, NotInstalled
+from audit.errors import AuditError, BadFile, NotInstalled, install_line
 from audit.systems.base import missing, package_version
 from audit.systems.generation import Generation
 from audit.systems.model_files import (
@@ -26,8 +27,11 @@ from audit.systems.model_files import (
 from audit.tasks import Input, Output
 from audit.text.languages import TWO_LETTERS, TWO_OF_THREE, language_code
 
-# Which languages a translation model has, and how it is told them: each family of models says so in its own way.
-
+PREFIX = "seq2seq:"
+BATCH = 16
+"""Texts translated at once, of about the same length."""
+LONGEST = 512
+"""Tokens that a text and its translation may have, where the model itself takes as many."""
 _TOKENS = (
     re.compile(r"__([a-z]{2,3})__"),  # M2M-100, SMaLL-100
     re.compile(r"([a-z]{2})_[A-Z]{2}"),  # mBART-50
@@ -35,6 +39,34 @@ _TOKENS = (
 )
 _TARGET = re.compile(r">>([a-z]{2,3})(?:_[A-Za-z_]+)?<<")
 _TASK = re.compile(r"translation_([a-z]{2})_to_([a-z]{2})")
+Languages = tuple[str, str]
+"""Our codes of what is translated and what it is translated into."""
+
+
+def code_of(written: str | None) -> str | None:
+    """Return our code of a language that a model names by two or three letters; None for what is none.
+
+    >>> code_of("eng"), code_of("es"), code_of("roa"), code_of(None)
+    ('en', 'es', None, None)
+    """
+    return TWO_OF_THREE.get(written or "", written if written in TWO_LETTERS else None)
+
+
+def language_tokens(tokens: Iterable[str]) -> dict[str, str]:
+    """Return our codes with the tokens that a multilingual model has for languages, the usual script first.
+
+    >>> language_tokens(["<s>", "eng_Latn", "zho_Hant", "zho_Hans", "__ast__"])
+    {'ast': '__ast__', 'en': 'eng_Latn', 'zh': 'zho_Hans', 'zh-Hant': 'zho_Hant'}
+    """
+    by_code: dict[str, str] = {}
+    for token in sorted(tokens):
+        match = next((match for form in _TOKENS if (match := form.fullmatch(token))), None)
+        if match is None:
+            continue
+        code = code_of(match[1]) or match[1]
+        if by_code.setdefault(code, token) != token and match.re.groups > 1:
+            by_code.setdefault(f"{code}-{match[2]}", token)
+    return by_code
 
 
 @dataclass(frozen=True)
@@ -46,88 +78,37 @@ class SpokenLanguages:
     """
 
     tokens: Mapping[str, str]
-    prefixes: Mapping[tuple[str, str], str]
+    prefixes: Mapping[Languages, str]
 
-    def has(self, pair: tuple[str, str]) -> bool:
-        """Whether the model translates from the first language into the second."""
+    @classmethod
+    def of(cls, tokenizer: Any, config: Mapping[str, Any], pair: Languages | None) -> "SpokenLanguages":
+        """Return the languages of the model with this tokenizer and configuration; `pair`: where the user named one."""
+        vocabulary = set(tokenizer.get_vocab())
+        for name in ("all_special_tokens", "lang_token_to_id", "lang_code_to_id"):  # not all are in their vocabulary
+            vocabulary |= set(getattr(tokenizer, name, ()))
+        tokens = language_tokens(vocabulary) if hasattr(tokenizer, "src_lang") else {}
+        if pair is None:
+            tasks = (config.get("task_specific_params") or {}).items()
+            named = [(match, said) for name, said in tasks if (match := _TASK.fullmatch(name))]
+            return cls(tokens, {(match[1], match[2]): str(said.get("prefix", "")) for match, said in named})
+        if tokens:
+            return cls({code: tokens[code] for code in pair if code in tokens}, {})
+        targets = {code_of(match[1]): token for token in sorted(vocabulary) if (match := _TARGET.fullmatch(token))}
+        return cls({}, {pair: f"{targets[pair[1]]} " if pair[1] in targets else ""})
+
+    def has(self, pair: Languages) -> bool:
+        """Return whether the model translates from the first language into the second."""
         return pair in self.prefixes or (pair[0] != pair[1] and set(pair) <= set(self.tokens))
 
 
-def code_of(written: str | None) -> str | None:
-    """Our code of a language that a model names by two or three letters; None for what is none.
+def read_pair(source: str | None, target: str | None) -> Languages | None:
+    """Return the pair of two codes; None where they are not two different languages.
 
-    >>> code_of("eng"), code_of("es"), code_of("roa"), code_of(None)
-    ('en', 'es', None, None)
-    """
-    if not written:
-        return None
-    return TWO_OF_THREE.get(written, written if written in TWO_LETTERS else None)
-
-
-def language_tokens(tokens: Iterable[str]) -> dict[str, str]:
-    """Our codes with the tokens that a multilingual model has for languages, the usual script first.
-
-    >>> language_tokens(["<s>", "eng_Latn", "zho_Hant", "zho_Hans"])
-    {'en': 'eng_Latn', 'zh': 'zho_Hans', 'zh-Hant': 'zho_Hant'}
-    >>> language_tokens(["__en__", "__ast__", "good"])
-    {'ast': '__ast__', 'en': '__en__'}
-    """
-    by_code: dict[str, str] = {}
-    for token in sorted(tokens):
-        match = next((match for form in _TOKENS if (match := form.fullmatch(token))), None)
-        if match is None:
-            continue
-        code = code_of(match[1]) or match[1]
-        script = match[2] if match.re.groups > 1 else None
-        if by_code.setdefault(code, token) != token and script:
-            by_code.setdefault(f"{code}-{script}", token)
-    return by_code
-
-
-def spoken_languages(tokenizer: Any, config: Mapping[str, Any], pair: tuple[str, str] | None) -> SpokenLanguages:
-    """The languages of the model with this tokenizer and configuration; `pair`: where the user named one."""
-    vocabulary = set(tokenizer.get_vocab())
-    for name in ("all_special_tokens", "lang_token_to_id", "lang_code_to_id"):  # not all have them in their vocabulary
-        vocabulary |= set(getattr(tokenizer, name, ()))
-    tokens = language_tokens(vocabulary) if hasattr(tokenizer, "src_lang") else {}
-    if pair is None:
-        tasks = config.get("task_specific_params") or {}
-        named = {match.groups(): task for name, task in tasks.items() if (match := _TASK.fullmatch(name))}
-        prefixes = {(source, target): str(task.get("prefix", "")) for (source, target), task in named.items()}
-        return SpokenLanguages(tokens, prefixes)
-    if tokens:
-        return SpokenLanguages({code: tokens[code] for code in pair if code in tokens}, {})
-    targets = {code_of(match[1]): token for token in sorted(vocabulary) if (match := _TARGET.fullmatch(token))}
-    return SpokenLanguages({}, {pair: f"{targets[pair[1]]} " if pair[1] in targets else ""})
-
-
-def pair_of(settings: Mapping[str, Any]) -> tuple[str, str] | None:
-    """The pair of languages that a tokenizer's settings name, as those of Marian's models do; None where they do not.
-
-    >>> pair_of({"source_lang": "eng", "target_lang": "spa"}), pair_of({"target_lang": "roa"})
+    >>> read_pair("en", "es"), read_pair("en", "")
     (('en', 'es'), None)
     """
-    source, target = (code_of(settings.get(name)) for name in ("source_lang", "target_lang"))
-    return (source, target) if source and target else None
-
-
-def read_pair(written: str) -> tuple[str, str] | None:
-    """The pair that is written `en-es`; None for what is none.
-
-    >>> read_pair("en-es"), read_pair("en")
-    (('en', 'es'), None)
-    """
-    source, _, target = written.partition("-")
-    codes = language_code(source), language_code(target)
+    codes = language_code(source or ""), language_code(target or "")
     return (codes[0], codes[1]) if codes[0] and codes[1] and codes[0] != codes[1] else None
-
-
-PREFIX = "seq2seq:"
-INSTALL = "pip install 'audit[translation]'"
-BATCH = 16
-"""Texts translated at once, of about the same length."""
-LONGEST = 512
-"""Tokens that a text and its translation may have, where the model itself takes as many."""
 
 
 class Seq2Seq:
@@ -145,7 +126,7 @@ class Seq2Seq:
         model, mark, pair = spec.removeprefix(PREFIX).partition("#")
         if not model:
             raise AuditError(f"{spec!r} does not name a model; write {PREFIX}DIRECTORY, or {PREFIX}DIRECTORY#en-es")
-        self._pair = read_pair(pair) if mark else None
+        self._pair = read_pair(*pair.partition("-")[::2]) if mark else None
         if mark and self._pair is None:
             raise AuditError(f"{spec!r}: {pair!r} is no pair of languages such as en-es")
         self._spec, self._model = spec, model
@@ -154,7 +135,8 @@ class Seq2Seq:
         if self._folder and not self._config.get("is_encoder_decoder"):
             raise BadFile(f"{self._folder}: config.json is absent or of no model that translates (encoder and decoder)")
         if self._folder and self._pair is None:
-            self._pair = pair_of(model_json(self._folder, "tokenizer_config.json"))
+            said = model_json(self._folder, "tokenizer_config.json")
+            self._pair = read_pair(code_of(said.get("source_lang")), code_of(said.get("target_lang")))
         self.name = Path(model).name + (f"#{pair}" if mark else "")
         files = fingerprint_of(self._folder) if self._folder else "absent"
         packages = ["transformers", *(["sacremoses"] if self._config.get("model_type") == "marian" else [])]
@@ -176,7 +158,7 @@ class Seq2Seq:
 
     def needs(self) -> str | None:
         for module in ("torch", "transformers", "sentencepiece"):
-            if line := missing(module, INSTALL):
+            if line := missing(module, install_line("translation")):
                 return line
         if self._folder is None:
             return absent_model(self._model)
@@ -216,7 +198,7 @@ class Seq2Seq:
         return load_part(AutoModelForSeq2SeqLM, self._folder, weights_only=True).float().eval()
 
     def _speaks(self, tokenizer: Any) -> SpokenLanguages:
-        languages = spoken_languages(tokenizer, self._config, self._pair)
+        languages = SpokenLanguages.of(tokenizer, self._config, self._pair)
         if not languages.tokens and not languages.prefixes:
             raise AuditError(
                 f"{self._spec} does not say which languages it translates; add them, as in {PREFIX}...#en-es"
@@ -234,7 +216,8 @@ class Seq2Seq:
             forced = tokenizer.convert_tokens_to_ids(target)
         prefix = speaks.prefixes.get(pair, "")
         tokens = [tokenizer(prefix + text).input_ids for text in texts]
-        limit = _token_limit(tokenizer, self._config)
+        positions = self._config.get("max_position_embeddings") or self._config.get("n_positions") or LONGEST
+        limit = int(min(LONGEST, positions, tokenizer.model_max_length))
         outputs = [Output(error=f"the text has {len(ids):,} tokens, the model takes {limit:,}") for ids in tokens]
         fitting = [place for place, ids in enumerate(tokens) if len(ids) <= limit]
         beams = int(str(self.settings["beams"]))
@@ -245,12 +228,6 @@ class Seq2Seq:
             for place, output in zip(places, generated, strict=True):
                 outputs[place] = output
         return outputs
-
-
-def _token_limit(tokenizer: Any, config: Mapping[str, Any]) -> int:
-    """Tokens that a text may have."""
-    positions = config.get("max_position_embeddings") or config.get("n_positions") or LONGEST
-    return int(min(LONGEST, positions, tokenizer.model_max_length))
 
 
 def seq2seq(model: str) -> Seq2Seq:

@@ -1,14 +1,13 @@
 """Perturbations of Chinese texts: what they leave alone, what they carry, and which runs take them."""
 
+import random
 import re
-from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.errors import BadRow
-from audit.packs.chinese import characters, perturbations
+from audit.packs.chinese import perturbations
 from audit.packs.chinese.perturbations import other_words
 from audit.packs.chinese.taggers import simplified
 from audit.relations import Outcome, Source, all_relations, get_relation, relations_named
@@ -27,6 +26,37 @@ def changed(name, *texts, task="classification", seed="1"):
     return follow_ups[0].texts if follow_ups else None
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("perturb", "text", "new"),
+    [
+        ("homophones", "这里的风景非常美丽。", "这里的疯景非常美丽。"),
+        ("look_alikes", "这里的风景非常美丽。", "这里的凤景非常美丽。"),
+        ("swapped_characters", "这里的风景非常美丽。", "这里的景风非常美丽。"),
+        ("repeated_characters", "这里的风景非常美丽。", "这里的风景景非常美丽。"),
+        ("stray_spaces", "这里的风景非常美丽。", "这里的风景非常 美丽。"),
+        ("script", "我们常常一起上学。", "我們常常一起上學。"),
+        ("letter_width", "会议在2015年举行。", "会议在２０１５年举行。"),
+        ("western_marks", "他来了，她走了。", "他来了,她走了."),
+        ("last_mark", "他来了。", "他来了"),
+        ("last_mark", "天黑了，他来了", "天黑了，他来了。"),
+        ("small_numbers", "他有3本书。", "他有三本书。"),
+        ("small_numbers", "来了两个人。", "来了2个人。"),
+        ("percentages", "价格上涨了12.5%。", "价格上涨了百分之十二点五。"),
+        ("dates", "他7月18日来。", "他7月18号来。"),
+        ("dates", "新华社北京1月1日电，他来了。", None),
+        ("other_links", "因为下雨，他没来。", "由于下雨，他没来。"),
+        ("internet_spellings", "同学没有来。", "童鞋木有来。"),
+        ("untrue_statement", "他是医生。", "“他是医生”这一说法不属实。"),
+        ("true_statement", "他是医生。", "“他是医生”这一说法属实。"),
+        ("may_i_ask", "他住在哪里？", "我想问一下，他住在哪里？"),
+        ("doubled_sentence", "它很长。我喜欢它。", "它很长。我喜欢它。我喜欢它。"),
+    ],
+)
+def test_what_becomes_of_a_text(perturb, text, new):
+    assert getattr(perturbations, perturb)(Analysis(text, "zh"), random.Random(0)) == new
+
+
 def test_a_study_runs_the_relations_of_the_study_and_these_by_name():
     assert len({one.name for one in OURS}) >= 12
     for task in STUDIED:
@@ -41,6 +71,7 @@ def test_they_leave_english_alone():
     assert not any(relation.follow_ups(source) for relation in OURS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["homophones", "look-alikes", "swapped-characters", "repeated-characters"])
 def test_noise_makes_no_words_and_leaves_names_and_negations(name):
     text = "记者张建国没有在北京看到美丽的风景，会议代表不同意。"
@@ -56,7 +87,7 @@ def test_noise_makes_no_words_and_leaves_names_and_negations(name):
 def test_homophones_sound_alike():
     from pypinyin import lazy_pinyin
 
-    for one, others in characters._by_sound().items():
+    for one, others in perturbations._by_sound().items():
         assert {tuple(lazy_pinyin(other)) for other in others} <= {tuple(lazy_pinyin(one))}
 
 
@@ -71,7 +102,7 @@ def test_what_is_written_otherwise_is_the_same_text(text):
         new = changed(name, text) if text.strip() else None
         if new is not None:
             plain = [
-                re.sub(r"\W", "", simplified(characters.unicodedata.normalize("NFKC", one))) for one in (text, *new)
+                re.sub(r"\W", "", simplified(perturbations.unicodedata.normalize("NFKC", one))) for one in (text, *new)
             ]
             assert plain[0] == plain[1]
 
@@ -88,22 +119,15 @@ def test_unrelated_sentences_share_nothing():
     (new, _) = changed("unrelated-ending", "猫在窗台上。", "猫在哪里？", task="question-answering")
     added = new.removeprefix("猫在窗台上。")
     assert added in perturbations._irrelevant()
-    assert not {"猫", "窗台"} & set(perturbations._content(added))
+    assert not {"猫", "窗台"} & perturbations._irrelevant()[added]
 
 
-def test_the_lists_are_well_made(tmp_path, monkeypatch):
+def test_the_lists_are_well_made():
     for kind in ("link", "net"):
-        for word, other in other_words(kind).items():
-            assert word != other.new
-    sentences = perturbations._irrelevant()
+        assert all(word != other.new for word, other in other_words(kind).items())
+    sentences = list(perturbations._irrelevant())
     assert all(len(Analysis(sentence, "zh").spans) == 1 and sentence.endswith("。") for sentence in sentences)
-    assert all(one != other for one, other in pairwise(sorted(sentences)))
-    bad = tmp_path / "lexicons" / "chinese_other_words.tsv"
-    bad.parent.mkdir()
-    bad.write_text("link\t但是\n", encoding="utf-8")
-    monkeypatch.setattr(perturbations, "data_file", lambda name: tmp_path / name)
-    with pytest.raises(BadRow, match="line 1: need kind, word"):
-        other_words.__wrapped__("link")
+    assert len(set(sentences)) == len(sentences)
 
 
 @settings(max_examples=15, deadline=None)

@@ -1,5 +1,6 @@
 """Chinese web news: on a small package of the same layout, and on the real one where it is installed."""
 
+import os
 import pickle
 from collections import Counter
 from collections.abc import Iterator
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from audit.corpora import get_corpus
-from audit.errors import NotInstalled
+from audit.errors import BadFile, NotInstalled
 from audit.packs.chinese import corpora as chinese
 from audit.packs.chinese.corpora import letters
 from audit.tasks import get_task
@@ -81,6 +82,20 @@ def test_bodies_have_their_title_as_a_reference(package: Path) -> None:
     assert "诈骗案告破" not in row.input.text
 
 
+def test_a_pickle_that_does_something_is_refused_and_does_nothing(package: Path) -> None:
+    _write(package)
+    target = package / "made"
+
+    class Hostile:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return os.system, (f"touch {target}",)
+
+    (package / "dev.pkl").write_bytes(pickle.dumps(([Hostile()], [], [])))
+    with pytest.raises(BadFile, match=r"dev\.pkl is not the file we know \(it names (posix|nt)\.system"):
+        chinese.articles()
+    assert not target.exists()
+
+
 def test_an_absent_package_names_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chinese, "inews_path", lambda: None)
     chinese.articles.cache_clear()
@@ -91,6 +106,7 @@ def test_an_absent_package_names_the_line_that_installs_it(monkeypatch: pytest.M
         list(corpus.rows())
 
 
+@pytest.mark.slow
 @REAL
 def test_the_real_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from audit.corpora import get_corpus
 from audit.corpora.base import Row
 from audit.errors import BadFile
-from audit.packs.chinese.published import PawsX
+from audit.packs.chinese.corpora import PawsX
 
 HEADER = "id\tsentence1\tsentence2\tlabel"
 DOC = (
@@ -58,6 +58,7 @@ def test_paws_x(tmp_path: Path) -> None:
     assert (third.key, dict(third.attributes)) == ("5", {})
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.integers(0, 99), st.tuples(TEXT, TEXT, st.sampled_from("01")), min_size=1, max_size=5))
 def test_pairs_come_back_as_they_were(
     tmp_path_factory: pytest.TempPathFactory, rows: dict[int, tuple[str, str, str]]

@@ -7,8 +7,8 @@ import pytest
 from few_news import TEXTS, WORDS, trained_on_few
 
 from audit.packs.chinese import corpora as chinese
-from audit.packs.chinese import topic_systems as chinese_topics
-from audit.packs.chinese.topic_systems import JiebaNb, Kept, Model, TfidfSvm
+from audit.packs.chinese import systems as chinese_systems
+from audit.packs.chinese.systems import JiebaNb, TfidfSvm
 from audit.systems import get_system
 from audit.tasks import Input, get_task
 
@@ -24,6 +24,7 @@ def texts(*contents):
     return [Input.of(text, language="zh") for text in contents]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_is_trained_once_and_says_so(small, capsys, kind):
     system = get_system(f"{kind}-inews")
@@ -40,7 +41,7 @@ def test_it_is_trained_once_and_says_so(small, capsys, kind):
         assert get_task("classification/inews").checked(output) == output
     assert before == [system.run([item])[0] for item in inputs]
 
-    chinese_topics._models.cache_clear()  # as in another process
+    chinese_systems._models.cache_clear()  # as in another process
     assert get_system(f"{kind}-inews").run(inputs) == before
     assert capsys.readouterr().err == ""
     about = json.loads(next(small.glob("*.json")).read_text("utf-8"))
@@ -56,7 +57,7 @@ def test_a_damaged_cache_is_trained_again(small, capsys, suffix):
     file = next(small.glob(f"*{suffix}"))
     whole = file.read_bytes()
     file.write_bytes(whole[:-10])
-    chinese_topics._models.cache_clear()
+    chinese_systems._models.cache_clear()
     capsys.readouterr()
     assert system.run(texts("死亡事故")) == before
     assert "is damaged" in capsys.readouterr().err
@@ -70,12 +71,12 @@ def test_applying_the_machine_is_what_scikit_learn_does(small):
 
     golds = [list(WORDS).index(gold) for _, gold in TEXTS]
     system = TfidfSvm("inews")
-    model = Model(Kept(system.train([text for text, _ in TEXTS], golds), {}))
+    arrays = system.train([text for text, _ in TEXTS], golds)
     vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(1, 2), min_df=1, sublinear_tf=True)
     machine = LinearSVC(C=0.5, class_weight="balanced", random_state=0)
     machine.fit(vectorizer.fit_transform([text for text, _ in TEXTS]), golds)
     contents = ["事故事故房屋 第 第2条", "ABC", "", "成功  死亡"]
-    margins = np.array(list(system.margins(model, contents)))
+    margins = system.features(arrays)(contents) @ arrays["weights"] + arrays["intercept"]
     assert margins == pytest.approx(machine.decision_function(vectorizer.transform(contents)), abs=1e-9)
 
 
@@ -83,15 +84,15 @@ def test_applying_naive_bayes_is_what_scikit_learn_does(small):
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.naive_bayes import ComplementNB
 
-    from audit.packs.chinese.similarity_systems import jieba_words
+    from audit.packs.chinese.systems import jieba_words
 
     golds = [list(WORDS).index(gold) for _, gold in TEXTS]
     system = JiebaNb("inews")
-    model = Model(Kept(system.train([text for text, _ in TEXTS], golds), {}))
+    arrays = system.train([text for text, _ in TEXTS], golds)
     vectorizer = CountVectorizer(analyzer=jieba_words)
     bayes = ComplementNB().fit(vectorizer.fit_transform([text for text, _ in TEXTS]), golds)
     contents = ["事故事故，房屋", "成功死亡"]
-    outputs = [system._output(margins) for margins in system.margins(model, contents)]
+    outputs = system.outputs(arrays, system.features(arrays), contents)
     wanted = bayes.predict_proba(vectorizer.transform(contents))
     assert [output.score for output in outputs] == pytest.approx(wanted.max(axis=1).tolist(), abs=1e-9)
     assert [output.label for output in outputs] == [list(WORDS)[place] for place in wanted.argmax(axis=1)]
@@ -99,10 +100,11 @@ def test_applying_naive_bayes_is_what_scikit_learn_does(small):
 
 def test_a_margin_of_one_and_minus_one_is_a_score_of_88_percent(small):
     # exp(1) / (exp(1) + exp(-1)) = 1 / (1 + exp(-2)) = .8808; equal margins: the first label, 1/3.
-    system = TfidfSvm("inews")
-    assert system._output(np.array([-1.0, -99.0, 1.0])).score == pytest.approx(0.8808, abs=1e-4)
-    assert system._output(np.zeros(3)).label == "positive"
-    assert system._output(np.zeros(3)).score == pytest.approx(1 / 3)
+    arrays = {"weights": np.eye(3), "intercept": np.zeros(3)}
+    margins = np.array([[-1.0, -99.0, 1.0], [0.0, 0.0, 0.0]])
+    high, equal = TfidfSvm("inews").outputs(arrays, lambda texts: margins, ["a", "b"])
+    assert high.score == pytest.approx(0.8808, abs=1e-4)
+    assert (equal.label, equal.score) == ("positive", pytest.approx(1 / 3))
 
 
 @pytest.mark.slow
@@ -115,8 +117,8 @@ def test_the_real_models(tmp_path, monkeypatch, capsys, name, least):
     if needs := (chinese.inews_needs if name.endswith("inews") else chinese.envtext_needs)():
         pytest.skip(needs)
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
-    chinese_topics._models.cache_clear()
+    chinese_systems._models.cache_clear()
     get_system(name).prepare()
-    chinese_topics._models.cache_clear()
+    chinese_systems._models.cache_clear()
     about = json.loads(next(tmp_path.glob("*.json")).read_text("utf-8"))
     assert about["held_out_accuracy"] >= least

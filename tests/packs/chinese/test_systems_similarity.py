@@ -7,7 +7,7 @@ import pytest
 from small_corpus import SmallCorpus
 
 from audit.corpora.base import Row
-from audit.packs.chinese import similarity_systems as chinese_similarity
+from audit.packs.chinese import systems as chinese_similarity
 from audit.relations import get_relation
 from audit.runner.executors import Processes
 from audit.runner.run import run
@@ -37,6 +37,7 @@ def scores(name, *pairs):
     return [output.score for output in get_system(name).run([pair(*texts) for texts in pairs])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_unlike_texts_are_less_similar_than_like_ones(name):
     same, like, unlike = scores(name, (PAIRS[0][0],) * 2, PAIRS[0], PAIRS[2])
@@ -69,7 +70,10 @@ def test_bm25_is_the_packages_as_a_share():
     # only document has the mean length). Its own: 20/7 + 1 = 27/7.
     assert chinese_similarity.share(["猫"], ["猫", "猫", "鱼"]) == pytest.approx(10 / 27)
     assert chinese_similarity.share(["猫"] * 3, ["猫"]) == 1.0  # three times its own, cut
-    first, second = (chinese_similarity._words(text) for text in PAIRS[0])
+    first, second = (
+        [word for piece in chinese_similarity._pieces(text) for word in chinese_similarity._snownlp_words(piece)]
+        for text in PAIRS[0]
+    )
     document = SnowNLP([second])
     wanted = document.sim(first)[0] / document.sim(second)[0]
     assert scores("snownlp-bm25", PAIRS[0]) == [pytest.approx(wanted)]
@@ -107,6 +111,7 @@ def run_pairs(number):
         )
 
 
+@pytest.mark.slow
 def test_a_run_in_two_processes():
     _, ran = run_pairs(4)
     assert (ran.counts.failed, ran.left) == (0, 0)

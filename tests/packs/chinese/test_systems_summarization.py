@@ -73,6 +73,6 @@ def test_an_error_that_jionlp_hides_is_an_error(monkeypatch):
         print("the text is illegal.\ndivision by zero", file=sys.stderr)
         return ""
 
-    monkeypatch.setattr("audit.packs.chinese.summary_systems._extractor", lambda: hiding)
+    monkeypatch.setattr("audit.packs.chinese.systems._extractor", lambda: hiding)
     with pytest.raises(BadOutput, match=r"jionlp made no summary: the text is illegal\. division by zero"):
         summary("jionlp-summary", NEWS)

@@ -111,7 +111,7 @@ def test_rearranging_loses_no_word(parts: list[str], choices: random.Random) -> 
     ],
 )
 def test_removing(name: str, expected: str, outcome: Outcome) -> None:
-    rounds, verdict = walked(name, source(DOCUMENT), **({"strict": False} if name == "MR7.1" else {}))
+    rounds, verdict = walked(name, source(DOCUMENT))
     assert [[member.role for member in members] for members in rounds] == [["source"], ["probe"] * 4, ["follow_up"]]
     assert follow_ups(rounds) == [expected]
     assert verdict is not None
@@ -127,20 +127,17 @@ def test_a_neutral_document_runs_no_sentence(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Good start. Great sound, and I love it. Bad cable.", ["Bad cable."]),
-        ("Good start. Great sound, and I love it. Bad cable, yet a great manual.", []),  # praise remains
-        ("Good start, and I love it. Bad cable.", []),  # half of it remains
-        ("Good start, an awful one. Great trash, such a mess. Bad cable.", []),  # the document blames
-    ],
+    "text",
+    ["Setup:\n\nIt is good. It is long.", "It is good.\n- one\n- two. It is long.", "Call it.\n\n    run();\n\nGood."],
 )
-def test_what_remains_must_lean_the_other_way_unless_the_study_is_followed(text: str, expected: list[str]) -> None:
-    rounds, verdict = walked("MR7.1", source(text))
-    assert follow_ups(rounds) == expected
-    assert verdict is not None
-    assert verdict.reason == (None if expected else "what remains does not clearly lean the other way")
-    assert follow_ups(walked("MR7.1", source(text), strict=False)[0]) == [text[text.index("Bad") :]]
+def test_lines_that_have_their_place_are_not_moved(text: str) -> None:
+    assert follow_ups_of_permuted(text) == []
+
+
+def follow_ups_of_permuted(text: str) -> list[str]:
+    relation = get_relation("sentiment", "MR5.1")
+    assert isinstance(relation, Plain)
+    return [follow_up.text for follow_up in relation.follow_ups(source(text))]
 
 
 def test_own_sentences_are_added() -> None:

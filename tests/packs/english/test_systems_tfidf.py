@@ -72,7 +72,7 @@ def test_applying_the_model_is_what_scikit_learn_does() -> None:
     from sklearn.linear_model import LogisticRegression
 
     golds = [gold == "positive" for gold in GOLDS[: len(TEXTS)]]
-    model = sentiment.train(TEXTS, golds, {})
+    model = sentiment.train(TEXTS, golds)
     vectorizer = TfidfVectorizer(
         token_pattern=sentiment._PATTERN, ngram_range=(1, 2), min_df=1, max_features=100_000, sublinear_tf=True
     )

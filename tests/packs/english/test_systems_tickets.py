@@ -15,6 +15,7 @@ def _own_cache(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path_factory.getbasetemp() / "tickets"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "least"), list(zip(NAMES, (0.75, 0.69, 0.74), strict=True)))
 def test_they_are_better_than_chance_on_tickets_that_trained_nothing(name, least):
     corpus = get_corpus("support-tickets")

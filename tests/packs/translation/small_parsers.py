@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import nltk
 
 from audit.errors import NotInstalled
-from audit.packs.translation.constituency import base as constituency
+from audit.packs.translation import parsers
 from audit.text.tokens import words
 from audit.text.tools import tag
 
@@ -24,19 +24,16 @@ SPANISH = {
 }
 
 
-class SmallParser:
+class SmallParser(parsers.Parser):
     """Chunks of noun, verb and prepositional phrases under one root. Texts that say "unparsable" have no tree."""
 
-    name, version, languages, shallow = "small-parser", "small-parser 1", ("en", "es"), True
+    name, version, languages = "small-parser", "small-parser 1", ("en", "es")
 
     def __init__(self):
         self.asked: list[tuple[str, list[str]]] = []
         """Language and texts of every call."""
 
-    def needs(self):
-        return None
-
-    def parse(self, texts: Sequence[str], language: str):
+    def trees(self, texts: Sequence[str], language: str):
         self.asked.append((language, list(texts)))
         return [None if "unparsable" in text else self._tree(text, language) for text in texts]
 
@@ -60,7 +57,7 @@ class AbsentParser(SmallParser):
     def needs(self):
         return "apt-get install nothing"
 
-    def parse(self, texts, language):
+    def trees(self, texts, language):
         raise NotInstalled("must not be asked")
 
 
@@ -68,6 +65,6 @@ def register(monkeypatch) -> SmallParser:
     """Make both parsers known for one test; the one that can be asked."""
     parser = SmallParser()
     for name, made in {"small-parser": parser, "absent-parser": AbsentParser()}.items():
-        monkeypatch.setitem(constituency.PARSERS, name, (lambda made=made: made, ""))
-    constituency._made.cache_clear()
+        monkeypatch.setitem(parsers.PARSERS, name, (lambda made=made: made, ""))
+    parsers.get_parser.cache_clear()
     return parser

@@ -3,8 +3,7 @@
 import pytest
 
 from audit.errors import NotInstalled
-from audit.packs.translation.fill_mask import FillMask
-from audit.packs.translation.masked import get_proposer
+from audit.packs.translation.masked import FillMask, get_proposer
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = ["the", "a", "good", "great", "film", "story", "is", "was", ".", ",", "##s", "1990", "quickly", "sees"]
@@ -58,6 +57,7 @@ def test_what_cannot_be_replaced_has_no_proposal(tiny):
     assert FillMask(str(tiny)).propose([(tokens, at) for at in (1, 2, 4, 5, 7)], "en") == [None] * 5
 
 
+@pytest.mark.slow
 def test_batches_do_not_matter_and_order_is_kept(tiny):
     proposer = FillMask(str(tiny))
     masked = [(("a", "good", *["film"] * (number % 9), "."), 1 if number % 2 else 2) for number in range(1, 80)]
@@ -79,8 +79,6 @@ def test_chinese_words_get_a_mask_for_each_character(tmp_path):
     tokens = ("我", "看", "电影", "。")
     # 事 is the most probable character at every place, then 故; 事事 is left out; either order is a noun like 电影.
     assert proposer.propose([(tokens, 2), (tokens, 1)], "zh")[0] in ("事故", "故事")
-    first = list(proposer._fill_next([proposer._query(0, tokens, 2, "zh")], "zh"))
-    assert [query.filled for query in first][:4] == [("事",), ("故",), ("电",), ("影",)]
 
 
 def test_an_absent_model_says_how_to_get_it(tmp_path):

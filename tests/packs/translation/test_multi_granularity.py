@@ -11,7 +11,7 @@ from audit.corpora.base import Row
 from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.keys import fingerprint
 from audit.packs.translation import masked as masked
-from audit.packs.translation.constituency import structure_similarity
+from audit.packs.translation.trees import structure_similarity
 from audit.relations import Outcome, Source, get_relation
 from audit.relations.registry import configured
 from audit.runner.executors import InProcess, Processes
@@ -167,8 +167,8 @@ def test_the_version_names_parsers_and_proposer(parser, proposer):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"k": 0}, "k of relation MGMT-word is 0; at least 1"),
-        ({"bound": 1.5}, r"bound of relation MGMT-word is 1\.5; a similarity is between 0 and 1"),
+        ({"k": 0}, "k is 0 and bound 1; allowed are 1 candidate or more"),
+        ({"bound": 1.5}, r"bound 1\.5; allowed are .* a similarity from 0 to 1"),
         ({"bound": "all"}, "it must be of type float"),
         ({"words": 3}, "has no parameter 'words'; it has parser, proposer, k, bound"),
     ],
@@ -260,6 +260,7 @@ def test_a_run_that_needs_an_absent_parser_ends_and_says_so(spec, tmp_path, pars
     assert stored(engine) == []
 
 
+@pytest.mark.slow
 def test_a_run_in_processes_and_one_that_goes_on_find_the_same(spec, tmp_path, parser, proposer):
     relations = [relation("phrase"), relation("word", k=3)]
     engine = open_store(str(tmp_path / "one.db"), create=True)

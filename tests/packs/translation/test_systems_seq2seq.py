@@ -156,6 +156,7 @@ def inputs_of(texts, target, language="en"):
     return [Input.of(text, language=language, target=target) for text in texts]
 
 
+@pytest.mark.slow
 def test_a_model_of_one_pair(marian):
     system = get_system(f"seq2seq:{marian}")
     assert (system.name, system.tasks, system.languages) == ("opus-mt-en-es", ("translation",), ("en",))
@@ -188,6 +189,7 @@ def test_a_translation_that_does_not_end_is_an_error(marian, tmp_path):
     assert output == Output(error="the translation did not end within 48 tokens")
 
 
+@pytest.mark.slow
 def test_a_model_of_many_languages(many):
     system = get_system(f"seq2seq:{many}")
     assert (system.languages, system.settings["pair"]) == (("*",), None)

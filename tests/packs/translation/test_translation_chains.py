@@ -187,7 +187,7 @@ def test_values_and_outcomes_agree_whatever_is_said(text, one, two, three, name)
     ("name", "changes", "message"),
     [
         ("RTT", {"score": "bleurt"}, "score is 'bleurt'; allowed are consistency, levenshtein"),
-        ("MCMT", {"pivots": " , "}, "pivots are empty"),
+        ("MCMT", {"pivots": " , "}, "pivots have .., which is no code"),
         ("MGMT-sentence", {"bound": "1"}, "must be of type float"),
     ],
 )

@@ -2,6 +2,8 @@
 
 import hashlib
 
+import pytest
+
 from audit.reports.exports.reading import import_export
 from audit.reports.exports.replay import replay
 from audit.reports.exports.writing import export
@@ -22,6 +24,7 @@ def swaying(text):
 '''
 
 
+@pytest.mark.slow
 def test_every_call_is_exported_imported_and_reported_the_same(
     toy_corpus, toy_relations, tmp_path, monkeypatch, content
 ):

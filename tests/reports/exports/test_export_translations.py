@@ -43,6 +43,7 @@ def judged(tmp_path):
     return engine
 
 
+@pytest.mark.slow
 def test_the_history_has_the_target_in_a_column_of_its_own(judged, tmp_path):
     export(judged, tmp_path / "out")
     # Of 20 questions the two behind the wrong Spanish are not asked: their groups are false already.
@@ -56,6 +57,7 @@ def test_the_history_has_the_target_in_a_column_of_its_own(judged, tmp_path):
     assert "target_language" in json.dumps(manifest)
 
 
+@pytest.mark.slow
 def test_an_export_is_the_same_study_again_and_replays(judged, tmp_path):
     export(judged, tmp_path / "out")
     import_export(tmp_path / "out", str(tmp_path / "b.db"))

@@ -12,6 +12,7 @@ from audit.store import open_store
 from audit.store.dump import described, seal
 
 
+@pytest.mark.slow
 def test_the_same_numbers_come_out(exported):
     replayed = replay(exported)
     assert replayed.equal
@@ -21,6 +22,7 @@ def test_the_same_numbers_come_out(exported):
     assert len(lines) == 3
 
 
+@pytest.mark.slow
 def test_another_number_is_found_and_named(exported):
     path = exported / "report.json"
     report = json.loads(path.read_text(encoding="utf-8"))

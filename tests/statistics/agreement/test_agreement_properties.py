@@ -71,6 +71,7 @@ def test_order_of_rows_items_and_annotators_does_not_matter(rows, random):
     same(frame, other.sample(frac=1, random_state=random.randint(0, 99)))
 
 
+@pytest.mark.slow
 @given(tables(), st.permutations("abcd"), st.permutations("abcd"))
 @settings(max_examples=25)
 def test_names_of_labels_do_not_matter(rows, letters, others):
@@ -90,6 +91,7 @@ def test_numbers_may_be_moved_and_stretched(rows):
     assert plain == pytest.approx(moved, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(tables())
 @settings(max_examples=40)
 def test_everything_is_a_number_with_its_interval_or_says_why(rows):
@@ -107,6 +109,7 @@ def test_everything_is_a_number_with_its_interval_or_says_why(rows):
             assert coefficient.high <= 1 + 1e-9
 
 
+@pytest.mark.slow
 @given(tables())
 @settings(max_examples=40)
 def test_agreeing_everywhere_is_one(rows):
@@ -115,6 +118,7 @@ def test_agreeing_everywhere_is_one(rows):
         assert estimate is None or estimate == pytest.approx(1)
 
 
+@pytest.mark.slow
 @given(tables())
 @settings(max_examples=40)
 def test_the_matrix_has_what_each_pair_alone_has(rows):

@@ -172,6 +172,7 @@ ratings = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(ratings)
 def test_leaving_one_out_is_alpha_of_the_rest(rows):

@@ -1,0 +1,260 @@
+"""The job of asking a system for the outputs of some inputs, wherever it is done."""
+
+import asyncio
+import math
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from types import NoneType
+from typing import Any, NamedTuple, TypeGuard
+
+from audit.errors import AuditError, BadOutput, Declined, Unanswered
+from audit.keys import canonical, fingerprint
+from audit.systems import get_system, is_own, offered
+from audit.systems.asking import Asking, asking_of
+from audit.systems.base import AsynchronousSystem, System
+from audit.systems.foreign import contained, message, shown
+from audit.tasks import Input, Output, Task, get_task
+
+CALL = {"sentence": 256, "document": 32}
+"""Inputs given to a system at once."""
+_MESSAGE = 500
+"""Characters kept of an error's message."""
+_RAW = 20_000
+"""Characters kept of what a system said instead of an output."""
+
+
+class Identity(NamedTuple):
+    """The name, version and settings by which a system's outputs are stored, and its tasks."""
+
+    name: str
+    version: str
+    settings: str
+    tasks: str
+
+    @classmethod
+    def of(cls, system: System) -> "Identity":
+        """Return the identity of a system.
+
+        >>> Identity.of(get_system("rapidfuzz")).tasks
+        'similarity'
+        """
+        return cls(system.name, system.version, canonical(dict(system.settings)), ", ".join(system.tasks))
+
+
+def check_same(spec: str, first: Identity | None, again: Identity) -> None:
+    """Raise AuditError where a system, loaded once more, is not the one it was at first (None: unknown)."""
+    if first is None or first == again:
+        return
+    differ = [name for name in Identity._fields if getattr(first, name) != getattr(again, name)]
+    was, now = (", ".join(f"{name} {shown(getattr(identity, name))}" for name in differ) for identity in (first, again))
+    own = "; give it a `version` where it holds what differs each time, such as a time" if is_own(spec) else ""
+    raise AuditError(
+        f"system {spec} had {was} at first, and {now} when it was loaded once more; it must be the same each time, "
+        f"from the same packages and files on every machine{own}"
+    )
+
+
+@dataclass(frozen=True)
+class Returned:
+    """Outputs of a batch as plain rows, which pickle smaller than Outputs; how long the system took, and how many
+    requests were answered where it asks another machine."""
+
+    rows: list[tuple[Any, ...]]
+    seconds: float
+    calls: int = 0
+
+    @classmethod
+    def of(cls, outputs: Sequence[Output], seconds: float, calls: int = 0) -> "Returned":
+        """Return the rows of outputs."""
+        rows = [(output.label, output.score, output.text, output.error, output.details) for output in outputs]
+        return cls(rows, seconds, calls)
+
+    def outputs(self) -> list[Output]:
+        """Return the outputs, in the order of the inputs; where each was asked several times, call after call."""
+        return [Output(*row) for row in self.rows]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Distinct inputs for one system: a job."""
+
+    system: str
+    """The spec that `audit.systems.get_system` takes; each worker makes the system from it, and prepares it, once."""
+    task: str
+    inputs: tuple[Input, ...]
+    call: int = CALL["sentence"]
+    """Inputs given to the system at once."""
+    limit: float | None = field(default=None, compare=False)
+    identity: Identity | None = field(default=None, compare=False)
+    """What the outputs are stored by: a worker that has another system by this spec must not make them."""
+    times: int = 1
+    """How often each input is asked."""
+
+    def work(self) -> Returned:
+        """Return an output per input and time. What raises, or returns what its task does not allow, is an error."""
+        system, task = ready(self.system, self.identity), get_task(self.task)
+        started = perf_counter()
+        if is_asynchronous(system):
+            calls = Calls(system, _own.asking(self.system, system), task)
+            outputs = _own.run(calls.outputs(self.inputs, self.times))
+            return Returned.of(outputs, perf_counter() - started, calls.made)
+        outputs = [
+            output
+            for _ in range(self.times)
+            for start in range(0, len(self.inputs), self.call)
+            for output in _call(system, task, self.inputs[start : start + self.call])
+        ]
+        return Returned.of(outputs, perf_counter() - started)
+
+
+def ready(spec: str, wanted: Identity | None = None) -> System:
+    """Return the system of this process, prepared. Raises AuditError where it cannot be loaded or prepared, or is not
+    the one that is `wanted`."""
+    # A caller's system may be another one by now under the same name: its maker tells them apart.
+    key = spec, wanted, offered(spec)
+    if key not in _ready:
+        system = get_system(spec)
+        check_same(spec, wanted, Identity.of(system))
+        system.prepare()
+        _ready[key] = system
+    return _ready[key]
+
+
+_ready: dict[tuple[str, Identity | None, object], System] = {}
+"""Systems of this process that are prepared."""
+
+
+def _call(system: System, task: Task, inputs: Sequence[Input]) -> list[Output]:
+    """Ask for some inputs at once, and one by one where that fails: an input costs itself alone."""
+    try:
+        with contained():
+            return checked(task, system.run(inputs), len(inputs))
+    except Exception as problem:  # the system is foreign code: whatever it raises must not stop the run
+        if len(inputs) == 1:
+            return [failed(message(problem))]
+    return [output for item in inputs for output in _call(system, task, [item])]
+
+
+# Systems that wait for other machines, many calls at once.
+
+
+def is_asynchronous(system: System) -> TypeGuard[AsynchronousSystem]:
+    """Whether a system can be asked many times at once."""
+    return callable(getattr(system, "run_async", None))
+
+
+class Calls:
+    """The calls of one batch to an asynchronous system. `began` is set when the first is made; `made` counts those that
+    were answered, usable or not."""
+
+    def __init__(self, system: AsynchronousSystem, asking: Asking, task: Task):
+        self._system, self._asking, self._task = system, asking, task
+        self.began = asyncio.Event()
+        self.made = 0
+
+    async def outputs(self, inputs: Sequence[Input], times: int) -> list[Output]:
+        """Return an output per input and time, in their order whatever the order of the answers."""
+        size = self._system.batch
+        asked = [inputs[start : start + size] for _ in range(times) for start in range(0, len(inputs), size)]
+        answers = await asyncio.gather(*map(self._answered, asked))
+        return [output for outputs in answers for output in outputs]
+
+    async def _answered(self, inputs: Sequence[Input]) -> list[Output]:
+        try:
+            return await self._asking.ask(lambda: self._call(inputs))
+        except (Declined, Unanswered) as problem:
+            if len(inputs) == 1 or not problem.inputs:
+                return [failed(message(problem))] * len(inputs)
+        except (Exception, SystemExit, KeyboardInterrupt) as problem:  # the system is foreign code
+            if len(inputs) == 1:
+                return [failed(message(problem))]
+        alone = await asyncio.gather(*(self._answered([item]) for item in inputs))
+        return [output for outputs in alone for output in outputs]
+
+    async def _call(self, inputs: Sequence[Input]) -> list[Output]:
+        self.began.set()
+        self.made += 1
+        try:
+            return checked(self._task, await self._system.run_async(inputs), len(inputs))
+        except (Unanswered, TimeoutError, ConnectionError):
+            self.made -= 1
+            raise
+
+
+class _OwnLoop:
+    """The event loop of a process that does batches of the user's own asynchronous systems: connections live on it, so
+    it is the same for all batches."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._asking: dict[str, Asking] = {}
+
+    def asking(self, spec: str, system: System) -> Asking:
+        if spec not in self._asking:
+            self._asking[spec] = asking_of(system)
+        return self._asking[spec]
+
+    def run(self, work: Coroutine[Any, Any, list[Output]]) -> list[Output]:
+        self._loop = self._loop or asyncio.new_event_loop()
+        try:
+            return self._loop.run_until_complete(work)
+        except BaseException:  # its time is over, or somebody pressed Ctrl-C: what hangs there is left behind
+            self.__init__()  # type: ignore[misc]
+            raise
+
+
+_own = _OwnLoop()
+
+
+# What is kept of an output.
+
+
+def checked(task: Task, outputs: Sequence[Output], number: int) -> list[Output]:
+    """Return the outputs in Python's own types, each as its task allows; one with a score that is no number is an
+    error. Raises BadOutput for one that its task does not allow, or another number of outputs than of inputs."""
+    if len(outputs) != number:
+        raise BadOutput(f"{len(outputs)} outputs for {number} inputs")
+    return [_accepted(task, output) for output in outputs]
+
+
+def _accepted(task: Task, output: Output) -> Output:
+    if output.error:
+        accepted = failed(output.error, output.text)
+    elif output.score is not None and not math.isfinite(output.score):
+        accepted = failed(f"score {float(output.score)} is not a number from 0 to 1")
+    else:
+        accepted = _plain(task.checked(output))
+    return replace(accepted, details=_details(output.details)) if output.details else accepted
+
+
+def _details(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is kept of an output's details: of what was read, a fingerprint tells whether it was the same."""
+    kept: dict[str, Any] = {}
+    if reasoning := details.get("reasoning"):
+        kept["reasoning"] = _text(reasoning)[:_RAW]
+    if (read := details.get("read")) is not None:
+        kept["read"] = fingerprint([_text(read)])
+    if cut := details.get("cut"):
+        kept["cut"] = int(cut)
+    return kept
+
+
+def _plain(output: Output) -> Output:
+    """Return the output in Python's own types: a database takes neither NumPy's numbers nor half characters."""
+    if type(output.label) is str and type(output.score) in (float, NoneType) and output.text is None:
+        return output  # as nearly all are
+    return Output(
+        None if output.label is None else str(output.label),
+        None if output.score is None else float(output.score),
+        None if output.text is None else _text(output.text),
+    )
+
+
+def failed(reason: object, raw: object = None) -> Output:
+    """Return a stored error, in text that any database takes; `raw` is what the system said instead of an output."""
+    return Output(error=_text(reason)[:_MESSAGE], text=None if raw is None else _text(raw)[:_RAW])
+
+
+def _text(value: object) -> str:
+    return str(value).encode("utf-8", "replace").decode("utf-8").replace("\0", "")

@@ -1,0 +1,470 @@
+"""Who does the jobs of a run: this process, processes beside it, a cluster, or an event loop for what only waits.
+
+All have the interface of `concurrent.futures`: `submit(job)` returns a future, and `outcome` is what became of it: the
+job's result, or `Lost` where it took too long or its process died. Whoever does a job, what is stored is the same.
+"""
+
+import asyncio
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+from uuid import uuid4
+
+from pebble import ProcessExpired, ProcessPool
+
+import audit
+from audit.errors import AuditError, NotInstalled, first_line
+from audit.registry import load_plugin, plugins
+from audit.runner.batch import Batch, Calls, Identity, Returned, check_same, is_asynchronous
+from audit.runner.underway import safe_path
+from audit.systems import get_system
+from audit.systems.asking import Asking, asking_of
+from audit.systems.base import AsynchronousSystem
+from audit.systems.foreign import TimeIsOver, alarm
+from audit.tasks import get_task
+
+
+class Job(Protocol):
+    """Work that can be pickled and done anywhere, any number of times, with the same result."""
+
+    @property
+    def limit(self) -> float | None:
+        """Seconds that it may take; None: as long as it likes."""
+        ...
+
+    def work(self) -> Any:
+        """Do it."""
+        ...
+
+
+@dataclass(frozen=True)
+class Lost:
+    """In place of a job's result: it took longer than its limit, or the process that had it came to an end."""
+
+    reason: str
+    late: bool = False
+    """Whether it took longer than its limit."""
+
+
+class Executor(Protocol):
+    """Does jobs, in any order. A context manager: at its end nothing of it is left running."""
+
+    @property
+    def places(self) -> int:
+        """How many jobs it does at once."""
+        ...
+
+    def submit(self, job: Job) -> Future[Any]:
+        """Take a job."""
+        ...
+
+    def __enter__(self) -> "Executor": ...
+
+    def __exit__(self, *problem: object) -> None: ...
+
+
+def outcome(job: Job, future: Future[Any]) -> Any:
+    """Wait for a job's result and return it, or `Lost`. Raises AuditError for what the job raised.
+
+    A lost job is not done again here: the runner knows which jobs can be cut smaller.
+    """
+    try:
+        return future.result()
+    except AuditError:
+        raise
+    except TimeoutError:
+        return Lost(f"no answer within {job.limit or 0:g} s", late=True)
+    except ProcessExpired as problem:
+        return Lost(f"its process ended with {_ended(problem.exitcode)}")
+    except BrokenProcessPool:
+        return Lost("its process ended")
+    except CancelledError:
+        raise AuditError(
+            "the Dask scheduler went away; what was finished is stored, run the same command again to resume"
+        ) from None
+    except Exception as problem:
+        if type(problem).__name__ == "KilledWorker":
+            return Lost("its process ended with each of the workers that had it")
+        raise AuditError(
+            f"a worker cannot do a job ({type(problem).__name__}: {first_line(problem)}); install the same packages "
+            "and files there as here, or use workers=0",
+            parameter="workers",
+        ) from problem
+
+
+_QUIETLY = 250
+"""The status of a process that ended itself with 0."""
+
+
+def _ended(code: int) -> str:
+    """Return how a process ended, in words.
+
+    >>> _ended(-11), _ended(3)
+    ('signal SIGSEGV', 'status 3')
+    """
+    return f"signal {signal.Signals(-code).name}" if code < 0 else f"status {0 if code == _QUIETLY else code}"
+
+
+class InProcess(AbstractContextManager["InProcess"]):
+    """Does a job in this process, when it is submitted.
+
+    A limit is kept by the alarm of the main thread, which wakes Python code and most waiting, but no loop of native
+    code; in another thread there is none. `Processes` keeps it whatever the system does.
+    """
+
+    places = 1
+
+    def submit(self, job: Job) -> Future[Any]:
+        """Do a job."""
+        future: Future[Any] = Future()
+        try:
+            with alarm(job.limit):
+                future.set_result(job.work())
+        except TimeIsOver:
+            future.set_exception(TimeoutError())
+        except Exception as problem:
+            future.set_exception(problem)
+        return future
+
+    def __exit__(self, *problem: object) -> None:
+        """Nothing is left running."""
+
+
+class Processes(AbstractContextManager["Processes"]):
+    """Does jobs in `workers` processes (default: one per core), which begin with the first job.
+
+    A job that takes longer than its limit is ended with its process; another process takes the place of one that died.
+    """
+
+    def __init__(self, workers: int | None = None, start: str | None = None, prepare: Callable[[], None] | None = None):
+        """`start` is how processes are made, as multiprocessing has it; `prepare` is called in each of them first."""
+        self.places = workers or os.cpu_count() or 1
+        self._make: Callable[[], ProcessPool] = lambda: ProcessPool(
+            self.places, initializer=_begin, initargs=[prepare], context=multiprocessing.get_context(start)
+        )
+        self._pool: ProcessPool | None = None
+        self._open: dict[Future[Any], ProcessPool] = {}
+
+    def submit(self, job: Job) -> Future[Any]:
+        """Give a job to the processes."""
+        if self._pool is None or not self._pool.active:
+            self.__exit__()  # what is left of one that broke
+            self._pool = self._make()
+        future: Future[Any] = self._pool.schedule(_work, args=[job], timeout=job.limit)
+        self._open[future] = self._pool
+        future.add_done_callback(self._note)
+        return future
+
+    def _note(self, future: Future[Any]) -> None:
+        self._open.pop(future, None)
+        if not future.cancelled() and isinstance(future.exception(), BrokenProcessPool):
+            threading.Timer(1, self._lose_all).start()
+
+    def _lose_all(self) -> None:
+        """A pool that broke forgets jobs that it had not sent to a process yet: they are lost like the others."""
+        for future, pool in list(self._open.items()):
+            if not pool.active and not future.done():
+                future.set_exception(BrokenProcessPool())
+
+    def __exit__(self, *problem: object) -> None:
+        if self._pool is not None:
+            self._pool.stop()  # type: ignore[no-untyped-call]
+            self._pool.join()
+
+
+def _begin(prepare: Callable[[], None] | None) -> None:
+    """Begin a process: it must not outlive a parent that was killed, whatever its job does."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    # A process that ends with 0 is none that pebble would miss: its job would be lost at its limit only.
+    leave = os._exit
+    setattr(os, "_exit", lambda status: leave(status or _QUIETLY))  # noqa: B010
+    if prepare is not None:
+        prepare()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _work(job: Job) -> Any:
+    try:
+        return job.work()
+    except AuditError:
+        raise
+    except Exception as problem:  # whose class may not be picklable, or not be there
+        raise RuntimeError(f"{type(problem).__name__}: {problem}") from None
+
+
+# Systems that wait for other machines: an event loop in a thread.
+
+_ENDING = 5.0
+"""Seconds that systems have to end what they hold."""
+
+
+class Waiting(AbstractContextManager["Waiting"]):
+    """Does batches of asynchronous systems, any number at once, on an event loop in a thread of its own.
+
+    All calls of all batches to one system share one `audit.systems.asking.Asking`: never more than its `concurrency` at
+    once. A batch's limit counts from its first call on. It holds for what awaits: the user's own systems, which may
+    keep the loop to themselves, are asked in processes.
+    """
+
+    places = 32
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._systems: dict[str, tuple[AsynchronousSystem, Asking]] = {}
+        self._thread = threading.Thread(target=self._loop.run_forever, name="asynchronous systems", daemon=True)
+        self._thread.start()
+
+    def submit(self, job: Job) -> Future[Any]:
+        """Begin a batch of a system that has `run_async`. Raises what loading and preparing the system raise."""
+        if not isinstance(job, Batch):
+            raise TypeError(f"{job!r} is not a Batch")
+        if job.system not in self._systems:
+            system = get_system(job.system, job.limit)  # its own object: connections belong to one event loop
+            if not is_asynchronous(system):
+                raise TypeError(f"the system {job.system!r} has no run_async")
+            check_same(job.system, job.identity, Identity.of(system))
+            system.prepare()
+            self._systems[job.system] = system, asking_of(system)
+        return asyncio.run_coroutine_threadsafe(self._do(job), self._loop)
+
+    async def _do(self, job: Batch) -> Returned:
+        calls = Calls(*self._systems[job.system], get_task(job.task))
+        work = asyncio.ensure_future(calls.outputs(job.inputs, job.times))
+        began = asyncio.ensure_future(calls.began.wait())
+        try:
+            await asyncio.wait([work, began], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({work}, timeout=job.limit)
+            if not work.done():
+                raise TimeoutError
+            return Returned.of(work.result(), 0.0, calls.made)
+        finally:
+            began.cancel()
+            work.cancel()
+
+    def __exit__(self, *problem: object) -> None:
+        with suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(_ENDING)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_ENDING)
+        if not self._thread.is_alive():
+            self._loop.close()
+
+    async def _end(self) -> None:
+        """Give up what is under way, and end what the systems hold."""
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        for system, _ in self._systems.values():
+            if close := getattr(system, "close_async", None):
+                await close()
+        await self._loop.shutdown_asyncgens()
+
+
+# A cluster: each of Dask's workers has `Processes` of the run beside it, so that no job can harm the worker.
+
+_CONNECT = 5
+"""Seconds in which a scheduler answers."""
+_CLOSE = 3
+"""Seconds for each step of leaving; what takes longer is left behind."""
+_FRESH = 1.0
+"""Seconds for which the number of places is remembered."""
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """What is the same for all jobs of a run: its name, the folder where it was started, the version of audit, and the
+    plug-ins that it loaded."""
+
+    run: str
+    folder: str
+    version: str
+    plugins: tuple[str, ...]
+
+    def __call__(self) -> None:
+        """Prepare a process of a worker: the user's modules are those of the folder."""
+        if Path(self.folder).is_dir():
+            os.chdir(self.folder)
+        sys.path.insert(0, os.getcwd())
+        for module in self.plugins:
+            load_plugin(module)
+
+
+@dataclass(frozen=True)
+class _Order:
+    """A job that is unpickled where it is done: the worker itself may not have its modules."""
+
+    pickled: bytes
+    limit: float | None
+
+    def work(self) -> Any:
+        job: Job = pickle.loads(self.pickled)  # noqa: S301  (from the run that this process works for)
+        return job.work()
+
+
+_lock = threading.Lock()
+_processes: dict[str, Processes] = {}
+"""For each run, the processes of this worker; the user may have changed a system since the last run."""
+_over: set[str] = set()
+
+
+def _on_worker(order: _Order, terms: _Terms) -> Any:
+    """Do a job beside a Dask worker, and return its result or `Lost`."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    if audit.__version__ != terms.version:
+        raise AuditError(
+            f"the Dask worker {worker.address} has audit {audit.__version__}, and this run is of audit "
+            f"{terms.version}; pip install 'audit[dask]=={terms.version}' there"
+        )
+    with _lock:
+        if terms.run in _over:
+            return Lost("its run was over")
+        if terms.run not in _processes:
+            # Dask marks its workers as daemons, which may have no children; these end with the worker.
+            multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
+            _processes[terms.run] = Processes(worker.state.nthreads, "spawn", terms)
+        future = _processes[terms.run].submit(order)
+    try:
+        return outcome(order, future)
+    except AuditError as problem:
+        raise AuditError(f"{problem} (worker {worker.address})") from None
+
+
+def _end_run(run: str) -> None:
+    """End the processes of a run on this worker, at work or not, and let none begin."""
+    with _lock:
+        _over.add(run)
+        processes = _processes.pop(run, None)
+    if processes is not None:
+        processes.__exit__()
+
+
+class Dask(AbstractContextManager["Dask"]):
+    """Does jobs on the workers of the scheduler at `address` (`tcp://host:8786`), as many as are there at any time; or,
+    without an address, on a cluster of its own: `workers` processes of this machine (default: one per core).
+
+    The jobs of a worker that goes away are given to another by Dask. The cluster at an address is left running. Raises
+    NotInstalled without Dask's package; AuditError where no scheduler answers.
+    """
+
+    def __init__(self, address: str | None = None, workers: int | None = None):
+        if find_spec("distributed") is None:
+            raise NotInstalled("Dask is not installed; pip install 'audit[dask]'")
+        self.address, self._workers = address, workers or os.cpu_count() or 1
+        self._terms = _Terms(uuid4().hex, os.getcwd(), audit.__version__, tuple(plugins()))
+        self._cluster: Any = None
+        self._client: Any = None
+        self._places, self._counted = 1, -_FRESH
+
+    def __enter__(self) -> "Dask":
+        """Connects to an address. A cluster of its own starts when it is needed: a run may have nothing left to do."""
+        if self.address is not None:
+            self._connect()
+        return self
+
+    @property
+    def places(self) -> int:
+        """Threads of all workers now; at least 1, for a cluster that grows when there is a job."""
+        if time.monotonic() - self._counted >= _FRESH:
+            self._counted = time.monotonic()
+            with suppress(OSError, AttributeError):  # a scheduler that is away has the workers that it had
+                self._places = max(1, sum(self._connect().nthreads().values()))
+        return self._places
+
+    def submit(self, job: Job) -> Future[Any]:
+        """Send a job to the scheduler."""
+        import cloudpickle
+
+        order = _Order(cloudpickle.dumps(job), job.limit)
+        future: Future[Any] = self._connect().get_executor(pure=False).submit(_on_worker, order, self._terms)
+        return future
+
+    def _connect(self) -> Any:
+        if self._client is None:
+            from distributed import Client
+
+            if self.address is None:
+                self._cluster = self._cluster or self._own_cluster()
+            try:
+                self._client = Client(self._cluster or self.address, timeout=_CONNECT, set_as_default=False)
+            except (OSError, ValueError) as problem:
+                raise AuditError(
+                    f"no Dask scheduler answers at {self.address} within {_CONNECT} s ({first_line(problem)}); start "
+                    "one with `dask scheduler`, or leave the address out",
+                    parameter="dask_address",
+                ) from problem
+            if self.address is not None and not self._client.nthreads():
+                print(
+                    f"the Dask scheduler at {self.address} has no workers yet; waiting for the first", file=sys.stderr
+                )
+        return self._client
+
+    def _own_cluster(self) -> Any:
+        """Start a cluster of this machine."""
+        import dask
+        from distributed import LocalCluster
+
+        # A worker keeps its other threads free to talk to the scheduler; the work is done in processes beside it, which
+        # Dask would not measure.
+        with safe_path(), dask.config.set({"distributed.worker.profile.enabled": False}):
+            return LocalCluster(
+                n_workers=self._workers,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # else a port that another cluster may have
+                memory_limit=0,
+                silence_logs=50,
+            )
+
+    def __exit__(self, *problem: object) -> None:
+        client, cluster, self._client, self._cluster = self._client, self._cluster, None, None
+        # A cluster that does not answer any more cannot be asked to leave.
+        if client is not None:
+            with suppress(Exception):
+                client.run(_end_run, self._terms.run, on_error="ignore", callback_timeout=_CLOSE)
+            with suppress(Exception):
+                client.close(timeout=_CLOSE)
+        if cluster is not None:
+            with suppress(Exception):
+                cluster.close(timeout=_CLOSE)
+
+
+def executor_of(workers: int | None, kind: str = "processes", address: str | None = None) -> Executor:
+    """Return `workers` processes (None: one per core; 0: this process), or workers of Dask: of the scheduler at an
+    address, or of a cluster of its own. `kind` is processes or dask.
+
+    Raises AuditError for parameters that contradict each other.
+    """
+    names = ("workers", "executor", "dask_address")
+    if workers is not None and workers < 0:
+        raise AuditError(f"workers={workers}: expected 0 (this process) or a number of processes", parameter="workers")
+    if address is not None and kind != "dask":
+        raise AuditError(f"dask_address {address} is for executor dask, not {kind}", parameter=names)
+    if kind == "dask" and workers == 0:
+        raise AuditError("workers 0 is this process, executor dask are others; leave one of them out", parameter=names)
+    if address is not None and workers is not None:
+        raise AuditError(f"workers {workers}: the scheduler at {address} has its own; leave it out", parameter=names)
+    if kind == "dask":
+        return Dask(address, workers)
+    return InProcess() if workers == 0 else Processes(workers)

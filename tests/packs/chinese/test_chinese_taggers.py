@@ -1,0 +1,224 @@
+"""Chinese words and tags: nothing of a text is lost, persons are persons, and HanLP's kinds of models.
+
+Models that can be downloaded only are stood for by objects with their documented output (hanlp 2.1.5:
+components/mtl/multi_task_learning.py, components/taggers/tagger.py, hanlp_common/document.py).
+"""
+
+import subprocess
+import sys
+from contextlib import nullcontext
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from audit.errors import AuditError, BadFile, NotInstalled, UnknownName
+from audit.packs.chinese import taggers
+from audit.packs.chinese.taggers import PEOPLES_DAILY, HanlpTagger, chinese, surname
+from audit.text.tools import tagger_of, version_of
+
+SIGNS = "我们在北京见到王小明和比尔·盖茨，iPhone 15发布会。PSV３．５％ＡＢ…—“”！？\n\u3000 😀👨\u200d👩🏽Mr.2,000"
+TEXTS = st.text(st.sampled_from(SIGNS) | st.characters(), max_size=40)
+
+
+def tags(tagger, text):
+    return " ".join(f"{token.text}/{token.tag}" for token in tagger(text))
+
+
+def check_tokens(text, tokens):
+    at = 0
+    for token in tokens:
+        assert not text[at : token.start].strip()
+        assert text[token.start : token.end] == token.text
+        assert token.text.split() == [token.text]
+        assert token.tag in PEOPLES_DAILY
+        at = token.end
+    assert not text[at:].strip()
+
+
+@settings(max_examples=60)
+@given(TEXTS)
+@example("PSV埃因霍温　\r\n")
+@example("张·")
+@example("……——")
+@example("周总理")
+def test_tokens_are_the_text_without_its_white_space(text):
+    check_tokens(text, chinese(text))
+
+
+def test_jieba_keeps_english_and_numbers_whole_and_knows_names():
+    assert tags(chinese, "iPhone 15发布会😀") == "iPhone/nx 15/m 发布会/n 😀/x"
+    assert tags(chinese, "ＰＳＶ ３．５") == "ＰＳＶ/nx ３．５/m"
+    assert tags(chinese, "他……来——") == "他/r ……/w 来/v ——/w"
+    assert tags(chinese, "张家界和小康") == "张家界/ns 和/c 小康/n"
+    assert tags(chinese, "约翰·史密斯和陈静很文明") == "约翰·史密斯/nr 和/c 陈静/nr 很/d 文明/n"
+
+
+def test_family_names():
+    names = ("欧阳修", "王", "爱新觉罗溥仪", "天气", "")
+    assert [surname(name) for name in names] == ["欧阳", "王", "爱新觉罗", None, None]
+
+
+@pytest.mark.parametrize("name", ["stanza", "jieba:x", "hanlp", "hanlp:", ""])
+def test_a_tagger_that_is_not_known_is_named_with_those_that_are(name):
+    with pytest.raises(UnknownName, match="known are: hanlp:MODEL, jieba"):
+        chinese("好", name)
+
+
+def test_a_tagger_is_made_once_and_has_a_version():
+    assert tagger_of("jieba") is tagger_of("jieba")
+    assert version_of("jieba") == f"jieba 0.42.1, rules {taggers.RULES}"
+
+
+@pytest.mark.slow
+def test_jieba_says_nothing_on_its_own():
+    code = "from audit.packs.chinese.taggers import chinese; chinese('我来了')"
+    done = subprocess.run([sys.executable, "-W", "default", "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+class Characters:
+    """A tagger of characters: every other character ends a word, so that words hold whatever stands there."""
+
+    config = SimpleNamespace(token_key="token")
+    vocabs = {"tag": SimpleNamespace(idx_to_token=["B-n", "E-n", "S-w"]), "token": {"１", "Ａ"}}  # noqa: RUF012
+
+    def __init__(self):
+        self.seen = []
+
+    def __call__(self, sentences):
+        self.seen += sentences
+        return [["B-n" if at % 2 == 0 else "E-n" for at in range(len(one))] for one in sentences]
+
+
+class Words:
+    """A tagger of words with the tags of the Chinese Treebank."""
+
+    vocabs = {"tag": SimpleNamespace(idx_to_token=["NN", "VV", "PU"])}  # noqa: RUF012
+
+    def __call__(self, sentences):
+        return [["VV" if word == "来到" else "NN" for word in one] for one in sentences]
+
+
+class Tokenizer:
+    """A tokenizer: words without tags. This one gives single characters, and no white space."""
+
+    vocabs = {"tag": SimpleNamespace(idx_to_token=["B", "M", "E", "S"])}  # noqa: RUF012
+
+    def __call__(self, sentences):
+        return [[sign for sign in one if not sign.isspace()] for one in sentences]
+
+
+class Tasks:
+    """A multi-task model's document for one sentence, as in the docstring of hanlp_common.document.Document."""
+
+    def __init__(self, *tasks):
+        self.tasks = dict.fromkeys(tasks)
+
+    def __call__(self, sentences, tasks):
+        document = {
+            "tok/fine": ["晓美焰", "来到", "北京", "立方庭", "参观", "自然", "语义", "科技", "公司"],
+            "pos/ctb": ["NR", "VV", "NR", "NR", "VV", "NN", "NN", "NN", "NN"],
+            "pos/pku": ["nr", "v", "ns", "nz", "v", "n", "n", "n", "n"],
+            "ner/msra": [("晓美焰", "PERSON", 0, 1), ("北京立方庭", "LOCATION", 2, 4), ("公司", "ORGANIZATION", 8, 9)],
+        }
+        return {task: [document[task] for _ in sentences] for task in tasks}
+
+
+SENTENCE = "晓美焰来到北京立方庭参观自然语义科技公司"
+
+
+@pytest.fixture
+def models(monkeypatch):
+    """Taggers of objects under names, without HanLP."""
+    there = {}
+    monkeypatch.setattr(taggers, "load", there.__getitem__)
+    monkeypatch.setattr(taggers, "model_version", lambda name: f"model {name}")
+    monkeypatch.setattr(taggers, "one_thread", nullcontext)  # torch takes seconds to import
+    return there
+
+
+def test_a_model_of_several_tasks(models):
+    models["MTL"] = Tasks("tok/fine", "pos/ctb", "pos/pku", "ner/msra", "dep")
+    assert tags(HanlpTagger("MTL"), SENTENCE) == "晓美焰/nr 来到/v 北京/ns 立方庭/nz 参观/v 自然/n 语义/n 科技/n 公司/n"
+    # Entities say what proper names of the Treebank are.
+    models["CTB"] = Tasks("tok/fine", "pos/ctb", "ner/msra")
+    assert tags(HanlpTagger("CTB"), SENTENCE).startswith("晓美焰/nr 来到/v 北京/ns 立方庭/ns")
+    models["BARE"] = Tasks("tok/fine", "pos/ctb")
+    assert tags(HanlpTagger("BARE"), SENTENCE).startswith("晓美焰/nz 来到/v 北京/nz")
+
+
+def test_a_tagger_of_words_takes_jiebas_words_or_those_of_a_tokenizer(models):
+    models |= {"POS": Words(), "TOK": Tokenizer()}
+    assert tags(HanlpTagger("POS"), "我来到 北京。") == "我/n 来到/v 北京/n 。/w"
+    assert tags(HanlpTagger("TOK+POS"), "来到 北京") == "来/n 到/n 北/n 京/n"
+    assert HanlpTagger("TOK+POS").version == "model TOK; model POS; rules 2"
+
+
+def test_english_words_are_whole_and_emoji_and_white_space_are_in_no_word(models):
+    models["C"] = component = Characters()
+    assert tags(HanlpTagger("C"), "iPhone发布 1A好😀来") == "iPhone/nx 发布/n 1A/nx 好/n 😀/x 来/n"
+    # The corpus has full-width signs: what it knows in that form alone is looked up so.
+    assert component.seen[-1][-5:] == ["１", "Ａ", "好", "😀", "来"]
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(TEXTS, st.lists(st.text("好来 a😀x", max_size=4), max_size=6))
+def test_whatever_a_model_says_tokens_are_the_text(models, text, words):
+    models["C"] = Characters()
+    check_tokens(text, HanlpTagger("C")(text))
+    models |= {"TOK": lambda sentences: [words for _ in sentences], "POS": Words()}
+    check_tokens(text, HanlpTagger("TOK+POS")(text))
+
+
+@pytest.mark.parametrize(
+    ("component", "says"),
+    [
+        (Tokenizer(), "gives no words with tags"),
+        (Tasks("dep"), "has the tasks dep; tok and pos/pku or pos/ctb are needed"),
+        (SimpleNamespace(vocabs={"tag": SimpleNamespace(idx_to_token=["DT", "NNP"])}), "gives no words with tags"),
+    ],
+)
+def test_a_component_that_finds_no_words_with_tags_is_refused(models, component, says):
+    models["X"] = component
+    with pytest.raises(AuditError, match=says):
+        HanlpTagger("X")
+
+
+def test_models_that_are_not_there_are_named_with_what_to_do(monkeypatch, tmp_path):
+    def load(*_, **__):
+        raise SystemExit("connection refused\nmore of it")
+
+    pretrained = SimpleNamespace(ALL={"PKU_POS_ELECTRA_SMALL": "https://file.hankcs.com/hanlp/pos/pos_pku.zip"})
+    monkeypatch.setattr(taggers, "hanlp", lambda: SimpleNamespace(pretrained=pretrained, load=load))
+    with pytest.raises(NotInstalled, match="HanLP has no model of this name"):
+        chinese("好", "hanlp:NO_SUCH_MODEL")
+    with pytest.raises(NotInstalled, match=r"\(connection refused\); download and unpack https://.*/pos_pku\.zip"):
+        chinese("好", "hanlp:PKU_POS_ELECTRA_SMALL")
+    with pytest.raises(BadFile, match="cannot load this model"):
+        chinese("好", f"hanlp:{tmp_path}")
+
+
+def test_without_hanlp_the_line_that_installs_it_is_told(monkeypatch):
+    monkeypatch.setitem(sys.modules, "hanlp", None)
+    with pytest.raises(NotInstalled, match=r'pip install "audit\[chinese\]"'):
+        version_of("hanlp:anything")
+
+
+@pytest.mark.slow
+def test_a_tagger_trained_as_the_docs_show_is_loaded(tmp_path):
+    pytest.importorskip("hanlp")
+    from hanlp.components.taggers.rnn_tagger import RNNTagger
+
+    lines = [
+        [("李", "B-nr"), ("鹏", "E-nr"), ("来", "S-v")],
+        [("我", "S-r"), ("爱", "S-v"), ("北", "B-ns"), ("京", "E-ns")],
+    ]
+    sentences = ["".join(f"{sign}\t{label}\n" for sign, label in line) for line in lines * 150]
+    (tmp_path / "train.tsv").write_text("\n".join(sentences), encoding="utf-8")
+    folder = str(tmp_path / "tagger")
+    RNNTagger().fit(
+        *[str(tmp_path / "train.tsv")] * 2, folder, epochs=2, embed=96, rnn_hidden=128, crf=False, lr=0.004, devices=-1
+    )
+    assert tags(HanlpTagger(folder), "李鹏 爱北京") == "李鹏/nr 爱/v 北京/ns"

@@ -1,0 +1,452 @@
+"""Cloud services against replies in the documented formats, on this machine; none was compared with the service."""
+
+import hashlib
+import json
+import os
+import pickle
+import re
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, NamedTuple
+
+import pytest
+from service import Reply, serving
+
+from audit.errors import BadFile, Declined, Unanswered
+from audit.packs.cloud.vendors import alibaba_signature, tencent_signature, youdao_signature
+from audit.systems import get_system
+from audit.tasks import Input, Output
+
+SECRET, IDENTITY, TOKEN = "s3cr3t+marked/7Q==", "identity-marked-51", "token+marked/9Z"
+EN = (Input.of("A good film."), Input.of("A dull film."))
+ZH = (Input.of("电影很好看。", language="zh"), Input.of("电影很无聊。", language="zh"))
+PAIR = (Input.of("我喜欢猫。", "我喜欢狗。", language="zh"),)
+ES = (Input.of("A good film.", target="es"),)
+SPANISH = (Output(text="Una buena película."),)
+BOTH = (Output("positive", 0.7), Output("negative", 0.9))
+AMAZON = {"Content-Type": "application/x-amz-json-1.1"}
+
+
+class Recorded(NamedTuple):
+    """A service: where its requests go, what it is asked and replies, one reply a request; and its errors, by what they
+    mean: "refused", "again", "closed", "input"."""
+
+    path: str
+    inputs: tuple[Input, ...]
+    replies: tuple[Any, ...]
+    outputs: tuple[Output, ...]
+    variables: tuple[str, ...] = ()
+    errors: tuple[tuple[str, Any], ...] = ()
+    unknown: Any = None
+    """A reply with a label that nobody knows."""
+
+
+def amazon(label, place=0, **scores):
+    scores = dict.fromkeys(("Positive", "Negative", "Neutral", "Mixed"), 0.05) | scores
+    return {"Index": place, "Sentiment": label, "SentimentScore": scores}
+
+
+def azure(*documents, errors=()):
+    """An answer with these documents, each a label, an id and its score."""
+    results = [
+        {"id": name, "sentiment": label, "confidenceScores": {"positive": 0, "neutral": 0, "negative": 0, label: score}}
+        for label, name, score in documents
+    ]
+    return {"kind": "SentimentAnalysisResults", "results": {"documents": results, "errors": list(errors)}}
+
+
+def corenlp(word, *shares):
+    return {"sentences": [{"sentiment": word, "sentimentDistribution": list(shares)}]}
+
+
+def baidu(number, confidence):
+    return {"log_id": 1, "items": [{"sentiment": number, "confidence": confidence, "positive_prob": 0.7}]}
+
+
+def alibaba(word, **shares):
+    return {"RequestId": "1", "Data": json.dumps({"result": {"sentiment": word, **shares}, "success": True})}
+
+
+def tencent(**response):
+    return {"Response": {**response, "RequestId": "1"}}
+
+
+def azure_error(code, status):
+    return Reply({"error": {"code": code, "message": "said so"}}, status)
+
+
+def google_error(word, status):
+    return Reply({"error": {"code": status, "message": "said so", "status": word}}, status)
+
+
+def amazon_error(code):
+    return Reply({"__type": f"com.amazonaws#{code}", "Message": "said so"}, 400, AMAZON)
+
+
+GOOGLE_ERRORS = (
+    ("refused", google_error("PERMISSION_DENIED", 403)),
+    ("again", google_error("RESOURCE_EXHAUSTED", 429)),
+    ("input", google_error("INVALID_ARGUMENT", 400)),
+)
+BAIDU = ("BAIDU_API_KEY", "BAIDU_SECRET_KEY")
+BAIDU_ERRORS = tuple(
+    (kind, {"error_code": code, "error_msg": "said so"})
+    for kind, code in (("refused", 6), ("again", 18), ("closed", 17), ("input", 282131))
+)
+ALL = {
+    "comprehend": Recorded(
+        "/",
+        EN,
+        ({"ResultList": [amazon("NEGATIVE", 1, Negative=0.9), amazon("POSITIVE", 0, Positive=0.7)], "ErrorList": []},),
+        BOTH,
+        ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"),
+        (
+            ("refused", amazon_error("UnrecognizedClientException")),
+            ("again", amazon_error("ThrottlingException")),
+            ("input", amazon_error("UnsupportedLanguageException")),
+        ),
+        {"ResultList": [amazon("AMAZED")]},
+    ),
+    "azure-language": Recorded(
+        "/language/:analyze-text?api-version=2023-04-01",
+        EN,
+        (azure(("negative", "1", 0.9), ("positive", "0", 0.7)),),
+        BOTH,
+        ("AZURE_LANGUAGE_KEY",),
+        (
+            ("refused", azure_error("401", 401)),
+            ("again", azure_error("TooManyRequests", 429)),
+            ("input", azure_error("InvalidArgument", 400)),
+        ),
+        azure(("amazed", "0", 0.5)),
+    ),
+    "azure-translator": Recorded(
+        "/translate?api-version=2026-06-06",
+        ES,
+        ({"value": [{"translations": [{"language": "es", "text": "Una buena película."}]}]},),
+        SPANISH,
+        ("AZURE_TRANSLATOR_KEY",),
+        (
+            ("refused", azure_error(401000, 401)),
+            ("closed", azure_error(403002, 403)),
+            ("again", azure_error(429001, 429)),
+            ("input", azure_error(400036, 400)),
+        ),
+    ),
+    "google-language": Recorded(
+        "/v2/documents:analyzeSentiment",
+        EN,
+        ({"documentSentiment": {"score": 0.7, "magnitude": 1.5}}, {"documentSentiment": {"magnitude": 0.1}}),
+        (Output("positive", 0.7), Output("neutral", 1.0)),
+        ("GOOGLE_APPLICATION_CREDENTIALS",),
+        GOOGLE_ERRORS,
+    ),
+    "google-translate": Recorded(
+        "/v3/projects/a-project/locations/global:translateText",
+        ES,
+        ({"translations": [{"translatedText": "Una buena película."}]},),
+        SPANISH,
+        ("GOOGLE_APPLICATION_CREDENTIALS",),
+        GOOGLE_ERRORS,
+    ),
+    "corenlp": Recorded(
+        "/?properties=%7B%22annotators%22",
+        EN,
+        (corenlp("Positive", 0, 0, 0.25, 0.5, 0.25), corenlp("Very negative", 0.5, 0.375, 0.125, 0, 0)),
+        (Output("positive", 0.75), Output("negative", 0.875)),
+        unknown=corenlp("Amazed", 0.2, 0.2, 0.2, 0.2, 0.2),
+    ),
+    "baidu-sentiment": Recorded(
+        "/rpc/2.0/nlp/v1/sentiment_classify?charset=UTF-8&access_token=token%2Bmarked%2F9Z",
+        ZH, (baidu(2, 0.7), baidu(0, 0.9)), BOTH, BAIDU, BAIDU_ERRORS, baidu(7, 0.5),
+    ),
+    "baidu-similarity": Recorded(
+        "/rpc/2.0/nlp/v2/simnet?", PAIR, ({"log_id": 1, "score": 0.458},), (Output(score=0.458),), BAIDU, BAIDU_ERRORS
+    ),
+    "baidu-translate": Recorded(
+        "/rpc/2.0/mt/texttrans/v1?",
+        ES,
+        ({"result": {"from": "en", "to": "spa", "trans_result": [{"dst": "Una buena película."}]}, "log_id": 1},),
+        SPANISH,
+        BAIDU,
+        BAIDU_ERRORS,
+    ),
+    "alibaba-sentiment": Recorded(
+        "/",
+        ZH,
+        (alibaba("正面", positive_prob=0.7, negative_prob=0.2), alibaba("中性", positive_prob=0.2, negative_prob=0.1)),
+        (Output("positive", 0.7), Output("neutral", 0.8)),
+        ("ALIBABA_CLOUD_ACCESS_KEY_ID", "ALIBABA_CLOUD_ACCESS_KEY_SECRET"),
+        (
+            ("refused", Reply({"Code": "InvalidAccessKeyId.NotFound", "Message": "said so"}, 404)),
+            ("again", Reply({"Code": "Throttling.User", "Message": "said so"}, 400)),
+            ("closed", Reply({"Code": "BasicServiceNotActivated", "Message": "said so"}, 400)),
+            ("input", Reply({"Code": "TextLimitExceeded", "Message": "too long"}, 405)),
+        ),
+        alibaba("惊讶"),
+    ),
+    "tencent-sentiment": Recorded(
+        "/",
+        ZH,
+        (tencent(Sentiment="positive", Positive=0.7), tencent(Sentiment="negative", Negative=0.9)),
+        BOTH,
+        ("TENCENTCLOUD_SECRET_ID", "TENCENTCLOUD_SECRET_KEY"),
+        tuple(
+            (kind, tencent(Error={"Code": code, "Message": "said so"}))
+            for kind, code in (
+                ("refused", "AuthFailure.SignatureFailure"),
+                ("again", "RequestLimitExceeded"),
+                ("closed", "UnsupportedRegion"),
+                ("input", "InvalidParameterValue.TextTooLong"),
+            )
+        ),
+        tencent(Sentiment="amazed"),
+    ),
+    "youdao-translate": Recorded(
+        "/api",
+        ES,
+        ({"errorCode": "0", "query": "A good film.", "translation": ["Una buena película."], "l": "en2es"},),
+        SPANISH,
+        ("YOUDAO_APP_KEY", "YOUDAO_APP_SECRET"),
+        tuple(
+            (kind, {"errorCode": code})
+            for kind, code in (("refused", "202"), ("again", "411"), ("closed", "401"), ("input", "102"))
+        ),
+    ),
+}  # fmt: skip
+
+
+@cache
+def private_key() -> str:
+    """A key of an account, as Google's files have it."""
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import rsa
+
+    forms = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048).private_bytes(*forms).decode()
+
+
+@pytest.fixture(autouse=True)
+def credentials(monkeypatch, tmp_path):
+    """Those of the tests, and of nobody else; waits between tries take no time."""
+    monkeypatch.setattr("audit.systems.asking.FIRST_WAIT", 0.001)
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "GOOGLE_CLOUD_PROJECT", "GCE_METADATA_HOST"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "CLOUDSDK_CONFIG"):
+        monkeypatch.setenv(name, "/nowhere")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    for name in {name for recorded in ALL.values() for name in recorded.variables}:
+        monkeypatch.setenv(name, IDENTITY if name.endswith(("_ID", "API_KEY", "APP_KEY")) else SECRET)
+    account = {
+        "type": "service_account",
+        "project_id": "a-project",
+        "private_key": private_key(),
+        "client_email": "tests@a-project.example",
+        "token_uri": "http://127.0.0.1:1/token",
+    }
+    (tmp_path / "account.json").write_text(json.dumps(account))
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "account.json"))
+
+
+@contextmanager
+def running(spec, folder, replies, more="concurrency = 1"):
+    """The service in this block, which makes these replies one after the other, or what `replies(body, number)` says;
+    yields the spec that asks it, its paths without those of tokens, and its server."""
+
+    def answer(body, number):
+        if "/oauth/" in server.paths[number]:
+            return {"access_token": TOKEN, "expires_in": 2592000}
+        paths.append(server.paths[number])
+        place = len(paths) - 1
+        return replies(body, place) if callable(replies) else replies[place % len(replies)]
+
+    paths = []
+    with serving(answer) as server:
+        file = folder / f"{spec}.toml"
+        file.write_text(f'endpoint = "{server.url.removesuffix("/classify")}"\n{more}\n', encoding="utf-8")
+        yield f"{spec}:{file}", paths, server
+
+
+@pytest.fixture(params=ALL)
+def spec(request):
+    return request.param
+
+
+def no_secrets(text):
+    return not any(secret in text for secret in (SECRET, TOKEN, IDENTITY))
+
+
+@pytest.mark.slow
+def test_replies_are_outputs(spec, tmp_path):
+    recorded = ALL[spec]
+    with running(spec, tmp_path, recorded.replies) as (service, paths, _):
+        system = get_system(service)
+        assert system.needs() is None
+        assert tuple(system.run(recorded.inputs)) == recorded.outputs
+        assert len(paths) == len(recorded.replies)
+        assert all(path.startswith(recorded.path) for path in paths)
+        again = pickle.loads(pickle.dumps(system))  # noqa: S301
+        assert (again.name, again.version, again.settings) == (spec, system.version, system.settings)
+        assert no_secrets(repr((system.settings, system.summary, pickle.dumps(system))))
+        assert tuple(again.run(recorded.inputs)) == recorded.outputs  # on another event loop
+
+
+def test_a_wrong_key_names_the_variable_and_is_not_shown(spec, tmp_path):
+    variable = ("endpoint", *ALL[spec].variables)[-1]
+    echo = Reply(f"<p>{SECRET} and {IDENTITY} are\n wrong</p>".encode(), 401)
+    with running(spec, tmp_path, [echo]) as (service, paths, _):
+        with pytest.raises(Declined, match=f"refuses the credentials; check .*{variable}") as caught:
+            get_system(service).run(ALL[spec].inputs)
+        assert len(paths) == 1  # nobody need be asked again
+    assert caught.value.final
+    assert not any(os.environ[name] in str(caught.value) for name in ALL[spec].variables)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("spec", "kind", "reply"), [(n, *error) for n, recorded in ALL.items() for error in recorded.errors]
+)
+def test_the_codes_of_its_errors_are_known(spec, kind, reply, tmp_path):
+    with running(spec, tmp_path, [reply], "tries = 2") as (service, paths, _):
+        with pytest.raises((Declined, Unanswered)) as caught:
+            get_system(service).run(ALL[spec].inputs[:1])
+        problem = caught.value
+        assert isinstance(problem, Unanswered) == (kind == "again")
+        assert len(paths) == (2 if kind == "again" else 1)
+        assert ("refuses the credentials" in str(problem)) == (kind == "refused")
+        assert problem.inputs == (kind == "input")
+
+
+@pytest.mark.parametrize("spec", [spec for spec, recorded in ALL.items() if recorded.unknown])
+def test_an_unknown_label_is_an_error_that_says_what_to_write(spec, tmp_path):
+    with running(spec, tmp_path, [ALL[spec].unknown]) as (service, _, _):
+        (output,) = get_system(service).run(ALL[spec].inputs[:1])
+    assert "say in its file what it is, as in labels = {" in output.error
+    word = output.error.split("label ")[1].split(" of ")[0].strip("'")
+    with running(spec, tmp_path, [ALL[spec].unknown], f'labels."{word}" = "neutral"') as (service, _, _):
+        assert get_system(service).run(ALL[spec].inputs[:1])[0].label == "neutral"
+
+
+def test_texts_that_it_does_not_take_are_not_sent(spec, tmp_path):
+    first = ALL[spec].inputs[0]
+    with running(spec, tmp_path, ALL[spec].replies) as (service, paths, _):
+        system = get_system(service)
+        long = Input(("好" * (system.vendor.most + 1), *first.texts[1:]), first.languages)
+        empty = Input((" ", *first.texts[1:]), first.languages)
+        outputs = system.run([long, empty])
+        assert f"takes {system.vendor.most:,} at most" in outputs[0].error
+        assert "is empty" in outputs[1].error
+        assert paths == []
+
+
+@pytest.mark.parametrize("spec", [spec for spec, recorded in ALL.items() if recorded.inputs == ES])
+def test_translators_have_the_languages_of_their_file(spec, tmp_path):
+    more = 'languages = ["en", "es"]\ncodes = { es = "spanish" }'
+    with running(spec, tmp_path, ALL[spec].replies, more) as (service, _, server):
+        system = get_system(service)
+        french = Input.of("A good film.", target="fr")
+        assert system.lacks(french)
+        assert system.run([french, *ES]) == [Output(), *SPANISH]
+        assert "spanish" in str(server.bodies)
+
+
+def test_batches_are_as_large_as_may_be_and_of_one_language(tmp_path):
+    def comprehend(body, number):
+        results = [amazon("NEUTRAL", place) for place in range(len(body["TextList"]))]
+        return Reply({"ResultList": results}, headers=AMAZON)
+
+    inputs = [Input.of(f"Film {n}.", language="en" if n < 60 else "de") for n in range(63)]
+    with running("comprehend", tmp_path, comprehend) as (service, _, server):
+        assert {output.label for output in get_system(service).run(inputs)} == {"neutral"}
+        sizes = [(len(body["TextList"]), body["LanguageCode"]) for body in server.bodies]
+    assert sorted(sizes) == [(3, "de"), (10, "en"), (25, "en"), (25, "en")]
+
+
+FAILED = {"Index": 1, "ErrorCode": "TEXT_SIZE_LIMIT_EXCEEDED", "ErrorMessage": f"no {SECRET}"}
+LATER = {"Index": 0, "ErrorCode": "INTERNAL_SERVER_ERROR", "ErrorMessage": "later"}
+PARTS = {
+    "comprehend": (
+        {"ResultList": [], "ErrorList": [FAILED, LATER]},
+        {"ResultList": [amazon("POSITIVE")], "ErrorList": []},
+    ),
+    "azure-language": (
+        azure(
+            errors=[
+                {"id": "1", "error": {"code": "InvalidArgument", "message": f"no {SECRET}"}},
+                {"id": "0", "error": {"code": "InternalServerError", "message": "later"}},
+            ]
+        ),
+        azure(("positive", "0", 0.7)),
+    ),
+}
+
+
+@pytest.mark.parametrize("spec", PARTS)
+def test_what_came_in_part_is_not_paid_for_twice(spec, tmp_path):
+    with running(spec, tmp_path, PARTS[spec]) as (service, paths, server):
+        first, second = get_system(service).run(EN)
+        assert len(paths) == 2
+        assert EN[1].text not in str(server.bodies[1])
+    assert first.label == "positive"
+    assert re.fullmatch(r"(TEXT_SIZE_LIMIT_EXCEEDED|InvalidArgument): no \$\{\w+_KEY\}", second.error)
+
+
+def test_baidus_token_is_asked_for_once_and_again_when_it_is_old(tmp_path):
+    old, right = {"error_code": 111, "error_msg": f"Access token expired: {TOKEN}"}, baidu(2, 0.7)
+    with running("baidu-sentiment", tmp_path, [right, old, right]) as (service, paths, server):
+        assert [output.error for output in get_system(service).run(ZH)] == [None, None]
+        assert (len(paths), len(server.paths)) == (3, 5)
+    with running("baidu-sentiment", tmp_path, [old]) as (service, paths, _):
+        with pytest.raises(Declined, match=r"refuses the credentials; .*BAIDU_SECRET_KEY") as caught:
+            get_system(service).run(ZH[:1])
+        assert len(paths) == 2
+    assert TOKEN not in str(caught.value)
+
+
+# Signatures
+
+
+def test_alibabas_signature_is_that_of_its_documentation():
+    """The example of "Request syntax and signature method V3" (version of June 2026)."""
+    headers = {
+        "host": "ecs.cn-shanghai.aliyuncs.com",
+        "x-acs-action": "RunInstances",
+        "x-acs-content-sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "x-acs-date": "2023-10-26T10:22:32Z",
+        "x-acs-signature-nonce": "3156853299f313e23d1673dc12e1703d",
+        "x-acs-version": "2014-05-26",
+    }
+    query = "ImageId=win2019_1809_x64_dtc_zh-cn_40G_alibase_20230811.vhd&RegionId=cn-shanghai"
+    signed = alibaba_signature(query, headers, b"", "YourAccessKeySecret")
+    assert signed == "06563a9e1b43f5dfe96b81484da74bceab24a1d853912eee15083a6f0f3283c0"
+
+
+def test_tencents_signature_is_that_of_its_own_client():
+    """What tencentcloud-sdk-python-common 3.1.195 sends at this time."""
+    headers = {"content-type": "application/json", "host": "nlp.tencentcloudapi.com"}
+    _, signed = tencent_signature(headers, b'{"Text": "\\u597d"}', 1_700_000_000, "SECRET")
+    assert signed == "5a0dd67307950b8c25ba1a987ad1fb9eb026fd2d279d826e26b952d57c6e4c89"
+
+
+def test_youdaos_signature():
+    long = "0123456789 and a text of more than twenty 9876543210"
+    written = b"key0123456789529876543210" + b"salt1700000000secret"
+    assert youdao_signature("key", long, "salt", "1700000000", "secret") == hashlib.sha256(written).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("spec", "text", "says"),
+    [
+        ("comprehend", 'regoin = "eu-west-1"', "regoin: there is no such key, did you mean 'region'?"),
+        ("corenlp", 'region = "eu"', "region: this service has no such setting"),
+        ("youdao-translate", 'codes = { "Chinese!" = "zh" }', "codes: 'Chinese!' is no code such as es"),
+        ("corenlp", "tries = 0", "tries: 0 must be a whole number from 1 to 100"),
+    ],
+)
+def test_mistakes_in_the_file(spec, text, says, tmp_path):
+    file = tmp_path / "service.toml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(BadFile, match=re.escape(says)):
+        get_system(f"{spec}:{file}")

@@ -1,0 +1,138 @@
+"""The parser `shallow`: what is read of Apertium's tagger, and chunks of real sentences in four languages.
+
+The trees were read and found right by us; there is no treebank of these languages here to measure against. Sentences
+are ours and, with "Wikipedia", of the MCMT study's translations.
+"""
+
+import pytest
+from apertium_here import fake_apertium, needs_apertium, no_apertium  # noqa: F401
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audit.errors import NotInstalled, UnknownName
+from audit.packs.translation.chunks import Shallow, Word, words_of
+from audit.packs.translation.parsers import get_parser
+from audit.packs.translation.trees import deep_phrase, kind_of, leaf_spans, modifiers
+
+# Reading the tagger
+
+
+def test_contractions_clitics_and_words_of_several_words():
+    stream = (
+        "^Del/de<pr>+el<det><def><m><sg>$ ^vecino/vecino<n><m><sg>$ ^no/no<adv>$ "
+        "^dárselo/dar<vblex><inf>+le<prn><enc><p3><mf><sp>+lo<prn><enc><p3><m><sg>$ "
+        "^a pesar de/a pesar de<pr>$ ^Nueva York/Nueva York<np><loc>$^./.<sent>$[]"
+    )
+    assert words_of(stream) == [
+        Word("Del", "pr+det", "OFDET"),
+        Word("vecino", "n", "N"),
+        Word("no", "adv", "NOT"),
+        Word("dárselo", "vblex.inf", "INF"),
+        Word("a", "pr", "PR"),
+        Word("pesar", "pr", "PR"),
+        Word("de", "pr", "PR"),
+        Word("Nueva", "np", "NAME"),
+        Word("York", "np", "NAME"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stream", "wanted"),
+    [
+        ("^blorfeaba/*blorfeaba$^./.<sent>$[]", [("blorfeaba", "unknown")]),
+        # The engine's own full stop has become part of an abbreviation that the text has without one.
+        ("^etc./etc.<adv>$[]", [("etc", "adv")]),
+        ("Привет 中文![  ]^no/no<adv>$.[]", [("Привет", "unknown"), ("中文", "unknown"), ("!", "mark"), ("no", "adv")]),
+        ("^va/anar<vblex><pri><p3><sg>$ ^n'/en<prn><pro><adv>$ ^qui/qui<prn><rel><an>$.[]",
+         [("va", "vblex"), ("n'", "prn.pro"), ("qui", "prn.rel")]),
+        ("^B1/B1$.[]", [("B1", "unknown")]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_words_and_tags(stream, wanted):
+    assert [(word.text, word.tag) for word in words_of(stream)] == wanted
+
+
+# Trees
+
+
+def tree(text, language):
+    parsed = get_parser("shallow").parse([text], language)[0]
+    assert parsed is not None
+    assert leaf_spans(text, parsed.leaves()) is not None
+    return parsed
+
+
+def phrases(text, language, *labels):
+    """Label and words of every phrase, in the order of their first words, larger ones first."""
+    wanted = labels or ("NP", "VP", "PP", "ADVP")
+    return [
+        (subtree.label(), " ".join(subtree.leaves()))
+        for subtree in tree(text, language).subtrees(lambda one: one.label() in wanted and one.height() > 2)
+    ]
+
+
+@needs_apertium
+def test_spanish():
+    text = "El viejo perro del vecino no quería dárselo a la niña rubia en Nueva York."
+    assert phrases(text, "es") == [
+        ("NP", "El viejo perro del vecino"),
+        ("NP", "El viejo perro"),
+        ("PP", "del vecino"),
+        ("NP", "vecino"),
+        ("VP", "no quería dárselo a la niña rubia en Nueva York"),
+        ("PP", "a la niña rubia"),
+        ("NP", "la niña rubia"),
+        ("PP", "en Nueva York"),
+        ("NP", "Nueva York"),
+    ]
+    assert tree(text, "es").pformat(10**6).endswith("(sent .))")
+
+
+@needs_apertium
+def test_trees_serve_the_selection_of_words_and_phrases():
+    parsed = tree("El perro duerme en la vieja casa del vecino.", "es")
+    assert [kind_of(tag) for _, tag in parsed.pos()] == [
+        "other", "noun", "verb", "other", "other", "adjective", "noun", "other", "noun", "other",
+    ]  # fmt: skip
+    assert modifiers(parsed, range(10), "es") == (5,)
+
+    class First:
+        choice = staticmethod(lambda some: some[0])
+
+    leaves = deep_phrase(parsed, 1, First(), having=lambda leaves: modifiers(parsed, leaves, "es"))
+    assert [parsed.leaves()[leaf] for leaf in leaves] == ["la", "vieja", "casa"]
+
+
+PIECES = [*"ab .,'[]^$/<>{}\n-é%", "de ", "casa ", "no "]
+
+
+@pytest.mark.slow
+@needs_apertium
+@settings(max_examples=10, deadline=None)
+@given(st.lists(st.lists(st.sampled_from(PIECES), max_size=15).map("".join), max_size=6))
+def test_leaves_are_the_words_of_the_text(texts):
+    for text, parsed in zip(texts, get_parser("shallow").parse(texts, "es"), strict=True):
+        if parsed is not None:
+            spans = leaf_spans(text, parsed.leaves())
+            assert [text[start:end] for start, end in spans] == parsed.leaves()
+
+
+@needs_apertium
+def test_what_it_says_of_itself():
+    parser = get_parser("shallow")
+    assert parser.needs() is None
+    assert parser.languages == ("ca", "en", "es", "fr")
+    assert parser.version.startswith("apertium ")
+    assert " spa-cat " in parser.version
+    with pytest.raises(UnknownName, match="zh"):
+        parser.parse(["我"], "zh")
+
+
+def test_without_apertium(no_apertium):  # noqa: F811
+    parser = Shallow()
+    assert parser.needs().startswith("apt-get install apertium ")
+    with pytest.raises(NotInstalled, match="apt-get install apertium "):
+        parser.parse(["El perro."], "es")
+    with pytest.raises(NotInstalled, match="apt-get install apertium "):
+        _ = parser.version

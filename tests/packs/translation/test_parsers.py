@@ -1,0 +1,197 @@
+"""Parsers by name, what they remember, spaCy's subtrees, and what HanLP and benepar are given and make of it."""
+
+import json
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType, SimpleNamespace
+
+import pytest
+from nltk import Tree
+
+from audit.errors import BadFile, NotInstalled, UnknownName
+from audit.packs.translation import parsers
+from audit.packs.translation.parsers import BeneparParser, HanlpParser, Parser, get_parser, parsers_in
+from audit.packs.translation.trees import leaf_spans
+
+
+class Flat(Parser):
+    """A parser for tests: all words right under S."""
+
+    name, version, languages = "flat", "flat 1", ("en", "es")
+
+    def __init__(self):
+        self.asked = []
+
+    def trees(self, texts, language):
+        self.asked.append(list(texts))
+        return [None if "?" in text else Tree("S", [Tree("X", [word]) for word in text.split()]) for text in texts]
+
+
+@pytest.fixture
+def flat(monkeypatch):
+    parser = Flat()
+    monkeypatch.setitem(parsers.PARSERS, "flat", (lambda: parser, ""))
+    get_parser.cache_clear()
+    yield parser
+    get_parser.cache_clear()
+
+
+def test_a_text_is_parsed_once(flat):
+    first = flat.parse(["a b", "c?", " ", "a b"], "en")
+    assert [tree and tree.leaves() for tree in first] == [["a", "b"], None, None, ["a", "b"]]
+    assert flat.parse(["c?", "d", "a b"], "en")[2] is first[0]
+    assert flat.parse(["d"], "es")[0].leaves() == ["d"]
+    assert flat.asked == [["a b", "c?"], ["d"], ["d"]]
+    with pytest.raises(UnknownName, match="unknown language of the parser flat 'zh'; known are: en, es"):
+        flat.parse(["a"], "zh")
+
+
+@pytest.mark.parametrize("spec", ["nobody", "hanlp", "spacy:en"])
+def test_unknown_parsers(spec):
+    with pytest.raises(UnknownName, match=r"unknown parser .*hanlp:MODEL"):
+        get_parser(spec)
+
+
+def test_those_of_a_list_that_parse_the_language(flat):
+    def names(spec, language):
+        return [parser.name for parser in parsers_in(spec, language)]
+
+    assert (names("spacy,flat", "es"), names("es=flat, spacy", "en")) == (["flat"], ["spacy"])
+    assert (names("flat,spacy", "zh"), names("en=flat", "es")) == ([], [])
+    assert names("benepar:models/benepar_en3", "en") == ["benepar:models/benepar_en3"]
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        (
+            "People still throw their rubbish.",  # as in the study's figure 4
+            "(TOP (S (NP (NNS People)) (VP (ADVP (RB still)) (VBP throw) (NP (PRP$ their) (NN rubbish)) (. .))))",
+        ),
+        (
+            "The quick brown fox jumps over the lazy dog.",
+            "(TOP (S (NP (DT The) (JJ quick) (JJ brown) (NN fox)) "
+            "(VP (VBZ jumps) (PP (IN over) (NP (DT the) (JJ lazy) (NN dog))) (. .))))",
+        ),
+        (
+            "He left. They swim.",
+            "(TOP (S (NP (PRP He)) (VP (VBD left) (. .))) (S (NP (PRP They)) (VP (VBP swim) (. .))))",
+        ),
+    ],
+)
+def test_spacy_makes_phrases_of_what_depends_on_a_word(text, tree):
+    parser = get_parser("spacy")
+    if parser.needs():
+        pytest.skip(parser.needs())
+    (found,) = parser.parse([text], "en")
+    assert found.pformat(10**6) == tree
+    assert leaf_spans(text, found.leaves()) is not None
+
+
+# Models, for which stand-ins answer.
+
+
+def component(sentences):
+    """Stands for a model: all words right under X; fails at a sentence with the word `bad`."""
+    if any("bad" in words for words in sentences):
+        raise RuntimeError("bad\nat all")
+    return [Tree("TOP", [Tree("X", [Tree("_", [word]) for word in words])]) for words in sentences]
+
+
+def hanlp(monkeypatch, spec, model):
+    pytest.importorskip("torch")
+    monkeypatch.setattr("audit.packs.chinese.taggers.load", lambda _: model)
+    return HanlpParser(spec)
+
+
+class CRFConstituencyParser:
+    def __init__(self):
+        self.asked = []
+
+    def __call__(self, sentences):
+        self.asked += sentences
+        return component(sentences)
+
+
+def test_trees_of_hanlp_have_the_words_and_tags_of_the_text(monkeypatch):
+    parser = hanlp(monkeypatch, "EN_CON", CRFConstituencyParser())
+    tree, bad, none, long = parser.parse(['He said "yes". It isn’t.', "So bad.", " ", "a " * 101], "en")
+    assert tree.leaves() == ["He", "said", '"', "yes", '"', ".", "It", "is", "n’t", "."]
+    assert tree.pos()[:2] == [("He", "PRP"), ("said", "VBD")]
+    assert [part.label() for part in tree] == ["X", "X"]
+    assert [bad, none, long] == [None, None, None]
+
+
+def test_hanlp_is_given_simplified_chinese(monkeypatch):
+    pytest.importorskip("jieba")
+    pytest.importorskip("opencc")
+    model = CRFConstituencyParser()
+    (tree,) = hanlp(monkeypatch, "CTB9_CON_ELECTRA_SMALL", model).parse(["我們來了，他走。"], "zh")
+    assert ["".join(words) for words in model.asked] == ["我们来了，他走。"]
+    assert "".join(tree.leaves()) == "我們來了，他走。"
+
+
+def test_a_model_that_parses_nothing_is_said_to(monkeypatch):
+    broken = CRFConstituencyParser()
+    broken.asked = None
+    with pytest.raises(BadFile, match=r"hanlp:EN_CON: the model parses no sentence at all"):
+        hanlp(monkeypatch, "EN_CON", broken).parse(["Good."], "en")
+
+
+def test_a_model_of_several_tasks(monkeypatch):
+    class Several:
+        tasks = ("tok/fine", "pos/ctb", "pos/pku", "con")
+
+        def __call__(self, sentences, tasks, skip_tasks):
+            assert (tasks, skip_tasks) == (["pos/ctb", "con"], ["tok/fine"])
+            return {"con": [Tree("TOP", [Tree("NN", words)]) for words in sentences]}
+
+    model = Several()
+    (tree,) = hanlp(monkeypatch, "EN_SEVERAL", model).parse(["Book"], "en")
+    assert tree == Tree("TOP", [Tree("NN", ["Book"])])
+    Several.tasks = ("tok", "pos")
+    with pytest.raises(BadFile, match="finds no constituents"):
+        hanlp(monkeypatch, "EN_SEVERAL", model).parse(["Book"], "en")
+
+
+def test_the_language_of_a_model(tmp_path):
+    assert HanlpParser("CTB9_CON_ELECTRA_SMALL").languages == ("zh",)
+    for labels, language in ((["NP", "IP"], "zh"), (["NP", "SBAR"], "en")):
+        (tmp_path / "vocabs.json").write_text(json.dumps({"chart": {"idx_to_token": labels}}), encoding="utf-8")
+        assert HanlpParser(str(tmp_path)).languages == (language,)
+    (tmp_path / "vocabs.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(BadFile, match="this is no constituency parser of HanLP"):
+        HanlpParser(str(tmp_path))
+    assert BeneparParser("models/benepar_zh2").languages == ("zh",)
+    with pytest.raises(BadFile, match="benepar_ and a language"):
+        BeneparParser("mymodel")
+
+
+def test_benepar(monkeypatch):
+    pytest.importorskip("torch")
+    module = ModuleType("benepar")
+    module.__spec__ = ModuleSpec("benepar", None)
+    module.InputSentence = lambda words: SimpleNamespace(words=words)
+
+    def made(model):
+        if model == "benepar_fr2":
+            raise LookupError("Resource benepar_fr2 not found.")
+        return SimpleNamespace(parse_sents=lambda sentences: iter(component([one.words for one in sentences])))
+
+    module.Parser = made
+    monkeypatch.setitem(sys.modules, "benepar", module)
+    first, bad = BeneparParser("benepar_en3").parse(["He left. They do not.", "So bad."], "en")
+    assert [part.label() for part in first] == ["X", "X"]
+    assert first.pos()[4] == ("do", "VBP")
+    assert bad is None
+    with pytest.raises(NotInstalled, match=r"benepar\.download\('benepar_fr2'\)"):
+        BeneparParser("benepar_fr2").parse(["Oui."], "fr")
+    monkeypatch.setattr(parsers, "find_spec", lambda _: None)
+    with pytest.raises(NotInstalled, match="pip install benepar"):
+        _ = BeneparParser("benepar_de2").version
+
+
+def test_a_model_that_is_nowhere_is_said_before_a_run(tmp_path):
+    pytest.importorskip("hanlp")
+    with pytest.raises(NotInstalled, match="there is no directory"):
+        _ = HanlpParser(f"{tmp_path}/none").version

@@ -1,0 +1,152 @@
+"""Constituency trees: where words stand, how alike two are, which word or phrase is replaced, what modifies."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk import Tree
+
+from audit.packs.translation.trees import (
+    deep_phrase,
+    deep_word,
+    kind_of,
+    label_paths,
+    leaf_spans,
+    modifiers,
+    structure_similarity,
+)
+
+# Seed 002, figure 3, parsed by hand.
+ENGLISH = Tree.fromstring(
+    "(SBARQ (WHADVP (WRB How)) (SQ (VBP do) (NP (PRP you)) (VP (VB think) (PP (IN of) (NP (NP (PRP$ your) "
+    "(NN proficiency)) (PP (IN in) (NP (ADJP (VBN written) (CC and) (VBN spoken)) (NNP English))))))) (. ?))"
+)
+CHINESE = Tree.fromstring(
+    "(IP (NP (CP (IP (VP (AD 非常) (VA 认真))) (DEC 的)) (NN 老师)) (VP (AD 也) (AD 不) (VA 高兴)))"
+)
+
+
+def words_of(tree, indices):
+    return [tree.leaves()[index] for index in indices]
+
+
+def test_the_deepest_wanted_words_are_candidates():
+    nouns = [at for at, (_, tag) in enumerate(ENGLISH.pos()) if kind_of(tag) in ("noun", "name")]
+    assert words_of(ENGLISH, [deep_word(ENGLISH, nouns, 1, random.Random(0))]) == ["English"]
+    chosen = {deep_word(ENGLISH, nouns, 5, random.Random(seed)) for seed in range(30)}
+    assert sorted(words_of(ENGLISH, chosen)) == ["English", "proficiency"]
+    assert deep_word(ENGLISH, [], 5, random.Random(0)) is None
+
+
+def test_of_words_at_one_depth_the_first_come_first():
+    tree = Tree.fromstring("(S (NP (NN a)) (NP (NN b)) (NP (NN c)))")
+    assert {deep_word(tree, range(3), 2, random.Random(seed)) for seed in range(30)} == {0, 1}
+
+
+def test_the_paper_replaces_written_and_spoken():
+    leaves = deep_phrase(ENGLISH, 1, random.Random(0), lambda indices: modifiers(ENGLISH, indices, "en"))
+    assert words_of(ENGLISH, leaves) == ["written", "and", "spoken", "English"]
+    assert words_of(ENGLISH, modifiers(ENGLISH, leaves, "en")) == ["written", "spoken"]
+
+
+def test_modifiers_of_chinese():
+    assert words_of(CHINESE, modifiers(CHINESE, range(7), "zh")) == ["非常", "认真", "也", "高兴"]
+
+
+@pytest.mark.parametrize(
+    ("tree", "expected"),
+    [
+        ("(S (NP (DT the) (JJ rich)) (VP (VBP are) (RB not) (ADJP (RB very) (JJ happy))))", ["very", "happy"]),
+        ("(NP (DT the) (VBG running) (NN man) (VP (VBG wearing) (NP (NNS shoes))))", ["running"]),
+        ("(NP (CD three) (NN computer) (NNS programs))", []),
+        ("(VP (VBD was) (VP (VBN broken)))", []),
+        ("(VP (RB never) (RB hardly) (ADVP (RB seldom)) (RB quickly) (VB run))", ["quickly"]),
+        ("(ADVP (RB still))", ["still"]),
+        ("(RB still)", ["still"]),
+    ],
+)
+def test_modifiers_of_english(tree, expected):
+    tree = Tree.fromstring(tree)
+    assert words_of(tree, modifiers(tree, range(len(tree.leaves())), "en")) == expected
+
+
+def test_kinds_of_tags():
+    kinds = [kind_of(tag) for tag in ("NNPS", "WRB", "vbser", "VA", "nr")]
+    assert kinds == ["name", "other", "other", "adjective", "name"]
+
+
+LABELS = st.sampled_from(["S", "NP", "VP", "PP", "NN", "VB", "DT"])
+TREES = st.recursive(
+    LABELS.map(lambda tag: Tree(tag, ["word"])),
+    lambda child: st.builds(Tree, LABELS, st.lists(child, min_size=1, max_size=4)),
+    max_leaves=12,
+)
+
+
+def test_the_example_of_the_paper():
+    """Seed 002, figure 4: People still throw their rubbish."""
+    tree = Tree.fromstring(
+        "(S (NP (NNS People)) (ADVP (RB still)) (VP (VBP throw) (NP (PRP$ their) (NN rubbish))))",
+    )
+    assert label_paths(tree) == {
+        ("S", "NP", "NNS"),
+        ("S", "ADVP", "RB"),
+        ("S", "VP", "VBP"),
+        ("S", "VP", "NP", "PRP$"),
+        ("S", "VP", "NP", "NN"),
+    }
+
+
+def test_hand_worked():
+    tree = Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sees) (NP (DT the) (NN dog))) (. .))")
+    # 6 paths: S NP DT, S NP NN, S VP VBZ, S VP NP DT, S VP NP NN, S .
+    other = Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sees) (NP (PRP it))) (ADVP (RB well)) (. .))")
+    # Lost: S VP NP DT and S VP NP NN, 2 of 6. Added: S VP NP PRP and S ADVP RB, 2 of 6.
+    assert structure_similarity(tree, other) == 1 - (2 / 6 + 2 / 6) / 2
+    shorter = Tree.fromstring("(S (VP (VBZ sees)))")
+    # Lost: 5 of 6; added: 0 of 1.
+    assert structure_similarity(tree, shorter) == 1 - (5 / 6 + 0) / 2
+
+
+def test_words_and_repeated_paths_say_nothing():
+    tree = Tree.fromstring("(NP (JJ big) (JJ red) (NN bus))")
+    other = Tree.fromstring("(NP (JJ small) (NN car))")
+    assert structure_similarity(tree, other) == 1
+
+
+def test_trees_without_words():
+    empty, full = Tree("S", []), Tree.fromstring("(S (NN fish))")
+    assert structure_similarity(empty, Tree("X", [])) == 1
+    assert structure_similarity(empty, full) == structure_similarity(full, empty) == 0
+
+
+@given(TREES, TREES)
+def test_from_nothing_in_common_to_the_same(one, other):
+    value = structure_similarity(one, other)
+    assert 0 <= value <= 1
+    assert value == structure_similarity(other, one)
+    assert structure_similarity(one, one) == 1
+    assert (value == 1) == (label_paths(one) == label_paths(other))
+    assert (value == 0) == (not label_paths(one) & label_paths(other))
+
+
+def test_leaves_are_found_where_they_stand():
+    text = 'He said: "It’s (not) 3 %".'
+    spans = leaf_spans(text, ["he", "said", ":", "``", "it", "’s", "-LRB-", "not", "-RRB-", "3", "%", "''", "."])
+    assert [text[a:b] for a, b in spans] == ["He", "said", ":", '"', "It", "’s", "(", "not", ")", "3", "%", '"', "."]
+
+
+def test_marks_may_be_missing_words_may_not():
+    assert leaf_spans("Well, yes!", ["well", "yes"]) == [(0, 4), (6, 9)]
+    assert leaf_spans("Well, no, yes!", ["well", "yes"]) is None
+    assert leaf_spans("Well, yes", ["well"]) is None
+    assert leaf_spans("Well", ["well", "yes"]) is None
+    assert leaf_spans("", ["a"]) is None
+
+
+@given(st.lists(st.text("abß1,.ü(", min_size=1, max_size=4), max_size=8), st.sampled_from([" ", "  ", "\n"]))
+def test_spans_of_any_words(words, between):
+    text = between.join(words)
+    spans = leaf_spans(text, words)
+    assert [text[a:b] for a, b in spans] == words
