@@ -1,11 +1,11 @@
 """A study as arrays: its sources with their random numbers, and the groups of every relation with what systems did.
 
-Everything that does not hang on answers, read once. Answers make `genuine` of it (`audit.false_satisfaction.resolution`),
-and the statistics take both.
+Everything that does not hang on answers, read once. What answers make of it is in `audit.false_satisfaction.states`.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypedDict
 
 import numpy as np
 import pandas as pd
@@ -17,19 +17,34 @@ from audit.statistics.contests import Compared
 from audit.store import Checked, checked, integers, rows_among, table_of, tables
 from audit.store.bulk import group_ids
 
+
+class StudyRow(TypedDict):
+    """A study as reports name it."""
+
+    id: int
+    task: str
+    corpus: str
+    fingerprint: str
+    unit: str
+    has_gold: bool
+    seed: int
+    limit: int | None
+    imported: bool
+
+
 APPLIES = {Outcome.SATISFIED: 1, Outcome.VIOLATED: 0}
 """What a verdict counts as; any other one: the relation does not apply to the system's group."""
 
 
 @dataclass(frozen=True)
 class Population:
-    """One study. `source` (sources,) ids, ascending; `u` their random numbers, `cluster` codes of their documents.
-
-    `systems` are ids, `relations` maps the id of each relation to its groups, whose columns are the systems; `group`
-    has the ids of the groups, shaped as these.
+    """One study, its `task` by name. `source` (sources,) are ids, ascending; `u` their random numbers, `cluster` codes
+    of their documents. `systems` are ids, `relations` maps the id of each relation to its groups, whose columns are the
+    systems; `group` has the ids of the groups, shaped as these.
     """
 
     study: int
+    task: str
     systems: tuple[int, ...]
     source: np.ndarray
     u: np.ndarray
@@ -37,26 +52,39 @@ class Population:
     relations: dict[int, Compared]
     group: dict[int, np.ndarray]
 
+    def among(self, keep: np.ndarray) -> "Population":
+        """Return the study with the groups of these sources (bool) alone."""
+        relations, group = {}, {}
+        for id, groups in self.relations.items():
+            rows = keep[groups.source]
+            relations[id] = Compared(
+                groups.source[rows], groups.satisfied[rows], groups.output[rows], groups.proxy[:, rows]
+            )
+            group[id] = self.group[id][rows]
+        return replace(self, relations=relations, group=group)
 
-def read_population(connection: Connection, study: int) -> Population:
-    """Return a study as arrays."""
+
+def read_population(connection: Connection, study: int, checks: Checked | None = None) -> Population:
+    """Return a study as arrays; `checks` are its verdicts, where these were read already."""
     source, seed_of = table_of(tables.Source), table_of(tables.Study)
-    seed = connection.execute(select(seed_of.c.seed).where(seed_of.c.id == study)).scalar_one()
+    seed, task = connection.execute(select(seed_of.c.seed, seed_of.c.task).where(seed_of.c.id == study)).one()
     columns = (source.c.id, source.c.row, source.c.cluster)
     rows = connection.execute(select(*columns).where(source.c.study_id == study).order_by(source.c.id)).all()
     ids, names, clusters = zip(*rows, strict=True) if rows else ((), (), ())
     own = [cluster if cluster is not None else ("source", id) for id, cluster in zip(ids, clusters, strict=True)]
-    checks, places = checked(connection, [study]), np.array(ids, np.int64)
+    checks, places = checked(connection, [study]) if checks is None else checks, np.array(ids, np.int64)
     relations, group = {}, {}
     for relation, at, output in _outputs(connection, checks, study):
         satisfied = np.full(checks.outcome[at].shape, -1, np.int8)
         for outcome, value in APPLIES.items():
             satisfied[checks.outcome[at] == outcome] = value
-        place = np.searchsorted(places, checks.source[at])
-        relations[relation] = Compared(place, satisfied, output, np.zeros((0, *satisfied.shape)))
+        keep = (satisfied >= 0).any(1)
+        place, at, satisfied = np.searchsorted(places, checks.source[at[keep]]), at[keep], satisfied[keep]
+        relations[relation] = Compared(place, satisfied, output[keep], np.zeros((0, *satisfied.shape)))
         group[relation] = checks.groups(at)
     return Population(
         study,
+        task,
         checks.systems,
         places,
         np.fromiter(uniforms(names, seed), float, len(names)),

@@ -6,8 +6,8 @@ from typing import Any
 
 from audit.messages import ENGLISH, catalogue, phrase
 from audit.reports.build import Report
-from audit.reports.decision import SURE
 from audit.reports.document import DecisionEntry, ExampleEntry, ExampleMember
+from audit.reports.standings import SURE
 from audit.reports.words import (
     PERCENT,
     by_rank,

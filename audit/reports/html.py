@@ -180,7 +180,6 @@ class _Page:
     def content(self) -> dict[str, Any]:
         report, language = self.report, self.language
         causes = words.cause_rows(report, language)
-        checked = words.checked_rows(report, language)
         preference = words.preference_lines(report, language)
         return {
             "t": self.say,
@@ -201,8 +200,8 @@ class _Page:
             "bounds": any(entry.get("sr_least") is not None for entry in (*report["cells"], *report["rollups"])),
             "sections": self.sections(),
             "estimator": words.estimator_text(report, language),
-            "checks": words.check_lines(report, language),
-            "checked": checked and self.table(self.say("checks.by_cell"), words.CHECKED_COLUMNS, [checked]),
+            "checks": [],
+            "checked": "",
             "causes": causes and self.table(self.say("causes.region"), ("by", "name", "named", "causes"), [causes]),
             "cause_note": words.cause_note(report, language),
             "disputes": words.dispute_line(report, language),
@@ -327,7 +326,7 @@ class _Page:
             "pairs": pairs
             and self.table(
                 self.say("html.pairs_region", title=title),
-                ("relation", "better", "other", "points", "p_holm", "mcnemar_p", "judged_of_deciding"),
+                ("relation", "better", "other", "points", "p_holm", "judged_of_deciding"),
                 pairs,
                 spans=True,
                 style="pairs",
@@ -395,7 +394,6 @@ class _Page:
                     pair["other"],
                     with_interval(pair, "difference", self.language),
                     words.p_text(pair["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}"),
-                    words.p_text(pair["mcnemar_p"]).removeprefix("=\N{NO-BREAK SPACE}"),
                     words.of_text(pair["judged"], pair["informative"], self.language),
                 ),
             }
@@ -544,6 +542,4 @@ class _Page:
             codes += [str(self.report["signature"].get("target") or "corpus"), "compared"]
         if any(words.carry_text(relation) for relation in relations):
             codes.append("carried")
-        if words.checked_rows(self.report):
-            codes.append("checked")
         return [self.say(f"html.read_{code}") for code in [*codes, "source"]]

@@ -48,7 +48,6 @@ COLUMNS = (
     Column("sr_observed"),
     Column("fs_rate"),
     Column("sr_genuine"),
-    Column("fs_checked", counts=True, optional=True),
 )
 
 
@@ -67,7 +66,6 @@ SHORT = {
     "sr_observed": "SR_o",
     "fs_rate": "R_FS",
     "sr_genuine": "SR_g",
-    "fs_checked": "checked R_FS",
     "clusters": "n",
     "inside": "in",
     "outside": "out",
@@ -116,7 +114,6 @@ class _Text:
     def whole(self) -> str:
         report, language = self.report, self.language
         sections = (
-            words.check_lines(report, language),
             [words.dispute_line(report, language)],
             words.preference_lines(report, language),
             words.plan_lines(report, language),
@@ -332,7 +329,6 @@ class _Text:
         about = "the population of this corpus"
         if report["signature"].get("target") != "population":
             about = "these satisfied groups"
-        checked = any(cell["fs_checked"] is not None for cell in report["cells"])
         carried = any(relation["carry"] and relation["carry"]["audited"] for relation in report["relations"])
         ranked = any(words.by_rank(relation["ranking"]) for relation in report["relations"])
         said = (
@@ -348,7 +344,6 @@ class _Text:
             ),
             (intervals, f"In brackets: {words.confidence_of(report)} % intervals for {about}."),
             (intervals, words.estimator_text(report, self.language)),
-            (checked, "checked R_FS: corrected by what spot checks show of the protocol's errors."),
             (carried, "R_FS ±: at most so much it may be off through carried answers, beside its interval."),
             (
                 ranked,

@@ -8,7 +8,6 @@ catalogue (`audit.messages`); `language` is a code of its `LANGUAGES`.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from statistics import median
 from typing import Any
 
 from audit.keys import canonical, fingerprint
@@ -16,8 +15,8 @@ from audit.messages import ENGLISH, catalogue, phrase, said
 from audit.relations.composition import BAR, summary_from
 from audit.reports.accuracy import SCORES
 from audit.reports.build import Report
-from audit.reports.certainty import COMPARES
 from audit.reports.document import (
+    BOUNDS,
     AccuracyEntry,
     CausesEntry,
     OverallEntry,
@@ -40,7 +39,6 @@ from audit.reports.document import (
 )
 from audit.reports.violations import VR_BOUNDS
 from audit.statistics.orders import TIED
-from audit.statistics.rates import BOUNDS
 from audit.studies.versions import from_to
 from audit.tasks import base_of, label_words, wording
 
@@ -591,7 +589,7 @@ def notes_of(report: Report, language: str = ENGLISH) -> list[str]:
     if any(entry.get("sr_least") is not None for entry in report["rollups"]):
         notes.append(say("note.bounds_together"))
     checked = [cell for cell in report["cells"] if cell["sr_observed"] is not None]
-    unestimated = sum(cell["sr_genuine"] is None and cell["reason"] != COMPARES for cell in checked)
+    unestimated = sum(cell["sr_genuine"] is None for cell in checked)
     bounded = any(cell.get("fs_least") is not None for cell in report["cells"])
     if unestimated and (unestimated < totals["cells"] or bounded):
         notes.append(say("note.unestimated", part=unestimated, count=totals["cells"]))
@@ -660,24 +658,12 @@ def delta_text(delta: float, language: str = ENGLISH) -> str:
 def estimator_text(report: Report, language: str = ENGLISH) -> str:
     """How R_FS and its interval were estimated; empty for the rate of a sample whose size was fixed before.
 
-    >>> cell = {"gain": 1.25, "method": "PPI++ (10-fold, finite population)"}
-    >>> estimator_text({"signature": {"proxy": {"names": ["length"]}}, "cells": [cell]})[:69]
-    'R_FS by PPI++ (10-fold, finite population) with length in 1 of 1 cell'
-    >>> estimator_text({"signature": {}, "cells": [cell]})
+    >>> estimator_text({"signature": {}})
     ''
     """
     if "proxy" not in report["signature"]:
         return ""
-    names = listed(report["signature"]["proxy"]["names"], language, "comma")
-    used = [(cell["method"], cell["gain"]) for cell in report["cells"] if cell["gain"] is not None and cell["gain"] > 1]
-    if not used:
-        return phrase(language, "estimator.no_help", names=names)
-    gain = f"{median(gain for _, gain in used):.2f}"
-    cells = {"part": len(used), "count": len(report["cells"])}
-    method = said(used[0][0] or "", language)
-    lines = [phrase(language, "estimator.proxies", method=method, names=names, gain=gain, **cells)]
-    lines += [] if len(used) == len(report["cells"]) else [phrase(language, "estimator.others")]
-    return listed(lines, language, "sentence")
+    return phrase(language, "estimator.proxies", names=listed(report["signature"]["proxy"]["names"], language, "comma"))
 
 
 def signature_line(signature: Mapping[str, Any]) -> str:
@@ -765,54 +751,18 @@ def winner_lines(preference: PreferenceEntry, delta: float, language: str = ENGL
 
 
 def carry_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:
-    r"""How often answers are carried wrongly, and what that can do to R_FS; empty where nothing was audited.
+    r"""How often answers are carried wrongly; empty where nothing was audited.
 
     >>> carry = {"audited": 40, "wrong": 2, "error": 0.05, "low": 0.006, "high": 0.169}
-    >>> carry_text({"carry": carry | {"rests_on_carried": 0.5, "effect": 0.0845}})
-    'carry error 5.0 [0.6–16.9], 2 of 40 audited follow-ups; 50.0\xa0% of the judged groups rest on it, R_FS ±8.5'
+    >>> carry_text({"carry": carry})
+    'carry error 5.0 [0.6–16.9], 2 of 40 audited follow-ups'
     """
     carry = relation.get("carry")
     if not carry or not carry["audited"]:
         return ""
     error = with_interval(carry, "error", language)
     parts = [phrase(language, "audits.carry", error=error, wrong=count(carry["wrong"]), count=carry["audited"])]
-    if carry["effect"] is not None:
-        effect = {"rests": percent(carry["rests_on_carried"]), "effect": percent(carry["effect"])}
-        parts.append(phrase(language, "audits.effect", **effect))
     return listed(parts, language)
-
-
-def check_lines(report: Report, language: str = ENGLISH) -> list[str]:
-    """What spot checks found of the protocol's errors, in sentences; none where nothing was checked."""
-    entry = report["overall"].get("checks")
-    if entry is None:
-        return []
-    say = partial(phrase, language)
-    lines = []
-    if entry["answers"]:
-        wrong = {"wrong": count(entry["answers_wrong"]), "error": with_interval(entry, "error", language)}
-        lines.append(say("checks.answers", count=entry["answers"], **wrong))
-    if entry["fs_checked"] is None:
-        return lines
-    turned = {"removed": count(entry["removed"]), "added": count(entry["added"])}
-    lines.append(say("checks.groups", count=entry["groups"], **turned))
-    rates = {name: with_interval(entry, name, language) for name in ("fs_rate", "fs_checked")}
-    return [*lines, say("checks.rates", count=entry["cells"], **rates)]
-
-
-CHECKED_COLUMNS = ("study", "relation", "system", "spot_checked", "fs_rate", "fs_checked")
-
-
-def checked_rows(report: Report, language: str = ENGLISH) -> list[tuple[str, ...]]:
-    """The values of `CHECKED_COLUMNS` of the cells that were checked, as text."""
-    return [
-        (
-            place(report, cell, language),
-            *(field_text(cell, name, language) for name in ("relation", "system", "checked", "fs_rate", "fs_checked")),
-        )
-        for cell in report["cells"]
-        if cell["fs_checked"] is not None and cell["checked"] is not None
-    ]
 
 
 # Causes of false satisfactions and reasons of disputes.

@@ -3,11 +3,12 @@
 A contest is one decision: which of its live systems has the highest SR_g under a relation, or in the mean over several.
 A round asks the sources that can tell live systems apart, in the order of u / worth; when all of it is answered or
 given up, systems that are surely behind their contest's leader are dropped. Every answer counts in every contest, with
-its inclusion probability (`audit.statistics.weighted`).
+its inclusion probability (`audit.statistics.rates`).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 import numpy as np
 from scipy.stats import norm
@@ -23,20 +24,28 @@ PULL = 2.0
 """Pseudo-answers that pull the coefficient of a proxy to 0."""
 TAIL = norm.sf(2.5)
 """The tail at which Student's quantile takes the place of the normal one."""
+DRAWS = 4000
+"""Draws that a probability rests on."""
 SKILL = (6.0, 2.0)
 """Genuine and false satisfactions that a forecast takes for seen of every system, before any answer."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """The groups that tell two systems apart: their places, kinds (0 both satisfied, 1 only the first, 2 only the
-    second), regressors (kinds, then proxies), the regressors' sums, and how many groups apply to both."""
+    """The groups that apply to two systems: `both`, their places; of those that tell the systems apart `at`, their
+    places, `kind` (0 both satisfied, 1 only the first, 2 only the second) and `regressors` (kinds, then proxies), whose
+    sums are `totals`."""
 
+    both: np.ndarray
     at: np.ndarray
     kind: np.ndarray
     regressors: np.ndarray
     totals: np.ndarray
-    groups: int
+
+    @property
+    def groups(self) -> int:
+        """How many groups apply to both."""
+        return len(self.both)
 
 
 @dataclass
@@ -69,7 +78,7 @@ class Compared:
             regressors = np.zeros((len(at), 3 + len(self.proxy)))
             regressors[np.arange(len(at)), kind] = 1
             regressors[:, 3:] = (self.proxy[:, at, a] - self.proxy[:, at, b]).T
-            self._pairs[a, b] = Pair(at, kind, regressors, regressors.sum(0), int(both.sum()))
+            self._pairs[a, b] = Pair(np.flatnonzero(both), at, kind, regressors, regressors.sum(0))
         return self._pairs[a, b]
 
     def telling(self, live: Sequence[int]) -> np.ndarray:
@@ -90,9 +99,14 @@ class Answered:
     genuine: np.ndarray
 
 
-def difference(groups: Compared, answered: Answered, a: int, b: int) -> tuple[float, np.ndarray, np.ndarray, float]:
+def difference(
+    groups: Compared, answered: Answered, a: int, b: int, cluster: np.ndarray | None = None
+) -> tuple[float, np.ndarray, np.ndarray, float]:
     """Return SR_g of system a less that of b over their common groups; the sources of the answered groups that tell
     them apart, what each adds to the error, and what the variance has beyond the sum of their squares.
+
+    With `cluster` (sources,), codes of documents, the difference is that of all texts like these, and what is added to
+    the error comes from the documents of all common groups, instead of from sources.
 
     Difference (regression) estimator: the numbers of each kind and the sums of the proxies are known, so only residuals
     are estimated. The fit is weighted least squares with 1 / q, scaled to the known number of each kind, drawn to
@@ -122,7 +136,16 @@ def difference(groups: Compared, answered: Answered, a: int, b: int) -> tuple[fl
     total = (variance * widen * np.bincount(kind, part**2, 3)).sum()
     total += (unseen * (kinds / pair.groups) ** 2)[count == 0].sum()
     estimate = float(pair.totals @ fit + (w * residual).sum()) / pair.groups
-    return estimate, groups.source[pair.at[keep]], part * residual, float(total - ((part * residual) ** 2).sum())
+    more = max(float(total - ((part * residual) ** 2).sum()), 0.0)
+    if cluster is None:
+        return estimate, groups.source[pair.at[keep]], part * residual, more
+    # Linearised over both stages: what a group adds to the estimate, whether it tells the systems apart or not.
+    value = np.zeros(len(groups.source))
+    value[pair.at] = pair.regressors @ fit
+    value[pair.at[keep]] += w * residual
+    codes = cluster[groups.source[pair.both]]
+    number = len(np.unique(codes))
+    return estimate, codes, (value[pair.both] - estimate) / pair.groups * np.sqrt(number / max(number - 1, 1)), more
 
 
 @dataclass(frozen=True)
@@ -141,19 +164,25 @@ class Contest:
 
 
 def lead(
-    contest: Contest, relations: Sequence[Compared], answered: Sequence[Answered], a: int, b: int, sources: int
+    contest: Contest,
+    relations: Sequence[Compared],
+    answered: Sequence[Answered],
+    a: int,
+    b: int,
+    sources: int,
+    cluster: np.ndarray | None = None,
 ) -> tuple[float, np.ndarray, float]:
-    """Return the mean over a contest's relations of SR_g of a less that of b, the errors (sources,) that its sources
-    add, which go together over relations, and the standard error beyond them."""
-    shared = {at: weight for at, weight in contest.weights.items() if relations[at].pair(a, b).groups}
+    """Return the mean over a contest's relations of SR_g of a less that of b, the errors (sources,) that its sources,
+    or with `cluster` its documents, add, which go together over relations, and the standard error beyond them."""
+    shared = {at: weight for at, weight in contest.weights.items() if weight and relations[at].pair(a, b).groups}
     # Systems that share no group cannot be told apart, nor said to be as good as each other.
     total, rest, error = 0.0, 0.0 if shared else np.inf, np.zeros(sources)
     for at, weight in shared.items():
         share = weight / sum(shared.values())
-        d, source, part, more = difference(relations[at], answered[at], a, b)
+        d, source, part, more = difference(relations[at], answered[at], a, b, cluster)
         total += share * d
         np.add.at(error, source, share * part)
-        rest += share * np.sqrt(max(more, 0.0))
+        rest += share * np.sqrt(more)
     return total, error, rest
 
 
@@ -217,13 +246,15 @@ def ask(
     asked: Thresholds,
     first: int = FIRST,
     grow: float = GROW,
+    most: int | None = None,
 ) -> tuple[list[Contest], Thresholds]:
     """Return the contests with their lists extended by a round, and the new thresholds.
 
     What can be asked is a source, for all relations that carry its answer, or a source with its groups under one other
     relation. Each is worth the number of open contests in which it can tell live systems apart (in a mean over
     relations, how much of it), over the questions that it takes. Every open contest goes `first` of them, or `grow` of
-    those it has, further down its list, in the order of u / worth.
+    those it has, further down its list, in the order of u / worth; less far where more than `most` sources would be
+    new. What is asked for sure (q = 1) is in no list.
     """
     units = [-1, *(at for at, groups in enumerate(relations) if not groups.carries)]
     row = {unit: place for place, unit in enumerate(units)}
@@ -238,39 +269,75 @@ def ask(
                 unit = row[-1 if groups.carries else at]
                 np.add.at(own[unit], telling, weight / max(len(groups.source), 1) / cost[unit])
             worth[place] = own / max(own.max(), 1e-300)
-    together, extended = sum(worth.values(), np.zeros(q.shape)), list(contests)
-    number = np.broadcast_to(u, q.shape)
-    for place, own in worth.items():
-        listed = own > 0
-        rank = number[listed] / together[listed]
-        behind = np.sort(rank[rank > contests[place].until])
-        step = max(first, int(grow * (number[listed] <= q[listed]).sum()))
-        until = (behind[step - 1] + behind[step]) / 2 if len(behind) > step else np.inf
-        extended[place] = replace(contests[place], until=float(until))
-        q[listed] = np.maximum(q[listed], np.minimum(1.0, until * together[listed]))
-    # Whoever asks about a source's groups under one relation asks about the source.
-    return extended, Thresholds(q.max(0), {unit: q[place] for unit, place in row.items() if unit >= 0})
+    together, number = sum(worth.values(), np.zeros(q.shape)), np.broadcast_to(u, q.shape)
+    scale = 1.0
+    while True:
+        extended, now = list(contests), q.copy()
+        for place, own in worth.items():
+            listed = (own > 0) & (q < 1)
+            rank = number[listed] / together[listed]
+            behind = np.sort(rank[rank > contests[place].until])
+            step = max(int(scale * max(first, int(grow * (number[listed] <= q[listed]).sum()))), 1)
+            until = (behind[step - 1] + behind[step]) / 2 if len(behind) > step else np.inf
+            extended[place] = replace(contests[place], until=float(until))
+            now[listed] = np.maximum(now[listed], np.minimum(1.0, until * together[listed]))
+        # Whoever is asked about a source's groups under one relation is asked about the source.
+        reached = Thresholds(now.max(0), {unit: now[place] for unit, place in row.items() if unit >= 0})
+        if most is None or scale < 0.01 or ((u <= reached.source) & (u > asked.source)).sum() <= most:
+            return extended, reached
+        scale /= 2
 
 
-def p_best(
+@dataclass(frozen=True)
+class Standing:
+    """How systems stand in a contest: `ahead` (systems, systems) is SR_g of the row less that of the column, `error`
+    its standard error (NaN where they share no group); `score` (systems,) is what of these leads fits best, from 0 on
+    average; `p_best` is the probability that none is better by more than delta."""
+
+    ahead: np.ndarray
+    error: np.ndarray
+    score: np.ndarray
+    p_best: np.ndarray
+
+
+def standing(
     contest: Contest,
     relations: Sequence[Compared],
     answered: Sequence[Answered],
     systems: Sequence[int],
     sources: int,
-    draws: int = 4000,
+    cluster: np.ndarray | None = None,
+    delta: float = 0.0,
+    draws: int = DRAWS,
     seed: int = 0,
-) -> np.ndarray:
-    """Return the probability (systems,) of each that none is better, by normal draws of the leads over the first one,
-    whose errors go together as those of their sources do."""
-    leads, rest, errors = np.zeros(len(systems)), np.zeros(len(systems)), np.zeros((sources, len(systems)))
-    for place, other in enumerate(systems[1:], 1):
-        total, error, rest[place] = lead(contest, relations, answered, systems[0], other, sources)
-        leads[place], errors[:, place] = -total, -error
-    values, vectors = np.linalg.eigh(errors.T @ errors + np.diag(rest**2))
-    noise = np.random.default_rng(seed).standard_normal((draws, len(systems)))
+) -> Standing:
+    """Return how these systems (columns of the relations) stand; `cluster` as in `difference`.
+
+    Probabilities come from normal draws of the leads over the system with the highest score, whose errors go together
+    as those of their sources do. They are NaN where two systems share no group.
+    """
+    number = len(systems)
+    ahead, error = np.zeros((number, number)), np.zeros((number, number))
+    parts: dict[tuple[int, int], tuple[np.ndarray, float]] = {}
+    for a, b in combinations(range(number), 2):
+        d, own, rest = lead(contest, relations, answered, systems[a], systems[b], sources, cluster)
+        parts[a, b] = own, rest
+        value, spread = (np.nan, np.nan) if np.isinf(rest) else (d, float(np.sqrt((own**2).sum() + rest**2)))
+        ahead[a, b], ahead[b, a], error[a, b], error[b, a] = value, -value, spread, spread
+    score = np.nan_to_num(ahead).sum(1) / np.maximum((~np.isnan(ahead)).sum(1), 1)
+    if np.isnan(ahead).any():
+        return Standing(ahead, error, score, np.full(number, np.nan))
+    best = int(np.argmax(score))
+    leads, rests, errors = np.zeros(number), np.zeros(number), np.zeros((sources, number))
+    for other in range(number):
+        if other != best:
+            own, rests[other] = parts[min(best, other), max(best, other)]
+            errors[:, other] = own if other < best else -own
+            leads[other] = ahead[other, best]
+    values, vectors = np.linalg.eigh(errors.T @ errors + np.diag(rests**2))
+    noise = np.random.default_rng(seed).standard_normal((draws, number))
     drawn = leads + noise @ (vectors * np.sqrt(np.clip(values, 0, None))).T
-    return np.asarray((drawn >= drawn.max(1, keepdims=True) - 1e-12).mean(0))
+    return Standing(ahead, error, score, np.asarray((drawn >= drawn.max(1, keepdims=True) - delta - 1e-12).mean(0)))
 
 
 # How many questions a decision will likely take.

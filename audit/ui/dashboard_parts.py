@@ -8,10 +8,9 @@ from typing import Any, Literal
 import streamlit as st
 
 from audit.reports.charts import DARK, LIGHT, Palette, spec_of
-from audit.reports.document import GenuineRates
+from audit.reports.document import BOUNDS, GenuineRates
 from audit.reports.tables import sheet
 from audit.reports.words import UNKNOWN
-from audit.statistics.rates import BOUNDS
 from audit.ui import session
 from audit.ui.background_cache import produce
 from audit.ui.language import html, language, plain, sentence, t, translated
@@ -33,7 +32,7 @@ FORMATS = {
         ("estimate", "low", "high", "cohen_kappa", "gwet_ac1", "difference"),
         "%.3f",
     ),
-    **dict.fromkeys(("p_holm", "mcnemar_p"), "%.2g"),
+    "p_holm": "%.2g",
 }
 
 FONT = "'Source Sans', 'Noto Sans CJK SC', 'Noto Sans SC', 'PingFang SC', 'Microsoft YaHei', system-ui, sans-serif"

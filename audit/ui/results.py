@@ -9,11 +9,9 @@ import streamlit as st
 
 from audit.errors import AuditError
 from audit.reports import charts, words
-from audit.reports.build import Report, cells_of
-from audit.reports.certainty import LEVELS
-from audit.reports.document import PreferredSystem, RankedEntry, RelationResultEntry, RollupEntry
+from audit.reports.build import LEVELS, Report, cells_of
+from audit.reports.document import BOUNDS, PreferredSystem, RankedEntry, RelationResultEntry, RollupEntry
 from audit.reports.first_page import decision_lines
-from audit.statistics.rates import BOUNDS
 from audit.ui import results_parts, session
 from audit.ui.background_cache import produce, show_freshness
 from audit.ui.dashboard_parts import (
@@ -128,7 +126,7 @@ def _pairs(view: View, index: int, entry: RelationResultEntry) -> None:
         | {"points": pair["difference"], "points_low": pair["low"], "points_high": pair["high"]}
         for pair in words.oriented(entry["pairs"])
     ]
-    tests = ("p_holm", "mcnemar_p", "apart", "judged", "informative", "groups")
+    tests = ("p_holm", "apart", "judged", "informative", "groups")
     table("pairs", rows, ("system", "other", *POINTS, *tests))
 
 
@@ -207,11 +205,6 @@ def together_tab(view: View) -> None:
         st.caption(t("rollup.bounds"))
     for method in dict.fromkeys(entry["method"] for entry in entries if entry["method"]):
         st.caption(plain(sentence(translated(method))))
-    if checks := words.check_lines(report, code):
-        heading(t("checks.title"))
-        for line in checks:
-            write_plain(line)
-    _repeats(report, code)
 
 
 def _repeats(report: Report, code: str) -> None:
