@@ -101,13 +101,16 @@ def weighted_rate(
         return None
     a = (share / np.where(total > 0, total, 1))[stratum] * w
     means = np.bincount(stratum, w * value, len(share)) / np.where(total > 0, total, 1)
-    residual, shift = value - means[stratum], 0.0
+    asked = np.bincount(stratum, minlength=len(share))
+    # The mean of a stratum is fitted to its own groups.
+    residual, shift = (value - means[stratum]) * np.sqrt(asked / np.maximum(asked - 1, 1))[stratum], 0.0
     if proxy is not None:
         residual, shift = _explained(residual, a, stratum, share, *proxy)
     p = min(max(float(share @ means) - shift, 0.0), 1.0)
     hits, misses = (np.count_nonzero(np.bincount(cluster, (value == kind) * a)) for kind in (1, 0))
     root = np.sqrt(left) * a
-    copies, alone = float((np.bincount(cluster, root) ** 2).sum()), float((root**2).sum())
+    of_clusters = np.bincount(cluster, root)
+    copies, alone = float((of_clusters**2).sum()), float((root**2).sum())
     if copies <= 0:  # all were asked
         return Rate(p, p, p)
     number = np.count_nonzero(np.bincount(cluster))
@@ -116,10 +119,12 @@ def weighted_rate(
     if seen and number > 1:
         v = float((error**2).sum()) * number / (number - 1)
         mixed = seen / (seen + EVENTS) * v / max(p * (1 - p), 1e-12) + EVENTS / (seen + EVENTS) * copies
-        size = min(1 / mixed, 1 / alone)
-    if 1 < number < len(value):
+        # As many independent groups say at most; proxies may say more.
+        size = 1 / mixed if proxy is not None else min(1 / mixed, 1 / alone)
+    worth = float(of_clusters.sum()) ** 2 / copies  # clusters that weigh alike and say as much
+    if number > 1 and worth < len(value) - 0.5:
         tail = (1 + confidence) / 2
-        size *= float((stdtrit(np.inf, tail) / stdtrit(number - 1, tail)) ** 2)
+        size *= float((stdtrit(np.inf, tail) / stdtrit(max(worth - 1, 1.0), tail)) ** 2)
     low, high = ends(p, size, seen, confidence)
     if finite:
         known = [np.bincount(stratum, value == kind, len(share)) for kind in (1, 0)]

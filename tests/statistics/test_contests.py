@@ -13,7 +13,7 @@ from audit.statistics.contests import (
     difference,
     eliminate,
     forecast,
-    p_best,
+    standing,
 )
 
 
@@ -69,7 +69,7 @@ def test_a_decision_is_right_and_asks_a_part(carries):
         means = np.mean([x.mean(0) for x in genuine], axis=0)
         right.append(means[contest.leader] >= means.max() - 0.02)
         asked.append((u <= thresholds.source).mean())
-        assert p_best(contest, groups, state, (0, 1, 2), len(u)).sum() == pytest.approx(1, abs=0.01)
+        assert standing(contest, groups, state, (0, 1, 2), len(u)).p_best.sum() == pytest.approx(1, abs=0.01)
     assert np.mean(right) >= 0.9
     assert np.mean(asked) < 0.7
 
