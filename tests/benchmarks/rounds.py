@@ -174,7 +174,7 @@ def play(
 
 def contests_of(world: World, over_all: bool) -> list[Contest]:
     live, number = tuple(range(world.systems)), len(world.groups)
-    weights = [{at: 1 / number for at in range(number)}] if over_all else [{at: 1.0} for at in range(number)]
+    weights = [dict.fromkeys(range(number), 1 / number)] if over_all else [{at: 1.0} for at in range(number)]
     return [Contest(one, live) for one in weights]
 
 

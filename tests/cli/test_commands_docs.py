@@ -111,7 +111,7 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
     )
     study = f'corpus = "reviews.csv"\nsystems = ["{own.specs("calm")[0]}"]\nrelations = ["MR3.1"]\n'
     (tmp_path / "films.toml").write_text(
-        f'name = "films"\n[study]\n{study}[sample]\nper_relation = 5', encoding="utf-8"
+        f'name = "films"\n[study]\n{study}[sample]\nbase = 5', encoding="utf-8"
     )
     monkeypatch.setenv("AUDIT_PASSWORD", "correct horse")
     calls = {

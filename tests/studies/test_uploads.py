@@ -108,7 +108,7 @@ def test_a_plan_in_the_app_names_them_and_is_carried_out(engine: Engine, boss: i
     document = {
         "name": "hotels",
         "study": {"corpus": "hotels", "systems": ["vader", "hiv4"], "relations": ["MR1.4"]},
-        "sample": {"per_relation": 3},
+        "sample": {"base": 3},
     }
     with pytest.raises(BadFile, match="is not one of"):
         read_plan(document, registered_only=True, uploaded=uploaded_here(engine))

@@ -6,10 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from audit.errors import AuditError, UnknownName
+from audit.errors import AuditError
 from audit.keys import uniform, uniforms
-from audit.sampling.samples import Numbers
-from audit.sampling.samples import SampleOptions
+from audit.sampling.samples import Numbers, SampleOptions
 
 row_sets = st.sets(st.integers(0, 40), min_size=1, max_size=25).map(lambda some: [str(n) for n in sorted(some)])
 populations = st.dictionaries(st.tuples(st.integers(1, 3), st.integers(1, 3)), row_sets, min_size=1, max_size=6)
@@ -60,7 +59,7 @@ def test_many_numbers_are_those_of_one_at_a_time(names, parts):
 
 
 def test_equal_numbers_are_in_the_order_of_rows(monkeypatch):
-    monkeypatch.setattr("audit.sampling.designs.uniforms", lambda rows, *_: [0.5 if row > "a" else 0.9 for row in rows])
+    monkeypatch.setattr("audit.sampling.samples.uniforms", lambda rows, *_: [0.5 if row > "a" else 0.9 for row in rows])
     assert lists({(1, 1): ["c", "a", "b"]}, 0) == {(1, 1): ["b", "c", "a"]}
 
 
@@ -82,14 +81,9 @@ def test_every_group_is_drawn_equally_often():
     assert pairs.std() < 3 * np.sqrt(pairs.mean())
 
 
-def test_an_unknown_design_is_refused():
-    with pytest.raises(UnknownName, match="unknown design 'clever'; known are: informative, shared"):
-        check_design("clever")
-
-
 @given(st.floats(0.0001, 1), st.integers(1, 100_000))
 def test_a_share_is_rounded_up_and_never_more_than_there_are(share, satisfied):
-    size = Size(share=share).of(satisfied)
+    size = SampleOptions(share=share).size(satisfied, "MR1.1")
     assert 1 <= size <= satisfied
     assert share * satisfied - 1e-6 <= size < share * satisfied + 1
 
@@ -100,21 +94,23 @@ def test_a_share_is_rounded_up_and_never_more_than_there_are(share, satisfied):
 )
 def test_shares_that_are_whole_numbers_do_not_round_up(share, satisfied, drawn):
     # 0.07 * 100 is 7.000000000000001 in binary.
-    assert Size(share=share).of(satisfied) == drawn
+    assert SampleOptions(share=share).size(satisfied, "MR1.1") == drawn
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({}, "either per_relation=N or share"),
-        ({"per_relation": 1, "share": 0.1}, "not both"),
-        ({"per_relation": 0}, "per_relation 0: must be at least 1"),
-        ({"per_relation": -2}, "per_relation -2: must be at least 1"),
-        ({"share": 0.0}, r"share 0.0: must be above 0 and at most 1"),
-        ({"share": 1.01}, "must be above 0 and at most 1"),
-        ({"share": float("nan")}, "must be above 0 and at most 1"),
+        ({"base": 1, "share": 0.1}, "not both"),
+        ({"base": 0}, "base 0: must be at least 1"),
+        ({"base": {"MR1.1": -2}}, "base MR1.1=-2: must be at least 1"),
+        ({"share": 0.0}, "share 0: must be above 0"),
+        ({"share": 1.01}, "must be from 0 to 1"),
+        ({"share": float("nan")}, "must be from 0 to 1"),
+        ({"most": 0}, "most 0: must be at least 1"),
+        ({"annotators": 0}, "annotators 0: must be at least 1"),
+        ({"quorum": "half"}, "unknown quorum 'half'"),
     ],
 )
-def test_sizes_that_make_no_sense_are_refused(options, says):
+def test_options_that_make_no_sense_are_refused(options, says):
     with pytest.raises(AuditError, match=says):
-        Size(**options)
+        SampleOptions(**options)
