@@ -57,6 +57,7 @@ from audit.reports.document import (
     DisputesEntry,
     ExampleEntry,
     RelationEntry,
+    RepeatsEntry,
     SampleEntry,
     Signature,
     StudyEntry,
@@ -64,7 +65,7 @@ from audit.reports.document import (
 )
 from audit.reports.examples import read_examples
 from audit.reports.judges import JudgesRecord, read_judges
-from audit.reports.repeats import StudyCalls, read_repeats
+from audit.reports.repeats import repeat_entries
 from audit.reports.sensitivity import Lenient
 from audit.reports.validity_study import ValidityRecord, read_validity
 from audit.runner.studies import cut_inputs, inapplicable_notes
@@ -109,7 +110,7 @@ class Evidence:
     proxies: Sequence[CellProxies]
     lenient: Lenient | None
     judges: JudgesRecord
-    repeats: Sequence[StudyCalls]
+    repeats: Sequence[RepeatsEntry]
     examples: Sequence[ExampleEntry]
     validity: ValidityRecord | None
 
@@ -156,7 +157,7 @@ def evidence(
             proxies=list(cell_proxies(connection, counted, proxies)) if proxies else [],
             lenient=read_lenient(connection, counted, drawn, whose, lacking) if lacking else None,
             judges=read_judges(connection),
-            repeats=read_repeats(connection, counted, clusters),
+            repeats=repeat_entries(connection, counted, clusters),
             examples=read_examples(connection, counted, drawn, whose, lacking, examples) if examples else (),
             validity=read_validity(connection, [int(str(row["id"])) for row in counted.studies], counted.checks),
         )

@@ -21,16 +21,16 @@ from audit.false_satisfaction.cells import source_clusters
 from audit.false_satisfaction.judged import JUDGE, JudgeRow, find_judge, last_answers, stored_judges
 from audit.judging.judges import own_systems
 from audit.messages import ENGLISH, message, phrase, said
+from audit.reports.agreement import WIDTH, closing_lines
 from audit.reports.document import AgainstEntry, JudgeEntry, JudgeTask, Signature, ToldEntry, VariantEntry
 from audit.reports.documents import JudgesDocument
 from audit.reports.tables import aligned
-from audit.reports.words import UNKNOWN, count, percent, signature_line
-from audit.statistics.judges import Told, against, rate
+from audit.reports.words import UNKNOWN, count, percent
+from audit.statistics.judges import against, rate
 from audit.store import pieces, snapshot, table_of, tables
 from audit.store.bulk import LIMIT
 from audit.systems.judge import UNSURE, VARIANTS
 
-WIDTH = 100
 ORIGINS = {"people": ("adjudicated", "people"), "gold": ("gold",)}
 """Whose answers a judge is held against, and their origins, the first that is there."""
 
@@ -56,30 +56,22 @@ class JudgesRecord:
 
 def read_judges(connection: Connection, only: str | None = None) -> JudgesRecord:
     """What judges (`only` one of this name; None: all) answered. Raises AuditError where there is none of this name."""
-    rows = stored_judges(connection) if only is None else [find_judge(connection, only)]
     judges: list[JudgeRecord] = []
     about: dict[int, tuple[str, str]] = {}
-    for row in rows:
+    for row in stored_judges(connection) if only is None else [find_judge(connection, only)]:
         answers: dict[int, dict[int, str | None]] = {}
         for variant in range(len(VARIANTS)):
-            last = last_answers(connection, row.id, variant)
-            about |= {one.question_id: (one.task, one.kind) for one in last}
-            if last:
-                answers[variant] = {one.question_id: one.answer for one in last}
+            for last in last_answers(connection, row.id, variant):
+                about[last.question_id] = (last.task, last.kind)
+                answers.setdefault(variant, {})[last.question_id] = last.answer
         own = own_systems(connection, row.name, row.version, json.loads(row.settings))
         judges.append(JudgeRecord(row, own, answers))
-    questions = sorted(about)
-    return JudgesRecord(judges, about, _settled(connection, questions), _clusters(connection, questions))
-
-
-def _settled(connection: Connection, questions: Sequence[int]) -> dict[int, dict[str, frozenset[str]]]:
-    answer = table_of(tables.Answer)
-    found: dict[int, dict[str, frozenset[str]]] = {}
-    for piece in pieces(questions):
+    answer, settled = table_of(tables.Answer), dict[int, dict[str, frozenset[str]]]()
+    for piece in pieces(sorted(about)):
         query = select(answer.c.question_id, answer.c.origin, answer.c.allowed).where(answer.c.question_id.in_(piece))
         for id, origin, allowed in connection.execute(query):
-            found.setdefault(id, {})[origin] = frozenset(allowed)
-    return found
+            settled.setdefault(id, {})[origin] = frozenset(allowed)
+    return JudgesRecord(judges, about, settled, _clusters(connection, sorted(about)))
 
 
 def _clusters(connection: Connection, questions: Sequence[int]) -> dict[int, int]:
@@ -95,11 +87,9 @@ def _clusters(connection: Connection, questions: Sequence[int]) -> dict[int, int
         )
         source_of |= {int(id): int(group) // LIMIT**2 for id, group in connection.execute(first)}
     clusters = source_clusters(connection, connection.execute(select(study.c.id)).scalars().all())
-    ids = list(source_of)
-    codes = clusters.of(np.array([source_of[id] for id in ids], np.int64)).tolist()
+    codes = clusters.of(np.array(list(source_of.values()), np.int64)).tolist()
     # A question of no group, such as one of a training round, stands alone: numbers that no source has.
-    alone = {id: -(10**12) - id for id in questions}
-    return alone | dict(zip(ids, codes, strict=True))
+    return {id: -(10**12) - id for id in questions} | dict(zip(source_of, codes, strict=True))
 
 
 def judge_entries(record: JudgesRecord, tasks: Sequence[str] | None = None) -> list[JudgeEntry]:
@@ -123,30 +113,25 @@ def judge_entries(record: JudgesRecord, tasks: Sequence[str] | None = None) -> l
 
 def _part(judge: JudgeRecord, record: JudgesRecord, task: str, kind: str) -> JudgeTask:
     usual = {id: answer for id, answer in judge.answers.get(0, {}).items() if record.about[id] == (task, kind)}
-    labels = labels_of(task, kind)
+    given = list(usual.values())
+    people, gold = (_against(usual, record, origins, labels_of(task, kind)) for origins in ORIGINS.values())
+    consistency: list[VariantEntry] = []
+    for variant, other in sorted(judge.answers.items()):
+        if variant and not usual.keys().isdisjoint(other):
+            both = [id for id in sorted(usual) if usual[id] is not None and other.get(id) is not None]
+            same = rate([usual[id] == other[id] for id in both], np.array([record.clusters[id] for id in both]))
+            consistency.append({"variant": VARIANTS[variant], "same": cast(ToldEntry, asdict(same))})
     return {
         "task": task,
         "kind": kind,
-        "asked": len(usual),
-        "answered": sum(answer is not None and answer != UNSURE for answer in usual.values()),
-        "unsure": sum(answer == UNSURE for answer in usual.values()),
-        "errors": sum(answer is None for answer in usual.values()),
-        "consistency": [
-            _consistency(VARIANTS[variant], usual, judge.answers[variant], record)
-            for variant in sorted(judge.answers)
-            if variant and any(id in usual for id in judge.answers[variant])
-        ],
-        "people": _against(usual, record, ORIGINS["people"], labels),
-        "gold": _against(usual, record, ORIGINS["gold"], labels),
+        "asked": len(given),
+        "answered": len(given) - given.count(UNSURE) - given.count(None),
+        "unsure": given.count(UNSURE),
+        "errors": given.count(None),
+        "consistency": consistency,
+        "people": people,
+        "gold": gold,
     }
-
-
-def _consistency(
-    name: str, usual: Mapping[int, str | None], other: Mapping[int, str | None], record: JudgesRecord
-) -> VariantEntry:
-    both = [id for id in sorted(usual) if usual[id] is not None and other.get(id) is not None]
-    same = rate([usual[id] == other[id] for id in both], np.array([record.clusters[id] for id in both]))
-    return {"variant": name, "same": _told(same)}
 
 
 def _against(
@@ -154,37 +139,16 @@ def _against(
 ) -> AgainstEntry | None:
     """None where none of the questions is settled by these."""
     truth: dict[int, frozenset[str]] = {}
-    for id in usual:
-        of_question = record.settled.get(id, {})
-        if origin := next((origin for origin in origins if origin in of_question), None):
-            truth[id] = of_question[origin]
+    for id in sorted(usual):
+        settled = record.settled.get(id, {})
+        if origin := next((origin for origin in origins if origin in settled), None):
+            truth[id] = settled[origin]
     if not truth:
         return None
-    said = {id: answer for id in sorted(truth) if (answer := usual[id]) is not None and answer != UNSURE}
-    found = against(
-        list(said.values()), [truth[id] for id in said], np.array([record.clusters[id] for id in said]), labels
-    )
-    return {
-        "questions": len(said),
-        "left_out": len(truth) - len(said),
-        "accuracy": _told(found.accuracy),
-        "kappa": _told(found.kappa),
-        "labels": [
-            {
-                "label": one.label,
-                "truth": one.truth,
-                "given": one.given,
-                "sensitivity": _told(one.sensitivity),
-                "specificity": _told(one.specificity),
-            }
-            for one in found.labels
-        ],
-        "confusion": found.confusion.tolist(),
-    }
-
-
-def _told(told: Told) -> ToldEntry:
-    return cast(ToldEntry, asdict(told))
+    given = {id: answer for id in truth if (answer := usual[id]) is not None and answer != UNSURE}
+    clusters = np.array([record.clusters[id] for id in given], np.int64)
+    found = asdict(against(list(given.values()), [truth[id] for id in given], clusters, labels))
+    return cast(AgainstEntry, {"questions": len(given), "left_out": len(truth) - len(given), **found})
 
 
 def judges_report(engine: Engine, only: str | None = None) -> JudgesDocument:
@@ -193,17 +157,16 @@ def judges_report(engine: Engine, only: str | None = None) -> JudgesDocument:
         record = read_judges(connection, only)
     if not record.judges:
         raise AuditError("no judge has answered anything yet; ask one with `audit judge ask`")
-    return judges_document(record)
+    return _document(record)
 
 
 def judges_for_manager(engine: Engine, by: int) -> JudgesDocument:
     """The same for a manager (`by`, an account id), without any judge where there is none. Raises NotAllowed."""
     with reading_as_manager(engine, by) as connection:
-        return judges_document(read_judges(connection))
+        return _document(read_judges(connection))
 
 
-def judges_document(record: JudgesRecord) -> JudgesDocument:
-    """What was read as a document."""
+def _document(record: JudgesRecord) -> JudgesDocument:
     return {
         "judges": judge_entries(record),
         "notes": [message("judges.note_questions"), message("judges.note_apart")],
@@ -217,8 +180,6 @@ def judges_document(record: JudgesRecord) -> JudgesDocument:
 
 
 # The entries in words: what terminal, HTML and the app show.
-
-COLUMNS = ("label", "sensitivity", "specificity")
 
 
 def own_line(entry: JudgeEntry, language: str = ENGLISH) -> str:
@@ -242,18 +203,9 @@ def proxy_judges(settings: Signature) -> list[str]:
 def part_lines(part: JudgeTask, language: str = ENGLISH) -> list[str]:
     """What a judge did with the questions of a task, in sentences: how many, against whom, and against itself."""
     say = partial(phrase, language)
-    lines = [
-        say(
-            f"judges.asked_{part['kind']}",
-            asked=count(part["asked"]),
-            task=part["task"],
-            answered=count(part["answered"]),
-            unsure=count(part["unsure"]),
-            errors=count(part["errors"]),
-        )
-    ]
-    for whose in ("people", "gold"):
-        entry = part["people"] if whose == "people" else part["gold"]
+    numbers = {name: count(part[name]) for name in ("asked", "answered", "unsure", "errors")}
+    lines = [say(f"judges.asked_{part['kind']}", task=part["task"], **numbers)]
+    for whose, entry in (("people", part["people"]), ("gold", part["gold"])):
         if entry is None:
             lines.append(say(f"judges.no_{whose}"))
         else:
@@ -278,22 +230,17 @@ def told_text(told: ToldEntry, language: str = ENGLISH, whole: bool = True) -> s
     return f"{percent(told['value'])} % {ends} ({count(told['part'])} / {count(told['whole'])})"
 
 
-def label_rows(entry: AgainstEntry, language: str = ENGLISH) -> list[tuple[str, ...]]:
-    """The values of `COLUMNS` of each label, as text."""
-    return [
-        (one["label"], told_text(one["sensitivity"], language), told_text(one["specificity"], language))
-        for one in entry["labels"]
-    ]
-
-
 def label_tables(part: JudgeTask, language: str = ENGLISH) -> list[tuple[tuple[str, ...], list[tuple[str, ...]]]]:
     """Headings and rows of sensitivity and specificity by label, against people and against gold."""
-    heads = tuple(phrase(language, f"judges.{name}") for name in COLUMNS[1:])
-    return [
-        ((phrase(language, f"judges.by_{whose}"), *heads), label_rows(entry, language))
-        for whose, entry in (("people", part["people"]), ("gold", part["gold"]))
-        if entry is not None
-    ]
+    tables = []
+    for whose, entry in (("people", part["people"]), ("gold", part["gold"])):
+        if entry is not None:
+            heads = tuple(phrase(language, f"judges.{name}") for name in (f"by_{whose}", "sensitivity", "specificity"))
+            rates = [(one["label"], one["sensitivity"], one["specificity"]) for one in entry["labels"]]
+            tables.append(
+                (heads, [(label, *(told_text(told, language) for told in told_of)) for label, *told_of in rates])
+            )
+    return tables
 
 
 def judges_lines(document: JudgesDocument) -> list[str]:
@@ -307,16 +254,12 @@ def judges_lines(document: JudgesDocument) -> list[str]:
         for part in entry["tasks"]:
             for line in part_lines(part):
                 lines += textwrap.wrap(line, WIDTH, subsequent_indent="  ")
-            entries = [entry for entry in (part["people"], part["gold"]) if entry is not None]
-            for entry_of, (heads, rows) in zip(entries, label_tables(part), strict=True):
-                lines += ["", *aligned(heads, rows, 1, WIDTH), "", *_confusion(entry_of)]
+            for heads, rows in label_tables(part):
+                lines += ["", *aligned(heads, rows, 1, WIDTH)]
+            for against_entry in filter(None, (part["people"], part["gold"])):
+                names = [one["label"] for one in against_entry["labels"]]
+                counts = zip(names, against_entry["confusion"], strict=True)
+                table = [(name, *map(count, row)) for name, row in counts]
+                lines += ["", *aligned([phrase(ENGLISH, "judges.confusion"), *names], table, 1, WIDTH)]
             lines.append("")
-    for note in document["notes"]:
-        lines += textwrap.wrap(f"Note: {note}", WIDTH, subsequent_indent="  ")
-    return [*lines, "", "signature " + signature_line(document["signature"])]
-
-
-def _confusion(entry: AgainstEntry) -> list[str]:
-    names = [one["label"] for one in entry["labels"]]
-    rows = [(name, *map(count, row)) for name, row in zip(names, entry["confusion"], strict=True)]
-    return aligned([phrase(ENGLISH, "judges.confusion"), *names], rows, 1, WIDTH)
+    return [*lines, *closing_lines(document["notes"], document["signature"])]

@@ -22,7 +22,6 @@ from audit.reports.judges import judge_entries, own_note, proxy_judges
 from audit.reports.plan_entries import plan_entries
 from audit.reports.preference import Weights
 from audit.reports.primary import named_of, signature_entry
-from audit.reports.repeats import repeat_entries
 from audit.reports.sensitivity import sensitivity_entry
 from audit.reports.slices import Frames, How, slice_entries, slice_tests
 from audit.reports.validity import (
@@ -113,7 +112,7 @@ def report_of(
     if basis.examples:
         report["examples"] = list(basis.examples)
     if basis.repeats:
-        report["repeats"] = repeat_entries(basis.repeats)
+        report["repeats"] = list(basis.repeats)
     compares = tuple(sample["study_id"] for sample in counted.samples if sample["design"] in COMPARING)
     _add_slices(report, basis, How(target, delta, compares=compares))
     report["causes"] = cause_entries(basis.causes)

@@ -165,8 +165,8 @@ def _carries(
                 continue
             row = by_cell.loc[(*key, entry["system"])]
             true, false = int(row["rests_true"]), int(row["rests_false"])
-            effect = carry_effect(entry["judged"], true, false, most, fs_low, fs_high, confidence)
-            parts |= {"fs_carry_low": effect.low, "fs_carry_high": effect.high}
+            low, high = carry_effect(entry["judged"], true, false, most, fs_low, fs_high, confidence)
+            parts |= {"fs_carry_low": low, "fs_carry_high": high}
     return carries
 
 

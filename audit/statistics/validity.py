@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from audit.errors import AuditError
 from audit.statistics.intervals import Estimate, rate_of_clusters
 
 GOOD, DROP = 4.0, 1.0
@@ -41,23 +40,20 @@ def paired_difference(difference: np.ndarray, cluster: np.ndarray, confidence: f
     Student's t over clusters of pairs with one source or document, by the linearised variance of a mean; two imagined
     pairs that lie 2.5 points above and below the mean are added to the variance, since most follow-ups are rated as
     their source and a few far lower: of 25 pairs none of which differs the interval is -0.28 to 0.28. Coverage is in
-    docs/reference/validity.md. Raises AuditError on arrays of different lengths.
+    docs/reference/validity.md.
 
     >>> estimate = paired_difference(np.zeros(25), np.arange(25))
     >>> estimate.rate, round(estimate.low, 2), round(estimate.high, 2)
     (0.0, -0.28, 0.28)
     """
-    if len(difference) != len(cluster):
-        raise AuditError(f"{len(cluster)} clusters and {len(difference)} pairs; needed is one cluster for each pair")
-    values = np.asarray(difference, float)
-    _, code = np.unique(np.asarray(cluster), return_inverse=True)
-    groups, n = (int(code.max()) + 1, len(values)) if len(values) else (0, 0)
+    codes, place = np.unique(cluster, return_inverse=True)
+    groups = len(codes)
     if groups < 2:
         return None
-    mean = float(values.mean())
-    sums = np.bincount(code, weights=values - mean)
+    mean = float(np.mean(difference))
+    sums = np.bincount(place, weights=difference - mean)
     spread = float((sums**2).sum()) + 2 * _IMAGINED**2
-    error = math.sqrt((groups + 2) / (groups + 1) * spread) / (n + 2)
+    error = math.sqrt((groups + 2) / (groups + 1) * spread) / (len(difference) + 2)
     reach = float(stats.t.ppf((1 + confidence) / 2, groups - 1)) * error
     most = float(HIGHEST - LOWEST)
     return Estimate(mean, max(mean - reach, -most), min(mean + reach, most))
@@ -73,18 +69,12 @@ class OutcomePairs:
     cluster: np.ndarray
 
 
-@dataclass(frozen=True)
-class ViolationsWorth:
-    """What a cell's violations are worth. `unsound` is the share of its violated groups that are unsound, `rate` the
-    share of violated groups among the sound ones; `rate.rate` is NaN where only bounds are known."""
+def violations_worth(
+    satisfied: OutcomePairs, violated: OutcomePairs, confidence: float = 0.95
+) -> tuple[Estimate, Estimate]:
+    """The share of a cell's violated groups that are unsound, and the share of violated groups among the sound ones.
 
-    unsound: Estimate
-    rate: Estimate
-
-
-def violations_worth(satisfied: OutcomePairs, violated: OutcomePairs, confidence: float = 0.95) -> ViolationsWorth:
-    """The violation rate of a cell without its unsound groups, as far as judged pairs tell.
-
+    Rates are NaN where only bounds are known.
     Nothing is assumed of how soundness and outcome go together: a system may well fail on broken texts above all. With
     S satisfied and V violated groups, and q the share of each that is unsound,
 
@@ -94,23 +84,18 @@ def violations_worth(satisfied: OutcomePairs, violated: OutcomePairs, confidence
     effective size; the share of all groups has one, too, and V q_v + S q_s = (V + S) q bounds each q once more where
     few pairs of it were drawn. All three hold at once (Bonferroni), and VR_sound lies between its values at the worst
     corners: cautious, and never narrower than what was drawn can tell. The points need `LEAST` pairs of either outcome.
-    Raises AuditError on impossible counts.
 
     >>> rows = np.arange(40)
     >>> satisfied, violated = OutcomePairs(300, rows[:30] < 0, rows[:30]), OutcomePairs(100, rows[30:] < 35, rows[30:])
-    >>> worth = violations_worth(satisfied, violated)
-    >>> worth.unsound.rate, round(worth.rate.rate, 3), round(worth.rate.low, 3), round(worth.rate.high, 3)
+    >>> unsound, rate = violations_worth(satisfied, violated)
+    >>> unsound.rate, round(rate.rate, 3), round(rate.low, 3), round(rate.high, 3)
     (0.5, 0.143, 0.046, 0.251)
     """
-    for name, part in (("satisfied", satisfied), ("violated", violated)):
-        if not len(part.cluster) == len(part.unsound) <= part.groups:
-            raise AuditError(f"{len(part.unsound)} judged pairs of {part.groups} {name} groups; allowed are 0 to all")
     total, each = satisfied.groups + violated.groups, 1 - (1 - confidence) / 3
     parts = (satisfied, violated)
     ends = [_ends(part.unsound, part.cluster, each) for part in parts]
-    both = _ends(
-        np.concatenate([part.unsound for part in parts]), np.concatenate([part.cluster for part in parts]), each
-    )
+    unsound, cluster = ([getattr(part, name) for part in parts] for name in ("unsound", "cluster"))
+    both = _ends(np.concatenate(unsound), np.concatenate(cluster), each)
     shares = []
     for part, other, (low, high) in zip(parts, parts[::-1], ends, strict=True):
         if part.groups:
@@ -119,14 +104,12 @@ def violations_worth(satisfied: OutcomePairs, violated: OutcomePairs, confidence
         shares.append((low, high))
     point = [float(np.mean(part.unsound)) if len(part.unsound) >= LEAST else math.nan for part in parts]
     (s_low, s_high), (v_low, v_high) = shares
-    rate = _rate(satisfied.groups, violated.groups, point[0], point[1])
+    rate = _rate(satisfied.groups, violated.groups, *point)
     lowest, highest = (
         _rate(satisfied.groups, violated.groups, *corner) for corner in ((s_low, v_high), (s_high, v_low))
     )
-    return ViolationsWorth(
-        Estimate(point[1], v_low, v_high),
-        Estimate(rate, 0.0 if math.isnan(lowest) else lowest, 1.0 if math.isnan(highest) else highest),
-    )
+    ends_of_rate = 0.0 if math.isnan(lowest) else lowest, 1.0 if math.isnan(highest) else highest
+    return Estimate(point[1], v_low, v_high), Estimate(rate, *ends_of_rate)
 
 
 def _ends(invalid: np.ndarray, cluster: np.ndarray, confidence: float) -> tuple[float, float]:

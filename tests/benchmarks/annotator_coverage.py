@@ -57,9 +57,9 @@ def carry_coverage(population, judged, resting, error, audited, samples, seed=0,
         most = carry_error(np.arange(audited), random.random(audited) < error).high
         own = mid_p(int(false[:judged].sum()), judged, population)
         carried = [int((rests & kind)[:judged].sum()) for kind in (~false, false)]
-        ends = carry_effect(judged, *carried, most, own.low, own.high)
-        held = [one.low - 1e-9 <= truth <= one.high + 1e-9 for one in (ends, own)]
-        found += [held[0], ends.high - ends.low, held[1]]
+        low, high = carry_effect(judged, *carried, most, own.low, own.high)
+        held = [one - 1e-9 <= truth <= other + 1e-9 for one, other in ((low, high), (own.low, own.high))]
+        found += [held[0], high - low, held[1]]
     return found / samples
 
 
