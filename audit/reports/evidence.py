@@ -56,6 +56,7 @@ from audit.reports.certainty import KEY
 from audit.reports.document import (
     DisputesEntry,
     ExampleEntry,
+    JudgeEntry,
     RelationEntry,
     RepeatsEntry,
     SampleEntry,
@@ -64,7 +65,7 @@ from audit.reports.document import (
     SystemEntry,
 )
 from audit.reports.examples import read_examples
-from audit.reports.judges import JudgesRecord, read_judges
+from audit.reports.judges import judge_entries
 from audit.reports.repeats import repeat_entries
 from audit.reports.sensitivity import Lenient
 from audit.reports.validity_study import ValidityRecord, read_validity
@@ -109,7 +110,7 @@ class Evidence:
     sliced: Sliced | None
     proxies: Sequence[CellProxies]
     lenient: Lenient | None
-    judges: JudgesRecord
+    judges: Sequence[JudgeEntry]
     repeats: Sequence[RepeatsEntry]
     examples: Sequence[ExampleEntry]
     validity: ValidityRecord | None
@@ -156,7 +157,7 @@ def evidence(
             sliced=slice_sources(connection, counted, slicings) if slicings else None,
             proxies=list(cell_proxies(connection, counted, proxies)) if proxies else [],
             lenient=read_lenient(connection, counted, drawn, whose, lacking) if lacking else None,
-            judges=read_judges(connection),
+            judges=judge_entries(connection),
             repeats=repeat_entries(connection, counted, clusters),
             examples=read_examples(connection, counted, drawn, whose, lacking, examples) if examples else (),
             validity=read_validity(connection, [int(str(row["id"])) for row in counted.studies], counted.checks),

@@ -5,12 +5,14 @@
 
 import json
 import textwrap
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import cast
 
 import numpy as np
+import pandas as pd
 from sqlalchemy import Connection, Engine, func, select
 
 import audit
@@ -27,156 +29,142 @@ from audit.reports.documents import JudgesDocument
 from audit.reports.tables import aligned
 from audit.reports.words import UNKNOWN, count, percent
 from audit.statistics.judges import against, rate
-from audit.store import pieces, snapshot, table_of, tables
+from audit.store import rows_among, snapshot, table_of, tables
 from audit.store.bulk import LIMIT
 from audit.systems.judge import UNSURE, VARIANTS
 
-ORIGINS = {"people": ("adjudicated", "people"), "gold": ("gold",)}
+WHOSE = {"people": ("adjudicated", "people"), "gold": ("gold",)}
 """Whose answers a judge is held against, and their origins, the first that is there."""
 
 
-@dataclass(frozen=True)
-class JudgeRecord:
-    """What a judge answered: `answers` by way of asking, question -> label, `unsure`, or None for an error."""
+def judge_entries(connection: Connection, only: str | None = None) -> list[JudgeEntry]:
+    """An entry for each judge (`only` that of this name), with a part for each task and kind of question.
 
-    row: JudgeRow
-    own: tuple[str, ...]
-    answers: Mapping[int, Mapping[int, str | None]]
+    Raises AuditError where there is no judge of this name.
+    """
+    judges = stored_judges(connection) if only is None else [find_judge(connection, only)]
+    rows = [
+        (judge.id, variant, last.question_id, last.task, last.kind, last.answer)
+        for judge in judges
+        for variant in range(len(VARIANTS))
+        for last in last_answers(connection, judge.id, variant)
+    ]
+    answers = pd.DataFrame(rows, columns=["judge", "variant", "question", "task", "kind", "answer"])
+    questions = sorted(set(answers["question"]))
+    answers["cluster"] = answers["question"].map(_clusters(connection, questions))
+    settled = _settled(connection, questions)
+    for whose, origins in WHOSE.items():
+        answers[whose] = [
+            next((of[o] for o in origins if o in of), None) for of in map(settled.__getitem__, answers["question"])
+        ]
+    entries: list[JudgeEntry] = []
+    for judge in judges:
+        settings = json.loads(judge.settings)
+        of_tasks = answers[answers["judge"] == judge.id].groupby(["task", "kind"], sort=True)
+        entries.append(
+            {
+                "judge": judge.id,
+                "name": judge.name,
+                "version": judge.version,
+                "settings": settings,
+                "own": list(own_systems(connection, judge.name, judge.version, settings)),
+                "tasks": [_part(str(task), str(kind), given) for (task, kind), given in of_tasks],
+            }
+        )
+    return entries
 
 
-@dataclass(frozen=True)
-class JudgesRecord:
-    """Judges, and what is known of their questions: task and kind, settled answers by origin, codes of clusters."""
-
-    judges: Sequence[JudgeRecord]
-    about: Mapping[int, tuple[str, str]]
-    settled: Mapping[int, Mapping[str, frozenset[str]]]
-    clusters: Mapping[int, int]
-
-
-def read_judges(connection: Connection, only: str | None = None) -> JudgesRecord:
-    """What judges (`only` one of this name; None: all) answered. Raises AuditError where there is none of this name."""
-    judges: list[JudgeRecord] = []
-    about: dict[int, tuple[str, str]] = {}
-    for row in stored_judges(connection) if only is None else [find_judge(connection, only)]:
-        answers: dict[int, dict[int, str | None]] = {}
-        for variant in range(len(VARIANTS)):
-            for last in last_answers(connection, row.id, variant):
-                about[last.question_id] = (last.task, last.kind)
-                answers.setdefault(variant, {})[last.question_id] = last.answer
-        own = own_systems(connection, row.name, row.version, json.loads(row.settings))
-        judges.append(JudgeRecord(row, own, answers))
-    answer, settled = table_of(tables.Answer), dict[int, dict[str, frozenset[str]]]()
-    for piece in pieces(sorted(about)):
-        query = select(answer.c.question_id, answer.c.origin, answer.c.allowed).where(answer.c.question_id.in_(piece))
-        for id, origin, allowed in connection.execute(query):
-            settled.setdefault(id, {})[origin] = frozenset(allowed)
-    return JudgesRecord(judges, about, settled, _clusters(connection, sorted(about)))
+def _settled(connection: Connection, questions: Sequence[int]) -> Mapping[int, dict[str, frozenset[str]]]:
+    """What is right by question and origin."""
+    answer, settled = table_of(tables.Answer), defaultdict[int, dict[str, frozenset[str]]](dict)
+    query = select(answer.c.question_id, answer.c.origin, answer.c.allowed)
+    for id, origin, allowed in rows_among(connection, query, answer.c.question_id, questions):
+        settled[id][origin] = frozenset(allowed)
+    return settled
 
 
 def _clusters(connection: Connection, questions: Sequence[int]) -> dict[int, int]:
     """The document of each question's text, or its source: the first of whose groups has the text."""
     question, member, study = table_of(tables.Question), table_of(tables.Member), table_of(tables.Study)
-    source_of: dict[int, int] = {}
-    for piece in pieces(questions):
-        first = (
-            select(question.c.id, func.min(member.c.group_id))
-            .join(member, member.c.input_id == question.c.input_id)
-            .where(question.c.id.in_(piece))
-            .group_by(question.c.id)
-        )
-        source_of |= {int(id): int(group) // LIMIT**2 for id, group in connection.execute(first)}
+    query = (
+        select(question.c.id, func.min(member.c.group_id))
+        .join(member, member.c.input_id == question.c.input_id)
+        .group_by(question.c.id)
+    )
+    source_of = {id: group // LIMIT**2 for id, group in rows_among(connection, query, question.c.id, questions)}
     clusters = source_clusters(connection, connection.execute(select(study.c.id)).scalars().all())
     codes = clusters.of(np.array(list(source_of.values()), np.int64)).tolist()
     # A question of no group, such as one of a training round, stands alone: numbers that no source has.
     return {id: -(10**12) - id for id in questions} | dict(zip(source_of, codes, strict=True))
 
 
-def judge_entries(record: JudgesRecord, tasks: Sequence[str] | None = None) -> list[JudgeEntry]:
-    """An entry for each judge, with a part for each task (of `tasks`; None: of all) and kind of question."""
-    return [
-        {
-            "judge": judge.row.id,
-            "name": judge.row.name,
-            "version": judge.row.version,
-            "settings": json.loads(judge.row.settings),
-            "own": list(judge.own),
-            "tasks": [
-                _part(judge, record, task, kind)
-                for task, kind in sorted({record.about[id] for given in judge.answers.values() for id in given})
-                if tasks is None or task in tasks
-            ],
-        }
-        for judge in record.judges
-    ]
-
-
-def _part(judge: JudgeRecord, record: JudgesRecord, task: str, kind: str) -> JudgeTask:
-    usual = {id: answer for id, answer in judge.answers.get(0, {}).items() if record.about[id] == (task, kind)}
-    given = list(usual.values())
-    people, gold = (_against(usual, record, origins, labels_of(task, kind)) for origins in ORIGINS.values())
+def _part(task: str, kind: str, given: pd.DataFrame) -> JudgeTask:
+    usual = given[given["variant"] == 0]
+    unsure, errors = usual["answer"] == UNSURE, usual["answer"].isna()
     consistency: list[VariantEntry] = []
-    for variant, other in sorted(judge.answers.items()):
-        if variant and not usual.keys().isdisjoint(other):
-            both = [id for id in sorted(usual) if usual[id] is not None and other.get(id) is not None]
-            same = rate([usual[id] == other[id] for id in both], np.array([record.clusters[id] for id in both]))
+    for variant, other in given[given["variant"] > 0].groupby("variant", sort=True):
+        both = usual.merge(other[["question", "answer"]], on="question", suffixes=("", "_other"))
+        if len(both):
+            both = both.dropna(subset=["answer", "answer_other"])
+            same = rate((both["answer"] == both["answer_other"]).to_numpy(), both["cluster"].to_numpy())
             consistency.append({"variant": VARIANTS[variant], "same": cast(ToldEntry, asdict(same))})
+    people, gold = (_against(usual, ~(unsure | errors), whose, labels_of(task, kind)) for whose in WHOSE)
     return {
         "task": task,
         "kind": kind,
-        "asked": len(given),
-        "answered": len(given) - given.count(UNSURE) - given.count(None),
-        "unsure": given.count(UNSURE),
-        "errors": given.count(None),
+        "asked": len(usual),
+        "answered": int((~(unsure | errors)).sum()),
+        "unsure": int(unsure.sum()),
+        "errors": int(errors.sum()),
         "consistency": consistency,
         "people": people,
         "gold": gold,
     }
 
 
-def _against(
-    usual: Mapping[int, str | None], record: JudgesRecord, origins: Sequence[str], labels: Sequence[str]
-) -> AgainstEntry | None:
+def _against(usual: pd.DataFrame, answered: pd.Series, whose: str, labels: Sequence[str]) -> AgainstEntry | None:
     """None where none of the questions is settled by these."""
-    truth: dict[int, frozenset[str]] = {}
-    for id in sorted(usual):
-        settled = record.settled.get(id, {})
-        if origin := next((origin for origin in origins if origin in settled), None):
-            truth[id] = settled[origin]
-    if not truth:
+    settled = usual[whose].notna()
+    said = usual[settled & answered]
+    if not settled.any():
         return None
-    given = {id: answer for id in truth if (answer := usual[id]) is not None and answer != UNSURE}
-    clusters = np.array([record.clusters[id] for id in given], np.int64)
-    found = asdict(against(list(given.values()), [truth[id] for id in given], clusters, labels))
-    return cast(AgainstEntry, {"questions": len(given), "left_out": len(truth) - len(given), **found})
+    found = asdict(against(said["answer"].tolist(), said[whose].tolist(), said["cluster"].to_numpy(), labels))
+    return cast(AgainstEntry, {"questions": len(said), "left_out": int(settled.sum()) - len(said), **found})
 
 
 def judges_report(engine: Engine, only: str | None = None) -> JudgesDocument:
     """The document of `audit judge agreement`. Raises AuditError where no judge has answered anything."""
     with snapshot(engine) as connection:
-        record = read_judges(connection, only)
-    if not record.judges:
+        document = _document(judge_entries(connection, only))
+    if not document["judges"]:
         raise AuditError("no judge has answered anything yet; ask one with `audit judge ask`")
-    return _document(record)
+    return document
 
 
 def judges_for_manager(engine: Engine, by: int) -> JudgesDocument:
     """The same for a manager (`by`, an account id), without any judge where there is none. Raises NotAllowed."""
     with reading_as_manager(engine, by) as connection:
-        return _document(read_judges(connection))
+        return _document(judge_entries(connection))
 
 
-def _document(record: JudgesRecord) -> JudgesDocument:
+def _document(judges: list[JudgeEntry]) -> JudgesDocument:
     return {
-        "judges": judge_entries(record),
+        "judges": judges,
         "notes": [message("judges.note_questions"), message("judges.note_apart")],
         "signature": {
             "audit": audit.__version__,
-            "judges": [{"name": one.row.name, "version": one.row.version} for one in record.judges],
+            "judges": [{"name": judge["name"], "version": judge["version"]} for judge in judges],
             "interval": "exact, at the effective size of sources; kappa by the Bayesian bootstrap",
             "confidence": 0.95,
         },
     }
+
+
+def proxy_judges(judges: Sequence[JudgeEntry], settings: Signature) -> list[JudgeEntry]:
+    """The judges that are among a report's proxies."""
+    names = [name.removeprefix(JUDGE) for name in settings.get("proxy", {}).get("names", []) if name.startswith(JUDGE)]
+    rows = ((judge, JudgeRow(judge["judge"], judge["name"], judge["version"], "")) for judge in judges)
+    return [judge for judge, row in rows if any(map(row.called, names))]
 
 
 # The entries in words: what terminal, HTML and the app show.
@@ -189,15 +177,9 @@ def own_line(entry: JudgeEntry, language: str = ENGLISH) -> str:
     return phrase(language, "judges.is_own", name=entry["name"], systems=", ".join(entry["own"]))
 
 
-def own_note(judge: JudgeRecord) -> str:
+def own_note(entry: JudgeEntry) -> str:
     """The same of a judge that is a proxy, for the notes of a signature."""
-    return message("judges.is_own", name=judge.row.name, systems=judge.own) if judge.own else ""
-
-
-def proxy_judges(settings: Signature) -> list[str]:
-    """The names of the judges among a report's proxies."""
-    names: list[str] = settings.get("proxy", {}).get("names", [])
-    return [name.removeprefix(JUDGE) for name in names if name.startswith(JUDGE)]
+    return message("judges.is_own", name=entry["name"], systems=entry["own"]) if entry["own"] else ""
 
 
 def part_lines(part: JudgeTask, language: str = ENGLISH) -> list[str]:

@@ -1,7 +1,6 @@
 """`audit report`: the report of what a database holds, with the signature that reproduces it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pandas as pd
 from sqlalchemy import Connection, Engine
@@ -18,7 +17,7 @@ from audit.reports.certainty import with_worth
 from audit.reports.decision import add_accuracy
 from audit.reports.document import CellEntry, Signature
 from audit.reports.evidence import Evidence, evidence
-from audit.reports.judges import judge_entries, own_note, proxy_judges
+from audit.reports.judges import own_note, proxy_judges
 from audit.reports.plan_entries import plan_entries
 from audit.reports.preference import Weights
 from audit.reports.primary import named_of, signature_entry
@@ -120,8 +119,11 @@ def report_of(
     planned = {"answers": described["answers"]["whose"], "target": target, "delta": delta}
     planned |= {"weights": weights.source if weights else None}
     report["plan"] = plan_entries(basis.plans, planned)
-    if judges := judge_entries(basis.judges, sorted({str(study["task"]) for study in counted.studies})):
-        report["judges"] = judges
+    if basis.judges:
+        tasks = {study["task"] for study in counted.studies}
+        report["judges"] = [
+            {**judge, "tasks": [part for part in judge["tasks"] if part["task"] in tasks]} for judge in basis.judges
+        ]
     if basis.validity is not None and basis.validity.is_judged:
         report["validity"] = validity_entries(basis.validity, whose_ratings(basis.validity))
         report["signature"]["notes"] += low_notes(report["validity"])
@@ -145,12 +147,9 @@ def _described(basis: Evidence, settings: Signature) -> Signature:
         notes += [message("slices.note_hidden", name=name) for name in basis.sliced.hidden]
     notes += _partly_judged_notes(basis.counted)
     described["notes"] = notes
-    names = proxy_judges(settings)
-    used = [judge for judge in basis.judges.judges if any(judge.row.called(name) for name in names)]
-    if used:
-        entries = judge_entries(replace(basis.judges, judges=used), ())
-        described["proxy"]["judges"] = [{key: one[key] for key in ("name", "version", "settings")} for one in entries]
-        described["notes"] += [message("judges.note_proxy", names=[one["name"] for one in entries])]
+    if used := proxy_judges(basis.judges, settings):
+        described["proxy"]["judges"] = [{key: one[key] for key in ("name", "version", "settings")} for one in used]
+        described["notes"] += [message("judges.note_proxy", names=[one["name"] for one in used])]
     described["notes"] += [own for judge in used if (own := own_note(judge))]
     if tested := [named for named in named_of(basis.plans) if named.tested]:
         described["primary"] = [signature_entry(named) for named in tested]
