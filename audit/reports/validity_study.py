@@ -4,7 +4,6 @@ A follow-up is unsound where its text is invalid by people's ratings, or where i
 `audit validity report` is this document; the report's notes name relations whose follow-ups are often invalid.
 """
 
-import math
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +43,7 @@ from audit.statistics.validity import (
 )
 from audit.store import Checked, checked, need_study, rows_among, snapshot
 from audit.store.bulk import LIMIT
-from audit.store.core import annotator, judgement, question, relation, study, system, validity_study, verdict
+from audit.store.core import annotator, judgement, question, relation, study, system, validity_study
 from audit.tasks import wording
 
 By = Literal["people", "models", "all"]
@@ -63,15 +62,14 @@ class ValidityRecord:
 
     `pairs` has a row a drawn pair: study, task, relation_id, relation, group_id, source and follow_up (inputs), cluster
     and holds (1 or 0: whether the relation holds in the group, NaN while nobody has settled that). `ratings` has a row
-    a rating that counts: input_id, scale, annotator, model (bool), rating (1 to 5, or unsure).
-    `verdicts` a row a drawn group and system: group_id, system_id, violated (bool). `cells` a row a cell: study,
-    relation_id, system_id, system, satisfied, violated. `wanted` is how many people rate each text, by study.
+    a rating that counts: input_id, scale, annotator, model (bool), rating (1 to 5, or unsure). `systems` names those of
+    `checks`; `wanted` is how many people rate each text, by study.
     """
 
     pairs: pd.DataFrame
     ratings: pd.DataFrame
-    verdicts: pd.DataFrame
-    cells: pd.DataFrame
+    checks: Checked
+    systems: Mapping[int, str]
     wanted: Mapping[int, int]
 
     @property
@@ -91,19 +89,19 @@ def read_validity(
     wanted = {int(id): int(number) for id, number in connection.execute(asked) if studies is None or id in studies}
     if not wanted:
         return None
-    tasks = dict(connection.execute(select(study.c.id, study.c.task)).all())
-    names = dict(connection.execute(select(relation.c.id, relation.c.name)).all())
+    tasks, relations, systems = (
+        dict(connection.execute(select(*columns)).all())
+        for columns in ((study.c.id, study.c.task), (relation.c.id, relation.c.name), (system.c.id, system.c.name))
+    )
     key = ["study_id", "relation_id", "rank", "group_id"]
     members = pd.DataFrame(drawn_members(connection, list(wanted)), columns=[*key, "role", "input_id"])
     pairs = members.pivot(index=key, columns="role", values="input_id").reindex(columns=["source", "follow_up"])
     pairs = pairs.reset_index().rename(columns={"study_id": "study"})
-    pairs["task"], pairs["relation"] = pairs["study"].map(tasks), pairs["relation_id"].map(names)
+    pairs["task"], pairs["relation"] = pairs["study"].map(tasks), pairs["relation_id"].map(relations)
     pairs["cluster"] = source_clusters(connection, wanted).of((pairs["group_id"] // LIMIT**2).to_numpy(np.int64))
     answers, content_of = group_answers(connection), contents(connection, set(pairs["group_id"].tolist()))
-    known = {id: answers.get(content) for id, content in content_of.items()}
-    pairs["holds"] = [
-        math.nan if (answer := known.get(id)) is None else float(HOLDS in answer.allowed) for id in pairs["group_id"]
-    ]
+    holds = {id: HOLDS in answers[content].allowed for id, content in content_of.items() if content in answers}
+    pairs["holds"] = pairs["group_id"].map(holds).astype(float)
     of_texts = (
         select(question.c.input_id, question.c.kind, annotator.c.name, annotator.c.role, judgement.c.answer)
         .join(judgement, judgement.c.question_id == question.c.id)
@@ -116,32 +114,10 @@ def read_validity(
     rows = rows_among(connection, of_texts, question.c.input_id, ids)
     ratings = pd.DataFrame(list(rows), columns=["input_id", "scale", "annotator", "role", "rating"])
     ratings["model"] = ratings.pop("role") == MODEL
-    return ValidityRecord(
-        pairs, ratings, *_outcomes(connection, pairs, checks or checked(connection, list(wanted))), wanted
-    )
+    return ValidityRecord(pairs, ratings, checks or checked(connection, list(wanted)), systems, wanted)
 
 
-def _outcomes(connection: Connection, pairs: pd.DataFrame, checks: Checked) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The frames `verdicts` and `cells` of a `ValidityRecord`."""
-    both = (int(Outcome.SATISFIED), int(Outcome.VIOLATED))
-    query = select(verdict.c.group_id, verdict.c.system_id, verdict.c.outcome).where(verdict.c.outcome.in_(both))
-    rows = rows_among(connection, query, verdict.c.group_id, sorted(pairs["group_id"].tolist()))
-    verdicts = [(group, id, outcome == both[1]) for group, id, outcome in rows]
-    systems = dict(connection.execute(select(system.c.id, system.c.name)).all())
-    cells = []
-    for id, relation_id in sorted(set(zip(pairs["study"].tolist(), pairs["relation_id"].tolist(), strict=True))):
-        outcome = checks.outcome[(checks.study == id) & (checks.relation == relation_id)]
-        for column, system_id in enumerate(checks.systems):
-            satisfied, violated = (int((outcome[:, column] == which).sum()) for which in both)
-            if satisfied + violated:
-                cells.append((id, relation_id, system_id, systems[system_id], satisfied, violated))
-    columns = ["study", "relation_id", "system_id", "system", "satisfied", "violated"]
-    return pd.DataFrame(verdicts, columns=["group_id", "system_id", "violated"]), pd.DataFrame(cells, columns=columns)
-
-
-def validity_report(
-    database: Engine | Connection, study: int | None = None, by: By | None = None, confidence: float = 0.95
-) -> ValidityDocument:
+def validity_report(database: Engine | Connection, study: int | None = None, by: By | None = None) -> ValidityDocument:
     """The document of the validity study, of one study or of all; `by` whose ratings count.
 
     By default people's, or models' where no person has rated anything. Raises AuditError for a study that is not there,
@@ -157,7 +133,7 @@ def validity_report(
     rated = _ratings_of(record, by)
     if rated.empty and not record.pairs["holds"].notna().any():
         raise AuditError(message(f"validity.none_rated_{by}"))
-    entries = validity_entries(record, by, confidence)
+    entries = validity_entries(record, by)
     raters = rated.groupby(["annotator", "model"], sort=True).size()
     return {
         "by": by,
@@ -167,7 +143,7 @@ def validity_report(
         ],
         "unsure": int((rated["rating"] == UNSURE).sum()),
         "relations": entries,
-        "agreement": [_agreement(rated[rated["scale"] == scale], scale, record, confidence) for scale in SCALES],
+        "agreement": [_agreement(rated[rated["scale"] == scale], scale, record) for scale in SCALES],
         "notes": [*_notes(record, rated, by), *low_notes(entries)],
         "signature": {
             "audit": audit.__version__,
@@ -176,7 +152,7 @@ def validity_report(
             "valid": f"both scales >= {GOOD:g}, or at most {DROP:g} below the source",
             "differences": "t over clusters with two imagined pairs",
             "shares": "exact interval at the effective size of clusters",
-            "confidence": confidence,
+            "confidence": 0.95,
         },
     }
 
@@ -190,7 +166,7 @@ def _ratings_of(record: ValidityRecord, by: By) -> pd.DataFrame:
     return record.ratings if by == "all" else record.ratings[record.ratings["model"] == (by == "models")]
 
 
-def validity_entries(record: ValidityRecord, by: By, confidence: float = 0.95) -> list[ValidityEntry]:
+def validity_entries(record: ValidityRecord, by: By) -> list[ValidityEntry]:
     """An entry for each relation of each study of which pairs were drawn, in their order."""
     rated = _ratings_of(record, by)
     numbers = rated[rated["rating"] != UNSURE].assign(rating=lambda frame: frame["rating"].astype(float))
@@ -200,52 +176,49 @@ def validity_entries(record: ValidityRecord, by: By, confidence: float = 0.95) -
     pairs = record.pairs.assign(valid=np.where(unrated, np.nan, is_valid(source, follow_up)))
     for at, scale in enumerate(SCALES):
         pairs[f"{scale}_source"], pairs[f"{scale}_follow_up"] = source[:, at], follow_up[:, at]
-    entries = [
-        _entry(of_relation, record, by, confidence)
-        for _, of_relation in pairs.groupby(["study", "relation_id"], sort=True)
-    ]
+    entries = [_entry(of_relation, record, by) for _, of_relation in pairs.groupby(["study", "relation_id"], sort=True)]
     return sorted(entries, key=lambda entry: (entry["study"], name_order(entry["relation"])))
 
 
-def _entry(pairs: pd.DataFrame, record: ValidityRecord, by: By, confidence: float) -> ValidityEntry:
-    first = pairs.iloc[0]
-    cells = record.cells[(record.cells[["study", "relation_id"]] == first[["study", "relation_id"]]).all(axis=1)]
-    rated, judged = (pairs[pairs[name].notna()] for name in ("valid", "holds"))
-    broken = judged["holds"] == 0
-    share, low, high = rate_of_clusters(rated["cluster"].to_numpy(), rated["valid"].to_numpy(int), confidence)
-    rate, least, most = rate_of_clusters(judged["cluster"].to_numpy(), broken.to_numpy(int), confidence)
-    of_cells = list(_cells(cells, "text", rated.assign(unsound=rated["valid"] == 0), record, confidence))
+def _entry(pairs: pd.DataFrame, record: ValidityRecord, by: By) -> ValidityEntry:
+    study_id, relation_id, task, name = pairs.iloc[0][["study", "relation_id", "task", "relation"]]
+    rated, judged = (pairs[pairs[column].notna()] for column in ("valid", "holds"))
+    valid, broken = rated["valid"] == 1, judged["holds"] == 0
+    share, low, high = rate_of_clusters(rated["cluster"].to_numpy(), valid.to_numpy(int))
+    rate, least, most = rate_of_clusters(judged["cluster"].to_numpy(), broken.to_numpy(int))
+    rows = np.flatnonzero((record.checks.study == study_id) & (record.checks.relation == relation_id))
+    cells = list(_cells(record, rows, "text", rated.assign(unsound=~valid)))
     if len(judged):
-        of_cells += _cells(cells, "relation", judged.assign(unsound=broken), record, confidence)
+        cells += _cells(record, rows, "relation", judged.assign(unsound=broken))
     return {
-        "study": int(first["study"]),
-        "task": str(first["task"]),
-        "relation": str(first["relation"]),
+        "study": int(study_id),
+        "task": str(task),
+        "relation": str(name),
         "by": by,
         "pairs": len(pairs),
         "rated": len(rated),
-        "scales": [_scale(name, pairs, confidence) for name in SCALES],
-        "valid": int(rated["valid"].sum()),
+        "scales": [_scale(scale, pairs) for scale in SCALES],
+        "valid": int(valid.sum()),
         "share": share,
         "low": low,
         "high": high,
         "holds": {"judged": len(judged), "broken": int(broken.sum()), "rate": rate, "low": least, "high": most},
-        "cells": of_cells,
+        "cells": cells,
     }
 
 
-def _scale(name: str, pairs: pd.DataFrame, confidence: float) -> ScaleEntry:
+def _scale(name: str, pairs: pd.DataFrame) -> ScaleEntry:
     """What pairs say on one scale, those of which both texts have a score."""
     pairs = pairs.dropna(subset=[f"{name}_source", f"{name}_follow_up"])
     source, follow_up = (pairs[f"{name}_{role}"].to_numpy(float) for role in ("source", "follow_up"))
     cluster = pairs["cluster"].to_numpy()
-    difference = paired_difference(follow_up - source, cluster, confidence)
-    good, good_low, good_high = rate_of_clusters(cluster, follow_up >= GOOD - 1e-9, confidence)
+    difference = paired_difference(follow_up - source, cluster)
+    good, good_low, good_high = rate_of_clusters(cluster, follow_up >= GOOD - 1e-9)
     return {
         "scale": name,
         "pairs": len(pairs),
-        "original": float(source.mean()) if len(pairs) else None,
-        "follow_up": float(follow_up.mean()) if len(pairs) else None,
+        "original": plain(pairs[f"{name}_source"].mean()),
+        "follow_up": plain(pairs[f"{name}_follow_up"].mean()),
         "difference": difference.rate if difference else None,
         "low": difference.low if difference else None,
         "high": difference.high if difference else None,
@@ -256,24 +229,26 @@ def _scale(name: str, pairs: pd.DataFrame, confidence: float) -> ScaleEntry:
 
 
 def _cells(
-    cells: pd.DataFrame,
-    by: Literal["text", "relation"],
-    judged: pd.DataFrame,
-    record: ValidityRecord,
-    confidence: float,
+    record: ValidityRecord, rows: np.ndarray, by: Literal["text", "relation"], judged: pd.DataFrame
 ) -> Iterator[ValidityCell]:
     """What violations of each system are worth, by the judged pairs of the groups that it violates and satisfies."""
-    outcomes = judged.merge(record.verdicts, on="group_id")
-    for cell in cells.sort_values("system").itertuples():
-        of_system = outcomes[outcomes["system_id"] == cell.system_id]
-        is_violated = of_system["violated"].astype(bool)
+    checks, names = record.checks, record.systems
+    groups, outcomes = checks.groups(rows), checks.outcome[rows]
+    for column, system_id in sorted(enumerate(checks.systems), key=lambda place: names[place[1]]):
+        of_pairs = judged["group_id"].map(pd.Series(outcomes[:, column], groups[:, column]))
         satisfied, violated = (
-            OutcomePairs(int(groups), part["unsound"].to_numpy(bool), part["cluster"].to_numpy(np.int64))
-            for groups, part in ((cell.satisfied, of_system[~is_violated]), (cell.violated, of_system[is_violated]))
+            OutcomePairs(
+                int((outcomes[:, column] == outcome).sum()),
+                judged.loc[of_pairs == outcome, "unsound"].to_numpy(bool),
+                judged.loc[of_pairs == outcome, "cluster"].to_numpy(np.int64),
+            )
+            for outcome in (int(Outcome.SATISFIED), int(Outcome.VIOLATED))
         )
-        unsound, rate = violations_worth(satisfied, violated, confidence)
+        if not satisfied.groups + violated.groups:
+            continue
+        unsound, rate = violations_worth(satisfied, violated)
         yield {
-            "system": str(cell.system),
+            "system": names[system_id],
             "by": by,
             "asked_satisfied": len(satisfied.unsound),
             "asked_violated": len(violated.unsound),
@@ -288,7 +263,7 @@ def _cells(
         }
 
 
-def _agreement(rated: pd.DataFrame, scale: str, record: ValidityRecord, confidence: float) -> ScaleAgreement:
+def _agreement(rated: pd.DataFrame, scale: str, record: ValidityRecord) -> ScaleAgreement:
     """Alpha (ordinal) and the weighted kappa (quadratic) of the raters of one scale, over texts."""
     numbers = rated[rated["rating"] != UNSURE]
     coefficients: list[CoefficientEntry] = []
@@ -298,7 +273,7 @@ def _agreement(rated: pd.DataFrame, scale: str, record: ValidityRecord, confiden
         frame = numbers.rename(columns={"input_id": "item", "rating": "label"})
         ratings = Ratings.of(frame.assign(cluster=frame["item"].map(cluster_of)), RATINGS)
         for level, names in AGREEMENT.items():
-            entries = coefficient_entries(ratings, level, confidence)
+            entries = coefficient_entries(ratings, level, 0.95)
             coefficients += [entry for entry in entries if entry["level"] == level and entry["name"] in names]
     return {"scale": scale, "coefficients": coefficients}
 

@@ -24,8 +24,6 @@ from scipy.special import stdtrit
 from audit.errors import AuditError
 from audit.messages import message
 
-# Who gave which item which label: the one representation that every coefficient reads.
-
 Scale = Literal["names", "order", "numbers"]
 LEVELS: dict[str, tuple[Scale, ...]] = {
     "nominal": ("names", "order", "numbers"),
@@ -35,8 +33,7 @@ LEVELS: dict[str, tuple[Scale, ...]] = {
     "linear": ("order", "numbers"),
     "quadratic": ("order", "numbers"),
 }
-"""Levels, and the scales of labels that allow them. Alpha has the first four, kappas and Gwet's AC nominal and the last
-two."""
+"""Levels, and the scales of labels that allow them. The first four are alpha's, linear and quadratic the others'."""
 MOST_LABELS = 1_000
 """Weights are a matrix of labels x labels: more labels than this are measurements, or free text."""
 _CELLS = 2_000_000
@@ -65,16 +62,12 @@ class Ratings:
 
     @classmethod
     def of(cls, frame: pd.DataFrame, labels: Sequence[str] | None = None, order: bool = False) -> "Ratings":
-        """The ratings of a frame with the columns item, annotator, label, one row a rating; optionally cluster.
+        """Read a frame with the columns item, annotator, label, one row a rating; optionally cluster.
 
         `labels` are the labels that were allowed (default: those that occur); with `order` they stand in their order.
         Where all labels are numbers, the scale is `numbers`, and spellings of one number ("1", "1.0") are one label.
         Raises AuditError: no rows, an annotator who rates an item twice, a label that was not allowed, more than
         1,000 labels.
-
-        >>> frame = pd.DataFrame({"item": [1, 1, 2], "annotator": ["a", "b", "a"], "label": ["3", "10", "3.0"]})
-        >>> Ratings.of(frame).labels, Ratings.of(frame).counts.toarray().tolist()
-        (('3', '10'), [[1.0, 1.0], [1.0, 0.0]])
         """
         if frame.empty:
             raise AuditError("there are no ratings; one row an item, annotator and label is needed")
@@ -151,12 +144,11 @@ def _scaled(labels: Sequence[str], order: bool) -> tuple[tuple[str, ...], dict[s
 
 
 def weights_of(ratings: Ratings, level: str | None = None) -> np.ndarray:
-    """Agreement of every two labels at a level, (q, q): 1 on the diagonal, 0 for those that are furthest apart.
+    """Return how far every two labels agree at a level, (q, q): 1 on the diagonal, 0 for those furthest apart.
 
-    Nominal labels (None) agree or do not. Distances are differences of the values, squared but for `linear`; `ratio`
-    divides them by the sum of both, `ordinal` takes for values the share of ratings below a label and half of its own.
-    With values in place of positions (Cohen 1968) a label that nobody used changes nothing. Sources: Krippendorff
-    (2011) for alpha's levels; Cohen, Psychological Bulletin 70 (1968).
+    Distances are differences of the values, squared but for `linear`; `ratio` divides them by the sum of both,
+    `ordinal` takes for values the share of ratings below a label and half of its own. With values in place of positions
+    a label that nobody used changes nothing. Sources: Krippendorff (2011); Cohen, Psychological Bulletin 70 (1968).
 
     >>> frame = pd.DataFrame({"item": [1, 1, 2], "annotator": ["a", "b", "a"], "label": ["1", "2", "5"]})
     >>> weights_of(Ratings.of(frame), "linear")[0].tolist(), weights_of(Ratings.of(frame), "quadratic")[0].tolist()
@@ -234,7 +226,7 @@ def mean_of(shares: np.ndarray) -> Parts:
 
 
 def draws_of(parts: Parts, draws: int = DRAWS, seed: int = 0) -> np.ndarray:
-    """Draws of the coefficient from its posterior, shape (draws,) or fewer, seeded.
+    """Draw the coefficient from its posterior, so often or less, seeded.
 
     The kinds of items are taken as multinomial, with a Dirichlet prior: one imagined item in which all agree, shared
     out over the labels, and half an item in which nobody does. For two annotators and two labels this is Jeffreys'
@@ -266,10 +258,10 @@ def draws_of(parts: Parts, draws: int = DRAWS, seed: int = 0) -> np.ndarray:
 
 
 def interval(parts: Parts, confidence: float = 0.95) -> tuple[float, float] | None:
-    """Lower and upper end of a coefficient: quantiles of its posterior (`draws_of`), widened to hold the estimate.
+    """Return the ends of a coefficient: quantiles of its posterior (`draws_of`), widened to hold the estimate.
 
-    So the upper end is 1 where all agree, and no interval is a point. Its ends are always possible, and it covers also
-    where one label is rare (docs/reference/agreement.md). None with fewer than two items or clusters.
+    No interval is a point, its ends are always possible, and it covers also where one label is rare
+    (docs/reference/agreement.md). None with fewer than two items or clusters.
 
     >>> low, high = interval(mean_of(np.ones(36)))
     >>> round(low, 2), high
@@ -412,8 +404,7 @@ def _prior(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 class Coefficient:
     """One coefficient of some ratings. `estimate`, `low` and `high` are None where they are undefined: `note` says why.
 
-    `level` is None for those without weights. `items` are those that two annotators or more rated, `annotators` how
-    many rated anything. `note` also explains the kappa paradox where it strikes.
+    `items` are those that two annotators or more rated. `note` also explains the kappa paradox where it strikes.
     """
 
     name: str
@@ -439,14 +430,8 @@ COEFFICIENTS: dict[str, Callable[[Ratings, str | None], Parts]] = {
 def suite(ratings: Ratings, level: str | None = None, confidence: float = 0.95) -> list[Coefficient]:
     """Percent agreement, one kappa, Krippendorff's alpha and AC1, then those of `level` where one is asked for.
 
-    The levels ordinal, interval and ratio are alpha's, linear and quadratic those of the others; nominal is what comes
-    without weights. Undefined ones are None with a note, never an error. Raises AuditError for a level that is unknown
-    or that the labels do not allow: beyond nominal they are numbers, or (ordinal, linear, quadratic) have an order.
-
-    >>> frame = pd.DataFrame({"item": [1, 1, 2, 2], "annotator": list("abab"), "label": list("xxxx")})
-    >>> kappa = suite(Ratings.of(frame))[1]
-    >>> kappa.name, kappa.estimate, kappa.note
-    ('cohen_kappa', None, 'undefined: no variation; percent agreement 100.0 %')
+    Undefined ones are None with a note, never an error. Raises AuditError for a level that is unknown or that the
+    labels do not allow.
     """
     check_level(level, ratings)
     people = len(ratings.annotators)
@@ -517,14 +502,9 @@ def _paradox(ratings: Ratings, percent: float, expected: float, below: float, ac
 
 
 def label_pairs(ratings: Ratings) -> np.ndarray:
-    """How often one annotator gave the row's label where another gave the column's; (labels, labels), symmetric.
+    """Count how often one annotator gave the row's label where another gave the column's; (labels, labels), symmetric.
 
-    Every item adds each of its pairs of annotators once in either direction, so the diagonal holds twice the pairs that
-    agree: the coincidences of Krippendorff (2011) without the weight 1 / (m - 1) of items with m ratings.
-
-    >>> frame = pd.DataFrame({"item": [1, 1, 1, 2], "annotator": list("abca"), "label": list("xxyx")})
-    >>> label_pairs(Ratings.of(frame)).tolist()
-    [[2, 2], [2, 0]]
+    Every item adds each of its pairs of annotators in either direction, so the diagonal holds twice those that agree.
     """
     counts = ratings.counts
     pairs = (counts.T @ counts).toarray() - np.diag(np.asarray(counts.sum(axis=0)).ravel())
@@ -533,15 +513,10 @@ def label_pairs(ratings: Ratings) -> np.ndarray:
 
 
 def annotator_pairs(ratings: Ratings) -> pd.DataFrame:
-    """Agreement of every two annotators who share an item, on the items that both rated.
+    """Return how every two annotators agree on the items that both rated; those who share none are left out.
 
     Columns: one, other, items, percent_agreement, cohen_kappa, gwet_ac1. Kappa and AC1 are None where these items have
-    one label only: undefined, no variation. AC1 counts the labels of all ratings, not of the pair's.
-
-    >>> frame = pd.DataFrame({"item": [1, 1, 2, 2, 3, 3], "annotator": list("ababab"), "label": list("xxyxyy")})
-    >>> one, other, items, percent, kappa, ac1 = annotator_pairs(Ratings.of(frame)).iloc[0]
-    >>> one, other, items, round(percent, 3), round(kappa, 3), round(ac1, 3)
-    ('a', 'b', 3, 0.667, 0.4, 0.333)
+    one label only. AC1 counts the labels of all ratings, not of the pair's.
     """
     said = np.full((len(ratings.annotators), ratings.items), -1)
     said[ratings.annotator, ratings.item] = ratings.label

@@ -36,10 +36,8 @@ class Share:
 def share(part: int, whole: int, least: int = LEAST, confidence: float = 0.95) -> Share:
     """A binomial share with Wilson's interval, from `least` observations on.
 
-    >>> share(18, 20).value, round(share(18, 20).low, 3), round(share(18, 20).high, 3)
-    (0.9, 0.699, 0.972)
-    >>> share(2, 3).value, share(2, 3).reason
-    (None, '3 observations, at least 10 are needed')
+    >>> share(18, 20).value, share(2, 3).reason
+    (0.9, '3 observations, at least 10 are needed')
     """
     if whole < max(least, 1):
         return Share(part, whole, reason=too_few(whole, least))
@@ -48,14 +46,9 @@ def share(part: int, whole: int, least: int = LEAST, confidence: float = 0.95) -
 
 
 def too_few(number: int, least: int = LEAST) -> str:
-    """The reason that stands where there are too few observations for a number.
-
-    >>> too_few(3)
-    '3 observations, at least 10 are needed'
-    """
-    if number == 1:
-        return message("few.one_observation", least=least)
-    return message("few.observations", number=number, least=least)
+    """Say why there is no number: so few observations."""
+    code = "few.one_observation" if number == 1 else "few.observations"
+    return message(code, least=least, **({} if number == 1 else {"number": number}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +70,8 @@ def drift(right: Sequence[bool], least: int = LEAST) -> Drift:
     Statistics in Medicine 17 (1998).
 
     >>> halves = drift([True] * 18 + [False] * 2 + [True] * 10 + [False] * 10)
-    >>> halves.first.value, halves.second.value, round(halves.change, 2), round(halves.low, 2), round(halves.high, 2)
-    (0.9, 0.5, -0.4, -0.61, -0.12)
+    >>> round(halves.change, 2), round(halves.low, 2), round(halves.high, 2)
+    (-0.4, -0.61, -0.12)
     """
     middle = len(right) // 2
     first, second = (share(sum(map(bool, half)), len(half), least) for half in (right[:middle], right[middle:]))
@@ -88,11 +81,7 @@ def drift(right: Sequence[bool], least: int = LEAST) -> Drift:
 
 
 def difference(first: Share, second: Share) -> tuple[float, float, float]:
-    """The first of two known shares less the second, and Newcombe's interval.
-
-    >>> [round(end, 4) for end in difference(share(56, 70), share(48, 80))]
-    [0.2, 0.0524, 0.3339]
-    """
+    """Return the first of two known shares less the second, and Newcombe's interval."""
     rates = (Estimate(one.value or 0.0, one.low or 0.0, one.high or 0.0) for one in (first, second))
     return difference_of_rates(*rates)
 
@@ -131,11 +120,6 @@ def label_bias(
     well in small samples and where nothing was wrong. Source: Bonett and Price, "Adjusted Wald Confidence Interval for
     a Difference of Binomial Proportions Based on Paired Data", Journal of Educational and Behavioral Statistics 37
     (2012).
-
-    >>> right = [{"x"}] * 10 + [{"y"}] * 10
-    >>> x, y = label_bias(right, ["x"] * 15 + ["y"] * 5, ["x", "y"])
-    >>> x.value, round(x.low, 3), round(x.high, 3), y.value
-    (0.25, 0.012, 0.443, -0.25)
     """
     number = len(answers)
     wrongly, missed = dict.fromkeys(labels, 0), dict.fromkeys(labels, 0.0)
@@ -200,11 +184,6 @@ def leave_one_out(ratings: Ratings, least: int = LEAST) -> tuple[float | None, d
 
     An alpha that rises when somebody is left out says that they judge otherwise than the rest; whether they are wrong
     it cannot say.
-
-    >>> rows = [(item, who, "x" if item % 2 or who == "c" else "y") for item in range(20) for who in "abc"]
-    >>> alpha, others = leave_one_out(Ratings.of(pd.DataFrame(rows, columns=["item", "annotator", "label"])))
-    >>> round(alpha, 2), others["a"].value, round(others["a"].alpha_without, 2), others["c"].alpha_without
-    (0.26, 0.75, -0.3, 1.0)
     """
     same = np.asarray(ratings.counts[ratings.item, ratings.label]).ravel() - 1
     rest = ratings.per_item[ratings.item] - 1
@@ -279,11 +258,6 @@ def dawid_skene(frame: pd.DataFrame, draws: int = 0, seed: int = 0, confidence: 
     errors that all annotators share. `draws` (seeded) of the model's posterior give intervals. Raises AuditError for no
     ratings, a single annotator, or no item with two ratings. Source: Dawid and Skene, Applied Statistics 28 (1979),
     equations 2.3 to 2.5.
-
-    >>> rows = [(item, name, "x" if item < 5 else "y") for item in range(8) for name in "abc"]
-    >>> fit = dawid_skene(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
-    >>> fit.marginals.round(3).tolist(), fit.accuracy.tolist()
-    ([0.625, 0.375], [1.0, 1.0, 1.0])
     """
     if frame.empty:
         raise AuditError("there are no ratings; one row an item, annotator and label is needed")
