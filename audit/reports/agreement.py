@@ -14,7 +14,7 @@ import audit
 from audit.annotation.answers import SCALES
 from audit.annotation.ratings import Kind, Rated, stored_ratings
 from audit.errors import AuditError
-from audit.messages import ENGLISH, message, said
+from audit.messages import message
 from audit.relations.registry import name_order
 from audit.reports.documents import (
     AgreementDocument,
@@ -25,7 +25,7 @@ from audit.reports.documents import (
     StoredAgreement,
 )
 from audit.reports.tables import aligned
-from audit.reports.words import UNKNOWN, count, signature_line
+from audit.reports.words import UNKNOWN, count, percent, signature_line
 from audit.statistics.agreement import COEFFICIENTS, Ratings, annotator_pairs, check_level, label_pairs, suite
 from audit.store import table_of, tables
 
@@ -170,12 +170,7 @@ def agreement_lines(report: AgreementDocument) -> list[str]:
     """The document as lines of text: coefficients, parts, pairs, notes, and the signature last."""
     people, coefficients = len(report["annotators"]), report["coefficients"]
     lines = [f"Agreement of {people:,} annotators on {count(report['items'])} items that two or more judged.", ""]
-    rows = []
-    for entry in coefficients:
-        estimate = "undefined" if entry["estimate"] is None else _number(entry["estimate"])
-        ends = UNKNOWN if entry["low"] is None else f"{_number(entry['low'])} to {_number(entry['high'])}"
-        rows.append([entry["name"], entry["level"] or "", estimate, ends, count(entry["items"])])
-    lines += aligned(["coefficient", "level", "estimate", "95 % interval", "items"], rows, 2, WIDTH)
+    lines += coefficient_lines(coefficients)
     if report["groups"]:
         estimates = [
             {one["name"]: one["estimate"] for one in part["coefficients"] if one["level"] is None}
@@ -200,11 +195,29 @@ def agreement_lines(report: AgreementDocument) -> list[str]:
     return [*lines, "", *closing_lines([*distinct.values(), *report["notes"]], report["signature"])]
 
 
-def closing_lines(notes: Sequence[str], signature: Mapping[str, Any], language: str = ENGLISH) -> list[str]:
+def coefficient_lines(coefficients: Sequence[CoefficientEntry]) -> list[str]:
+    """A table of coefficients with their intervals."""
+    rows = []
+    for entry in coefficients:
+        estimate = "undefined" if entry["estimate"] is None else _number(entry["estimate"])
+        ends = UNKNOWN if entry["low"] is None else f"{_number(entry['low'])} to {_number(entry['high'])}"
+        rows.append([entry["name"], entry["level"] or "", estimate, ends, count(entry["items"])])
+    return aligned(["coefficient", "level", "estimate", "95 % interval", "items"], rows, 2, WIDTH)
+
+
+def rate_text(rate: float | None, low: float | None, high: float | None, digits: int = 1) -> str:
+    """A rate in per cent with its interval; the interval alone where there is no estimate.
+
+    >>> rate_text(0.5, 0.25, 0.75), rate_text(None, None, None)
+    ('50.0 [25.0–75.0]', '–')
+    """
+    ends = "" if low is None else f"[{percent(low, digits)}–{percent(high, digits)}]"
+    return f"{'' if rate is None else percent(rate)} {ends}".strip() or UNKNOWN
+
+
+def closing_lines(notes: Sequence[str], signature: Mapping[str, Any]) -> list[str]:
     """The end of a document as text: its notes, and its signature as the last line."""
-    lines = []
-    for note in notes:
-        lines += textwrap.wrap(f"Note: {said(note, language)}", WIDTH, subsequent_indent="  ")
+    lines = [line for note in notes for line in textwrap.wrap(f"Note: {note}", WIDTH, subsequent_indent="  ")]
     return [*lines, *([""] if lines else []), "signature " + signature_line(signature)]
 
 

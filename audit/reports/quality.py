@@ -13,7 +13,7 @@ from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
 from audit.annotation.ratings import RATING, Kind, Rated
 from audit.errors import AuditError
 from audit.messages import message, with_commas
-from audit.reports.agreement import WIDTH, closing_lines
+from audit.reports.agreement import WIDTH, closing_lines, rate_text
 from audit.reports.document import plain
 from audit.reports.documents import (
     AnnotatorQuality,
@@ -145,24 +145,11 @@ def quality_lines(report: QualityDocument) -> list[str]:
         shares: list[ShareEntry | OthersEntry]
         shares = [person["accuracy"], person["consistency"], person["settled"], person["others"]]
         seconds = person["speed"]["seconds"]
-        rows.append(
-            [
-                person["annotator"],
-                count(person["judgements"]),
-                *map(_cell, shares),
-                UNKNOWN if seconds is None else f"{seconds:.1f}",
-                percent(person["speed"]["fast"]["value"]),
-            ]
-        )
+        row = [rate_text(one["value"], one["low"], one["high"], 0) for one in shares]
+        row += [UNKNOWN if seconds is None else f"{seconds:.1f}", percent(person["speed"]["fast"]["value"])]
+        rows.append([person["annotator"], count(person["judgements"]), *row])
     heads = ("annotator", "judged", "accuracy", "repeats", "settled", "others", "median s", "fast")
     return [*lines, "", *aligned(heads, rows, 1, WIDTH), "", *closing_lines(report["notes"], report["signature"])]
-
-
-def _cell(entry: ShareEntry | OthersEntry) -> str:
-    if entry["value"] is None:
-        return UNKNOWN
-    ends = "" if entry["low"] is None else f" [{percent(entry['low'], 0)}–{percent(entry['high'], 0)}]"
-    return percent(entry["value"]) + ends
 
 
 # How competent each annotator is, by Dawid and Skene's model.
@@ -236,10 +223,8 @@ def annotators_lines(report: CompetenceDocument) -> list[str]:
     people, items = len(report["annotators"]), count(len(report["items"]))
     lines = [f"{people:,} annotators, {items} items. Rates are in per cent.", "", f"  true label: {marginals}"]
     for person in report["annotators"]:
-        low, high = person["accuracy_low"], person["accuracy_high"]
-        ends = "" if low is None else f" [{percent(low)}–{percent(high)}]"
-        right = f"right {percent(person['accuracy'])}{ends}, {count(person['ratings'])} ratings"
+        right = rate_text(person["accuracy"], person["accuracy_low"], person["accuracy_high"])
         rows = [[true, *map(percent, row.values())] for true, row in person["confusion"].items()]
-        lines += ["", f"  {person['annotator']}: {right}"]
+        lines += ["", f"  {person['annotator']}: right {right}, {count(person['ratings'])} ratings"]
         lines += aligned(["is / says", *report["labels"]], rows, 1, WIDTH)
     return [*lines, "", *closing_lines(report["notes"], report["signature"])]

@@ -22,9 +22,9 @@ from audit.annotation.scales import drawn_members
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import source_clusters
 from audit.false_satisfaction.questions import contents, group_answers
-from audit.messages import ENGLISH, message, phrase, said
+from audit.messages import ENGLISH, message, phrase
 from audit.relations import Outcome, name_order
-from audit.reports.agreement import WIDTH, closing_lines, coefficient_entries
+from audit.reports.agreement import WIDTH, closing_lines, coefficient_entries, coefficient_lines, rate_text
 from audit.reports.document import ScaleEntry, ValidityCell, ValidityEntry, plain
 from audit.reports.documents import CoefficientEntry, ScaleAgreement, ValidityDocument
 from audit.reports.tables import aligned
@@ -313,22 +313,22 @@ def low_notes(entries: Sequence[ValidityEntry]) -> list[str]:
 # In words.
 
 
-def validity_lines(document: ValidityDocument, language: str = ENGLISH) -> list[str]:
+def validity_lines(document: ValidityDocument) -> list[str]:
     """The document as lines of text: the tables of originals and follow-ups, of violations, and of agreement."""
-    say = partial(phrase, language)
     raters = ", ".join(
-        f"{one['name']} ({say('validity.model' if one['model'] else 'validity.person')}, {count(one['ratings'])})"
-        for one in document["raters"]
+        f"{rater['name']} ({'model' if rater['model'] else 'person'}, {count(rater['ratings'])})"
+        for rater in document["raters"]
     )
-    lines = textwrap.wrap(say("validity.raters", raters=raters, unsure=count(document["unsure"])), WIDTH)
-    for title, heads, rows, names in validity_tables(document["relations"], language):
+    lines = textwrap.wrap(
+        f"Rated by {raters}; {count(document['unsure'])} answers were unsure and count as none.", WIDTH
+    )
+    for title, heads, rows, names in validity_tables(document["relations"]):
         lines += ["", *textwrap.wrap(title, WIDTH), "", *aligned(heads, rows, names, WIDTH)]
-    lines.append("")
     for part in document["agreement"]:
-        values = [_coefficient(one, language) for one in part["coefficients"]]
-        scale = say(f"scale.name_{part['scale']}")
-        lines += textwrap.wrap(f"{scale}: {'; '.join(values) or say('validity.one_rater')}", WIDTH)
-    return [*lines, "", *closing_lines(document["notes"], document["signature"], language)]
+        if part["coefficients"]:
+            title = f"Agreement of raters on {phrase(ENGLISH, 'scale.name_' + part['scale']).lower()}"
+            lines += ["", title, "", *coefficient_lines(part["coefficients"])]
+    return [*lines, "", *closing_lines(document["notes"], document["signature"])]
 
 
 Table = tuple[str, list[str], list[list[str]], int]
@@ -361,39 +361,15 @@ def _row(entry: ValidityEntry) -> list[str]:
     row = [entry["relation"], f"{count(entry['rated'])}/{count(entry['pairs'])}"]
     for part in reversed(entry["scales"]):
         row += [UNKNOWN if mean is None else f"{mean:.2f}" for mean in (part["original"], part["follow_up"])]
-        ends = f" [{part['low']:+.2f}, {part['high']:+.2f}]" if part["low"] is not None else ""
-        row.append(f"{part['difference']:+.2f}{ends}" if part["difference"] is not None else UNKNOWN)
+        known = part["difference"] is not None
+        row.append(f"{part['difference']:+.2f} [{part['low']:+.2f}, {part['high']:+.2f}]" if known else UNKNOWN)
     holds = entry["holds"]
-    return [
-        *row,
-        _share(entry["share"], entry["low"], entry["high"]),
-        _share(holds["rate"], holds["low"], holds["high"]),
-    ]
+    row.append(rate_text(entry["share"], entry["low"], entry["high"]))
+    return [*row, rate_text(holds["rate"], holds["low"], holds["high"])]
 
 
 def _cell_row(relation: str, cell: ValidityCell) -> list[str]:
-    return [
-        relation,
-        cell["system"],
-        percent(cell["vr_observed"]),
-        f"{count(cell['unsound_violated'])}/{count(cell['asked_violated'])}",
-        _share(cell["unsound"], cell["unsound_low"], cell["unsound_high"]),
-        _share(cell["vr_sound"], cell["vr_sound_low"], cell["vr_sound_high"]),
-    ]
-
-
-def _share(share: float | None, low: float | None, high: float | None) -> str:
-    """Per cent with its interval; bounds alone where there is no estimate."""
-    if low is None or high is None:
-        return UNKNOWN
-    return f"{percent(share) if share is not None else ''} [{percent(low)}–{percent(high)}]".strip()
-
-
-def _coefficient(entry: CoefficientEntry, language: str) -> str:
-    name = phrase(language, f"coefficient.{entry['name']}")
-    if entry["level"] is not None:
-        name += f" ({phrase(language, 'validity.' + entry['level'])})"
-    if entry["estimate"] is None:
-        return f"{name}: {said(entry['note'] or UNKNOWN, language)}"
-    ends = "" if entry["low"] is None else f" [{entry['low']:.3f}, {entry['high']:.3f}]"
-    return f"{name} {entry['estimate']:.3f}{ends}"
+    unsound = rate_text(cell["unsound"], cell["unsound_low"], cell["unsound_high"])
+    sound = rate_text(cell["vr_sound"], cell["vr_sound_low"], cell["vr_sound_high"])
+    asked = f"{count(cell['unsound_violated'])}/{count(cell['asked_violated'])}"
+    return [relation, cell["system"], percent(cell["vr_observed"]), asked, unsound, sound]

@@ -33,7 +33,7 @@ class Share:
     reason: str | None = None
 
 
-def share(part: int, whole: int, least: int = LEAST, confidence: float = 0.95) -> Share:
+def share(part: int, whole: int, least: int = LEAST) -> Share:
     """A binomial share with Wilson's interval, from `least` observations on.
 
     >>> share(18, 20).value, share(2, 3).reason
@@ -41,7 +41,7 @@ def share(part: int, whole: int, least: int = LEAST, confidence: float = 0.95) -
     """
     if whole < max(least, 1):
         return Share(part, whole, reason=too_few(whole, least))
-    ends = wilson(part, whole, confidence=confidence)
+    ends = wilson(part, whole)
     return Share(part, whole, part / whole, ends.low, ends.high)
 
 
@@ -111,7 +111,6 @@ def label_bias(
     answers: Sequence[str],
     labels: Sequence[str],
     least: int = LEAST,
-    confidence: float = 0.95,
 ) -> list[Bias]:
     """The bias of each label, over n questions whose right answers are known: (n,) sets and (n,) answers.
 
@@ -130,7 +129,7 @@ def label_bias(
                 missed[label] += 1 / len(right)
     if number < max(least, 1):
         return [Bias(label, wrongly[label], missed[label], reason=too_few(number, least)) for label in labels]
-    z = float(ndtri((1 + confidence) / 2))
+    z = float(ndtri(0.975))
     biases = []
     for label in labels:
         more, less = (wrongly[label] + 1) / (number + 2), (missed[label] + 1) / (number + 2)
@@ -249,7 +248,7 @@ class Competence:
     accuracy_interval: np.ndarray | None = None
 
 
-def dawid_skene(frame: pd.DataFrame, draws: int = 0, seed: int = 0, confidence: float = 0.95) -> Competence:
+def dawid_skene(frame: pd.DataFrame, draws: int = 0, seed: int = 0) -> Competence:
     """Fit the model to ratings: columns item, annotator, label, one row a rating; an annotator may repeat an item.
 
     Each item has one true label; an annotator says label l of an item whose true label is k with probability
@@ -280,10 +279,9 @@ def dawid_skene(frame: pd.DataFrame, draws: int = 0, seed: int = 0, confidence: 
     accuracy = _accuracy(chances, marginals, seen)
     ends: list[np.ndarray | None] = [None, None]
     if draws:
-        risk = [(1 - confidence) / 2, (1 + confidence) / 2]
         drawn = _gibbs(patterns, weights, posterior, seen, draws, seed)
         for place, estimate in enumerate((marginals, accuracy)):
-            low, high = np.quantile(drawn[place], risk, axis=0)
+            low, high = np.quantile(drawn[place], [0.025, 0.975], axis=0)
             ends[place] = np.array([np.minimum(low, estimate), np.maximum(high, estimate)])
     return Competence(
         tuple(map(str, labels)),

@@ -10,10 +10,8 @@ from audit.statistics.intervals import rate_of_clusters
 
 @dataclass(frozen=True, slots=True)
 class CarryError:
-    """`wrong` of the `audited` follow-ups have an answer of their own that the propagated one does not allow.
-
-    `rate` with its ends `low` and `high`; None where nothing was audited.
-    """
+    """How many of the audited follow-ups have an answer of their own that the propagated one does not allow; the rate
+    and its ends are None where nothing was audited."""
 
     audited: int
     wrong: int
@@ -38,10 +36,9 @@ def carry_error(source: np.ndarray, wrong: np.ndarray, confidence: float = 0.95)
 
 
 def most_wrong(carried: int, most: float, confidence: float = 0.95) -> int:
-    """How many of `carried` answers may be wrong, if each is with a probability of `most` at the utmost.
+    """Return how many of `carried` answers may be wrong, if each is with a probability of `most` at the utmost.
 
-    More are so with a probability of at most (1 - confidence) / 4. The number that is wrong varies about its
-    expectation, carried x most, and in a cell that was judged whole nothing else does.
+    More are wrong with a probability of at most (1 - confidence) / 4.
 
     >>> most_wrong(12, 0.2), most_wrong(12, 0.0), most_wrong(0, 0.2)
     (6, 0, 0)
@@ -56,7 +53,7 @@ def carry_effect(
 
     Of `judged` groups, `true` are true and `false` are false satisfactions only by carried answers. `most` is the upper
     end of the interval of the probability that a carried answer of a group is wrong. Then at most `most_wrong` of the
-    true ones are false in truth, and of the false ones true: the interval grows by these, upwards and downwards. By Bonferroni both ends hold
+    true ones are false in truth, and of the false ones true: the interval grows by these. By Bonferroni both ends hold
     at once with 95 % in a cell that was judged whole (2.5 % for `most`, 1.25 % for either number), and with 90 % where
     `low` and `high` have 95 % of their own.
 

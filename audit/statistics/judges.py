@@ -38,7 +38,7 @@ class Against:
     confusion: list[list[int]]
 
 
-def rate(hit: Sequence[bool] | np.ndarray, cluster: np.ndarray, confidence: float = 0.95) -> Share:
+def rate(hit: Sequence[bool] | np.ndarray, cluster: np.ndarray) -> Share:
     """The share of hits with the exact interval at what observations in clusters are worth, from `LEAST` on.
 
     Source: Korn and Graubard, Survey Methodology 24 (1998).
@@ -52,7 +52,7 @@ def rate(hit: Sequence[bool] | np.ndarray, cluster: np.ndarray, confidence: floa
     part, whole = int(np.sum(hit)), len(hit)
     if whole < LEAST:
         return Share(part, whole, reason=too_few(whole))
-    value, low, high = rate_of_clusters(cluster, np.asarray(hit, bool), confidence)
+    value, low, high = rate_of_clusters(cluster, np.asarray(hit, bool))
     return Share(part, whole, value, low, high)
 
 

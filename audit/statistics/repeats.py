@@ -47,7 +47,7 @@ def pair_disagreement(said: Sequence[Hashable]) -> float:
     return 1 - sum(number * (number - 1) for number in Counter(said).values()) / (calls * (calls - 1))
 
 
-def contradictions(said: Sequence[Sequence[Hashable]], cluster: np.ndarray, confidence: float = 0.95) -> Contradictions:
+def contradictions(said: Sequence[Sequence[Hashable]], cluster: np.ndarray) -> Contradictions:
     """The contradictions of a system: `said` has what it said in each call on each input, two calls or more, `cluster`
     (inputs,) a code of what the input belongs to.
 
@@ -63,13 +63,13 @@ def contradictions(said: Sequence[Sequence[Hashable]], cluster: np.ndarray, conf
     each = np.array([pair_disagreement(calls) for calls in said])
     place = np.unique(cluster, return_inverse=True)[1]
     size = np.bincount(place)
-    differs = clustered_rate(np.bincount(place, each > 0), size, confidence)
+    differs = clustered_rate(np.bincount(place, each > 0), size)
     # Each input is as many pairs of calls as the one with the fewest has, which the variance between clusters finds to
     # be worth less, or as much.
     fewest = min(map(len, said))
     pairs = fewest * (fewest - 1) // 2
     mean, sums = float(each.mean()), np.minimum(np.bincount(place, each), size)
-    ends = effective_interval(mean, effective_size_of_sums(pairs * sums, pairs * size, confidence), confidence)
+    ends = effective_interval(mean, effective_size_of_sums(pairs * sums, pairs * size))
     return Contradictions(len(said), differs.hits, differs.rate, differs.low, differs.high, mean, ends.low, ends.high)
 
 
@@ -96,13 +96,7 @@ class Steadiness:
 
 
 def steadiness(
-    outcomes: np.ndarray,
-    counted: np.ndarray,
-    cluster: np.ndarray,
-    *,
-    satisfied: int,
-    violated: int,
-    confidence: float = 0.95,
+    outcomes: np.ndarray, counted: np.ndarray, cluster: np.ndarray, *, satisfied: int, violated: int
 ) -> Steadiness:
     """How steady verdicts are: `outcomes` (groups, calls) has that of each group by each call, two or more and then
     `NO_CALL`; `counted` (groups,) the outcome that counts, `cluster` (groups,) a code of what the group belongs to.
@@ -120,7 +114,7 @@ def steadiness(
     unstable = ((outcomes != outcomes[:, :1]) & present).any(axis=1)
     counts_as_violated = counted == violated
     place = np.unique(cluster, return_inverse=True)[1]
-    rate = clustered_rate(np.bincount(place, unstable), np.bincount(place), confidence)
+    rate = clustered_rate(np.bincount(place, unstable), np.bincount(place))
     return Steadiness(
         groups=len(outcomes),
         calls=int(present.sum(axis=1).min()),

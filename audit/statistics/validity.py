@@ -34,7 +34,7 @@ def is_valid(source: np.ndarray, follow_up: np.ndarray) -> np.ndarray:
     return np.asarray(good.all(axis=1))
 
 
-def paired_difference(difference: np.ndarray, cluster: np.ndarray, confidence: float = 0.95) -> Estimate | None:
+def paired_difference(difference: np.ndarray, cluster: np.ndarray) -> Estimate | None:
     """The mean difference of pairs (follow-up less source, points) with its interval; None of fewer than two clusters.
 
     Student's t over clusters of pairs with one source or document, by the linearised variance of a mean; two imagined
@@ -54,7 +54,7 @@ def paired_difference(difference: np.ndarray, cluster: np.ndarray, confidence: f
     sums = np.bincount(place, weights=difference - mean)
     spread = float((sums**2).sum()) + 2 * _IMAGINED**2
     error = math.sqrt((groups + 2) / (groups + 1) * spread) / (len(difference) + 2)
-    reach = float(stats.t.ppf((1 + confidence) / 2, groups - 1)) * error
+    reach = float(stats.t.ppf(0.975, groups - 1)) * error
     most = float(HIGHEST - LOWEST)
     return Estimate(mean, max(mean - reach, -most), min(mean + reach, most))
 
@@ -69,21 +69,17 @@ class OutcomePairs:
     cluster: np.ndarray
 
 
-def violations_worth(
-    satisfied: OutcomePairs, violated: OutcomePairs, confidence: float = 0.95
-) -> tuple[Estimate, Estimate]:
+def violations_worth(satisfied: OutcomePairs, violated: OutcomePairs) -> tuple[Estimate, Estimate]:
     """The share of a cell's violated groups that are unsound, and the share of violated groups among the sound ones.
 
-    Rates are NaN where only bounds are known.
-    Nothing is assumed of how soundness and outcome go together: a system may well fail on broken texts above all. With
-    S satisfied and V violated groups, and q the share of each that is unsound,
-
-        VR_sound = V (1 - q_v) / (V (1 - q_v) + S (1 - q_s)).
+    Below `LEAST` pairs of an outcome only bounds are known, and rates are NaN. Nothing is assumed of how soundness and
+    outcome go together: a system may well fail on broken texts above all. With S satisfied and V violated groups, and q
+    the share of each that is unsound, VR_sound = V (1 - q_v) / (V (1 - q_v) + S (1 - q_s)).
 
     The pairs of one outcome are a simple random sample of its groups, so each q has the exact interval at the pairs'
     effective size; the share of all groups has one, too, and V q_v + S q_s = (V + S) q bounds each q once more where
     few pairs of it were drawn. All three hold at once (Bonferroni), and VR_sound lies between its values at the worst
-    corners: cautious, and never narrower than what was drawn can tell. The points need `LEAST` pairs of either outcome.
+    corners: cautious, and never narrower than what was drawn can tell.
 
     >>> rows = np.arange(40)
     >>> satisfied, violated = OutcomePairs(300, rows[:30] < 0, rows[:30]), OutcomePairs(100, rows[30:] < 35, rows[30:])
@@ -91,7 +87,7 @@ def violations_worth(
     >>> unsound.rate, round(rate.rate, 3), round(rate.low, 3), round(rate.high, 3)
     (0.5, 0.143, 0.046, 0.251)
     """
-    total, each = satisfied.groups + violated.groups, 1 - (1 - confidence) / 3
+    total, each = satisfied.groups + violated.groups, 1 - (1 - 0.95) / 3
     parts = (satisfied, violated)
     ends = [_ends(part.unsound, part.cluster, each) for part in parts]
     unsound, cluster = ([getattr(part, name) for part in parts] for name in ("unsound", "cluster"))
@@ -104,12 +100,11 @@ def violations_worth(
         shares.append((low, high))
     point = [float(np.mean(part.unsound)) if len(part.unsound) >= LEAST else math.nan for part in parts]
     (s_low, s_high), (v_low, v_high) = shares
-    rate = _rate(satisfied.groups, violated.groups, *point)
-    lowest, highest = (
-        _rate(satisfied.groups, violated.groups, *corner) for corner in ((s_low, v_high), (s_high, v_low))
+    rate, low, high = (
+        _rate(satisfied.groups, violated.groups, *corner) for corner in (point, (s_low, v_high), (s_high, v_low))
     )
-    ends_of_rate = 0.0 if math.isnan(lowest) else lowest, 1.0 if math.isnan(highest) else highest
-    return Estimate(point[1], v_low, v_high), Estimate(rate, *ends_of_rate)
+    sound = Estimate(rate, 0.0 if math.isnan(low) else low, 1.0 if math.isnan(high) else high)
+    return Estimate(point[1], v_low, v_high), sound
 
 
 def _ends(invalid: np.ndarray, cluster: np.ndarray, confidence: float) -> tuple[float, float]:
@@ -120,8 +115,6 @@ def _ends(invalid: np.ndarray, cluster: np.ndarray, confidence: float) -> tuple[
 def _rate(satisfied: int, violated: int, of_satisfied: float, of_violated: float) -> float:
     """VR_sound at these shares of unsound groups; NaN where no group is sound, or a share is not known."""
     # A share of no groups counts for nothing, whatever it is.
-    remaining = [
-        groups * (1 - share) if groups else 0.0
-        for groups, share in ((satisfied, of_satisfied), (violated, of_violated))
-    ]
-    return remaining[1] / sum(remaining) if math.isnan(sum(remaining)) or sum(remaining) > 0 else math.nan
+    good = satisfied * (1 - of_satisfied) if satisfied else 0.0
+    bad = violated * (1 - of_violated) if violated else 0.0
+    return bad / (good + bad) if good + bad != 0 else math.nan
