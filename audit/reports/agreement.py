@@ -16,14 +16,7 @@ from audit.annotation.ratings import Kind, Rated, stored_ratings
 from audit.errors import AuditError
 from audit.messages import message
 from audit.relations.registry import name_order
-from audit.reports.documents import (
-    AgreementDocument,
-    AgreementPair,
-    AgreementPart,
-    CoefficientEntry,
-    RatingCounts,
-    StoredAgreement,
-)
+from audit.reports.documents import AgreementDocument, Entry, StoredAgreement
 from audit.reports.tables import aligned
 from audit.reports.words import UNKNOWN, count, percent, signature_line
 from audit.statistics.agreement import COEFFICIENTS, Ratings, annotator_pairs, check_level, label_pairs, suite
@@ -67,15 +60,16 @@ def agreement_report(
         notes.append(message("note.one_judgement", count=counts["left_out"], whole=ratings.items))
     # From here on 1 and 1.0 are one label, in every part.
     frame = rated.frame.assign(label=np.array(ratings.labels, dtype=object)[ratings.label])
-    groups: list[AgreementPart] = []
+    groups: list[Entry] = []
     for value, part_frame in _parts(frame, by, parts):
         part = Ratings.of(part_frame, ratings.labels, ratings.scale == "order")
-        groups.append(
-            {"by": by, "value": value, **_counts(part), "coefficients": coefficient_entries(part, level, confidence)}
-        )
+        coefficients = list(map(asdict, suite(part, level, confidence)))
+        groups.append({"by": by, "value": value, **_counts(part), "coefficients": coefficients})
     return {
-        "coefficients": coefficient_entries(ratings, level, confidence),
-        **counts,
+        "coefficients": list(map(asdict, suite(ratings, level, confidence))),
+        "items": counts["items"],
+        "left_out": counts["left_out"],
+        "ratings": counts["ratings"],
         "annotators": list(ratings.annotators),
         "labels": list(ratings.labels),
         "groups": groups,
@@ -131,12 +125,7 @@ def _ratings(frame: pd.DataFrame, labels: Sequence[str] | None, order: Sequence[
     return Ratings.of(frame, order, order=True)
 
 
-def coefficient_entries(ratings: Ratings, level: str | None, confidence: float) -> list[CoefficientEntry]:
-    """The coefficients of `audit.statistics.agreement.suite` as parts of a document."""
-    return [cast(CoefficientEntry, asdict(coefficient)) for coefficient in suite(ratings, level, confidence)]
-
-
-def _counts(ratings: Ratings) -> RatingCounts:
+def _counts(ratings: Ratings) -> dict[str, int]:
     items = int(ratings.shared.sum())
     return {"items": items, "left_out": ratings.items - items, "ratings": len(ratings.item)}
 
@@ -155,10 +144,10 @@ def _parts(frame: pd.DataFrame, by: str | None, parts: pd.DataFrame | None) -> I
             yield str(value), joined.loc[joined["value"] == value, frame.columns]
 
 
-def _pairs(ratings: Ratings) -> list[AgreementPair]:
-    pairs = cast(list[AgreementPair], annotator_pairs(ratings).to_dict("records"))
+def _pairs(ratings: Ratings) -> list[Entry]:
+    pairs: list[Entry] = annotator_pairs(ratings).to_dict("records")
     for pair in pairs:
-        shared = 100 * (pair["percent_agreement"] or 0.0)
+        shared = 100 * pair["percent_agreement"]
         pair["note"] = None if pair["cohen_kappa"] is not None else message("undefined.no_variation", percent=shared)
     return pairs
 
@@ -186,7 +175,7 @@ def agreement_lines(report: AgreementDocument) -> list[str]:
     # Pairs who share few items agree by chance or not at all; they are listed only if there are no others.
     firm = [pair for pair in defined if pair["items"] >= _FIRM] or defined
     if people > 2 and firm:
-        lowest = sorted(firm, key=lambda pair: pair["cohen_kappa"] or 0.0)[:_PAIRS]
+        lowest = sorted(firm, key=lambda pair: pair["cohen_kappa"])[:_PAIRS]
         rows = [[f"{one['one']}, {one['other']}", _number(one["cohen_kappa"]), count(one["items"])] for one in lowest]
         title = f"The {len(lowest)} of {len(report['pairs']):,} pairs that agree least:"
         lines += ["", title, *aligned(["pair", "cohen_kappa", "items"], rows, 1, WIDTH)]
@@ -195,7 +184,7 @@ def agreement_lines(report: AgreementDocument) -> list[str]:
     return [*lines, "", *closing_lines([*distinct.values(), *report["notes"]], report["signature"])]
 
 
-def coefficient_lines(coefficients: Sequence[CoefficientEntry]) -> list[str]:
+def coefficient_lines(coefficients: Sequence[Entry]) -> list[str]:
     """A table of coefficients with their intervals."""
     rows = []
     for entry in coefficients:

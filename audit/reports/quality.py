@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import cast
 
 import pandas as pd
 
@@ -15,23 +14,13 @@ from audit.errors import AuditError
 from audit.messages import message, with_commas
 from audit.reports.agreement import WIDTH, closing_lines, rate_text
 from audit.reports.document import plain
-from audit.reports.documents import (
-    AnnotatorQuality,
-    CompetenceDocument,
-    DriftEntry,
-    LabelBias,
-    OthersEntry,
-    QualityDocument,
-    ShareEntry,
-    SpeedEntry,
-)
+from audit.reports.documents import CompetenceDocument, Entry, QualityDocument
 from audit.reports.tables import aligned
 from audit.reports.words import UNKNOWN, count, percent
 from audit.statistics.agreement import Ratings
 from audit.statistics.annotators import (
     LEAST,
     PRIOR,
-    Share,
     WithOthers,
     confusion,
     dawid_skene,
@@ -90,7 +79,7 @@ def quality_report(record: Record, task: str | None = None, kind: Kind | None = 
 
 def _annotator(
     name: str, frame: pd.DataFrame, record: Record, labels: Sequence[str], others: WithOthers | None
-) -> AnnotatorQuality:
+) -> Entry:
     """The entry of one annotator, whose judgements `frame` has."""
     first, hidden = frame[frame["round"] == FIRST], frame[(frame["round"] == KNOWN) & frame["known"].notna()]
     known = hidden[hidden["answer"] != UNSURE]
@@ -103,24 +92,20 @@ def _annotator(
     return {
         "annotator": name,
         "judgements": len(first),
-        "unsure": _share(share(int((first["answer"] == UNSURE).sum()), len(first))),
+        "unsure": asdict(share(int((first["answer"] == UNSURE).sum()), len(first))),
         "training": {"attempts": attempts, "passed": passed},
-        "accuracy": {**_share(accuracy), "unsure": len(hidden) - len(known)},
+        "accuracy": {**asdict(accuracy), "unsure": len(hidden) - len(known)},
         "confusion": confusion(expected, answers, labels) if expected else None,
-        "bias": [cast(LabelBias, asdict(bias)) for bias in label_bias(expected, answers, labels)],
-        "consistency": _share(share(int((repeats["answer"] == repeats["before"]).sum()), len(repeats))),
-        "settled": _share(share(sum(agrees), len(agrees))),
-        "others": cast(OthersEntry, asdict(others or WithOthers(0, reason=message("few.none_shared")))),
+        "bias": list(map(asdict, label_bias(expected, answers, labels))),
+        "consistency": asdict(share(int((repeats["answer"] == repeats["before"]).sum()), len(repeats))),
+        "settled": asdict(share(sum(agrees), len(agrees))),
+        "others": asdict(others or WithOthers(0, reason=message("few.none_shared"))),
         "speed": _speed(frame["seconds"].dropna(), record.settings.fastest),
-        "drift": cast(DriftEntry, asdict(drift(agrees))),
+        "drift": asdict(drift(agrees)),
     }
 
 
-def _share(share: Share) -> ShareEntry:
-    return cast(ShareEntry, asdict(share))
-
-
-def _speed(seconds: pd.Series, fastest: float) -> SpeedEntry:
+def _speed(seconds: pd.Series, fastest: float) -> Entry:
     """Median seconds from question to answer, in all and in each half, and the share of answers faster than this."""
     middle = len(seconds) // 2
     whole, first, second = (
@@ -131,7 +116,7 @@ def _speed(seconds: pd.Series, fastest: float) -> SpeedEntry:
         "seconds": whole,
         "first_half": first,
         "second_half": second if first is not None else None,
-        "fast": _share(share(int((seconds < fastest).sum()), len(seconds), 20)),
+        "fast": asdict(share(int((seconds < fastest).sum()), len(seconds), 20)),
     }
 
 
@@ -142,8 +127,7 @@ def quality_lines(report: QualityDocument) -> list[str]:
         lines.append(f"Krippendorff's alpha of all first answers: {report['alpha']:.3f}.")
     rows = []
     for person in report["annotators"]:
-        shares: list[ShareEntry | OthersEntry]
-        shares = [person["accuracy"], person["consistency"], person["settled"], person["others"]]
+        shares = [person[name] for name in ("accuracy", "consistency", "settled", "others")]
         seconds = person["speed"]["seconds"]
         row = [rate_text(one["value"], one["low"], one["high"], 0) for one in shares]
         row += [UNKNOWN if seconds is None else f"{seconds:.1f}", percent(person["speed"]["fast"]["value"])]

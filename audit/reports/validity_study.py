@@ -6,7 +6,7 @@ A follow-up is unsound where its text is invalid by people's ratings, or where i
 
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Literal
 
@@ -24,12 +24,12 @@ from audit.false_satisfaction.cells import source_clusters
 from audit.false_satisfaction.questions import contents, group_answers
 from audit.messages import ENGLISH, message, phrase
 from audit.relations import Outcome, name_order
-from audit.reports.agreement import WIDTH, closing_lines, coefficient_entries, coefficient_lines, rate_text
+from audit.reports.agreement import WIDTH, closing_lines, coefficient_lines, rate_text
 from audit.reports.document import ScaleEntry, ValidityCell, ValidityEntry, plain
-from audit.reports.documents import CoefficientEntry, ScaleAgreement, ValidityDocument
+from audit.reports.documents import Entry, ScaleAgreement, ValidityDocument
 from audit.reports.tables import aligned
 from audit.reports.words import UNKNOWN, count, percent
-from audit.statistics.agreement import Ratings
+from audit.statistics.agreement import Ratings, suite
 from audit.statistics.intervals import rate_of_clusters
 from audit.statistics.validity import (
     DROP,
@@ -266,15 +266,14 @@ def _cells(
 def _agreement(rated: pd.DataFrame, scale: str, record: ValidityRecord) -> ScaleAgreement:
     """Alpha (ordinal) and the weighted kappa (quadratic) of the raters of one scale, over texts."""
     numbers = rated[rated["rating"] != UNSURE]
-    coefficients: list[CoefficientEntry] = []
+    coefficients: list[Entry] = []
     if numbers["annotator"].nunique() > 1:
         # Texts of one source go together: the source's own text, and what was made of it.
         cluster_of = pd.concat([record.pairs.set_index(role)["cluster"] for role in ("follow_up", "source")]).to_dict()
         frame = numbers.rename(columns={"input_id": "item", "rating": "label"})
         ratings = Ratings.of(frame.assign(cluster=frame["item"].map(cluster_of)), RATINGS)
         for level, names in AGREEMENT.items():
-            entries = coefficient_entries(ratings, level, 0.95)
-            coefficients += [entry for entry in entries if entry["level"] == level and entry["name"] in names]
+            coefficients += [asdict(one) for one in suite(ratings, level) if one.level == level and one.name in names]
     return {"scale": scale, "coefficients": coefficients}
 
 
