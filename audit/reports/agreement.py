@@ -39,7 +39,7 @@ def agreement_report(
     order: Sequence[str] | None = None,
     confidence: float = 0.95,
 ) -> AgreementDocument:
-    """Every coefficient over all ratings, for each part if `by` is given, and for each pair of annotators.
+    """Return every coefficient over all ratings and for each part if `by` is given, and agreement of each pair.
 
     `rated.frame` has the columns item, annotator, label, at most one row an item and annotator; `by` is one of `BY` and
     `parts` (columns item and value, an item may be in many parts) says which items belong to which relation, system or
@@ -87,8 +87,7 @@ def agreement_report(
 def stored_agreement(
     engine: Engine, by: int | None = None, among: ColumnElement[bool] | None = None
 ) -> list[StoredAgreement]:
-    """The agreement on each task and kind of question that two people judged, with `task`, `kind` and `confusions`;
-    among the questions that meet a condition, or all.
+    """Return the agreement on each task and kind of question that two people judged, `among` some questions or all.
 
     `confusions` has a row and a column a label, in the order of `labels`: how often one annotator gave the row's label
     where another gave the column's. For a manager (`by`, an account id; else NotAllowed) or for whoever has the
@@ -131,7 +130,7 @@ def _counts(ratings: Ratings) -> dict[str, int]:
 
 
 def _parts(frame: pd.DataFrame, by: str | None, parts: pd.DataFrame | None) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The ratings of each part, in the order of their names; relations with numbers as numbers."""
+    """Yield the ratings of each part, in the order of their names; relations with numbers as numbers."""
     if by == "pair":
         for pair in combinations(sorted(frame["annotator"].unique()), 2):
             of_pair = frame[frame["annotator"].isin(pair)]
@@ -156,7 +155,7 @@ def _pairs(ratings: Ratings) -> list[Entry]:
 
 
 def agreement_lines(report: AgreementDocument) -> list[str]:
-    """The document as lines of text: coefficients, parts, pairs, notes, and the signature last."""
+    """Return the document as lines of text."""
     people, coefficients = len(report["annotators"]), report["coefficients"]
     lines = [f"Agreement of {people:,} annotators on {count(report['items'])} items that two or more judged.", ""]
     lines += coefficient_lines(coefficients)
@@ -185,7 +184,7 @@ def agreement_lines(report: AgreementDocument) -> list[str]:
 
 
 def coefficient_lines(coefficients: Sequence[Entry]) -> list[str]:
-    """A table of coefficients with their intervals."""
+    """Return a table of coefficients with their intervals."""
     rows = []
     for entry in coefficients:
         estimate = "undefined" if entry["estimate"] is None else _number(entry["estimate"])
@@ -195,7 +194,7 @@ def coefficient_lines(coefficients: Sequence[Entry]) -> list[str]:
 
 
 def rate_text(rate: float | None, low: float | None, high: float | None, digits: int = 1) -> str:
-    """A rate in per cent with its interval; the interval alone where there is no estimate.
+    """Format a rate in per cent with its interval; the interval alone where there is no estimate.
 
     >>> rate_text(0.5, 0.25, 0.75), rate_text(None, None, None)
     ('50.0 [25.0–75.0]', '–')
@@ -205,7 +204,7 @@ def rate_text(rate: float | None, low: float | None, high: float | None, digits:
 
 
 def closing_lines(notes: Sequence[str], signature: Mapping[str, Any]) -> list[str]:
-    """The end of a document as text: its notes, and its signature as the last line."""
+    """Return the end of a document as text: its notes, and its signature as the last line."""
     lines = [line for note in notes for line in textwrap.wrap(f"Note: {note}", WIDTH, subsequent_indent="  ")]
     return [*lines, *([""] if lines else []), "signature " + signature_line(signature)]
 

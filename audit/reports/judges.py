@@ -38,7 +38,7 @@ WHOSE = {"people": ("adjudicated", "people"), "gold": ("gold",)}
 
 
 def judge_entries(connection: Connection, only: str | None = None) -> list[JudgeEntry]:
-    """An entry for each judge (`only` that of this name), with a part for each task and kind of question.
+    """Return an entry for each judge (`only` that of this name), with a part for each task and kind of question.
 
     Raises AuditError where there is no judge of this name.
     """
@@ -75,7 +75,7 @@ def judge_entries(connection: Connection, only: str | None = None) -> list[Judge
 
 
 def _settled(connection: Connection, questions: Sequence[int]) -> Mapping[int, dict[str, frozenset[str]]]:
-    """What is right by question and origin."""
+    """Return the labels that are right, by question and origin."""
     answer, settled = table_of(tables.Answer), defaultdict[int, dict[str, frozenset[str]]](dict)
     query = select(answer.c.question_id, answer.c.origin, answer.c.allowed)
     for id, origin, allowed in rows_among(connection, query, answer.c.question_id, questions):
@@ -84,7 +84,7 @@ def _settled(connection: Connection, questions: Sequence[int]) -> Mapping[int, d
 
 
 def _clusters(connection: Connection, questions: Sequence[int]) -> dict[int, int]:
-    """The document of each question's text, or its source: the first of whose groups has the text."""
+    """Return the document of each question's text, or its source: the first of whose groups has the text."""
     question, member, study = table_of(tables.Question), table_of(tables.Member), table_of(tables.Study)
     query = (
         select(question.c.id, func.min(member.c.group_id))
@@ -123,7 +123,7 @@ def _part(task: str, kind: str, given: pd.DataFrame) -> JudgeTask:
 
 
 def _against(usual: pd.DataFrame, answered: pd.Series, whose: str, labels: Sequence[str]) -> AgainstEntry | None:
-    """None where none of the questions is settled by these."""
+    """Compare a judge's usual answers with settled ones; None where none of its questions is settled."""
     settled = usual[whose].notna()
     said = usual[settled & answered]
     if not settled.any():
@@ -133,7 +133,7 @@ def _against(usual: pd.DataFrame, answered: pd.Series, whose: str, labels: Seque
 
 
 def judges_report(engine: Engine, only: str | None = None) -> JudgesDocument:
-    """The document of `audit judge agreement`. Raises AuditError where no judge has answered anything."""
+    """Return the document of `audit judge agreement`. Raises AuditError where no judge has answered anything."""
     with snapshot(engine) as connection:
         document = _document(judge_entries(connection, only))
     if not document["judges"]:
@@ -142,7 +142,7 @@ def judges_report(engine: Engine, only: str | None = None) -> JudgesDocument:
 
 
 def judges_for_manager(engine: Engine, by: int) -> JudgesDocument:
-    """The same for a manager (`by`, an account id), without any judge where there is none. Raises NotAllowed."""
+    """Return the same for a manager (`by`, an account id), empty where there is no judge. Raises NotAllowed."""
     with reading_as_manager(engine, by) as connection:
         return _document(judge_entries(connection))
 
@@ -161,7 +161,7 @@ def _document(judges: list[JudgeEntry]) -> JudgesDocument:
 
 
 def proxy_judges(judges: Sequence[JudgeEntry], settings: Signature) -> list[JudgeEntry]:
-    """The judges that are among a report's proxies."""
+    """Return the judges that are among a report's proxies."""
     names = [name.removeprefix(JUDGE) for name in settings.get("proxy", {}).get("names", []) if name.startswith(JUDGE)]
     rows = ((judge, JudgeRow(judge["judge"], judge["name"], judge["version"], "")) for judge in judges)
     return [judge for judge, row in rows if any(map(row.called, names))]
@@ -171,19 +171,19 @@ def proxy_judges(judges: Sequence[JudgeEntry], settings: Signature) -> list[Judg
 
 
 def own_line(entry: JudgeEntry, language: str = ENGLISH) -> str:
-    """That the judge is a system under test, where it is one; else empty."""
+    """Say that the judge is a system under test, where it is one; else empty."""
     if not entry["own"]:
         return ""
     return phrase(language, "judges.is_own", name=entry["name"], systems=", ".join(entry["own"]))
 
 
 def own_note(entry: JudgeEntry) -> str:
-    """The same of a judge that is a proxy, for the notes of a signature."""
+    """Say the same of a judge that is a proxy, for the notes of a signature."""
     return message("judges.is_own", name=entry["name"], systems=entry["own"]) if entry["own"] else ""
 
 
 def part_lines(part: JudgeTask, language: str = ENGLISH) -> list[str]:
-    """What a judge did with the questions of a task, in sentences: how many, against whom, and against itself."""
+    """Say how a judge did with the questions of a task: how many, against whom, and against itself."""
     say = partial(phrase, language)
     numbers = {name: count(part[name]) for name in ("asked", "answered", "unsure", "errors")}
     lines = [say(f"judges.asked_{part['kind']}", task=part["task"], **numbers)]
@@ -199,7 +199,7 @@ def part_lines(part: JudgeTask, language: str = ENGLISH) -> list[str]:
 
 
 def told_text(told: ToldEntry, language: str = ENGLISH, whole: bool = True) -> str:
-    """A rate in per cent (a coefficient as it is) with its interval, or why there is none.
+    """Format a rate in per cent (a coefficient as it is) with its interval, or say why there is none.
 
     >>> told_text({"part": 34, "whole": 40, "value": 0.85, "low": 0.7, "high": 0.94, "reason": None})
     '85.0 % [70.0–94.0] (34 / 40)'
@@ -213,7 +213,7 @@ def told_text(told: ToldEntry, language: str = ENGLISH, whole: bool = True) -> s
 
 
 def label_tables(part: JudgeTask, language: str = ENGLISH) -> list[tuple[tuple[str, ...], list[tuple[str, ...]]]]:
-    """Headings and rows of sensitivity and specificity by label, against people and against gold."""
+    """Return headings and rows of sensitivity and specificity by label, against people and against gold."""
     tables = []
     for whose, entry in (("people", part["people"]), ("gold", part["gold"])):
         if entry is not None:
@@ -226,7 +226,7 @@ def label_tables(part: JudgeTask, language: str = ENGLISH) -> list[tuple[tuple[s
 
 
 def judges_lines(document: JudgesDocument) -> list[str]:
-    """The document as lines of text."""
+    """Return the document as lines of text."""
     lines: list[str] = []
     for entry in document["judges"]:
         title = f"{entry['name']}@{entry['version']} (judge #{entry['judge']})"

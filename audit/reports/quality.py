@@ -33,7 +33,7 @@ from audit.tasks import get_task, matches
 
 
 def quality_report(record: Record, task: str | None = None, kind: Kind | None = None) -> QualityDocument:
-    """A document with an entry for each annotator, by name. Shares are fractions with a 95 % interval.
+    """Return a document with an entry for each annotator. Shares are fractions with a 95 % interval.
 
     Questions are of one task and one `kind`; None: about inputs or outputs, whichever the task asks about. What rests
     on fewer than 10 observations is null, and its `reason` says so. Raises AuditError for a task that nobody judged and
@@ -80,7 +80,7 @@ def quality_report(record: Record, task: str | None = None, kind: Kind | None = 
 def _annotator(
     name: str, frame: pd.DataFrame, record: Record, labels: Sequence[str], others: WithOthers | None
 ) -> Entry:
-    """The entry of one annotator, whose judgements `frame` has."""
+    """Return the entry of one annotator, whose judgements are in `frame`."""
     first, hidden = frame[frame["round"] == FIRST], frame[(frame["round"] == KNOWN) & frame["known"].notna()]
     known = hidden[hidden["answer"] != UNSURE]
     expected, answers = list(known["known"]), list(known["answer"])
@@ -106,7 +106,7 @@ def _annotator(
 
 
 def _speed(seconds: pd.Series, fastest: float) -> Entry:
-    """Median seconds from question to answer, in all and in each half, and the share of answers faster than this."""
+    """Return median seconds from question to answer, in all and in each half, and the share below `fastest`."""
     middle = len(seconds) // 2
     whole, first, second = (
         float(part.median()) if len(part) >= least else None
@@ -121,7 +121,7 @@ def _speed(seconds: pd.Series, fastest: float) -> Entry:
 
 
 def quality_lines(report: QualityDocument) -> list[str]:
-    """The document as lines of text."""
+    """Return the document as lines of text."""
     lines = [f"{len(report['annotators']):,} annotators, questions about {report['about']}. Rates are in per cent."]
     if report["alpha"] is not None:
         lines.append(f"Krippendorff's alpha of all first answers: {report['alpha']:.3f}.")
@@ -143,7 +143,7 @@ _SETTLES = 3
 
 
 def annotators_report(rated: Rated, draws: int = 1000, seed: int = 0) -> CompetenceDocument:
-    """Shares of the true labels, a confusion matrix for each annotator, and the likeliest label of each item.
+    """Return shares of the true labels, a confusion matrix for each annotator, and the likeliest label of each item.
 
     `rated.frame` has the columns item, annotator, label; repeats are taken as they are. `draws` of the model's
     posterior give the intervals, 0 none. Raises AuditError as `dawid_skene` does.
@@ -202,7 +202,7 @@ def annotators_report(rated: Rated, draws: int = 1000, seed: int = 0) -> Compete
 
 
 def annotators_lines(report: CompetenceDocument) -> list[str]:
-    """The document as lines of text; the items are in the JSON only."""
+    """Return the document as lines of text; the items are in the JSON only."""
     marginals = ", ".join(f"{name} {percent(share)}" for name, share in report["marginals"].items())
     people, items = len(report["annotators"]), count(len(report["items"]))
     lines = [f"{people:,} annotators, {items} items. Rates are in per cent.", "", f"  true label: {marginals}"]

@@ -32,8 +32,8 @@ OUTCOMES = {"satisfied": int(Outcome.SATISFIED), "violated": int(Outcome.VIOLATE
 
 
 def repeat_entries(connection: Connection, counted: Counted, clusters: Clusters) -> list[RepeatsEntry]:
-    """One entry a study in which systems were asked the same several times: what calls on one input say of each system,
-    and of each of its cells how steady its verdicts are. Empty where nothing was asked again."""
+    """Return an entry for each study in which systems were asked the same several times: how often each contradicts
+    itself, and how steady the verdicts of each of its cells are."""
     if connection.execute(select(table_of(tables.Repeat).c.number).limit(1)).first() is None:
         return []
     bases = base_ids(connection, counted.checks.systems)
@@ -83,8 +83,7 @@ def repeat_entries(connection: Connection, counted: Counted, clusters: Clusters)
 
 
 def _calls(connection: Connection, systems: Iterable[int]) -> tuple[dict[int, Answered], dict[int, Counter[int]]]:
-    """For each of these systems what it returned for each input that it was asked more than once without failing, and
-    how many calls on an input failed."""
+    """Return what each system returned for each input that it answered more than once, and its failed calls."""
     table = table_of(tables.Repeat)
     query = select(table).where(table.c.system_id.in_(list(systems)))
     outputs: dict[int, dict[int, list[Output]]] = defaultdict(dict)
@@ -99,7 +98,7 @@ def _calls(connection: Connection, systems: Iterable[int]) -> tuple[dict[int, An
 
 
 def _members(connection: Connection, counted: Counted) -> dict[int, list[int]]:
-    """The inputs (ids) of every group, in the order of its steps."""
+    """Return the inputs (ids) of every group, in the order of its steps."""
     if not len(counted.checks.source):
         return {}
     table = table_of(tables.Member)
@@ -111,7 +110,7 @@ def _members(connection: Connection, counted: Counted) -> dict[int, list[int]]:
 
 
 def _system(task: str, groups: pd.DataFrame, outputs: Answered, failed: Counter[int]) -> dict[str, object]:
-    """What a system said about the inputs of its groups; an input belongs to the first source that has it."""
+    """Measure what a system said about the inputs of its groups; an input belongs to the first source that has it."""
     cluster_of: dict[int, int] = {}
     for members, cluster in zip(groups["members"], groups["cluster"], strict=True):
         for input in members:
@@ -140,7 +139,7 @@ def _system(task: str, groups: pd.DataFrame, outputs: Answered, failed: Counter[
 
 
 def _cell(task: str, name: str, version: str, groups: pd.DataFrame, outputs: Answered) -> RepeatedCell:
-    """How steady a cell's verdicts are, or the reason why that is not known."""
+    """Measure how steady a cell's verdicts are, or say why that is not known."""
     relation = find_relation(task, name)
     # Behind a semicolon stand versions of taggers, which checks do not ask.
     if relation is None or version.partition(";")[0] != relation.version:
@@ -175,13 +174,13 @@ Calls = Sequence[Sequence[Output]]
 
 
 def _by_call(relation: Plain | Composed, groups: Sequence[Calls]) -> np.ndarray:
-    """The outcome of each group by the first call on each member, by the second, and so on: as many as all have."""
+    """Return the outcome of each group by the first call on each member, by the second, and so on."""
     return _table([[_outcome(relation, outputs) for outputs in zip(*members, strict=False)] for members in groups])
 
 
 def _by_chance(relation: Plain | Composed, groups: Sequence[Calls]) -> np.ndarray | None:
-    """The outcome of each group if the follow-ups were the source once more: each call on it in turn, and others in the
-    place of follow-ups. None where the relation does not hold of equal outputs, which no such group could satisfy."""
+    """Return the outcome of each group if its follow-ups were the source once more: each call on it in turn, and others
+    in place of follow-ups. None where equal outputs violate the relation, so that no such group could satisfy it."""
     rows = []
     for source, *follow_ups in groups:
         if _outcome(relation, [source[0]] * (1 + len(follow_ups))) == Outcome.VIOLATED:

@@ -81,7 +81,7 @@ class ValidityRecord:
 def read_validity(
     connection: Connection, studies: Collection[int] | None = None, checks: Checked | None = None
 ) -> ValidityRecord | None:
-    """All that a validity report needs, of these studies or of all; None where no pairs were drawn.
+    """Read what a validity report needs, of these studies or of all; None where no pairs were drawn.
 
     `checks` are those of the studies, where they were read before.
     """
@@ -118,7 +118,7 @@ def read_validity(
 
 
 def validity_report(database: Engine | Connection, study: int | None = None, by: By | None = None) -> ValidityDocument:
-    """The document of the validity study, of one study or of all; `by` whose ratings count.
+    """Return the document of the validity study, of one study or of all; `by` whose ratings count.
 
     By default people's, or models' where no person has rated anything. Raises AuditError for a study that is not there,
     and where nothing was drawn or rated by these.
@@ -158,7 +158,7 @@ def validity_report(database: Engine | Connection, study: int | None = None, by:
 
 
 def whose_ratings(record: ValidityRecord) -> By:
-    """Whose ratings count by default: people's, or models' where no person has rated anything."""
+    """Say whose ratings count by default: people's, or models' where no person has rated anything."""
     return "models" if len(record.ratings) and record.ratings["model"].all() else "people"
 
 
@@ -167,7 +167,7 @@ def _ratings_of(record: ValidityRecord, by: By) -> pd.DataFrame:
 
 
 def validity_entries(record: ValidityRecord, by: By) -> list[ValidityEntry]:
-    """An entry for each relation of each study of which pairs were drawn, in their order."""
+    """Return an entry for each relation of each study of which pairs were drawn, in their order."""
     rated = _ratings_of(record, by)
     numbers = rated[rated["rating"] != UNSURE].assign(rating=lambda frame: frame["rating"].astype(float))
     scores = numbers.pivot_table(index="input_id", columns="scale", values="rating").reindex(columns=list(SCALES))
@@ -208,7 +208,7 @@ def _entry(pairs: pd.DataFrame, record: ValidityRecord, by: By) -> ValidityEntry
 
 
 def _scale(name: str, pairs: pd.DataFrame) -> ScaleEntry:
-    """What pairs say on one scale, those of which both texts have a score."""
+    """Return what pairs say on one scale, those of which both texts have a score."""
     pairs = pairs.dropna(subset=[f"{name}_source", f"{name}_follow_up"])
     source, follow_up = (pairs[f"{name}_{role}"].to_numpy(float) for role in ("source", "follow_up"))
     cluster = pairs["cluster"].to_numpy()
@@ -231,7 +231,7 @@ def _scale(name: str, pairs: pd.DataFrame) -> ScaleEntry:
 def _cells(
     record: ValidityRecord, rows: np.ndarray, by: Literal["text", "relation"], judged: pd.DataFrame
 ) -> Iterator[ValidityCell]:
-    """What violations of each system are worth, by the judged pairs of the groups that it violates and satisfies."""
+    """Yield what violations of each system are worth, by the judged pairs of its violated and satisfied groups."""
     checks, names = record.checks, record.systems
     groups, outcomes = checks.groups(rows), checks.outcome[rows]
     for column, system_id in sorted(enumerate(checks.systems), key=lambda place: names[place[1]]):
@@ -264,7 +264,7 @@ def _cells(
 
 
 def _agreement(rated: pd.DataFrame, scale: str, record: ValidityRecord) -> ScaleAgreement:
-    """Alpha (ordinal) and the weighted kappa (quadratic) of the raters of one scale, over texts."""
+    """Return how far the raters of one scale agree, over texts."""
     numbers = rated[rated["rating"] != UNSURE]
     coefficients: list[Entry] = []
     if numbers["annotator"].nunique() > 1:
@@ -278,7 +278,7 @@ def _agreement(rated: pd.DataFrame, scale: str, record: ValidityRecord) -> Scale
 
 
 def _notes(record: ValidityRecord, rated: pd.DataFrame, by: By) -> Iterator[str]:
-    """Who rated, and what is missing."""
+    """Yield who rated, and what is missing."""
     models, people = (rated.loc[rated["model"] == model, "annotator"].nunique() for model in (True, False))
     if by == "all" and models and people:
         yield message("validity.by_both", people=people, models=models)
@@ -293,7 +293,7 @@ def _notes(record: ValidityRecord, rated: pd.DataFrame, by: By) -> Iterator[str]
 
 
 def low_notes(entries: Sequence[ValidityEntry]) -> list[str]:
-    """A warning for each relation whose share of valid follow-ups is low, whatever the drawn ones happen to be."""
+    """Warn of each relation whose share of valid follow-ups is low, whatever the drawn ones happen to be."""
     return [
         message(
             "validity.low",
@@ -313,7 +313,7 @@ def low_notes(entries: Sequence[ValidityEntry]) -> list[str]:
 
 
 def validity_lines(document: ValidityDocument) -> list[str]:
-    """The document as lines of text: the tables of originals and follow-ups, of violations, and of agreement."""
+    """Return the document as lines of text."""
     raters = ", ".join(
         f"{rater['name']} ({'model' if rater['model'] else 'person'}, {count(rater['ratings'])})"
         for rater in document["raters"]
@@ -335,8 +335,8 @@ Table = tuple[str, list[str], list[list[str]], int]
 
 
 def validity_tables(entries: Sequence[ValidityEntry], language: str = ENGLISH) -> Iterator[Table]:
-    """For each study the ratings by relation, as the tables of TextFlint's human evaluation have them, and what
-    violations are worth where pairs of violated groups were rated."""
+    """Yield for each study the ratings by relation, as TextFlint's human evaluation prints them, and what violations
+    are worth where pairs of violated groups were judged."""
     say = partial(phrase, language)
     ratings = [f"{scale}_{text}" for scale in reversed(SCALES) for text in ("original", "follow_up", "difference")]
     names = ["relation", "rated", *(name if "difference" not in name else "difference" for name in ratings), "valid"]

@@ -111,7 +111,7 @@ class Ratings:
 
 
 def number_of(label: str) -> float | None:
-    """The number that a label is, or None.
+    """Return the number that a label is, or None.
 
     >>> number_of("1.5"), number_of("nan"), number_of("1_0"), number_of("good")
     (1.5, None, None, None)
@@ -124,7 +124,7 @@ def number_of(label: str) -> float | None:
 
 
 def _scaled(labels: Sequence[str], order: bool) -> tuple[tuple[str, ...], dict[str, int], np.ndarray | None]:
-    """Labels in their order, the place of every spelling, and the labels' values where they have an order."""
+    """Return labels in order, the place of every spelling, and the labels' values where they have an order."""
     names = list(dict.fromkeys(labels)) if order else sorted(set(labels))
     numbers = {label: number for label in names if (number := number_of(label)) is not None}
     values = np.arange(len(names), dtype=float) if order else None
@@ -220,7 +220,7 @@ class Parts:
 
 
 def mean_of(shares: np.ndarray) -> Parts:
-    """The parts of a plain mean of n shares between 0 and 1, nothing taken off for chance."""
+    """Return the parts of a plain mean of n shares between 0 and 1, not corrected for chance."""
     rows = csr_array(np.column_stack([np.ones(len(shares)), shares]))
     return Parts(rows, lambda sums: np.zeros(len(sums)), np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([0.5, 0.5]))
 
@@ -279,7 +279,7 @@ def interval(parts: Parts, confidence: float = 0.95) -> tuple[float, float] | No
 
 
 def percent_agreement(ratings: Ratings, level: str | None = None) -> Parts:
-    """Share of agreeing pairs of annotators (a fraction), averaged over the items that two or more rated.
+    """Return the share of agreeing pairs of annotators, averaged over the items that two or more rated.
 
     Source: Gwet, Handbook of Inter-Rater Reliability (4th edition, 2014), chapter 2.
     """
@@ -287,7 +287,7 @@ def percent_agreement(ratings: Ratings, level: str | None = None) -> Parts:
 
 
 def cohen_kappa(ratings: Ratings, level: str | None = None) -> Parts:
-    """Agreement beyond that of two annotators who draw labels, each by their own prevalence, on items that both rated.
+    """Return agreement beyond that of two annotators who draw labels, each by their own prevalence, on shared items.
 
     Raises AuditError unless there are exactly two annotators. Source: Cohen, Educational and Psychological Measurement
     20 (1960).
@@ -313,7 +313,7 @@ def cohen_kappa(ratings: Ratings, level: str | None = None) -> Parts:
 
 
 def fleiss_kappa(ratings: Ratings, level: str | None = None) -> Parts:
-    """Agreement beyond what annotators would reach who all draw labels by their prevalence.
+    """Return agreement beyond that of annotators who all draw labels by their common prevalence.
 
     The annotators of one item need not be those of another, and their number may differ. Items with one rating count in
     the prevalence only. Sources: Fleiss, Psychological Bulletin 76 (1971); missing ratings: Gwet (2014), chapter 2.
@@ -322,7 +322,7 @@ def fleiss_kappa(ratings: Ratings, level: str | None = None) -> Parts:
 
 
 def gwet_ac(ratings: Ratings, level: str | None = None) -> Parts:
-    """Gwet's AC1, or at a level his AC2: only what is hard to rate is guessed.
+    """Return Gwet's AC1, or at a level his AC2: only what is hard to rate is guessed.
 
     It stays near the percent agreement where one label prevails and kappa does not. Expected agreement is
     T / (q (q - 1)) x sum of p (1 - p) over the q labels, p their prevalence and T the sum of all weights. With one
@@ -339,7 +339,7 @@ def gwet_ac(ratings: Ratings, level: str | None = None) -> Parts:
 
 
 def krippendorff_alpha(ratings: Ratings, level: str | None = None) -> Parts:
-    """1 - observed / expected disagreement, over the items that two annotators or more rated.
+    """Return 1 - observed / expected disagreement, over the items that two annotators or more rated.
 
     The parts hold agreement, 1 less disagreement in units of the largest distance, so that alpha is their coefficient
     as for the others. Source: Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), its form for missing
@@ -349,7 +349,7 @@ def krippendorff_alpha(ratings: Ratings, level: str | None = None) -> Parts:
 
 
 def _meeting(shares: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Agreement of two labels that are drawn by their shares (d, q): (d,)."""
+    """Return the agreement (d,) of two labels that are drawn by their shares (d, q)."""
     return np.asarray(((shares @ weights) * shares).sum(axis=1))
 
 
@@ -359,7 +359,7 @@ def _of_items(
     expected: Callable[[np.ndarray, np.ndarray], np.ndarray],
     by_rating: bool = False,
 ) -> Parts:
-    """A coefficient whose rows are weight, agreement and the shares of labels of each item.
+    """Return a coefficient whose rows are weight, agreement and the shares of labels of each item.
 
     `expected` makes agreement by chance from shares (d, q) and weights. Items weigh the same, and those with one rating
     count for the shares; `by_rating`: each weighs as many as it has ratings, those with one do not count, and nobody
@@ -389,7 +389,7 @@ def _of_items(
 
 
 def _prior(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of imagined items (q + 1, 2 + q): all agree on a label, for each of q labels, and nobody agrees; masses."""
+    """Return rows (q + 1, 2 + q) and masses of imagined items: all agree on one of q labels, or nobody agrees."""
     labels = len(weights)
     apart = (weights.sum() - labels) / max(labels * (labels - 1), 1)
     shares = np.vstack([np.eye(labels), np.full(labels, 1 / labels)])
@@ -428,7 +428,7 @@ COEFFICIENTS: dict[str, Callable[[Ratings, str | None], Parts]] = {
 
 
 def suite(ratings: Ratings, level: str | None = None, confidence: float = 0.95) -> list[Coefficient]:
-    """Percent agreement, one kappa, Krippendorff's alpha and AC1, then those of `level` where one is asked for.
+    """Compute percent agreement, one kappa, Krippendorff's alpha and AC1, then those of `level` if there is one.
 
     Undefined ones are None with a note, never an error. Raises AuditError for a level that is unknown or that the
     labels do not allow.
@@ -479,7 +479,7 @@ def check_level(level: str | None, ratings: Ratings) -> None:
 
 
 def _paradox(ratings: Ratings, percent: float, expected: float, below: float, ac1: float) -> str | None:
-    """A sentence where the kappa paradox strikes a coefficient that is so much below AC1, else None.
+    """Explain the kappa paradox where it strikes a coefficient that is so much below AC1; else None.
 
     Nearly everybody agrees, and kappa is low, because nearly everything is one label. Source: Feinstein and Cicchetti,
     Journal of Clinical Epidemiology 43 (1990).

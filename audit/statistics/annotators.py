@@ -34,7 +34,7 @@ class Share:
 
 
 def share(part: int, whole: int, least: int = LEAST) -> Share:
-    """A binomial share with Wilson's interval, from `least` observations on.
+    """Return a binomial share with Wilson's interval, from `least` observations on.
 
     >>> share(18, 20).value, share(2, 3).reason
     (0.9, '3 observations, at least 10 are needed')
@@ -63,7 +63,7 @@ class Drift:
 
 
 def drift(right: Sequence[bool], least: int = LEAST) -> Drift:
-    """Whether somebody judges worse, or better, as time goes on: the two halves of their answers, in order.
+    """Compare the first half of a person's answers with the second: whether they judge worse, or better, with time.
 
     Of an odd number the middle one is second. The difference has Newcombe's interval, made of the Wilson intervals of
     both (his method 10). Source: Newcombe, "Interval estimation for the difference between independent proportions",
@@ -112,7 +112,7 @@ def label_bias(
     labels: Sequence[str],
     least: int = LEAST,
 ) -> list[Bias]:
-    """The bias of each label, over n questions whose right answers are known: (n,) sets and (n,) answers.
+    """Return the bias of each label over n questions with known answers: (n,) sets of right labels, (n,) answers.
 
     A wrong answer gives its label once too often and misses the right one. Bias is (wrongly given - missed) / n, a
     difference of two shares of the same n questions; its interval adds one to both counts and two to n, which covers
@@ -144,7 +144,7 @@ def label_bias(
 def confusion(
     right_answers: Sequence[Collection[str]], answers: Sequence[str], labels: Sequence[str]
 ) -> dict[str, dict[str, float]]:
-    """How often each label was given, by the known one: known -> given -> count.
+    """Count how often each label was given, by the known one: known -> given -> count.
 
     Where several labels are right and one of them was given, that one is the known one; where another was given, each
     counts in part.
@@ -179,7 +179,7 @@ class WithOthers:
 
 
 def leave_one_out(ratings: Ratings, least: int = LEAST) -> tuple[float | None, dict[str, WithOthers]]:
-    """Alpha of all ratings, and each annotator among the others, by name.
+    """Return alpha of all ratings, and how each annotator agrees with the others, by name.
 
     An alpha that rises when somebody is left out says that they judge otherwise than the rest; whether they are wrong
     it cannot say.
@@ -199,7 +199,7 @@ def leave_one_out(ratings: Ratings, least: int = LEAST) -> tuple[float | None, d
 
 
 def _alpha(ratings: Ratings, keep: np.ndarray) -> float | None:
-    """Alpha of the ratings that `keep` marks; None where these are no two different labels of shared items."""
+    """Return alpha of the ratings that `keep` marks; None where shared items have fewer than two labels."""
     items, item = np.unique(ratings.item[keep], return_inverse=True)
     annotator, label = ratings.annotator[keep], ratings.label[keep]
     kept = replace(ratings, item=item, annotator=annotator, label=label, items=len(items), clusters=None)
@@ -302,8 +302,8 @@ def dawid_skene(frame: pd.DataFrame, draws: int = 0, seed: int = 0) -> Competenc
 def _fit(
     patterns: csr_array, weights: np.ndarray, people: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int, bool]:
-    """EM until the posteriors stand still: marginals, chances (a, q said, q true), of which true labels an annotator
-    rated something (a, q), posteriors and log-likelihoods of the patterns, iterations, and whether it converged."""
+    """Run EM. Return marginals, chances (a, q said, q true), which true labels an annotator has seen (a, q), posteriors
+    and log-likelihoods of the patterns, iterations, and whether it converged."""
     kinds, by_said = patterns.shape[1] // people, patterns.T.tocsr()
     posterior = (patterns @ np.tile(np.eye(kinds), (people, 1))) / patterns.sum(axis=1)[:, None]
     iterations, change = 0, np.inf
@@ -324,7 +324,7 @@ def _fit(
 
 
 def _told(said: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What each annotator's right and wrong ratings (a, q said, q true) tell of labels in general, (a,) each.
+    """Return how many right and wrong ratings each annotator's (a, q said, q true) are worth on labels in general.
 
     Accuracy differs from label to label, so many ratings of one label tell little more than `PRIOR` of them: they
     count as a beta-binomial's effective sample.
@@ -335,7 +335,7 @@ def _told(said: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _imagined(accuracy: np.ndarray, kinds: int) -> np.ndarray:
-    """Imagined ratings (a, q said, q true) of annotators who are right with this probability, (a,)."""
+    """Return imagined ratings (a, q said, q true) of annotators who are right with this probability, (a,)."""
     right = np.eye(kinds)
     wrong = (1 - right) / max(kinds - 1, 1)
     imagined: np.ndarray = PRIOR * (accuracy[:, None, None] * right + (1 - accuracy)[:, None, None] * wrong)
@@ -343,14 +343,14 @@ def _imagined(accuracy: np.ndarray, kinds: int) -> np.ndarray:
 
 
 def _accuracy(chances: np.ndarray, marginals: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """Probability of the true label by annotator, (a,), over the true labels of which the annotator rated something."""
+    """Return each annotator's probability of the true label, (a,), over the true labels that they have seen."""
     right, shares = np.diagonal(chances, axis1=1, axis2=2), marginals * seen
     accuracy: np.ndarray = (right * shares).sum(axis=1) / shares.sum(axis=1)
     return accuracy
 
 
 def _posterior(patterns: csr_array, chances: np.ndarray, marginals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Equation 2.5: what the items of each pattern probably are, (patterns, q), and the pattern's log-likelihood."""
+    """Return what the items of each pattern probably are (patterns, q), and log-likelihoods: equation 2.5."""
     logs = patterns @ np.log(np.maximum(chances, _LEAST)).reshape(patterns.shape[1], -1)
     logs = logs + np.log(np.maximum(marginals, _LEAST))
     most = logs.max(axis=1, keepdims=True)
@@ -362,7 +362,7 @@ def _posterior(patterns: csr_array, chances: np.ndarray, marginals: np.ndarray) 
 def _gibbs(
     patterns: csr_array, weights: np.ndarray, posterior: np.ndarray, seen: np.ndarray, draws: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draws of marginals (draws, q) and accuracies (draws, a), from the estimate on, so that labels keep their names.
+    """Draw marginals (draws, q) and accuracies (draws, a), beginning at the estimate, so that labels keep their names.
 
     A sweep draws each item's true label given how annotators err, then how they err given the true labels: first how
     accurate each is on labels in general, then on each label, with `PRIOR` imagined ratings of that accuracy. Half a

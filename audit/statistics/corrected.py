@@ -21,7 +21,7 @@ class CarryError:
 
 
 def carry_error(source: np.ndarray, wrong: np.ndarray, confidence: float = 0.95) -> CarryError:
-    """The carry error of one relation from its audited follow-ups, each given once: `source` code and `wrong` (0 or 1).
+    """Return the carry error of one relation from its audited follow-ups: `source` code and `wrong` (0 or 1) of each.
 
     Follow-ups of one source are not independent, so the interval is the exact one at the effective sample size of a
     sample of sources, which are taken for a sample of endlessly many: carrying is a property of the relation, not of
@@ -49,7 +49,7 @@ def most_wrong(carried: int, most: float, confidence: float = 0.95) -> int:
 def carry_effect(
     judged: int, true: int, false: int, most: float, low: float, high: float, confidence: float = 0.95
 ) -> tuple[float, float]:
-    """The interval `low` to `high` of a cell's R_FS, widened by what carry errors can do to it.
+    """Widen the interval `low` to `high` of a cell's R_FS by what carry errors can do to it.
 
     Of `judged` groups, `true` are true and `false` are false satisfactions only by carried answers. `most` is the upper
     end of the interval of the probability that a carried answer of a group is wrong. Then at most `most_wrong` of the

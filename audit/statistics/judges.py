@@ -39,7 +39,7 @@ class Against:
 
 
 def rate(hit: Sequence[bool] | np.ndarray, cluster: np.ndarray) -> Share:
-    """The share of hits with the exact interval at what observations in clusters are worth, from `LEAST` on.
+    """Return the share of hits with the exact interval at what observations in clusters are worth, from `LEAST` on.
 
     Source: Korn and Graubard, Survey Methodology 24 (1998).
 
@@ -57,7 +57,7 @@ def rate(hit: Sequence[bool] | np.ndarray, cluster: np.ndarray) -> Share:
 
 
 def against(given: Sequence[str], allowed: Sequence[Set[str]], cluster: np.ndarray, labels: Sequence[str]) -> Against:
-    """A judge's labels (n,) against the sets of labels that settled answers allow (n,), `cluster` (n,) codes.
+    """Compare a judge's labels (n,) with the sets of labels that settled answers allow (n,), in clusters (n,).
 
     >>> found = against(["a", "b"] * 20, [{"a"}, {"a"}, {"b"}, {"b"}] * 10, np.arange(40), ["a", "b"])
     >>> found.accuracy.value, found.labels[0].sensitivity.value, found.confusion
@@ -77,7 +77,7 @@ def against(given: Sequence[str], allowed: Sequence[Set[str]], cluster: np.ndarr
 
 
 def _kappa(said: np.ndarray, only: np.ndarray, cluster: np.ndarray, labels: Sequence[str]) -> Share:
-    """Cohen's kappa of the judge and the answers with a single right label."""
+    """Return Cohen's kappa of the judge and the answers with a single right label."""
     rows = np.flatnonzero(only != None)  # noqa: E711
     whole, part = len(rows), int((said[rows] == only[rows]).sum())
     if whole < LEAST:

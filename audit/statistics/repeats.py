@@ -36,7 +36,7 @@ class Contradictions:
 
 
 def pair_disagreement(said: Sequence[Hashable]) -> float:
-    """The share of the pairs of calls on one input that differ; without bias for the probability that two calls do.
+    """Return the share of pairs of calls on one input that differ, an unbiased estimate of that probability.
 
     Of n calls, n_a of which say a, it is 1 - sum n_a (n_a - 1) / (n (n - 1)) (Simpson's index of diversity).
 
@@ -48,8 +48,9 @@ def pair_disagreement(said: Sequence[Hashable]) -> float:
 
 
 def contradictions(said: Sequence[Sequence[Hashable]], cluster: np.ndarray) -> Contradictions:
-    """The contradictions of a system: `said` has what it said in each call on each input, two calls or more, `cluster`
-    (inputs,) a code of what the input belongs to.
+    """Measure how often a system contradicts itself.
+
+    `said` has what it said in each call on each input, two calls or more, `cluster` (inputs,) what an input belongs to.
 
     Both intervals are the exact one at the effective size that the variance between clusters tells. Source: Korn and
     Graubard, Survey Methodology 24 (1998).
@@ -98,10 +99,11 @@ class Steadiness:
 def steadiness(
     outcomes: np.ndarray, counted: np.ndarray, cluster: np.ndarray, *, satisfied: int, violated: int
 ) -> Steadiness:
-    """How steady verdicts are: `outcomes` (groups, calls) has that of each group by each call, two or more and then
-    `NO_CALL`; `counted` (groups,) the outcome that counts, `cluster` (groups,) a code of what the group belongs to.
+    """Measure how steady verdicts are over calls.
 
-    `satisfied` and `violated` are the numbers of these outcomes; others are in no rate.
+    `outcomes` (groups, calls) has that of each group by each call, two or more and then `NO_CALL`; `counted` (groups,)
+    the outcome that counts, `cluster` (groups,) what a group belongs to. `satisfied` and `violated` are the numbers of
+    these outcomes; others are in no rate.
 
     >>> calls = np.array([[0, 0, 0], [1, 1, 1], [1, 0, -1]])
     >>> steady = steadiness(calls, calls[:, 0], np.arange(3), satisfied=0, violated=1)
@@ -130,8 +132,7 @@ def steadiness(
 
 
 def violation_rate(outcomes: np.ndarray, satisfied: int, violated: int) -> float | None:
-    """The share of violated ones among the outcomes (groups, calls) that are satisfied or violated, each group weighing
-    the same; None where there are none.
+    """Return the share of violated among satisfied and violated outcomes (groups, calls), groups weighing the same.
 
     >>> violation_rate(np.array([[1, 0], [1, -1]]), 0, 1)
     0.75

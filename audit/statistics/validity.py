@@ -25,7 +25,7 @@ _CLOSE = 1e-9
 
 
 def is_valid(source: np.ndarray, follow_up: np.ndarray) -> np.ndarray:
-    """Which follow-ups are valid, (pairs,), from the scores of sources and follow-ups on all scales, (pairs, scales).
+    """Return which follow-ups are valid (pairs,), from the scores of sources and follow-ups (pairs, scales).
 
     >>> is_valid(np.array([[5, 5], [3, 4], [5, 5]]), np.array([[4, 5], [2, 4], [5, 3.5]])).tolist()
     [True, True, False]
@@ -35,7 +35,7 @@ def is_valid(source: np.ndarray, follow_up: np.ndarray) -> np.ndarray:
 
 
 def paired_difference(difference: np.ndarray, cluster: np.ndarray) -> Estimate | None:
-    """The mean difference of pairs (follow-up less source, points) with its interval; None of fewer than two clusters.
+    """Return the mean difference of pairs (follow-up less source) with its interval; None below two clusters.
 
     Student's t over clusters of pairs with one source or document, by the linearised variance of a mean; two imagined
     pairs that lie 2.5 points above and below the mean are added to the variance, since most follow-ups are rated as
@@ -70,7 +70,7 @@ class OutcomePairs:
 
 
 def violations_worth(satisfied: OutcomePairs, violated: OutcomePairs) -> tuple[Estimate, Estimate]:
-    """The share of a cell's violated groups that are unsound, and the share of violated groups among the sound ones.
+    """Return the share of a cell's violated groups that are unsound, and the violation rate of its sound groups.
 
     Below `LEAST` pairs of an outcome only bounds are known, and rates are NaN. Nothing is assumed of how soundness and
     outcome go together: a system may well fail on broken texts above all. With S satisfied and V violated groups, and q
@@ -113,7 +113,7 @@ def _ends(invalid: np.ndarray, cluster: np.ndarray, confidence: float) -> tuple[
 
 
 def _rate(satisfied: int, violated: int, of_satisfied: float, of_violated: float) -> float:
-    """VR_sound at these shares of unsound groups; NaN where no group is sound, or a share is not known."""
+    """Return VR_sound at these shares of unsound groups; NaN where no group is sound, or a share is unknown."""
     # A share of no groups counts for nothing, whatever it is.
     good = satisfied * (1 - of_satisfied) if satisfied else 0.0
     bad = violated * (1 - of_violated) if violated else 0.0
