@@ -158,7 +158,7 @@ def agreement_lines(report: AgreementDocument) -> list[str]:
     """Return the document as lines of text."""
     people, coefficients = len(report["annotators"]), report["coefficients"]
     lines = [f"Agreement of {people:,} annotators on {count(report['items'])} items that two or more judged.", ""]
-    lines += coefficient_lines(coefficients)
+    lines += coefficient_lines(coefficients, report["signature"]["confidence"])
     if report["groups"]:
         estimates = [
             {one["name"]: one["estimate"] for one in part["coefficients"] if one["level"] is None}
@@ -183,14 +183,14 @@ def agreement_lines(report: AgreementDocument) -> list[str]:
     return [*lines, "", *closing_lines([*distinct.values(), *report["notes"]], report["signature"])]
 
 
-def coefficient_lines(coefficients: Sequence[Entry]) -> list[str]:
+def coefficient_lines(coefficients: Sequence[Entry], confidence: float = 0.95) -> list[str]:
     """Return a table of coefficients with their intervals."""
     rows = []
     for entry in coefficients:
         estimate = "undefined" if entry["estimate"] is None else _number(entry["estimate"])
         ends = UNKNOWN if entry["low"] is None else f"{_number(entry['low'])} to {_number(entry['high'])}"
         rows.append([entry["name"], entry["level"] or "", estimate, ends, count(entry["items"])])
-    return aligned(["coefficient", "level", "estimate", "95 % interval", "items"], rows, 2, WIDTH)
+    return aligned(["coefficient", "level", "estimate", f"{100 * confidence:g} % interval", "items"], rows, 2, WIDTH)
 
 
 def rate_text(rate: float | None, low: float | None, high: float | None, digits: int = 1) -> str:
