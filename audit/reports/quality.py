@@ -87,6 +87,7 @@ def _annotator(
     repeats = frame[(frame["round"] == REPEAT) & frame["before"].notna()]
     settled = first[(first["answer"] != UNSURE) & first["settled"].notna()]
     agrees = [answer in allowed for answer, allowed in zip(settled["answer"], settled["settled"], strict=True)]
+    confused = confusion(expected, answers, labels)
     attempts, passed = record.attempts.get(name, (0, False))
     accuracy = share(sum(answer in right for answer, right in zip(answers, expected, strict=True)), len(known))
     return {
@@ -95,8 +96,8 @@ def _annotator(
         "unsure": asdict(share(int((first["answer"] == UNSURE).sum()), len(first))),
         "training": {"attempts": attempts, "passed": passed},
         "accuracy": {**asdict(accuracy), "unsure": len(hidden) - len(known)},
-        "confusion": confusion(expected, answers, labels) if expected else None,
-        "bias": list(map(asdict, label_bias(expected, answers, labels))),
+        "confusion": confused if expected else None,
+        "bias": list(map(asdict, label_bias(confused))),
         "consistency": asdict(share(int((repeats["answer"] == repeats["before"]).sum()), len(repeats))),
         "settled": asdict(share(sum(agrees), len(agrees))),
         "others": asdict(others or WithOthers(0, reason=message("few.none_shared"))),

@@ -1,7 +1,7 @@
 """Annotators err: how competent each is, by hidden questions, by the others, and by Dawid and Skene's model."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -86,7 +86,25 @@ def difference(first: Share, second: Share) -> tuple[float, float, float]:
     return difference_of_rates(*rates)
 
 
-# Which labels an annotator gives more often than they are right, or less, and in whose place.
+# Which labels an annotator gives in whose place, and which more often than they are right, or less.
+
+
+def confusion(
+    right_answers: Sequence[Collection[str]], answers: Sequence[str], labels: Sequence[str]
+) -> dict[str, dict[str, float]]:
+    """Count how often each label was given, by the known one: known -> given -> count.
+
+    Where several labels are right and one of them was given, that one is the known one; where another was given, each
+    counts in part.
+
+    >>> confusion([{"x"}, {"x", "y"}, {"x", "y"}], ["y", "y", "z"], ["x", "y", "z"])["x"]
+    {'x': 0.0, 'y': 1.0, 'z': 0.5}
+    """
+    table = {right_label: dict.fromkeys(labels, 0.0) for right_label in labels}
+    for right, answer in zip(right_answers, answers, strict=True):
+        for label in [answer] if answer in right else right:
+            table[label][answer] += 1.0 if answer in right else 1 / len(right)
+    return table
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,57 +124,27 @@ class Bias:
     reason: str | None = None
 
 
-def label_bias(
-    right_answers: Sequence[Collection[str]],
-    answers: Sequence[str],
-    labels: Sequence[str],
-    least: int = LEAST,
-) -> list[Bias]:
-    """Return the bias of each label over n questions with known answers: (n,) sets of right labels, (n,) answers.
+def label_bias(table: Mapping[str, Mapping[str, float]], least: int = LEAST) -> list[Bias]:
+    """Return the bias of each label from a `confusion` of n answers.
 
-    A wrong answer gives its label once too often and misses the right one. Bias is (wrongly given - missed) / n, a
-    difference of two shares of the same n questions; its interval adds one to both counts and two to n, which covers
-    well in small samples and where nothing was wrong. Source: Bonett and Price, "Adjusted Wald Confidence Interval for
-    a Difference of Binomial Proportions Based on Paired Data", Journal of Educational and Behavioral Statistics 37
-    (2012).
+    Bias is (wrongly given - missed) / n, a difference of two shares of the same n questions; its interval adds one to
+    both counts and two to n, which covers well in small samples and where nothing was wrong. Source: Bonett and Price,
+    "Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired Data", Journal of
+    Educational and Behavioral Statistics 37 (2012).
     """
-    number = len(answers)
-    wrongly, missed = dict.fromkeys(labels, 0), dict.fromkeys(labels, 0.0)
-    for right, answer in zip(right_answers, answers, strict=True):
-        if answer not in right:
-            wrongly[answer] += 1
-            for label in right:
-                missed[label] += 1 / len(right)
-    if number < max(least, 1):
-        return [Bias(label, wrongly[label], missed[label], reason=too_few(number, least)) for label in labels]
-    z = float(ndtri(0.975))
-    biases = []
-    for label in labels:
-        more, less = (wrongly[label] + 1) / (number + 2), (missed[label] + 1) / (number + 2)
-        half = z * math.sqrt((more + less - (more - less) ** 2) / (number + 2))
-        value = (wrongly[label] - missed[label]) / number
+    number, biases = round(sum(sum(row.values()) for row in table.values())), []
+    for label, row in table.items():
+        wrongly = round(sum(table[other][label] for other in table if other != label))
+        missed = sum(row[other] for other in table if other != label)
+        if number < max(least, 1):
+            biases.append(Bias(label, wrongly, missed, reason=too_few(number, least)))
+            continue
+        more, less, value = (wrongly + 1) / (number + 2), (missed + 1) / (number + 2), (wrongly - missed) / number
+        half = float(ndtri(0.975)) * math.sqrt((more + less - (more - less) ** 2) / (number + 2))
         # The interval's centre is pulled towards 0, so that at the very end the estimate may lie outside by a little.
         low, high = min(max(more - less - half, -1.0), value), max(min(more - less + half, 1.0), value)
-        biases.append(Bias(label, wrongly[label], missed[label], value, low, high))
+        biases.append(Bias(label, wrongly, missed, value, low, high))
     return biases
-
-
-def confusion(
-    right_answers: Sequence[Collection[str]], answers: Sequence[str], labels: Sequence[str]
-) -> dict[str, dict[str, float]]:
-    """Count how often each label was given, by the known one: known -> given -> count.
-
-    Where several labels are right and one of them was given, that one is the known one; where another was given, each
-    counts in part.
-
-    >>> confusion([{"x"}, {"x", "y"}, {"x", "y"}], ["y", "y", "z"], ["x", "y", "z"])["x"]
-    {'x': 0.0, 'y': 1.0, 'z': 0.5}
-    """
-    table = {right_label: dict.fromkeys(labels, 0.0) for right_label in labels}
-    for right, answer in zip(right_answers, answers, strict=True):
-        for label in [answer] if answer in right else right:
-            table[label][answer] += 1.0 if answer in right else 1 / len(right)
-    return table
 
 
 # How far somebody agrees with the others, and how far the others agree without them.

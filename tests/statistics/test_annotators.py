@@ -166,25 +166,25 @@ def test_a_share_has_wilsons_interval_or_a_reason():
 def test_bias_by_hand():
     # Ten x and ten y; five y were called x: (5 - 0) / 20. Bonett and Price: p = 6/22 and 1/22, their difference 5/22,
     # variance (7/22 - (5/22)^2) / 22 = 0.01211495, half 1.959964 * 0.1100679 = 0.215729.
-    x, y = label_bias([{"x"}] * 10 + [{"y"}] * 10, ["x"] * 15 + ["y"] * 5, ["x", "y"])
+    x, y = label_bias(confusion([{"x"}] * 10 + [{"y"}] * 10, ["x"] * 15 + ["y"] * 5, ["x", "y"]))
     assert (x.given, x.missed, x.value) == (5, 0.0, 0.25)
     assert (x.low, x.high) == pytest.approx((5 / 22 - 0.215729, 5 / 22 + 0.215729), abs=1e-6)
     assert (y.given, y.missed, y.value, y.low, y.high) == (0, 5.0, -0.25, -x.high, -x.low)
     # Of several right labels each is missed in part.
-    a, b, c = label_bias([{"a", "b"}] * 10, ["c"] * 10, LABELS)
+    a, b, c = label_bias(confusion([{"a", "b"}] * 10, ["c"] * 10, LABELS))
     assert [(one.missed, one.value) for one in (a, b, c)] == [(5.0, -0.5), (5.0, -0.5), (0.0, 1.0)]
-    few = label_bias([{"a"}], ["b"], LABELS)[0]
+    few = label_bias(confusion([{"a"}], ["b"], LABELS))[0]
     assert (few.missed, few.value, few.reason) == (1.0, None, "one observation, at least 10 are needed")
 
 
 @given(st.lists(st.tuples(st.sets(st.sampled_from(LABELS), min_size=1), st.sampled_from(LABELS))))
 def test_biases_sum_to_nothing_and_lie_in_their_intervals(rows):
     right_answers, given_labels = [row[0] for row in rows], [row[1] for row in rows]
-    biases = label_bias(right_answers, given_labels, LABELS, least=1)
+    table = confusion(right_answers, given_labels, LABELS)
+    biases = label_bias(table, least=1)
     if rows:
         assert sum(bias.value for bias in biases) == pytest.approx(0, abs=1e-9)
         assert all(-1 <= bias.low <= bias.value <= bias.high <= 1 for bias in biases)
-    table = confusion(right_answers, given_labels, LABELS)
     for label in LABELS:
         assert sum(row[label] for row in table.values()) == pytest.approx(given_labels.count(label))
 
@@ -200,7 +200,8 @@ def test_the_intervals_of_bias_cover(more, less):
         ways = math.factorial(20) // (math.factorial(wrongly) * math.factorial(missed) * math.factorial(rest))
         chance = ways * more**wrongly * less**missed * (1 - more - less) ** rest
         right_answers = [{"a"}] * missed + [{"b"}] * (wrongly + rest)
-        bias = label_bias(right_answers, ["b"] * missed + ["a"] * wrongly + ["b"] * rest, ("a", "b"))[0]
+        answers = ["b"] * missed + ["a"] * wrongly + ["b"] * rest
+        bias = label_bias(confusion(right_answers, answers, ("a", "b")))[0]
         covered += chance * (bias.low <= more - less <= bias.high)
     assert covered >= 0.93
 
