@@ -27,7 +27,6 @@ _PAIRS = 10
 """Pairs of annotators that the text lists, those that agree least."""
 _FIRM = 20
 """Shared items that a pair needs before its kappa is listed among the lowest."""
-BY = ("relation", "system", "language", "pair")
 
 
 def agreement_report(
@@ -41,11 +40,11 @@ def agreement_report(
 ) -> AgreementDocument:
     """Return every coefficient over all ratings and for each part if `by` is given, and agreement of each pair.
 
-    `rated.frame` has the columns item, annotator, label, at most one row an item and annotator; `by` is one of `BY` and
-    `parts` (columns item and value, an item may be in many parts) says which items belong to which relation, system or
-    language. `order` lists the labels in their order, which allows the levels ordinal, linear and quadratic; `level`
-    adds the coefficients of one. All parts use the labels of the whole. Raises AuditError where there is a single
-    annotator, no item with two judgements, or a level that the labels do not allow.
+    `rated.frame` has the columns item, annotator, label, at most one row an item and annotator; `by` is relation,
+    system, language or pair, and `parts` (columns item and value, an item may be in many parts) says which items belong
+    to which (none for pairs). `order` lists the labels in their order, which allows the levels ordinal, linear and
+    quadratic; `level` adds the coefficients of one. All parts use the labels of the whole. Raises AuditError where
+    there is a single annotator, no item with two judgements, or a level that the labels do not allow.
     """
     people = sorted(rated.frame["annotator"].unique())
     if len(people) < 2:
@@ -90,8 +89,8 @@ def stored_agreement(
     """Return the agreement on each task and kind of question that two people judged, `among` some questions or all.
 
     `confusions` has a row and a column a label, in the order of `labels`: how often one annotator gave the row's label
-    where another gave the column's. For a manager (`by`, an account id; else NotAllowed) or for whoever has the
-    database itself (None).
+    where another gave the column's. `by` is a manager's account id (else NotAllowed), or None where the database itself
+    is open.
     """
     question = table_of(tables.Question)
     query = select(question.c.task, question.c.kind).where(question.c.kind.not_in(SCALES)).distinct()
@@ -175,7 +174,7 @@ def agreement_lines(report: AgreementDocument) -> list[str]:
     firm = [pair for pair in defined if pair["items"] >= _FIRM] or defined
     if people > 2 and firm:
         lowest = sorted(firm, key=lambda pair: pair["cohen_kappa"])[:_PAIRS]
-        rows = [[f"{one['one']}, {one['other']}", _number(one["cohen_kappa"]), count(one["items"])] for one in lowest]
+        rows = [[f"{of['one']}, {of['other']}", _number(of["cohen_kappa"]), count(of["items"])] for of in lowest]
         title = f"The {len(lowest)} of {len(report['pairs']):,} pairs that agree least:"
         lines += ["", title, *aligned(["pair", "cohen_kappa", "items"], rows, 1, WIDTH)]
     # A note is printed once, however many coefficients have it.

@@ -170,16 +170,14 @@ def proxy_judges(judges: Sequence[JudgeEntry], settings: Signature) -> list[Judg
 # The entries in words: what terminal, HTML and the app show.
 
 
-def own_line(entry: JudgeEntry, language: str = ENGLISH) -> str:
-    """Say that the judge is a system under test, where it is one; else empty."""
-    if not entry["own"]:
-        return ""
-    return phrase(language, "judges.is_own", name=entry["name"], systems=", ".join(entry["own"]))
-
-
 def own_note(entry: JudgeEntry) -> str:
-    """Say the same of a judge that is a proxy, for the notes of a signature."""
+    """Say that the judge is a system under test, where it is one; else empty."""
     return message("judges.is_own", name=entry["name"], systems=entry["own"]) if entry["own"] else ""
+
+
+def own_line(entry: JudgeEntry, language: str = ENGLISH) -> str:
+    """Say the same in a language."""
+    return said(own_note(entry), language)
 
 
 def part_lines(part: JudgeTask, language: str = ENGLISH) -> list[str]:
@@ -191,25 +189,25 @@ def part_lines(part: JudgeTask, language: str = ENGLISH) -> list[str]:
         if entry is None:
             lines.append(say(f"judges.no_{whose}"))
         else:
-            accuracy, kappa = told_text(entry["accuracy"], language), told_text(entry["kappa"], language, whole=False)
+            accuracy, kappa = share_text(entry["accuracy"], language), share_text(entry["kappa"], language, whole=False)
             lines.append(say(f"judges.against_{whose}", count=entry["questions"], accuracy=accuracy, kappa=kappa))
     for variant in part["consistency"]:
-        lines.append(say(f"judges.variant_{variant['variant']}", same=told_text(variant["same"], language)))
+        lines.append(say(f"judges.variant_{variant['variant']}", same=share_text(variant["same"], language)))
     return lines
 
 
-def told_text(told: ToldEntry, language: str = ENGLISH, whole: bool = True) -> str:
+def share_text(share: ToldEntry, language: str = ENGLISH, whole: bool = True) -> str:
     """Format a rate in per cent (a coefficient as it is) with its interval, or say why there is none.
 
-    >>> told_text({"part": 34, "whole": 40, "value": 0.85, "low": 0.7, "high": 0.94, "reason": None})
+    >>> share_text({"part": 34, "whole": 40, "value": 0.85, "low": 0.7, "high": 0.94, "reason": None})
     '85.0 % [70.0–94.0] (34 / 40)'
     """
-    if told["value"] is None:
-        return said(told["reason"] or UNKNOWN, language)
+    if share["value"] is None:
+        return said(share["reason"] or UNKNOWN, language)
     if not whole:
-        return f"{told['value']:.3f} [{told['low']:.3f}–{told['high']:.3f}]"
-    ends = f"[{percent(told['low'])}–{percent(told['high'])}]"
-    return f"{percent(told['value'])} % {ends} ({count(told['part'])} / {count(told['whole'])})"
+        return f"{share['value']:.3f} [{share['low']:.3f}–{share['high']:.3f}]"
+    ends = f"[{percent(share['low'])}–{percent(share['high'])}]"
+    return f"{percent(share['value'])} % {ends} ({count(share['part'])} / {count(share['whole'])})"
 
 
 def label_tables(part: JudgeTask, language: str = ENGLISH) -> list[tuple[tuple[str, ...], list[tuple[str, ...]]]]:
@@ -218,10 +216,11 @@ def label_tables(part: JudgeTask, language: str = ENGLISH) -> list[tuple[tuple[s
     for whose, entry in (("people", part["people"]), ("gold", part["gold"])):
         if entry is not None:
             heads = tuple(phrase(language, f"judges.{name}") for name in (f"by_{whose}", "sensitivity", "specificity"))
-            rates = [(one["label"], one["sensitivity"], one["specificity"]) for one in entry["labels"]]
-            tables.append(
-                (heads, [(label, *(told_text(told, language) for told in told_of)) for label, *told_of in rates])
-            )
+            rows: list[tuple[str, ...]] = [
+                (label["label"], share_text(label["sensitivity"], language), share_text(label["specificity"], language))
+                for label in entry["labels"]
+            ]
+            tables.append((heads, rows))
     return tables
 
 
@@ -239,9 +238,8 @@ def judges_lines(document: JudgesDocument) -> list[str]:
             for heads, rows in label_tables(part):
                 lines += ["", *aligned(heads, rows, 1, WIDTH)]
             for against_entry in filter(None, (part["people"], part["gold"])):
-                names = [one["label"] for one in against_entry["labels"]]
-                counts = zip(names, against_entry["confusion"], strict=True)
-                table = [(name, *map(count, row)) for name, row in counts]
+                names = [label["label"] for label in against_entry["labels"]]
+                table = [(name, *map(count, row)) for name, row in zip(names, against_entry["confusion"], strict=True)]
                 lines += ["", *aligned([phrase(ENGLISH, "judges.confusion"), *names], table, 1, WIDTH)]
             lines.append("")
     return [*lines, *closing_lines(document["notes"], document["signature"])]

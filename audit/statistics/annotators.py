@@ -82,7 +82,7 @@ def drift(right: Sequence[bool], least: int = LEAST) -> Drift:
 
 def difference(first: Share, second: Share) -> tuple[float, float, float]:
     """Return the first of two known shares less the second, and Newcombe's interval."""
-    rates = (Estimate(one.value or 0.0, one.low or 0.0, one.high or 0.0) for one in (first, second))
+    rates = (Estimate(known.value or 0.0, known.low or 0.0, known.high or 0.0) for known in (first, second))
     return difference_of_rates(*rates)
 
 
@@ -147,7 +147,7 @@ def label_bias(table: Mapping[str, Mapping[str, float]], least: int = LEAST) -> 
     return biases
 
 
-# How far somebody agrees with the others, and how far the others agree without them.
+# How far an annotator agrees with the others, and how far the others agree without them.
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +169,8 @@ class WithOthers:
 def leave_one_out(ratings: Ratings, least: int = LEAST) -> tuple[float | None, dict[str, WithOthers]]:
     """Return alpha of all ratings, and how each annotator agrees with the others, by name.
 
-    An alpha that rises when somebody is left out says that they judge otherwise than the rest; whether they are wrong
-    it cannot say.
+    An alpha that rises when an annotator is left out says that they judge differently from the rest, not that they are
+    wrong.
     """
     same = np.asarray(ratings.counts[ratings.item, ratings.label]).ravel() - 1
     rest = ratings.per_item[ratings.item] - 1
@@ -301,7 +301,7 @@ def _fit(
         weighted = posterior * weights[:, None]
         marginals = weighted.sum(axis=0) / weights.sum()
         said = (by_said @ weighted).reshape(people, kinds, kinds)
-        right, wrong = _told(said)
+        right, wrong = _evidence(said)
         imagined = said + _imagined(right / (right + wrong), kinds)
         sums = imagined.sum(axis=1, keepdims=True)
         chances = np.divide(imagined, sums, out=np.zeros_like(said), where=sums > 0)
@@ -311,7 +311,7 @@ def _fit(
     return marginals, chances, said.sum(axis=1) >= 0.5, posterior, logs, iterations, bool(change <= CONVERGED)
 
 
-def _told(said: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _evidence(said: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return how many right and wrong ratings each annotator's (a, q said, q true) are worth on labels in general.
 
     Accuracy differs from label to label, so many ratings of one label tell little more than `PRIOR` of them: they
@@ -365,7 +365,7 @@ def _gibbs(
         true = random.multinomial(weights, posterior)
         shares = random.dirichlet(true.sum(axis=0) + 0.5)
         said = (by_said @ true).reshape(people, kinds, kinds)
-        right, wrong = _told(said)
+        right, wrong = _evidence(said)
         chances = random.standard_gamma(said + _imagined(random.beta(right + 0.5, wrong + 0.5), kinds))
         chances = np.maximum(chances / chances.sum(axis=1, keepdims=True), _LEAST)
         posterior = _posterior(patterns, chances, shares)[0]
