@@ -324,9 +324,9 @@ def validity_lines(document: ValidityDocument) -> list[str]:
     for title, heads, rows, names in validity_tables(document["relations"]):
         lines += ["", *textwrap.wrap(title, WIDTH), "", *aligned(heads, rows, names, WIDTH)]
     for part in document["agreement"]:
-        if part["coefficients"]:
-            title = f"Agreement of raters on {phrase(ENGLISH, 'scale.name_' + part['scale']).lower()}"
-            lines += ["", title, "", *coefficient_lines(part["coefficients"])]
+        lines += ["", f"Agreement of raters on {phrase(ENGLISH, 'scale.name_' + part['scale']).lower()}", ""]
+        known = part["coefficients"]
+        lines += coefficient_lines(known) if known else ["  nothing to compare: fewer than two raters"]
     return [*lines, "", *closing_lines(document["notes"], document["signature"])]
 
 
