@@ -59,8 +59,8 @@ from audit.files import read_table, refuse_bad_rows
 from audit.keys import fingerprint, normal_text, uniform
 from audit.messages import message
 from audit.store import input_ids, insert_new, pieces, tables, upsert
-from audit.store.copying import in_utc
 from audit.store.bulk import LIMIT
+from audit.store.copying import in_utc
 from audit.store.core import (
     annotator,
     answer,

@@ -15,8 +15,8 @@ from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
 from audit.errors import AuditError, BadFile
 from audit.files import LABEL, MISSING, first_spelling, read_table, refuse_bad_rows, sha_of
 from audit.messages import joined, message, with_commas
-from audit.statistics.agreement import number_of
 from audit.relations import Outcome
+from audit.statistics.agreement import number_of
 from audit.store.bulk import LIMIT
 from audit.store.core import annotator, draw, input_table, judgement, member, question, relation, system, verdict
 

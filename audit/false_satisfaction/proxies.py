@@ -130,7 +130,8 @@ def read_proxies(connection: Connection, population: Population, study: StudyRow
     mean over the group's counted members; systems without an output do not vote. `low_confidence` is 1 - the least
     score over them; a system without scores, or with one score for everything, has none. `reference` is how far the
     output about the source lies from the source's reference. `judge:NAME` is 1 where the judge NAME calls the group
-    false, 0 where not, 1/2 where it was asked and does not say. Raises AuditError where a value of a column is not a number, which names its row, and where there is no such judge.
+    false, 0 where not, 1/2 where it was asked and does not say. Raises AuditError where there is no
+    such judge, and where a value of a column is not a number, which names its row.
     """
     own_columns = [name for name in names if name not in BUILT_IN and not name.startswith(JUDGE)]
     columns = _user_columns(connection, study, own_columns) if own_columns else None

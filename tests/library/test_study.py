@@ -124,9 +124,7 @@ def shared_words(texts: tuple[str, str]) -> float:
 
 def test_pairs_are_answered_by_their_texts():
     shouted(task="similarity")
-    study = audit.run(PAIRS, [shared_words], ["MINE.1"], task="similarity", progress=False).sample(
-        2, follow_ups=0
-    )
+    study = audit.run(PAIRS, [shared_words], ["MINE.1"], task="similarity", progress=False).sample(2, follow_ups=0)
     questions = study.questions()
     assert list(questions.columns) == ["task", "kind", "text", "text_b", "language", "output", "groups"]
     assert set(questions["text_b"]) == set(PAIRS["text_b"])

@@ -18,7 +18,6 @@ from audit.studies.plan import (
     LARGEST,
     SETTINGS,
     TABLES,
-    Plan,
     check_name,
     example,
     read_plan,
