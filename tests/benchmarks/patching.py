@@ -18,8 +18,8 @@ from sqlalchemy import select
 
 import audit
 from audit.corpora import get_corpus
+from audit.exchange.training import TrainingRequest, write_training
 from audit.keys import uniform
-from audit.reports.exports.training import TrainingRequest, write_training
 from audit.store import open_store, table_of, tables
 from audit.systems.trained import tokens
 

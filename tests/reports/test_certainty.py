@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from audit.exchange.rerank import rerank
 from audit.reports.build import Groups, build_report
 from audit.reports.preference import UNRELATED, Weights, read_weights
-from audit.reports.rerank import rerank
 from audit.reports.terminal import to_terminal
 
 PAPER = Path(__file__).parents[2].parent / "shared" / "data" / "paper" / "false_satisfaction_2022.csv"

@@ -12,7 +12,6 @@ from audit.judging.deferral import flag
 from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
 from audit.judging.validity import draw_validity
-from audit.reports import worker
 from audit.reports.progress import totals
 from audit.reports.study import study_report
 from audit.reports.words import headlines, open_questions
@@ -22,6 +21,7 @@ from audit.sampling.audits import Audits
 from audit.sampling.draw import SampleRequest, Size
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store
+from audit.ui import worker
 
 
 @pytest.fixture

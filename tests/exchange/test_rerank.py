@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from audit.errors import AuditError, BadRow
-from audit.reports.rerank import rerank
+from audit.exchange.rerank import rerank
 
 PAPER = Path(__file__).parents[2].parent / "shared" / "data" / "paper" / "false_satisfaction_2022.csv"
 needs_paper = pytest.mark.skipif(not PAPER.exists(), reason="the study's tables are not beside this checkout")

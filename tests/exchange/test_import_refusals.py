@@ -5,8 +5,8 @@ import json
 import pytest
 
 from audit.errors import AuditError, BadFile
-from audit.reports.exports.reading import import_export
-from audit.reports.exports.writing import MANIFEST
+from audit.exchange.export import MANIFEST
+from audit.exchange.replay import import_export
 from audit.store import open_store
 from audit.store.dump import described, seal
 

@@ -2,8 +2,8 @@
 
 import json
 
+from audit.exchange.questions import to_label_studio
 from audit.judging.labels import import_labels, read_labels
-from audit.reports.exports.label_studio import to_label_studio
 from audit.store import open_store
 
 

@@ -4,9 +4,8 @@ import hashlib
 
 import pytest
 
-from audit.reports.exports.reading import import_export
-from audit.reports.exports.replay import replay
-from audit.reports.exports.writing import export
+from audit.exchange.export import export
+from audit.exchange.replay import import_export, replay
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.runner.repeats import Repeats

@@ -9,7 +9,7 @@ import pytest
 import audit
 from audit import registry
 from audit.errors import AuditError, BadFile
-from audit.reports.exports.training import TrainingRequest, write_training
+from audit.exchange.training import TrainingRequest, write_training
 
 TASK = "classification/good,bad"
 

@@ -1,29 +1,31 @@
-"""Questions and judgements as tasks of Label Studio (https://labelstud.io/guide/task_format), and its labelling config.
+"""Questions for other tools: tasks of Label Studio (https://labelstud.io/guide/task_format), and pages with answers.
 
-What comes back is read by `audit import-labels`: each task carries the key of its question.
+What comes back from Label Studio is read by `audit import-labels`: each task carries the key of its question.
 """
 
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from xml.sax.saxutils import quoteattr
 
 from sqlalchemy import Connection, Engine, exists, or_, select
 
+from audit.annotation.accounts import reading_as
 from audit.annotation.answers import UNSURE, is_counted
 from audit.annotation.questions import ABOUT_OUTPUTS
 from audit.annotation.words import own_words
 from audit.errors import AuditError
+from audit.exchange.export import to_export
 from audit.judging.labels import QUESTION, exported_id
-from audit.reports.exports.writing import to_export
 from audit.store import table_of, tables
 from audit.store.bulk import BATCH
 from audit.store.copying import in_utc
+from audit.store.core import answer, input_table, question
 from audit.store.dump import spelled
+from audit.studies.deviations import questions_of
 from audit.tasks import Input, Task, base_of, get_task, matches, takes_several, wording
 from audit.tasks.classification import PLUS
 
@@ -35,7 +37,7 @@ LANGUAGE, TARGET = "language", "target_language"
 
 @dataclass(frozen=True)
 class Tasks:
-    """What was written."""
+    """How many tasks and annotations were written, and where."""
 
     folder: Path
     tasks: int
@@ -58,29 +60,27 @@ def to_label_studio(
     the only output of a system that is shown is the one that a question is about. `salt`, `with_comments` and `by` as
     in `export`. Raises AuditError where there are no questions, or several tasks and none was chosen.
     """
-    with to_export(engine, folder, salt, with_comments, by) as (parts, copy):
-        with copy.connect() as connection:
-            definition = get_task(_chosen_task(connection, task))
-            number = annotations = 0
-            with (parts / "tasks.json").open("w", encoding="utf-8", newline="\n") as file:
-                for number, exported in enumerate(_tasks(connection, definition.name), start=1):
-                    file.write("[\n" if number == 1 else ",\n")
-                    file.write(json.dumps(exported, ensure_ascii=False))
-                    annotations += len(exported["annotations"])
-                file.write("\n]\n")
-            config = _config(connection, definition)
-        (parts / "config.xml").write_text(config, encoding="utf-8")
+    with to_export(engine, folder, salt, with_comments, by) as (parts, copy), copy.connect() as connection:
+        definition = get_task(_chosen_task(connection, task))
+        number = annotations = 0
+        with (parts / "tasks.json").open("w", encoding="utf-8", newline="\n") as file:
+            for number, exported in enumerate(_tasks(connection, definition.name), start=1):
+                file.write("[\n" if number == 1 else ",\n")
+                file.write(json.dumps(exported, ensure_ascii=False))
+                annotations += len(exported["annotations"])
+            file.write("\n]\n")
+        (parts / "config.xml").write_text(_config(connection, definition), encoding="utf-8")
     return Tasks(folder, number, annotations)
 
 
 def config_of(
-    question: str, labels: Mapping[str, str], output: str = "", *, translates: bool = False, several: bool = False
+    about: str, labels: Mapping[str, str], output: str = "", *, translates: bool = False, several: bool = False
 ) -> str:
-    """The labelling config of Label Studio: the text, under it the `output` by this name where one is judged, and one
-    choice of the labels, or any number of them where a text may have `several`.
+    """Return a labelling config: the question `about` the text, the text, under it the `output` by this name where one
+    is judged, and one choice of the labels, or any number of them where a text may have `several`.
 
-    `labels` says how each label reads; what comes back is the label (its `alias` in the config). Where an output is a
-    translation (`translates`), the codes of the two languages stand above text and output.
+    `labels` says how each label reads; what comes back is the label (its `alias`). Where an output is a translation,
+    the codes of the two languages stand above text and output.
 
     >>> '<Choice value="Good" alias="positive"/>' in config_of("How is it?", {"positive": "Good", "negative": "Bad"})
     True
@@ -95,13 +95,13 @@ def config_of(
         tags += f'  <Header value={quoteattr(output)}/>\n{under}  <Text name="{OUTPUT}" value="${OUTPUT}"/>\n'
     number = "multiple" if several else "single"
     return (
-        f"<View>\n  <Header value={quoteattr(question)}/>\n{tags}"
+        f"<View>\n  <Header value={quoteattr(about)}/>\n{tags}"
         f'  <Choices name="{CONTROL}" toName="{OBJECT}" choice="{number}">\n{choices}  </Choices>\n</View>\n'
     )
 
 
 def _config(connection: Connection, task: Task) -> str:
-    """The config of a task in its English words, as this database has them."""
+    """Return the config of a task in its English words, as this database has them."""
     words = wording(task.name, own=own_words(connection, task.name))
     several = takes_several([task.name])
     labels = [label for label in (*task.labels, UNSURE) if not (several and PLUS in label)]
@@ -115,8 +115,7 @@ def _config(connection: Connection, task: Task) -> str:
 
 
 def _chosen_task(connection: Connection, name: str | None) -> str:
-    table = table_of(tables.Question)
-    present = sorted({str(row[0]) for row in connection.execute(select(table.c.task).distinct())})
+    present = sorted(connection.execute(select(question.c.task).distinct()).scalars())
     if not present:
         raise AuditError("there are no questions yet; draw groups with `audit sample` first")
     matching = [candidate for candidate in present if matches(candidate, name)]
@@ -128,7 +127,6 @@ def _chosen_task(connection: Connection, name: str | None) -> str:
 
 
 def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
-    question, input_ = table_of(tables.Question), table_of(tables.Input)
     judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
     counting = (
         select(judgement, annotator.c.name, annotator.c.role)
@@ -136,53 +134,43 @@ def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
         .where(judgement.c.round == 1, is_counted(judgement))
         .subquery()
     )
-    given = table_of(tables.JudgeAnswer)
-    asked_of_judge = exists().where(given.c.question_id == question.c.id)
+    judged = table_of(tables.JudgeAnswer)
     query = (
-        select(
-            question.c.id,
-            question.c.key,
-            question.c.output,
-            input_.c.texts,
-            input_.c.languages,
-            counting.c.id.label("judgement"),
-            counting.c.annotator_id,
-            counting.c.name,
-            counting.c.role,
-            counting.c.answer,
-            counting.c.comment,
-            counting.c.shown_at,
-            counting.c.decided_at,
-        )
-        .join(input_, input_.c.id == question.c.input_id)
+        select(question.c.id, question.c.key, question.c.output, input_table.c.texts, input_table.c.languages)
+        .add_columns(counting.c.id.label("judgement"), counting.c.annotator_id, counting.c.name, counting.c.role)
+        .add_columns(counting.c.answer, counting.c.comment, counting.c.shown_at, counting.c.decided_at)
+        .join(input_table, input_table.c.id == question.c.input_id)
         .outerjoin(counting, counting.c.question_id == question.c.id)
         .where(question.c.task == task, question.c.kind.in_(ABOUT_OUTPUTS))
-        # Questions that were made for a judge that is a model wait for nobody, and are none of people's.
-        .where(or_(question.c.priority.is_not(None), counting.c.id.is_not(None), ~asked_of_judge))
+        # Questions that were made for a judge that is a model are none of people's.
+        .where(
+            or_(
+                question.c.priority.is_not(None),
+                counting.c.id.is_not(None),
+                ~exists().where(judged.c.question_id == question.c.id),
+            )
+        )
         .order_by(question.c.id, counting.c.id)
     )
     several = takes_several([task])
     rows = connection.execution_options(stream_results=True, yield_per=BATCH).execute(query).mappings()
     for id, question_rows in groupby(rows, key=lambda row: row["id"]):
         votes = list(question_rows)
-        about = votes[0]
+        asked = votes[0]
+        input_ = Input.stored(asked["texts"], asked["languages"])
+        data = {
+            "text": "\n\n".join(input_.texts),
+            LANGUAGE: ",".join(input_.languages[: len(input_.texts)]),
+            TARGET: input_.target,
+            QUESTION: bytes(asked["key"]).hex(),
+            OUTPUT: asked["output"],
+        }
         yield {
             "id": id,
-            "data": {
-                "text": "\n\n".join(about["texts"]),
-                **_languages(Input.stored(about["texts"], about["languages"])),
-                QUESTION: bytes(about["key"]).hex(),
-            }
-            | ({} if about["output"] is None else {OUTPUT: about["output"]}),
+            "data": {name: value for name, value in data.items() if value is not None},
             "annotations": [_annotation(vote, several) for vote in votes if vote["judgement"] is not None],
             "predictions": [],
         }
-
-
-def _languages(input_: Input) -> dict[str, str]:
-    """Language codes of the texts, joined by commas, and that of the target if there is one."""
-    codes = {LANGUAGE: ",".join(input_.languages[: len(input_.texts)])}
-    return codes if input_.target is None else codes | {TARGET: input_.target}
 
 
 def _annotation(vote: Any, several: bool) -> dict[str, Any]:
@@ -200,12 +188,62 @@ def _annotation(vote: Any, several: bool) -> dict[str, Any]:
         "id": vote["judgement"],
         "completed_by": {"id": vote["annotator_id"], "email": vote["name"]},
         "created_at": spelled(decided_at),
-        "lead_time": _lead_time(decided_at, shown_at),
+        "lead_time": None if shown_at is None else round((decided_at - in_utc(shown_at)).total_seconds(), 3),
         "was_cancelled": False,
         "ground_truth": vote["role"] == "gold",
         "result": [result],
     }
 
 
-def _lead_time(decided_at: datetime, shown_at: datetime | None) -> float | None:
-    return None if shown_at is None else round((decided_at - in_utc(shown_at)).total_seconds(), 3)
+# A page at a time: what a program of a team fetches again and again.
+
+LARGEST_PAGE = 500
+Which = Literal["all", "answered", "open"]
+"""All questions, those that have an answer, or those that wait for one."""
+
+
+def questions_page(
+    engine: Engine,
+    account_id: int,
+    after: int = 0,
+    limit: int = 100,
+    *,
+    which: Which = "all",
+    study: int | None = None,
+    origin: str | None = None,
+) -> list[dict[str, Any]]:
+    """Return the next questions with a number above `after`, at most `limit`, in the order of their numbers.
+
+    Of one study, or all; `origin` names whose answers (adjudicated, people, gold) `which` is about. Each has how many
+    people are asked (annotators), how many drawn groups wait for it (waits), and the right labels by origin (answers);
+    nobody's name is in it. Raises NotAllowed for anyone but a manager.
+    """
+    answered = exists().where(answer.c.question_id == question.c.id)
+    if origin is not None:
+        answered = answered.where(answer.c.origin == origin)
+    query = (
+        select(question, input_table.c.texts, input_table.c.languages)
+        .join(input_table, input_table.c.id == question.c.input_id)
+        .where(question.c.id > after)
+        .order_by(question.c.id)
+        .limit(min(limit, LARGEST_PAGE))
+    )
+    if which == "answered":
+        query = query.where(answered)
+    if which == "open":
+        query = query.where(~answered, question.c.priority.is_not(None))
+    if study is not None:
+        query = query.where(question.c.id.in_(questions_of(study)))
+    answers: dict[int, dict[str, list[str]]] = {}
+    with reading_as(engine, account_id, "manager") as connection:
+        rows = connection.execute(query).all()
+        among = select(answer).where(answer.c.question_id.in_([row.id for row in rows]))
+        for settled in connection.execute(among.order_by(answer.c.question_id, answer.c.origin)):
+            answers.setdefault(settled.question_id, {})[settled.origin] = list(settled.allowed)
+    kept = ("id", "task", "kind", "output", "annotators", "waits", "filled")
+    return [
+        {name: getattr(row, name) for name in kept}
+        | {"answers": answers.get(row.id, {}), "texts": row.texts}
+        | {"languages": Input.stored(row.texts, row.languages).languages}
+        for row in rows
+    ]
