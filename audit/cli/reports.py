@@ -522,8 +522,8 @@ def pivots(
     """Recorded machine translations beside those that went over another language, as in the MCMT study: scores,
     least-squares means by language and system, F tests of type III and Tukey-Kramer's pairs.
     """
-    from audit.corpora.recordings import read_chains
     from audit.packs.translation.analysis import choose, pivots_tables
+    from audit.packs.translation.chains import read_chains
 
     chains = choose(read_chains(file), system=systems, target=targets)
     return _tabled(
