@@ -106,11 +106,10 @@ def _everything(engine: Any, out: Path, salt: bytes | None, with_comments: bool)
 def _label_studio(engine: Any, out: Path, task: str | None, salt: bytes | None, with_comments: bool) -> Reply:
     from audit.exchange.questions import to_label_studio
 
-    written = to_label_studio(engine, out, task=task, salt=salt, with_comments=with_comments)
-    document = {"out": str(written.folder), "tasks": written.tasks, "annotations": written.annotations}
+    tasks, annotations = to_label_studio(engine, out, task=task, salt=salt, with_comments=with_comments)
+    document = {"out": str(out), "tasks": tasks, "annotations": annotations}
     lines = [
-        f"{written.tasks:,} tasks with {written.annotations:,} annotations in {written.folder}/tasks.json; "
-        "the labelling config is config.xml."
+        f"{tasks:,} tasks with {annotations:,} annotations in {out}/tasks.json; the labelling config is config.xml."
     ]
     return Reply(document, lines)
 

@@ -112,6 +112,19 @@ def is_file_name(name: str) -> bool:
     return is_table_name(name) or os.path.isfile(name)  # Path's raises for very long names
 
 
+class _Record(NamedTuple):
+    """A row as the file has it; of texts only what is none may be something else."""
+
+    line: int
+    id: str
+    texts: tuple[str, ...]
+    language: str
+    target: str
+    gold: str
+    document: str
+    own: dict[str, str]
+
+
 class FileCorpus:
     """The rows of a table of the user's: CSV, TSV, JSONL, a JSON array, Excel or Parquet (`audit.files.read_pieces`).
 
@@ -127,13 +140,6 @@ class FileCorpus:
     Traceback (most recent call last):
     audit.errors.BadFile: absent.csv: there is no such file
     """
-
-    attributes: tuple[str, ...] = ()
-    """The user's own columns, which are kept and not looked at."""
-    labelled = 0
-    """Rows with a gold label."""
-    _number = 0
-    _kept: "list[pd.DataFrame] | None" = None
 
     def __init__(
         self,
@@ -160,75 +166,73 @@ class FileCorpus:
             raise AuditError(message("wrong.language", language=language))
         reading.check(task)
         self.task, self._reading, self._default = task, reading, language or "en"
+        self.attributes: tuple[str, ...] = ()
+        """The user's own columns, which are kept and not looked at."""
+        self._texts = text_columns(get_task(task).texts)
+        self._kept: list[_Record] | None = None
         languages: Counter[str] = Counter()
-        kept: list[pd.DataFrame] | None = [] if keep else None
+        kept: list[_Record] | None = [] if keep else None
         self._fingerprint = fingerprint(self._checked(languages, kept))
-        self._kept = kept
+        self._kept, self._number = kept, languages.total()
         self.languages = tuple(code for code, _ in languages.most_common())
         self.language = language or self.languages[0]
         self.unit: Unit = unit or unit_of(list(islice(self.rows(), _LOOKED_AT)))
         self.has_gold = self.labelled > 0
         self.summary = f"{self._number:,} {self.unit}s of {self.path}"
 
-    def _checked(self, languages: Counter[str], kept: "list[pd.DataFrame] | None") -> Iterator[str]:
+    def _checked(self, languages: Counter[str], kept: list[_Record] | None) -> Iterator[str]:
         """Yield what names the content: a text for each row. After the last one, raise for all rows that are wrong."""
         bad: Faults = []
         golds: dict[str, list[int]] = {}
-        ids: list[pd.Series] = []
-        for piece in self._named(bad):
-            self._number += len(piece)
-            bad += _faults(piece, self._texts)
-            for gold, lines in piece.groupby("gold", sort=False).groups.items():
-                golds.setdefault(str(gold), []).extend(lines)
-            ids.append(piece["id"])
-            languages.update(piece["language"])
-            self.attributes = tuple(dict.fromkeys([*self.attributes, *self._own(piece)]))
+        line_of: dict[str, int] = {}
+        for record in self._records(bad):
+            languages[record.language] += 1
+            golds.setdefault(record.gold, []).append(record.line)
+            if reason := _fault(record, self._texts):
+                bad.append((record.line, reason))
+            elif (first := line_of.setdefault(record.id, record.line)) != record.line:
+                bad.append((record.line, message("corpus_file.id_twice", id=record.id, line=first)))
             if kept is not None:
-                kept.append(piece)
-            meant = {gold: self._reading.label(gold).casefold() for gold in piece["gold"].unique()}
-            for key, texts, coded, gold, document, own in self._fields(piece):
-                yield canonical([key, texts, coded, meant[gold], document, own])
-        number = self._number + len(bad)
+                kept.append(record)
+            label = self._reading.label(record.gold).casefold()
+            languages_of_row = record.language, record.target
+            yield canonical([record.id, record.texts, languages_of_row, label, record.document, record.own])
         unknown = self._read_gold(golds, bad)
-        bad += _repeated(ids)
-        bad = list(dict(reversed(bad)).items())  # the first reason of each row
         advice = [offered_labels(unknown, self.task)] if unknown else []
-        refuse_bad_rows(self.path, bad, number, ("labels", "task") if advice else "", advice)
-        if not self._number:
+        number = len({line for line, _ in bad}.union(*golds.values()))
+        refuse_bad_rows(self.path, [*dict(reversed(bad)).items()], number, ("labels", "task") * bool(advice), advice)
+        if not number:
             raise BadFile(message("file.no_rows", file=self.path))
 
-    def _named(self, bad: Faults) -> "Iterator[pd.DataFrame]":
-        """Yield the pieces of the table with our names of its columns; those that every corpus has are there, as
-        text."""
-        import pandas as pd
-
+    def _records(self, bad: Faults) -> Iterator[_Record]:
+        """Yield the rows of the table; what cannot be read as one goes to `bad`. Raises BadFile for a column of texts
+        that is missing, with the one that may be meant."""
         names: dict[str, str] = {}
-        for number, piece in enumerate(self._pieces(bad)):
-            if not number:
-                self._texts = text_columns(get_task(self.task).texts)
-                names = self._reading.names(self.path, list(piece.columns), self.task)
-                self._need_texts(piece, names)
-                rows = 0
-            piece = piece.loc[:, ~piece.columns.duplicated()].rename(columns=names)
-            numbers = pd.Series(range(rows + 1, rows + len(piece) + 1), piece.index)
-            rows += len(piece)
-            for name in _KNOWN:
-                column = piece.get(name, numbers if name == "id" and "id" not in names.values() else None)
-                texts = ["" if value is None else as_text(value) for value in column] if column is not None else ""
-                piece[name] = pd.Series(texts, piece.index, dtype=object)
-            piece["language"] = piece["language"].where(piece["language"] != "", self._default)
-            for name in self._texts:
-                piece[name] = piece.get(name)
-            yield piece
-
-    def _need_texts(self, piece: "pd.DataFrame", names: Mapping[str, str]) -> None:
-        """Raise BadFile where a column of texts is missing, with the one that may be meant."""
-        missing = [name for name in self._texts if name not in names.values()]
-        if names and missing:  # JSONL of which no line could be read has no columns, and a better reason
-            hint = offered_columns(list(names), _lines(piece), self.task)
-            columns = map(repr, names)
-            lacking = message("corpus_file.no_column", name=self.path, column=missing[0], columns=columns)
-            raise BadFile(joined("list.also", [lacking, *hint]), parameter="columns" if hint else "")
+        number = 0
+        for piece in self._pieces(bad):
+            if not names and len(piece.columns):
+                written = list(piece.columns)
+                names = self._reading.names(self.path, written, self.task)
+                if missing := [name for name in self._texts if name not in names.values()]:
+                    hint, columns = offered_columns(written, _lines(piece), self.task), list(map(repr, written))
+                    lacking = message("corpus_file.no_column", name=self.path, column=missing[0], columns=columns)
+                    raise BadFile(joined("list.also", [lacking, *hint]), parameter="columns" if hint else "")
+            piece = piece.rename(columns=names)
+            piece = piece.loc[:, ~piece.columns.duplicated()]
+            taken = (*_KNOWN, *self._texts)
+            own = [name for name in piece.columns if name not in taken]
+            self.attributes = tuple(dict.fromkeys([*self.attributes, *own]))
+            known = {name: piece[name] if name in piece else repeat(None) for name in (*taken, _TARGET)}
+            texts = zip(*(known[name] for name in self._texts), strict=False)
+            attributes = zip(*(piece[name] for name in own), strict=True) if own else repeat(())
+            columns = zip(*(known[name] for name in (*_KNOWN, _TARGET)), strict=False)
+            for line, of_row, (id, *fields), values in zip(piece.index, texts, columns, attributes, strict=False):
+                number += 1
+                gold, language, document, target = ("" if value is None else as_text(value) for value in fields)
+                key = str(number) if "id" not in names.values() else "" if id is None else as_text(id)
+                kept = {name: _value(value) for name, value in zip(own, values, strict=True) if value is not None}
+                target = target if self.task == "translation" else ""
+                yield _Record(line, key, of_row, language or self._default, target, gold, document, kept)
 
     def _read_gold(self, golds: Mapping[str, list[int]], bad: Faults) -> set[str]:
         """Read the label that each gold of the file stands for; return those that stand for none, whose rows are bad.
@@ -244,33 +248,17 @@ class FileCorpus:
             self.task = _with_scheme(self.path, list(filter(None, meant.values())), self._reading)
         definition, label_of, unknown = get_task(self.task), gold_of(self.task), set[str]()
         self._labels = {gold: label_of(label) if label else None for gold, label in meant.items()}
+        self.labelled = sum(len(golds[gold]) for gold, label in self._labels.items() if label)
+        """Rows with a gold label."""
         for gold, label in meant.items():
-            self.labelled += len(golds[gold]) if label else 0
             if label and definition.question_kind == "pair":
-                reason = message("corpus_file.no_gold", gold=label, task=self.task)
-                bad += zip(golds[gold], repeat(reason))
+                bad += zip(golds[gold], repeat(message("corpus_file.no_gold", gold=label, task=self.task)))
             elif label and self._labels[gold] is None:
                 numbers = [message("corpus_file.number")] if base_of(self.task) == "similarity" else []
                 allowed = [*labels_to_write(definition), *numbers]
                 bad += zip(golds[gold], repeat(message("corpus_file.unknown_gold", gold=label, allowed=allowed)))
                 unknown.add(label)
         return unknown
-
-    def _own(self, piece: "pd.DataFrame") -> list[str]:
-        return [name for name in piece.columns if name not in (*_KNOWN, *self._texts)]
-
-    def _fields(
-        self, piece: "pd.DataFrame"
-    ) -> Iterator[tuple[str, tuple[str, ...], tuple[str, str], str, str, dict[str, str]]]:
-        """Yield of each row its key, texts, language and target language, gold, document and attributes."""
-        own = self._own(piece)
-        targets = piece[_TARGET].fillna("") if _TARGET in piece and self.task == "translation" else repeat("")
-        attributes = zip(*(piece[name] for name in own), strict=True) if own else repeat(())
-        texts = zip(*(piece[name] for name in self._texts), strict=True)
-        columns = (piece["id"], texts, piece["language"], targets, piece["gold"], piece["document"], attributes)
-        for key, text, language, target, gold, document, values in zip(*columns, strict=False):
-            kept = {name: _value(value) for name, value in zip(own, values, strict=True) if value is not None}
-            yield key, text, (language, target), gold, document, kept
 
     def needs(self) -> str | None:
         return None
@@ -283,10 +271,10 @@ class FileCorpus:
         return self._fingerprint
 
     def rows(self) -> Iterator[Row]:
-        for piece in self._named([]) if self._kept is None else self._kept:
-            for key, texts, (language, target), gold, document, own in self._fields(piece):
-                subject = Input.of(*map(normal_text, texts), language=language, target=target or None)
-                yield Row(key, subject, self._labels[gold], document or None, own)
+        for record in self._records([]) if self._kept is None else self._kept:
+            texts = map(normal_text, record.texts)
+            subject = Input.of(*texts, language=record.language, target=record.target or None)
+            yield Row(record.id, subject, self._labels[record.gold], record.document or None, record.own)
 
 
 class FrameCorpus(FileCorpus):
@@ -328,43 +316,24 @@ def unit_of(rows: Sequence[Row]) -> Unit:
     return "document" if sentences[len(sentences) // 2] > 1 else "sentence"
 
 
-# What can be wrong with rows.
-
-
-def _faults(piece: "pd.DataFrame", texts: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the rows of a piece that cannot be used, with each reason but those of gold and repeated ids."""
-    for name in texts:
-        for line, value in piece[name].items():
-            if value is None:
-                yield line, message("corpus_file.no_text", column=name)
-            elif not isinstance(value, str):
-                yield line, message("corpus_file.no_string", column=name, example=canonical(value)[:40])
-            elif not value:
-                yield line, message("corpus_file.empty_text", column=name)
-            elif len(value) > LONGEST // 4 and (size := len(value.encode("utf-8", "surrogatepass"))) > LONGEST:
-                yield line, message("corpus_file.long_text", column=name, size=size, most=LONGEST)
-    for name in piece.columns:
-        column = piece[name].dropna().map(_value)
-        if unstorable("".join(column)):
-            for line, value in column.items():
-                if fault := unstorable(value):
-                    yield line, message("corpus_file.unstorable", column=name, what=fault)
-    for language in piece["language"].unique():
-        if not is_code(language):
-            reason = message("wrong.language", language=language)
-            yield from ((line, reason) for line in piece.index[piece["language"] == language])
-    yield from ((line, message("corpus_file.empty_id")) for line in piece.index[piece["id"] == ""])
-
-
-def _repeated(ids: "Sequence[pd.Series]") -> Iterator[tuple[int, str]]:
-    """Yield the rows whose id an earlier one has."""
-    import pandas as pd
-
-    every = pd.concat(ids)
-    first = every.drop_duplicates()
-    line_of = dict(zip(first, first.index, strict=True))
-    for line, id in every[every.duplicated() & (every != "")].items():
-        yield line, message("corpus_file.id_twice", id=id, line=line_of[id])
+def _fault(record: _Record, names: Sequence[str]) -> str | None:
+    """Return what is wrong with a row but for its gold; None where nothing is."""
+    for name, text in zip(names, record.texts, strict=True):
+        if text is None:
+            return message("corpus_file.no_text", column=name)
+        if not isinstance(text, str):
+            return message("corpus_file.no_string", column=name, example=canonical(text)[:40])
+        if not text:
+            return message("corpus_file.empty_text", column=name)
+        if len(text) > LONGEST // 4 and (size := len(text.encode("utf-8", "surrogatepass"))) > LONGEST:
+            return message("corpus_file.long_text", column=name, size=size, most=LONGEST)
+    fields = {"id": record.id, "gold": record.gold, "language": record.language, "document": record.document}
+    for name, value in (fields | dict(zip(names, record.texts, strict=True)) | record.own).items():
+        if what := unstorable(value):
+            return message("corpus_file.unstorable", column=name, what=what)
+    if not is_code(record.language):
+        return message("wrong.language", language=record.language)
+    return None if record.id else message("corpus_file.empty_id")
 
 
 # Gold labels.

@@ -4,11 +4,12 @@ import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, Engine, case, func, select
+from sqlalchemy import Connection, Engine, case, func, select, true
 
 import audit
 from audit.corpora import Corpus
@@ -73,20 +74,12 @@ def made_lines(name: str, groups: Sequence[Mapping[str, Any]], tried: int) -> li
 class _Made:
     """The groups of a relation in a study, in the order of their sources' random numbers, and its limits."""
 
-    study: int
-    corpus: str
-    task: str
+    about: dict[str, Any]
+    """study, corpus, task, and relation, as reports call it: those that share a name are told apart."""
     name: str
-    """Of the relation."""
-    label: str
-    """How reports call it: relations that share a name are told apart."""
     limits: list[str]
     groups: list[int]
     rejected: list[int]
-
-    @property
-    def about(self) -> dict[str, Any]:
-        return {"study": self.study, "corpus": self.corpus, "task": self.task, "relation": self.label}
 
 
 def _all_made(connection: Connection, only: int | None, names: Sequence[str]) -> list[_Made]:
@@ -98,36 +91,27 @@ def _all_made(connection: Connection, only: int | None, names: Sequence[str]) ->
     query = (
         select(group.c.study_id, group.c.relation_id, group.c.id, rejected)
         .join(verdict, verdict.c.group_id == group.c.id)
+        .where(true() if only is None else group.c.study_id == only)
         .group_by(group.c.study_id, group.c.relation_id, group.c.id)
         .order_by(group.c.id)
     )
-    columns = ["study", "relation", "group", "rejected"]
-    frame = pd.DataFrame(integers(connection, query if only is None else query.where(group.c.study_id == only)))
+    frame = pd.DataFrame(integers(connection, query), columns=["study", "relation", "group", "rejected"])
     if frame.empty:
         raise AuditError(message("cells.nothing_checked"))
-    frame = frame.set_axis(columns, axis=1)
-    studies = {row.id: row for row in connection.execute(select(study))}
+    corpora = {row.id: row.corpus for row in connection.execute(select(study))}
     stored = {row["id"]: row for row in connection.execute(select(relation)).mappings()}
     labels = relation_labels({id: stored[id] for id in frame["relation"].unique().tolist()})
     if absent := next((name for name in names if name not in labels.values()), None):
         raise UnknownName("relation", absent, sorted(set(labels.values()), key=name_order))
     made = []
     for (study_id, id), groups in frame.groupby(["study", "relation"]):
-        limits = json.loads(stored[id]["params"]).get(VALID, [])
-        made.append(
-            _Made(
-                int(study_id),
-                studies[study_id].corpus,
-                stored[id]["task"],
-                stored[id]["name"],
-                labels[id],
-                limits if isinstance(limits, list) else [],
-                groups["group"].tolist(),
-                groups.loc[groups["rejected"] == 1, "group"].tolist(),
-            )
-        )
-    made = [of for of in made if not names or of.label in names]
-    return sorted(made, key=lambda of: (of.study, of.task, name_order(of.label)))
+        row, limits = stored[id], json.loads(stored[id]["params"]).get(VALID, [])
+        about = {"study": int(study_id), "corpus": corpora[study_id], "task": row["task"], "relation": labels[id]}
+        dropped = groups.loc[groups["rejected"] == 1, "group"].tolist()
+        if not names or labels[id] in names:
+            limits = limits if isinstance(limits, list) else []
+            made.append(_Made(about, row["name"], limits, groups["group"].tolist(), dropped))
+    return sorted(made, key=lambda of: (of.about["study"], of.about["task"], name_order(of.about["relation"])))
 
 
 def chosen_measures(names: Sequence[str] = ()) -> list[Measure]:
@@ -170,9 +154,8 @@ def follow_ups_report(
     rows, fitted = list[dict[str, Any]](), dict[int, dict[str, Any]]()
     with engine.connect() as connection:
         for made in _all_made(connection, study, relations):
-            if made.study not in fitted:
-                sources = _sources(connection, made.study)
-                fitted[made.study] = fitted_for(learning, lambda: sources)  # noqa: B023
+            if (id := made.about["study"]) not in fitted:
+                fitted[id] = fitted_for(learning, partial(_sources, connection, id))
             # A relation's own limits take the place of those of all.
             tried = [*by_relation.get("", ()), *by_relation.get(made.name, ())]
             tried = list({(limit.measure, limit.sign[0]): limit for limit in tried}.values())
@@ -184,9 +167,9 @@ def follow_ups_report(
                 "rejected_share": len(made.rejected) / len(made.groups),
                 "measured": len(pairs),
                 "tried": " and ".join(sorted(map(str, tried))),
-                "would_reject": sum(broken(tried, *pair, fitted[made.study]) is not None for pair in pairs),
+                "would_reject": sum(broken(tried, *pair, fitted[id]) is not None for pair in pairs),
             }
-            rows += [about | _measured(of, pairs, fitted[made.study].get(of.name)) for of in measuring]
+            rows += [about | _measured(of, pairs, fitted[id].get(of.name)) for of in measuring]
     frame = pd.DataFrame(rows)
     shown = ["corpus", "relation", "measure", "groups", "rejected", "would_reject", "low", "median", "high"]
     shown = [name for name in shown if name != "would_reject" or valid]
@@ -225,7 +208,7 @@ def rejected_follow_ups(engine: Engine, study: int | None = None, relations: Seq
             said = {row.group_id: row for row in rows_among(connection, verdicts, verdict.c.group_id, made.rejected)}
             sources = sorted({id // LIMIT**2 for id in made.rejected})
             keys = dict(rows_among(connection, select(source.c.id, source.c.row), source.c.id, sources))
-            names = text_columns(get_task(made.task).texts)
+            names = text_columns(get_task(made.about["task"]).texts)
             own = [name.replace("text", "follow_up", 1) for name in names]
             for id, (first, others) in _members(connection, made.rejected).items():
                 about = {"row": keys[id // LIMIT**2], "reason": said[id].reason, "value": said[id].value}

@@ -5,7 +5,6 @@ What comes back from Label Studio is read by `audit import-labels`: each task ca
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
@@ -35,15 +34,6 @@ LANGUAGE, TARGET = "language", "target_language"
 """Names under which a task's data have the language of the text, and that it is translated into."""
 
 
-@dataclass(frozen=True)
-class Tasks:
-    """How many tasks and annotations were written, and where."""
-
-    folder: Path
-    tasks: int
-    annotations: int
-
-
 def to_label_studio(
     engine: Engine,
     folder: Path,
@@ -52,8 +42,9 @@ def to_label_studio(
     salt: bytes | None = None,
     with_comments: bool = False,
     by: int | None = None,
-) -> Tasks:
-    """Write `tasks.json` and `config.xml` of the questions about inputs or outputs of one task into a new folder.
+) -> tuple[int, int]:
+    """Write `tasks.json` and `config.xml` of the questions about inputs or outputs of one task into a new folder;
+    return the numbers of tasks and annotations.
 
     Judgements that count (first pass, superseded by nothing, not withdrawn) are annotations, `completed_by` their
     annotator's name as an e-mail address, as Label Studio wants it; gold is `ground_truth`. There are no predictions:
@@ -70,7 +61,7 @@ def to_label_studio(
                 annotations += len(exported["annotations"])
             file.write("\n]\n")
         (parts / "config.xml").write_text(_config(connection, definition), encoding="utf-8")
-    return Tasks(folder, number, annotations)
+    return number, annotations
 
 
 def config_of(

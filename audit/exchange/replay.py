@@ -116,11 +116,8 @@ def replay(folder: Path, published: Sequence[Path] = ()) -> Replay:
             compared += [compare(str(path), report, _recomputed(path, report, engine)) for path, report in reports]
         finally:
             engine.dispose()
-    return Replay(equal=all(comparison.equal for comparison in compared), documents=compared, **_about(manifest))
-
-
-def _about(manifest: dict[str, Any]) -> dict[str, Any]:
-    return {name: manifest[name] for name in ("seal", "audit", "pseudonymised")}
+    about = {name: manifest[name] for name in ("seal", "audit", "pseudonymised")}
+    return Replay(equal=all(comparison.equal for comparison in compared), documents=compared, **about)
 
 
 def compare(name: str, published: object, now: object) -> Comparison:

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pydantic import ConfigDict
 from scipy.cluster.hierarchy import DisjointSet
 from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.accounts import require_manager
 from audit.annotation.questions import Subject
-from audit.errors import AuditError
+from audit.errors import AuditError, BadFile
 from audit.false_satisfaction.resolution import (
     ALLOWED,
     CARRIED,
@@ -40,7 +39,6 @@ from audit.store import rows_among, snapshot
 from audit.store.core import group, input_table, source, study, system
 from audit.store.outcomes import find_inputs
 from audit.tasks import Input, get_task, text_columns
-from audit.user_models import UserModel, read_as
 
 TRAIN, TEST = "train", "test"
 KINDS = {
@@ -169,14 +167,14 @@ def write_training(engine: Engine, folder: Path, request: TrainingRequest, by: i
 def _task(connection: Connection, wanted: str | None) -> str:
     present = sorted(set(connection.execute(select(study.c.task)).scalars()))
     tasks = [str(task) for task in present if get_task(task).question_kind == "input"]
+    if not tasks or (wanted in present and wanted not in tasks):
+        raise AuditError(
+            f"outputs of {wanted or ', '.join(present) or 'no task'} are judged one by one, so no label of a text can "
+            "be learned from; run a task whose texts have labels first",
+            parameter="task",
+        )
     if wanted in tasks or (len(tasks) == 1 and wanted is None):
         return wanted or tasks[0]
-    if wanted in present:
-        raise AuditError(
-            f"outputs of {wanted} are judged one by one: no label of a text could be learned from", parameter="task"
-        )
-    if not tasks:
-        raise AuditError("the database has no groups of a task whose texts have labels; make some with a run first")
     raise AuditError(f"the database has these tasks: {', '.join(tasks)}; name one", parameter="task")
 
 
@@ -214,87 +212,45 @@ def _add_study(connection: Connection, id: int, into: _Collection) -> None:
                 text.carried.add(answer)
 
 
-# What a search found.
-
-
-class _Line(UserModel):
-    model_config = ConfigDict(extra="ignore")
-
-
-class _FoundOutput(_Line):
-    label: str | None
-
-
-class _FoundFollowUp(_Line):
-    texts: list[str]
-    output: _FoundOutput
-
-
-class _Found(_Line):
-    """What is read of a line that `audit search` wrote."""
-
-    task: str
-    system: str
-    row: str
-    texts: list[str]
-    languages: list[str]
-    gold: str | None
-    output: _FoundOutput | None
-    outcome: str
-    relation: str | None
-    follow_ups: list[_FoundFollowUp]
-
-    @property
-    def inputs(self) -> list[Input]:
-        """The source, then the follow-ups."""
-        return [
-            Input(tuple(texts), tuple(self.languages)) for texts in (self.texts, *(f.texts for f in self.follow_ups))
-        ]
-
-
-def _found(place: str | Path) -> Iterator[_Found]:
-    if Path(place).suffix == ".csv":
-        raise AuditError(
-            f"{place}: a CSV of a search lacks languages, and follow-ups but the last; search again, which asks "
-            "for nothing twice, with out=found.jsonl, and give that",
-            parameter="out",
-        )
+def _found(place: str | Path) -> Iterator[tuple[dict[str, Any], list[Input]]]:
+    """Yield the violations of a search, and their inputs: the source, then the follow-ups."""
     for number, line in enumerate(read_text(place).splitlines(), start=1):
-        where, advice = f"{place}, line {number}", "give a JSONL that audit search wrote"
         try:
-            yield read_as(_Found, parse_json(line), where, advice)
-        except ValueError as problem:
-            raise AuditError(f"{where}: no JSON ({problem}); {advice}") from None
+            entry = parse_json(line)
+            if entry["outcome"] == "violation" and entry["output"]:
+                texts = [entry["texts"], *(follow_up["texts"] for follow_up in entry["follow_ups"])]
+                yield entry, [Input(tuple(of), tuple(entry["languages"])) for of in texts]
+        except (ValueError, KeyError, TypeError):
+            raise BadFile(
+                f"{place}, line {number}: not a line of a search; give what audit search --out FILE.jsonl wrote"
+            ) from None
 
 
 def _add_search(connection: Connection, place: str | Path, into: _Collection) -> None:
     """Add the violations of a search whose truth is carried from an answer of the database, or the search's gold."""
-    lines = [line for line in _found(place) if line.outcome == "violation" and line.output is not None]
-    if other := next((line.task for line in lines if line.task != into.task), None):
+    found = list(_found(place))
+    if other := next((entry["task"] for entry, _ in found if entry["task"] != into.task), None):
         raise AuditError(f"{place} is of task {other}, not {into.task}; leave it out, or name its task")
-    ids = find_inputs(connection, [item.key for line in lines for item in line.inputs])
-
-    def answer_about(item: Input) -> KnownAnswer | None:
-        return into.answers.get((into.task, ids.get(item.key, 0), None))
-
-    for line in lines:
-        first, *others = line.inputs
-        answer = answer_about(first)
-        if answer is None and line.gold is not None and "gold" in ALLOWED[into.whose]:
-            answer = KnownAnswer(frozenset({line.gold}), "gold")
-        relation = find_relation(into.task, line.relation or "")
-        if answer is None or relation is None or line.output is None:
+    ids = find_inputs(connection, [item.key for _, inputs in found for item in inputs])
+    for entry, inputs in found:
+        known = [into.answers.get((into.task, ids.get(item.key, 0), None)) for item in inputs]
+        relation = find_relation(into.task, entry["relation"] or "")
+        answer = known[0]
+        if answer is None and entry["gold"] is not None and "gold" in ALLOWED[into.whose]:
+            answer = KnownAnswer(frozenset({entry["gold"]}), "gold")
+        if answer is None or relation is None:
             continue
         into.kinds[SEARCHED] += 1
-        owners = [("search", line.row, first.key), first.key]
-        text = into.add(first, owners, "source", line.row, SEARCHED, relation.name)
-        text.direct, text.outputs[line.system] = text.direct or answer, line.output.label
         allowed = None if relation.carry.reads else relation.carry(answer.allowed)
-        for item, follow_up in zip(others, line.follow_ups, strict=True) if allowed else ():
-            text = into.add(item, owners, "follow_up", line.row, SEARCHED, str(line.relation))
-            text.direct = text.direct or answer_about(item)
-            text.carried.add(KnownAnswer(frozenset(allowed or ()), f"{CARRIED} {answer.origin}"))
-            text.outputs[line.system] = follow_up.output.label
+        carried = KnownAnswer(frozenset(allowed or ()), f"{CARRIED} {answer.origin}")
+        outputs = [entry["output"], *(follow_up["output"] for follow_up in entry["follow_ups"])]
+        owners = [("search", entry["row"], inputs[0].key), inputs[0].key]
+        members = list(zip(inputs, known, outputs, strict=True))
+        for at, (item, direct, output) in enumerate(members if allowed else members[:1]):
+            text = into.add(item, owners, "follow_up" if at else "source", entry["row"], SEARCHED, entry["relation"])
+            text.direct = direct or text.direct or (None if at else answer)
+            text.carried |= {carried} if at else set()
+            text.outputs[entry["system"]] = output["label"]
 
 
 # The files.

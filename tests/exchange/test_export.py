@@ -16,7 +16,7 @@ from sqlmodel import SQLModel
 from audit.annotation.accounts import list_accounts
 from audit.annotation.answers import settle
 from audit.annotation.guidelines import guideline_of
-from audit.errors import BadFile, NotAllowed
+from audit.errors import NotAllowed
 from audit.exchange.export import export, rows_of, write_history
 from audit.exchange.replay import import_export, read_manifest
 from audit.reports.study import study_report
@@ -121,17 +121,6 @@ def test_only_a_manager_exports_by_account(judged, tmp_path):
     with pytest.raises(NotAllowed, match="needs the role manager"):
         export(engine, tmp_path / "one", by=anna)
     assert not (tmp_path / "one").exists()
-
-
-def test_a_folder_with_something_in_it_is_left_alone(judged, tmp_path):
-    (tmp_path / "one").mkdir()
-    (tmp_path / "one/mine.txt").write_text("mine")
-    (tmp_path / "file").write_text("mine")
-    for name in ("one", "file", "file/below"):
-        with pytest.raises(BadFile, match=r"not empty|cannot write"):
-            export(open_store(judged), tmp_path / name)
-    assert contents(tmp_path / "one") == {"mine.txt": b"mine"}
-    assert sorted(path.name for path in tmp_path.iterdir() if path.name[0] == ".") == []
 
 
 def test_an_export_before_anything_was_checked(tmp_path):
