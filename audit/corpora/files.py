@@ -198,7 +198,7 @@ class FileCorpus:
             languages_of_row = record.language, record.target
             yield canonical([record.id, record.texts, languages_of_row, label, record.document, record.own])
         unknown = self._read_gold(golds, bad)
-        advice = [offered_labels(unknown, self.task)] if unknown else []
+        advice = offered_labels(unknown, self.task)
         number = len({line for line, _ in bad}.union(*golds.values()))
         refuse_bad_rows(self.path, [*dict(reversed(bad)).items()], number, ("labels", "task") * bool(advice), advice)
         if not number:
@@ -214,7 +214,7 @@ class FileCorpus:
                 written = list(piece.columns)
                 names = self._reading.names(self.path, written, self.task)
                 if missing := [name for name in self._texts if name not in names.values()]:
-                    hint, columns = offered_columns(written, _lines(piece), self.task), list(map(repr, written))
+                    hint, columns = offered_columns(_head(piece), self.task), list(map(repr, written))
                     lacking = message("corpus_file.no_column", name=self.path, column=missing[0], columns=columns)
                     raise BadFile(joined("list.also", [lacking, *hint]), parameter="columns" if hint else "")
             piece = piece.rename(columns=names)
@@ -225,8 +225,8 @@ class FileCorpus:
             known = {name: piece[name] if name in piece else repeat(None) for name in (*taken, _TARGET)}
             texts = zip(*(known[name] for name in self._texts), strict=False)
             attributes = zip(*(piece[name] for name in own), strict=True) if own else repeat(())
-            columns = zip(*(known[name] for name in (*_KNOWN, _TARGET)), strict=False)
-            for line, of_row, (id, *fields), values in zip(piece.index, texts, columns, attributes, strict=False):
+            fixed = zip(*(known[name] for name in (*_KNOWN, _TARGET)), strict=False)
+            for line, of_row, (id, *fields), values in zip(piece.index, texts, fixed, attributes, strict=False):
                 number += 1
                 gold, language, document, target = ("" if value is None else as_text(value) for value in fields)
                 key = str(number) if "id" not in names.values() else "" if id is None else as_text(id)
@@ -374,7 +374,7 @@ def _with_scheme(path: Path, golds: Sequence[str], reading: Reading) -> str:
         pairs = ",".join(f"{name}=" for name in missing)
         raise BadFile(message("corpus_file.missing_labels", file=path, labels=missing, pairs=pairs), parameter="labels")
     if len(labels) < 2:
-        raise BadFile(message("corpus_file.no_labels", file=path, count=len(labels)))
+        raise BadFile(message("corpus_file.no_labels", file=path))
     if len(labels) > _MOST_LABELS:
         raise BadFile(message("corpus_file.many_labels", file=path, count=len(labels), most=_MOST_LABELS))
     if with_comma := [label for label in labels.values() if "," in label]:
@@ -384,20 +384,10 @@ def _with_scheme(path: Path, golds: Sequence[str], reading: Reading) -> str:
 
 # Guesses at what columns and labels stand for: offered, and never taken unasked.
 
-_TEXT_WORDS = [
-    "text",
-    "review",
-    "sentence",
-    "content",
-    "body",
-    "comment",
-    "message",
-    "tweet",
-    "post",
-    "premise",
-    "context",
-]
-_GOLD_WORDS = tuple("gold label sentiment class category target topic rating stars answer y".split())  # noqa: SIM905
+_TEXT_WORDS = (
+    "text", "review", "sentence", "content", "body", "comment", "message", "tweet", "post", "premise", "context"
+)  # fmt: skip
+_GOLD_WORDS = ("gold", "label", "sentiment", "class", "category", "target", "topic", "rating", "stars", "answer", "y")
 _LABEL_WORDS = {
     "positive": ("pos", "good", "正面", "积极"),
     "negative": ("neg", "bad", "负面", "消极"),
@@ -413,44 +403,33 @@ _NUMBERED: tuple[Mapping[float, str], ...] = (
 """What numbers stand for where a file has both ends of a scale, and no others."""
 
 
-class Header(NamedTuple):
-    """The first lines of a file, and what its columns and labels seem to stand for."""
+def guess_of(name: str, content: bytes, task: str) -> "tuple[pd.DataFrame, Reading]":
+    r"""Return the first rows of a file as text, and what its columns and gold labels seem to stand for, to be confirmed
+    by whoever brings it; `content` is what it holds.
 
-    columns: list[str]
-    lines: list[list[str]]
-    meant: dict[str, str]
-    """Our name of a column -> the file's; those that have our names, too."""
-    labels: dict[str, str]
-    """A gold label of the file -> the task's, where these are written in another way and it is clear which is meant."""
+    Columns that have our names are in the reading, too; labels where it is clear which of the task's is meant. Raises
+    BadFile for a name that does not end as a table's, and for content that has no rows.
 
-
-def header_of(name: str, content: bytes, task: str) -> Header:
-    r"""Return what the first lines of a file say, to be confirmed by whoever brings it; `content` is what it holds.
-
-    Raises BadFile for a name that does not end as a table's, and for content that has no rows.
-
-    >>> header_of("a.csv", b"nr,review,label\n1,It is good.,pos\n2,It is bad.,neg\n", "sentiment").meant
+    >>> guess_of("a.csv", b"nr,review,label\n1,It is good.,pos\n2,It is bad.,neg\n", "sentiment")[1].columns
     {'text': 'review', 'gold': 'label'}
     """
-    piece = next(read_pieces(name, [], content))
-    columns, lines = list(piece.columns), _lines(piece)
-    if not columns or not lines:
+    head = _head(next(read_pieces(name, [], content)))
+    if head.empty:
         raise BadFile(message("file.no_rows", file=name))
-    meant, labels, label_of = _meant(columns, lines, task), get_task(task).labels, gold_of(task)
-    at = columns.index(meant["gold"]) if "gold" in meant else None
-    unknown = {line[at] for line in lines if line[at] and label_of(line[at]) is None} if at is not None else set()
-    guesses = _guessed(unknown, labels) if labels else {}
-    return Header(columns, lines, meant, {gold: label for gold, label in guesses.items() if label})
+    columns, labels, label_of = _meant(head, task), get_task(task).labels, gold_of(task)
+    written = set(head[columns["gold"]]) - {""} if labels and "gold" in columns else set()
+    guesses = _guessed([gold for gold in written if label_of(gold) is None], labels)
+    return head, Reading(columns, {gold: label for gold, label in guesses.items() if label})
 
 
-def _lines(piece: "pd.DataFrame") -> list[list[str]]:
-    """Return the first rows of a piece, as text."""
-    return [[as_text("" if value is None else value) for value in row] for row in piece.head(_LOOKED_AT).to_numpy()]
+def _head(piece: "pd.DataFrame") -> "pd.DataFrame":
+    head = piece.loc[:, ~piece.columns.duplicated()].head(_LOOKED_AT)
+    return head.map(lambda value: "" if value is None else as_text(value))
 
 
-def _meant(columns: Sequence[str], lines: Sequence[Sequence[str]], task: str) -> dict[str, str]:
+def _meant(head: "pd.DataFrame", task: str) -> dict[str, str]:
     """Return our name of each column that can be guessed by names, or as text by far the longest fields."""
-    definition, free, meant = get_task(task), list(columns), dict[str, str]()
+    definition, free, meant = get_task(task), list(head), dict[str, str]()
     texts = text_columns(definition.texts)
     words: dict[str, Sequence[str]] = {
         text: (text, own, *_TEXT_WORDS) for text, own in zip(texts, text_names(definition) or texts, strict=True)
@@ -459,41 +438,40 @@ def _meant(columns: Sequence[str], lines: Sequence[Sequence[str]], task: str) ->
     words |= {"gold": _GOLD_WORDS} if definition.question_kind == "input" else {}
     for ours, names in words.items():
         near = [name for word in names for name in free if name.lower() == word]
-        if not near and ours in texts:
-            widths = {name: sum(len(line[at]) for line in lines) for at, name in enumerate(columns) if name in free}
-            longest = sorted(widths, key=lambda name: -widths[name])
-            if longest and widths[longest[0]] and widths[longest[0]] >= 3 * sum(widths[name] for name in longest[1:2]):
-                near = longest
+        if not near and free and ours in texts:
+            longest, *others = head[free].map(len).sum().sort_values(ascending=False, kind="stable").items()
+            near = [longest[0]] if longest[1] and longest[1] >= 3 * sum(width for _, width in others[:1]) else []
         if near:
             meant[ours] = near[0]
             free.remove(near[0])
     return meant
 
 
-def offered_columns(names: Sequence[str], lines: Sequence[Sequence[str]], task: str) -> list[str]:
+def offered_columns(head: "pd.DataFrame", task: str) -> list[str]:
     """Return the columns that may be meant for the texts of a task and for gold; nothing where that is not clear.
 
-    >>> print(*offered_columns(["nr", "review", "label"], [["1", "It is good.", "pos"]], "sentiment"))
+    >>> import pandas as pd
+    >>> print(*offered_columns(pd.DataFrame({"nr": ["1"], "review": ["It is good."], "label": ["pos"]}), "sentiment"))
     columns=text=review,gold=label reads these
     """
-    meant, texts = _meant(names, lines, task), text_columns(get_task(task).texts)
+    meant, texts = _meant(head, task), text_columns(get_task(task).texts)
     offered = {ours: it for ours, it in meant.items() if ours in (*texts, "gold") and it.lower() != ours}
     if not offered or not {*texts} <= meant.keys():
         return []
     return [message("corpus_file.offer_columns", columns=",".join(map("=".join, offered.items())))]
 
 
-def offered_labels(unknown: Collection[str], task: str) -> str:
+def offered_labels(unknown: Collection[str], task: str) -> list[str]:
     """Return what may be meant by gold labels that a task does not have.
 
     >>> offered_labels({"pos", "neg"}, "sentiment")
-    'labels=neg=negative,pos=positive reads them as those of sentiment'
+    ['labels=neg=negative,pos=positive reads them as those of sentiment']
     """
     guess = _guessed(unknown, get_task(task).labels)
-    if all(label is not None for label in guess.values()):
+    if guess and all(label is not None for label in guess.values()):
         pairs = ",".join(f"{gold}={label}" for gold, label in guess.items())
-        return message("corpus_file.offer_labels", labels=pairs, task=base_of(task))
-    return message("corpus_file.offer_task")
+        return [message("corpus_file.offer_labels", labels=pairs, task=base_of(task))]
+    return [message("corpus_file.offer_task")] if guess and get_task(task).texts == 1 else []
 
 
 def _guessed(unknown: Collection[str], labels: Sequence[str]) -> dict[str, str | None]:

@@ -245,15 +245,15 @@ class RecordedTexts:
         self.language = language or languages[0]
         texts = [(ask, text) for ask, text in recording.originals.items() if ask.source_language == self.language]
         present = sorted({ask.target_language for ask, _ in texts})
-        if absent := [code for code in targets if code not in present]:
-            raise AuditError(
-                f"{self.path} has no translations from {self.language} into {absent[0]!r}; there are some into "
-                f"{', '.join(present)}"
-            )
         if not texts:
             raise AuditError(
                 f"{self.path} has no texts in {self.language!r} that somebody translated, it has some in "
                 f"{', '.join(languages)}"
+            )
+        if absent := [code for code in targets if code not in present]:
+            raise AuditError(
+                f"{self.path} has no translations from {self.language} into {absent[0]!r}; there are some into "
+                f"{', '.join(present)}"
             )
         self.targets = tuple(code for code in present if not targets or code in targets)
         name = self.path.name or self.path.resolve().name
@@ -312,16 +312,17 @@ def check_codes(codes: Sequence[str]) -> None:
 def check_targets(file: str, rows: Iterable[Row]) -> None:
     """Raise BadFile where a row of a user's file does not say which language its text is to be translated into."""
     for row in rows:
-        target = row.input.target
-        if target is None:
+        if (target := row.input.target) is None or not is_code(target):
+            says = (
+                "does not say which language to translate into"
+                if target is None
+                else f"has target_language {target!r:.40}"
+            )
             raise BadFile(
-                f"{file}: row {row.key!r} does not say which language to translate into; give every row one in a "
-                "column target_language, or say targets=es,fr for the whole file",
+                f"{file}: row {row.key!r} {says}; give every row a code such as es, zh or pt-BR in a column "
+                "target_language, or say targets=es,fr for the whole file",
                 parameter="targets",
             )
-        if not is_code(target):
-            where = f"row {row.key!r} has target_language {target[:40]!r}"
-            raise BadFile(f"{file}: {where}, which is no code such as es, zh or pt-BR")
 
 
 class Toward:

@@ -65,8 +65,12 @@ def test_what_is_meant_is_offered_and_not_taken(reviews):
 
 
 def test_labels_that_are_unknown_suggest_what_fits():
-    assert offered_labels({"pos", "NEG"}, "sentiment").startswith("labels=NEG=negative,pos=positive reads them")
-    assert "classification/a,b" in offered_labels({"billing", "late"}, "sentiment")
+    assert offered_labels({"5", "1", "NA"}, "sentiment") == [
+        "labels=1=negative,5=positive,NA= reads them as those of sentiment"
+    ]
+    (offer,) = offered_labels({"billing", "late"}, "sentiment")
+    assert "the task is classification" in offer
+    assert offered_labels({"billing"}, "inference") == []
 
 
 @pytest.mark.parametrize(
@@ -78,7 +82,7 @@ def test_labels_that_are_unknown_suggest_what_fits():
     ],
 )
 def test_columns_are_guessed_by_name_and_by_length(names, line, task, offer):
-    assert offered_columns(names, [line], task) == offer
+    assert offered_columns(pd.DataFrame([line], columns=names), task) == offer
 
 
 @pytest.mark.parametrize(
