@@ -4,11 +4,11 @@ What comes back from Label Studio is read by `audit import-labels`: each task ca
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
-from xml.sax.saxutils import quoteattr
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from sqlalchemy import Connection, Engine, exists, or_, select
 
@@ -19,10 +19,9 @@ from audit.annotation.words import own_words
 from audit.errors import AuditError
 from audit.exchange.export import to_export
 from audit.judging.labels import QUESTION, exported_id
-from audit.store import table_of, tables
 from audit.store.bulk import BATCH
 from audit.store.copying import in_utc
-from audit.store.core import answer, input_table, question
+from audit.store.core import annotator, answer, input_table, judge_answer, judgement, question
 from audit.store.dump import spelled
 from audit.studies.deviations import questions_of
 from audit.tasks import Input, Task, base_of, get_task, matches, takes_several, wording
@@ -53,56 +52,40 @@ def to_label_studio(
     """
     with to_export(engine, folder, salt, with_comments, by) as (parts, copy), copy.connect() as connection:
         definition = get_task(_chosen_task(connection, task))
-        number = annotations = 0
-        with (parts / "tasks.json").open("w", encoding="utf-8", newline="\n") as file:
-            for number, exported in enumerate(_tasks(connection, definition.name), start=1):
-                file.write("[\n" if number == 1 else ",\n")
-                file.write(json.dumps(exported, ensure_ascii=False))
-                annotations += len(exported["annotations"])
-            file.write("\n]\n")
+        exported = list(_tasks(connection, definition.name))
+        text = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in exported)
+        (parts / "tasks.json").write_text(f"[\n{text}\n]\n", encoding="utf-8", newline="\n")
         (parts / "config.xml").write_text(_config(connection, definition), encoding="utf-8")
-    return number, annotations
-
-
-def config_of(
-    about: str, labels: Mapping[str, str], output: str = "", *, translates: bool = False, several: bool = False
-) -> str:
-    """Return a labelling config: the question `about` the text, the text, under it the `output` by this name where one
-    is judged, and one choice of the labels, or any number of them where a text may have `several`.
-
-    `labels` says how each label reads; what comes back is the label (its `alias`). Where an output is a translation,
-    the codes of the two languages stand above text and output.
-
-    >>> '<Choice value="Good" alias="positive"/>' in config_of("How is it?", {"positive": "Good", "negative": "Bad"})
-    True
-    """
-    choices = "".join(
-        f"    <Choice value={quoteattr(words)}{'' if words == label else f' alias={quoteattr(label)}'}/>\n"
-        for label, words in labels.items()
-    )
-    above, under = (f'  <Header size="6" value="${name}"/>\n' if translates else "" for name in (LANGUAGE, TARGET))
-    tags = f'{above}  <Text name="{OBJECT}" value="$text"/>\n'
-    if output:
-        tags += f'  <Header value={quoteattr(output)}/>\n{under}  <Text name="{OUTPUT}" value="${OUTPUT}"/>\n'
-    number = "multiple" if several else "single"
-    return (
-        f"<View>\n  <Header value={quoteattr(about)}/>\n{tags}"
-        f'  <Choices name="{CONTROL}" toName="{OBJECT}" choice="{number}">\n{choices}  </Choices>\n</View>\n'
-    )
+    return len(exported), sum(len(entry["annotations"]) for entry in exported)
 
 
 def _config(connection: Connection, task: Task) -> str:
-    """Return the config of a task in its English words, as this database has them."""
-    words = wording(task.name, own=own_words(connection, task.name))
-    several = takes_several([task.name])
-    labels = [label for label in (*task.labels, UNSURE) if not (several and PLUS in label)]
-    return config_of(
-        words.question,
-        {label: words.labels[label] for label in labels},
-        words.output if task.question_kind == "pair" else "",
-        translates=base_of(task.name) == "translation",
-        several=several,
-    )
+    """Return the labelling config of a task in its English words, as this database has them: the text, under it the
+    output where one is judged, and one choice of the labels, or any number where a text may have several.
+
+    What comes back of a choice is the label, its `alias`. Of a translation the codes of the two languages stand above
+    text and output.
+    """
+    words, several = wording(task.name, own=own_words(connection, task.name)), takes_several([task.name])
+    translates = base_of(task.name) == "translation"
+    view = Element("View")
+
+    def text(header: str, language: str, name: str) -> None:
+        SubElement(view, "Header", value=header)
+        if translates:
+            SubElement(view, "Header", size="6", value=f"${language}")
+        SubElement(view, "Text", name=name, value=f"${name}")
+
+    text(words.question, LANGUAGE, OBJECT)
+    if task.question_kind == "pair":
+        text(words.output, TARGET, OUTPUT)
+    choices = SubElement(view, "Choices", name=CONTROL, toName=OBJECT, choice="multiple" if several else "single")
+    for label in (*task.labels, UNSURE):
+        if not (several and PLUS in label):
+            alias = {} if words.labels[label] == label else {"alias": label}
+            SubElement(choices, "Choice", value=words.labels[label], **alias)
+    indent(view)
+    return tostring(view, encoding="unicode") + "\n"
 
 
 def _chosen_task(connection: Connection, name: str | None) -> str:
@@ -118,14 +101,12 @@ def _chosen_task(connection: Connection, name: str | None) -> str:
 
 
 def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
-    judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
     counting = (
         select(judgement, annotator.c.name, annotator.c.role)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
         .where(judgement.c.round == 1, is_counted(judgement))
         .subquery()
     )
-    judged = table_of(tables.JudgeAnswer)
     query = (
         select(question.c.id, question.c.key, question.c.output, input_table.c.texts, input_table.c.languages)
         .add_columns(counting.c.id.label("judgement"), counting.c.annotator_id, counting.c.name, counting.c.role)
@@ -138,7 +119,7 @@ def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
             or_(
                 question.c.priority.is_not(None),
                 counting.c.id.is_not(None),
-                ~exists().where(judged.c.question_id == question.c.id),
+                ~exists().where(judge_answer.c.question_id == question.c.id),
             )
         )
         .order_by(question.c.id, counting.c.id)

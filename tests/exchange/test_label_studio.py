@@ -1,6 +1,7 @@
 """Tasks for Label Studio: its format, what is in them, and what comes back."""
 
 import json
+from xml.etree import ElementTree
 
 from audit.exchange.questions import to_label_studio
 from audit.judging.labels import import_labels, read_labels
@@ -29,6 +30,15 @@ def test_tasks_have_texts_and_annotations_and_no_outputs(judged, tmp_path):
     assert (annotation["ground_truth"], annotation["was_cancelled"]) == (False, False)
     truths = {a["completed_by"]["email"] for task in written for a in task["annotations"] if a["ground_truth"]}
     assert truths == {"gold"}
+    view = ElementTree.parse(tmp_path / "ls/config.xml").getroot()
+    assert [tag.tag for tag in view] == ["Header", "Text", "Choices"]
+    assert view[2].attrib == {"name": "answer", "toName": "text", "choice": "single"}
+    assert [choice.get("alias", choice.get("value")) for choice in view[2]] == [
+        "positive",
+        "neutral",
+        "negative",
+        "unsure",
+    ]
     everything = (tmp_path / "ls/tasks.json").read_text(encoding="utf-8")
     for system in ("calm", "odd"):
         assert system not in everything
