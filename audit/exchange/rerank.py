@@ -62,6 +62,8 @@ def rerank(
     optional = ("task", "family", *RATE_COLUMNS, *COUNT_COLUMNS, *JUDGE_COLUMNS, "judge_asked")
     table = read_table(path, ("relation", "system"), optional, bad=bad)
     by_counts = _has_counts(path, table, bool(proxy))
+    if table.empty:
+        refuse_bad_rows(path, bad, len(bad))
     cells = _cells(path, table, bad, by_counts, bool(proxy))
     signature: Signature = {
         "audit": audit.__version__,
