@@ -204,7 +204,7 @@ def refuse_bad_rows(
     path: str | Path,
     bad: Sequence[tuple[int, str]],
     rows: int,
-    parameter: str | Collection[str] = "",
+    parameter: str | tuple[str, ...] = "",
     advice: Sequence[str] = (),
 ) -> None:
     """Raise for rows (line, reason), each with one reason or more: BadRow for one row that is wrong, BadFile that lists

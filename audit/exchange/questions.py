@@ -83,7 +83,7 @@ def _config(connection: Connection, task: Task) -> str:
     for label in (*task.labels, UNSURE):
         if not (several and PLUS in label):
             alias = {} if words.labels[label] == label else {"alias": label}
-            SubElement(choices, "Choice", value=words.labels[label], **alias)
+            SubElement(choices, "Choice", {"value": words.labels[label]} | alias)
     indent(view)
     return tostring(view, encoding="unicode") + "\n"
 
