@@ -284,37 +284,26 @@ _READERS: dict[str, Callable[[Any], Any]] = {
 
 # What a manifest says of a file, so that a reader can tell whether it was changed since.
 
-_PIECE = 1 << 20
-
 
 def described(path: Path) -> dict[str, Any]:
-    """Size and sum of a file: lines, bytes, sha256."""
-    state, lines, size = hashlib.sha256(), 0, 0
-    last = b"\n"
+    """Return size and sum of a file: lines, bytes, sha256."""
     with path.open("rb") as file:
-        while piece := file.read(_PIECE):
-            state.update(piece)
-            lines += piece.count(b"\n")
-            size += len(piece)
-            last = piece[-1:]
-    return {"lines": lines + (last != b"\n"), "bytes": size, "sha256": state.hexdigest()}
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        file.seek(0)
+        return {"lines": sum(1 for _ in file), "bytes": path.stat().st_size, "sha256": sha256}
 
 
 def check(folder: Path, name: str, sealed: Mapping[str, Any]) -> None:
     """Raise BadFile unless a file of a folder is what the manifest says."""
     path = folder / name
-    if not os.path.exists(path):
+    if not path.exists():
         raise BadFile(f"{path}: the file is missing, the manifest lists it; export again")
     refuse_no_file(path)
-    try:
-        description = described(path)
-    except OSError as problem:
-        raise BadFile(f"{path}: cannot be read ({problem.strerror})") from None
-    if description["sha256"] == sealed["sha256"]:
-        return
-    if description["lines"] != sealed.get("lines"):
-        raise BadFile(f"{path}: {description['lines']:,} lines, but the export had {sealed.get('lines')}; export again")
-    raise BadFile(f"{path}: changed since the export was made; export again")
+    description = described(path)
+    if description["lines"] != sealed["lines"]:
+        raise BadFile(f"{path}: {description['lines']:,} lines, but the export had {sealed['lines']:,}; export again")
+    if description["sha256"] != sealed["sha256"]:
+        raise BadFile(f"{path}: changed since the export was made; export again")
 
 
 def seal(manifest: Mapping[str, Any]) -> str:
