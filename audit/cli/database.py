@@ -115,9 +115,9 @@ def _label_studio(engine: Any, out: Path, task: str | None, salt: bytes | None, 
 
 
 def _training(engine: Any, out: Path, task: str | None, searches: Any, own: dict[str, Any]) -> Reply:
-    from audit.exchange.training import TrainingRequest, write_training
+    from audit.exchange.training import write_training
 
-    written = write_training(engine, out, TrainingRequest(task=task, searches=tuple(searches), **own))
+    written = write_training(engine, out, task=task, searches=searches, **own)
     kinds = ", ".join(f"{number:,} {kind}s" for kind, number in written.kinds.items())
     lines = [
         f"{written.train:,} texts with one right label in {out}/train.csv, {written.test:,} in {out}/test.csv; no "

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from audit.corpora.base import Corpus, Row, Unit, languages_of
 from audit.corpora.files import unit_of
-from audit.errors import AuditError, BadFile
+from audit.errors import AuditError, BadFile, UnknownName
 from audit.files import read_table, refuse_no_file
 from audit.keys import canonical, digest, fingerprint
 from audit.messages import counted
@@ -246,15 +246,9 @@ class RecordedTexts:
         texts = [(ask, text) for ask, text in recording.originals.items() if ask.source_language == self.language]
         present = sorted({ask.target_language for ask, _ in texts})
         if not texts:
-            raise AuditError(
-                f"{self.path} has no texts in {self.language!r} that somebody translated, it has some in "
-                f"{', '.join(languages)}"
-            )
+            raise UnknownName(f"language of the texts of {self.path}", self.language, languages)
         if absent := [code for code in targets if code not in present]:
-            raise AuditError(
-                f"{self.path} has no translations from {self.language} into {absent[0]!r}; there are some into "
-                f"{', '.join(present)}"
-            )
+            raise UnknownName(f"language that {self.path} has translations into", absent[0], present)
         self.targets = tuple(code for code in present if not targets or code in targets)
         name = self.path.name or self.path.resolve().name
         self.name = f"{self.prefix}:{name}" + (f"@{','.join(targets)}" if targets else "")

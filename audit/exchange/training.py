@@ -51,18 +51,6 @@ KINDS = {
 UNSETTLED, SEARCHED = "unsettled", "searched"
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrainingRequest:
-    """What to write: of which task (None: the only one), by whose answers, which share of the sources' parts is for
-    tests, drawn by `seed`, and the files of searches, as `audit search` writes them as JSONL."""
-
-    task: str | None = None
-    whose: Whose = "both"
-    test_share: float = 0.2
-    seed: int = 0
-    searches: Sequence[str | Path] = ()
-
-
 @dataclass(frozen=True)
 class TrainingData:
     """What was written: texts with one label in `train` and `test`, with several that are right in `ambiguous`;
@@ -139,29 +127,41 @@ class _Collection:
         return text
 
 
-def write_training(engine: Engine, folder: Path, request: TrainingRequest, by: int | None = None) -> TrainingData:
+def write_training(
+    engine: Engine,
+    folder: Path,
+    *,
+    task: str | None = None,
+    whose: Whose = "both",
+    test_share: float = 0.2,
+    seed: int = 0,
+    searches: Sequence[str | Path] = (),
+    by: int | None = None,
+) -> TrainingData:
     """Write train.csv, test.csv, ambiguous.csv and texts.jsonl into a new folder, or nothing at all.
 
-    The CSVs are what `logreg:FILE` and `audit run --corpus FILE` read; names of people are in none of them. `by` as in
-    `export`. Raises AuditError for a task whose outputs are judged one by one, for one that is not there, where nothing
-    is settled, and for a test share that is none; NotAllowed; BadFile for a search that cannot be read.
+    Of one task (None: the only one), by the answers of `whose`; `test_share` of the sources' parts is for tests, drawn
+    by `seed`; `searches` are files that `audit search` wrote as JSONL. The CSVs are what `logreg:FILE` and `audit run
+    --corpus FILE` read; names of people are in none of them. `by` as in `export`. Raises AuditError for a task whose
+    outputs are judged one by one, for one that is not there, where nothing is settled, and for a test share that is
+    none; NotAllowed; BadFile for a search that cannot be read.
     """
-    if not 0 <= request.test_share < 1:
-        raise AuditError(f"test_share {request.test_share:g}: must be at least 0 and below 1", parameter="test_share")
+    if not 0 <= test_share < 1:
+        raise AuditError(f"test_share {test_share:g}: must be at least 0 and below 1", parameter="test_share")
     with snapshot(engine) as connection:
         require_manager(connection, by)
-        task = _task(connection, request.task)
-        collected = _Collection(task, request.whose, known_answers(connection, request.whose))
+        task = _task(connection, task)
+        collected = _Collection(task, whose, known_answers(connection, whose))
         for id in connection.execute(select(study.c.id).where(study.c.task == task)).scalars():
             _add_study(connection, id, collected)
-        for place in request.searches:
+        for place in searches:
             _add_search(connection, place, collected)
     if not any(text.direct or text.carried for text in collected.texts.values()):
         raise AuditError(
             f"no text of task {task} has a settled label; let gold or people answer first (audit gold, audit app)"
         )
-    with new_folder(folder, private=True) as place:
-        return _write(place, str(folder), collected, request)
+    with new_folder(folder, private=True) as parts:
+        return _write(parts, str(folder), collected, test_share, seed)
 
 
 def _task(connection: Connection, wanted: str | None) -> str:
@@ -256,7 +256,7 @@ def _add_search(connection: Connection, place: str | Path, into: _Collection) ->
 # The files.
 
 
-def _write(place: Path, out: str, collected: _Collection, request: TrainingRequest) -> TrainingData:
+def _write(place: Path, out: str, collected: _Collection, test_share: float, seed: int) -> TrainingData:
     parts, first_source = dict[object, list[bytes]](), dict[object, bytes]()
     for key, text in sorted(collected.texts.items()):
         part = collected.parts[key]
@@ -267,7 +267,7 @@ def _write(place: Path, out: str, collected: _Collection, request: TrainingReque
     entries, conflicting = list[dict[str, Any]](), 0
     for number, part in enumerate(sorted(parts, key=lambda part: first_source[part]), start=1):
         # By the first source, so that more answers and other relations leave sources where they were.
-        split = TEST if uniform(request.seed, first_source[part].hex()) < request.test_share else TRAIN
+        split = TEST if uniform(seed, first_source[part].hex()) < test_share else TRAIN
         settled = [collected.texts[key].entry() for key in parts[part]]
         conflicting += sum(not entry["allowed"] for entry in settled)
         entries += [{"split": split, "part": number} | entry for entry in settled if entry["allowed"]]

@@ -9,7 +9,7 @@ import pytest
 import audit
 from audit import registry
 from audit.errors import AuditError, BadFile
-from audit.exchange.training import TrainingRequest, write_training
+from audit.exchange.training import write_training
 
 TASK = "classification/good,bad"
 
@@ -59,7 +59,7 @@ def study(corpus=TEXTS, names=("loud", "so"), store="sqlite://"):
 
 
 def exported(made, folder, **request):
-    written = write_training(made.engine, folder, TrainingRequest(**request))
+    written = write_training(made.engine, folder, **request)
     lines = (folder / "texts.jsonl").read_text(encoding="utf-8").splitlines()
     return written, {entry["texts"][0]: entry for entry in map(json.loads, lines)}
 
