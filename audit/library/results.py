@@ -14,6 +14,7 @@ from sqlalchemy import Engine
 from audit.annotation.accounts import stored_name
 from audit.annotation.ratings import RATING, Rated, stored_ratings
 from audit.errors import AuditError, UnknownName
+from audit.exchange.rerank import rerank as _rerank
 from audit.keys import fingerprint
 from audit.messages import LANGUAGES
 from audit.new_files import write_file
@@ -21,7 +22,6 @@ from audit.reports.agreement import agreement_lines, agreement_report
 from audit.reports.document import CellEntry, DecisionEntry, RelationResultEntry, ReportDocument, SliceRate, SliceTest
 from audit.reports.documents import AgreementDocument
 from audit.reports.first_page import summary_lines, verdict
-from audit.reports.rerank import rerank as _rerank
 from audit.reports.words import notes_of, signature_line
 from audit.statistics.intervals import Target
 from audit.user_models import checked_arguments

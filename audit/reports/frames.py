@@ -16,11 +16,13 @@ _DIGITS = {"f": 2, "t": 2, "se": 5}
 
 @dataclass(frozen=True)
 class Table:
-    """A frame with a title; `shares` names the columns that people read in per cent. NaN is what cannot be known."""
+    """A frame with a title; `shares` names the columns that people read in per cent, `shown` those that are printed
+    (default: all). NaN is what cannot be known."""
 
     title: str
     frame: pd.DataFrame
     shares: Collection[str] = ()
+    shown: Sequence[str] = ()
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the frame as JSON has it."""
@@ -28,7 +30,7 @@ class Table:
 
     def lines(self, width: int) -> list[str]:
         """Return the title and the frame as a table of text, names first and numbers to the right."""
-        names = list(self.frame.columns)
+        names = list(self.shown or self.frame.columns)
         texts = [name for name in names if not pd.api.types.is_numeric_dtype(self.frame[name])]
         front = next((at for at, name in enumerate(names) if name not in texts), len(names))
         rows = [[self._cell(name, row[str(name)]) for name in names] for row in self.rows()]

@@ -20,6 +20,7 @@ from audit.annotation.questions import BEHIND
 from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings
 from audit.errors import Refused
+from audit.exchange.doctor import CHECKS
 from audit.false_satisfaction.questions import queue_difference, queue_length
 from audit.judging.adjudications import adjudicate, change_adjudication, take_back
 from audit.judging.deferral import flag, send_back, skip, unflag
@@ -30,7 +31,6 @@ from audit.judging.staleness import Choice, mark_stale
 from audit.judging.training import judging_mode, train
 from audit.judging.unit import rebuild, unit_of_work
 from audit.judging.validity import draw_validity
-from audit.reports.doctor import CHECKS
 from audit.runner.imported import import_run, read_run
 from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest

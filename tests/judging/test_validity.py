@@ -13,6 +13,7 @@ from audit.annotation.answers import SCALES
 from audit.annotation.queue import next_question, queue_of
 from audit.cli import main
 from audit.errors import AuditError, BadFile, BadRow, Refused, UnknownName
+from audit.exchange.doctor import doctor
 from audit.judging.adjudications import disputes
 from audit.judging.deferral import flag
 from audit.judging.judgements import judge, undo
@@ -24,7 +25,6 @@ from audit.judging.validity import (
     read_ratings_given,
     write_texts,
 )
-from audit.reports.doctor import doctor
 from audit.reports.validity_study import validity_lines, validity_report, validity_tables
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store

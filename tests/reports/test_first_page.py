@@ -8,11 +8,11 @@ from audit.reports.decision import add_accuracy
 
 import audit
 from audit.errors import NotInstalled
+from audit.exchange.rerank import rerank
 from audit.false_satisfaction.accuracy import RightOutputs, SystemAccuracy
 from audit.messages import phrase
 from audit.reports.first_page import certainty_lines, change_lines, example_parts, next_lines, verdict
 from audit.reports.pdf import to_pdf
-from audit.reports.rerank import rerank
 
 HEAD = "relation,system,groups,satisfied,judged,false\n"
 

@@ -7,9 +7,9 @@ import pytest
 
 from audit.cli import main
 from audit.errors import BadFile
+from audit.exchange.replay import replay
 from audit.judging.labels import answer_with_gold
 from audit.messages import phrase
-from audit.reports.exports.replay import replay
 from audit.reports.html import to_html
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal

@@ -9,7 +9,7 @@ import pytest
 import audit
 from audit import registry
 from audit.errors import AuditError, BadFile
-from audit.reports.exports.training import TrainingRequest, write_training
+from audit.exchange.training import write_training
 
 TASK = "classification/good,bad"
 
@@ -59,7 +59,7 @@ def study(corpus=TEXTS, names=("loud", "so"), store="sqlite://"):
 
 
 def exported(made, folder, **request):
-    written = write_training(made.engine, folder, TrainingRequest(**request))
+    written = write_training(made.engine, folder, **request)
     lines = (folder / "texts.jsonl").read_text(encoding="utf-8").splitlines()
     return written, {entry["texts"][0]: entry for entry in map(json.loads, lines)}
 
@@ -148,11 +148,7 @@ def test_violations_of_a_search_come_with_the_carried_truth(tmp_path):
     assert texts["FILM Z WAS FINE"]["kinds"] == ["searched"]
     assert texts["FILM A WAS FINE"]["part"] == texts["film a was fine"]["part"]
     assert "UNGOLD FINE" not in texts
-    (tmp_path / "other.jsonl").write_text('{"task": 1}\n')
-    with pytest.raises(BadFile, match=r"other.jsonl, line 1: 10 mistakes"):
-        exported(made, tmp_path / "no", searches=[tmp_path / "other.jsonl"])
-    (tmp_path / "bad.jsonl").write_text("{")
-    with pytest.raises(AuditError, match=r"bad.jsonl, line 1: no JSON"):
-        exported(made, tmp_path / "no", searches=[tmp_path / "bad.jsonl"])
-    with pytest.raises(AuditError, match=r"found.csv: a CSV of a search lacks .* with out=found.jsonl"):
-        exported(made, tmp_path / "no", searches=[tmp_path / "found.csv"])
+    for content in ('{"task": 1}', "{", "text,gold"):
+        (tmp_path / "bad.jsonl").write_text(content)
+        with pytest.raises(BadFile, match=r"bad.jsonl, line 1: not a line of a search; give what audit search --out"):
+            exported(made, tmp_path / "no", searches=[tmp_path / "bad.jsonl"])

@@ -7,9 +7,9 @@ from collections import namedtuple
 
 import pytest
 
+from audit.exchange import doctor as room
+from audit.exchange.doctor import doctor
 from audit.judging.unit import rebuild
-from audit.reports import doctor as room
-from audit.reports.doctor import doctor
 from audit.store import open_store
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.corpora.recordings import SCORES, read_chains
 from audit.errors import BadFile, BadRow
+from audit.packs.translation.chains import SCORES, read_chains
 
-PIVOTS = Path(__file__).parents[2].parent / "shared" / "data" / "mcmt" / "pivot_runs.csv"
+PIVOTS = Path(__file__).parents[3].parent / "shared" / "data" / "mcmt" / "pivot_runs.csv"
 HEAD = "system,source,pivot,target,direct,alternate,levenshtein,bleu,cosine"
 
 

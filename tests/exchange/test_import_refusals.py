@@ -1,14 +1,10 @@
 """What is no export, or is one no more: each is refused in a sentence, and no database is made."""
 
-import json
-
 import pytest
 
 from audit.errors import AuditError, BadFile
-from audit.reports.exports.reading import import_export
-from audit.reports.exports.writing import MANIFEST
+from audit.exchange.replay import import_export
 from audit.store import open_store
-from audit.store.dump import described, seal
 
 
 def refused(folder, tmp_path):
@@ -16,17 +12,6 @@ def refused(folder, tmp_path):
         import_export(folder, str(tmp_path / "new.db"))
     assert not list(tmp_path.glob("new.db*"))
     return str(problem.value)
-
-
-def resealed(folder, **changes):
-    """The manifest changed by somebody who knows how to seal it."""
-    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8")) | changes
-    manifest["seal"] = seal(manifest)
-    (folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
-
-
-def edit(path, change):
-    path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8", newline="")
 
 
 def test_an_answer_that_was_changed(exported, tmp_path):
@@ -47,14 +32,6 @@ def test_a_file_that_was_cut_short_or_is_missing(exported, tmp_path):
     assert "verdict.jsonl: 30 lines, but the export had 60" in refused(exported, tmp_path)
     path.unlink()
     assert "verdict.jsonl: the file is missing" in refused(exported, tmp_path)
-
-
-def test_rows_that_the_database_refuses_although_they_are_sealed(exported, tmp_path):
-    path = exported / "tables/answer.jsonl"
-    edit(path, lambda text: text.replace('"question_id":1,', '"question_id":999,', 1))
-    manifest = json.loads((exported / MANIFEST).read_text(encoding="utf-8"))
-    resealed(exported, files=manifest["files"] | {"tables/answer.jsonl": described(path)})
-    assert "the database refuses them: FOREIGN KEY" in refused(exported, tmp_path)
 
 
 def test_an_import_goes_into_an_empty_database_only(exported, judged, tmp_path, content):

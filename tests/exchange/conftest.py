@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.reports.exports.writing import export
+from audit.exchange.export import export
 from audit.store import open_store
 
 

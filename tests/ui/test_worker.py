@@ -9,10 +9,10 @@ import pytest
 
 from audit.annotation.accounts import add_account
 from audit.errors import AuditError, BadFile, NotAllowed
-from audit.reports import worker
 from audit.reports.study import study_report
-from audit.reports.worker import answer_line, read_answer, request_line
 from audit.store import open_store
+from audit.ui import worker
+from audit.ui.worker import answer_line, read_answer, request_line
 
 DEFAULTS = {"whose": "both", "target": "population", "delta": 0.0}
 SPEC = {
@@ -75,7 +75,7 @@ def test_a_process_of_its_own_answers_and_ends_with_its_stdin(judged):
         request_line("report", judged, [1], DEFAULTS),
     ]
     done = subprocess.run(
-        [sys.executable, "-m", "audit.reports.worker"],
+        [sys.executable, "-m", "audit.ui.worker"],
         input="".join(lines), capture_output=True, text=True, check=True, timeout=400,
     )  # fmt: skip
     cells, failed, report = map(json.loads, done.stdout.splitlines())

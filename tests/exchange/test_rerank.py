@@ -1,12 +1,11 @@
 """`rerank`: the study's own totals, counts, and every way in which a user's file can be wrong."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from audit.errors import AuditError, BadRow
-from audit.reports.rerank import rerank
+from audit.exchange.rerank import rerank
 
 PAPER = Path(__file__).parents[2].parent / "shared" / "data" / "paper" / "false_satisfaction_2022.csv"
 needs_paper = pytest.mark.skipif(not PAPER.exists(), reason="the study's tables are not beside this checkout")
@@ -53,15 +52,6 @@ def test_the_studys_orders():
     ]
 
 
-@pytest.mark.slow
-@needs_paper
-def test_the_document_of_the_study_is_plain_json():
-    report = rerank(PAPER)
-    assert json.loads(json.dumps(report, allow_nan=False)) == report
-    assert report["signature"]["file"] == PAPER.name
-    assert all(cell["groups"] is None and cell["fs_low"] is None for cell in report["cells"])
-
-
 def test_counts_give_rates_and_intervals(tmp_path):
     report = rank(tmp_path, COUNTS + "MR1,b,100,80,60,15\nMR1,a,100,80,0,0\n\nMR1,c,50,0,0,0\n")
     unjudged, judged, nothing = report["cells"]
@@ -80,15 +70,11 @@ def test_counts_give_rates_and_intervals(tmp_path):
     ("line", "says"),
     [
         ("MR1,a,many,0", "column sr_observed is 'many', which is not a number"),
-        ("MR1,a,,0", "column sr_observed is '', which is not a number"),
         ("MR1,a,nan,0", "which is not a number"),
         ("MR1,a,0.5,inf", "column fs_rate is 'inf'"),
         ("MR1,a,92.63,0.1", "column sr_observed is 92.63; allowed are fractions from 0 to 1"),
-        ("MR1,a,0.5,-0.1", "column fs_rate is -0.1"),
         ("MR1,,0.5,0.1", "column system is empty"),
-        (",a,0.5,0.1", "column relation is empty"),
         ("MR1,a,0.5", "3 fields where the header has 4"),
-        ("MR1,a,0.5,0.1,9", "5 fields"),
         ("MR0,z,0.5,0.1", "relation MR0 and system z are already on line 2"),
     ],
 )
@@ -103,19 +89,13 @@ def test_a_bad_row_of_rates(tmp_path, line, says):
     ("content", "says"),
     [
         ("", "the file is empty"),
-        ("\n\n", "the file is empty"),
-        (RATES, "the file has no rows"),
         ("relation,sr_observed,fs_rate\nMR1,1,0\n", "column(s) system missing"),
         ("relation,system\nMR1,a\n", "groups, satisfied, judged, false or column(s) sr_observed, fs_rate missing"),
-        ("relation,system,sr_observed\nMR1,a,1\n", "column(s) fs_rate missing"),
         ("relation,system,groups,judged\nMR1,a,1,1\n", "column(s) satisfied, false missing"),
         (
             "relation,system,sr_observed,judged\nMR1,a,1,1\n",
             "column(s) groups, satisfied, false or column(s) fs_rate missing",
         ),
-        ("relation,system,system,sr_observed,fs_rate\nMR1,a,a,1,0\n", "column 'system' twice"),
-        (RATES.encode() + b"MR1,a,1,0\nMR1,caf\xe9,1,0\n", "line 3: byte 53 (0xe9) is not UTF-8"),
-        (RATES + 'MR1,"a,1,0\n', "quotation mark"),
     ],
 )
 def test_a_bad_file(tmp_path, content, says):
@@ -123,6 +103,20 @@ def test_a_bad_file(tmp_path, content, says):
         rank(tmp_path, content)
     assert says in str(caught.value)
     assert "totals.csv" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("MR1,a,9.5,8,6,1", "column groups is 9.5; allowed are whole numbers from 0"),
+        ("MR1,a,9,10,6,1", "column satisfied is 10 but groups is 9; allowed are 0 to 9"),
+        ("MR1,a,9,8,6,7", "column false is 7 but judged is 6; allowed are 0 to 6"),
+    ],
+)
+def test_counts_that_cannot_be(tmp_path, line, says):
+    with pytest.raises(BadRow) as caught:
+        rank(tmp_path, f"{COUNTS}{line}\n")
+    assert says in str(caught.value)
 
 
 JUDGED = (
@@ -143,3 +137,10 @@ def test_totals_with_a_judge_are_nearer(tmp_path):
     # People see 30 of 100; the judge 33 of these and 31.25 % of all: about a slope of .85 less.
     assert powered["cells"][0]["fs_rate"] == pytest.approx(0.3 - 0.85 * (0.33 - 250 / 800), abs=0.01)
     assert powered["signature"]["proxy"]["names"] == ["judge:simulated"]
+
+
+def test_a_judge_s_counts_that_cannot_be(tmp_path):
+    with pytest.raises(BadRow, match="column both_false is 31; with the other counts of the row 0 to 30 is possible"):
+        rank(tmp_path, JUDGED.replace(",33,27", ",33,31"), proxy="judge:simulated")
+    with pytest.raises(AuditError, match="judge_false, judge_false_judged, both_false missing; proxy needs"):
+        rank(tmp_path, COUNTS + "MR1,b,100,80,60,15\n", proxy="judge:simulated")

@@ -1,9 +1,10 @@
 """Tasks for Label Studio: its format, what is in them, and what comes back."""
 
 import json
+from xml.etree import ElementTree
 
+from audit.exchange.questions import to_label_studio
 from audit.judging.labels import import_labels, read_labels
-from audit.reports.exports.label_studio import to_label_studio
 from audit.store import open_store
 
 
@@ -12,10 +13,10 @@ def tasks(folder):
 
 
 def test_tasks_have_texts_and_annotations_and_no_outputs(judged, tmp_path):
-    exported = to_label_studio(open_store(judged), tmp_path / "ls")
+    number, annotations = to_label_studio(open_store(judged), tmp_path / "ls")
     written = tasks(tmp_path / "ls")
-    assert (exported.tasks, exported.annotations) == (len(written), sum(len(task["annotations"]) for task in written))
-    assert exported.annotations > exported.tasks > 0
+    assert (number, annotations) == (len(written), sum(len(task["annotations"]) for task in written))
+    assert annotations > number > 0
     for task in written:
         assert list(task) == ["id", "data", "annotations", "predictions"]
         assert list(task["data"]) == ["text", "language", "audit_question"]
@@ -29,6 +30,15 @@ def test_tasks_have_texts_and_annotations_and_no_outputs(judged, tmp_path):
     assert (annotation["ground_truth"], annotation["was_cancelled"]) == (False, False)
     truths = {a["completed_by"]["email"] for task in written for a in task["annotations"] if a["ground_truth"]}
     assert truths == {"gold"}
+    view = ElementTree.parse(tmp_path / "ls/config.xml").getroot()
+    assert [tag.tag for tag in view] == ["Header", "Text", "Choices"]
+    assert view[2].attrib == {"name": "answer", "toName": "text", "choice": "single"}
+    assert [choice.get("alias", choice.get("value")) for choice in view[2]] == [
+        "positive",
+        "neutral",
+        "negative",
+        "unsure",
+    ]
     everything = (tmp_path / "ls/tasks.json").read_text(encoding="utf-8")
     for system in ("calm", "odd"):
         assert system not in everything

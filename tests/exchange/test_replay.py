@@ -5,8 +5,8 @@ import json
 import pytest
 
 from audit.errors import BadFile
-from audit.reports.exports.replay import compare, replay, replay_lines
-from audit.reports.exports.writing import MANIFEST, export
+from audit.exchange.export import MANIFEST, export
+from audit.exchange.replay import compare, replay, replay_lines
 from audit.reports.study import study_report
 from audit.store import open_store
 from audit.store.dump import described, seal
@@ -35,9 +35,11 @@ def test_another_number_is_found_and_named(exported):
     (exported / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
     replayed = replay(exported)
     assert not replayed.equal
-    assert replayed.documents[0].listed == ({"where": "cells[1].fs_rate", "published": 0.9, "replayed": before},)
+    assert [found.model_dump() for found in replayed.documents[0].listed] == [
+        {"where": "cells[1].fs_rate", "published": 0.9, "replayed": before}
+    ]
     assert "  cells[1].fs_rate: was 0.9, is" in "\n".join(replay_lines(replayed))
-    assert replayed.as_json()["documents"][0]["equal"] is False
+    assert replayed.documents[0].equal is False
 
 
 @pytest.mark.slow
@@ -69,8 +71,8 @@ def test_what_differs():
     assert compare("a", {"x": 1.0, "y": [1, 2]}, {"x": 1.0 + 1e-15, "y": [1, 2]}).differences == 0
     assert compare("a", {"x": 1}, {"x": True}).differences == 1
     compared = compare("a", {"x": [1, {"y": 2}], "z": 1}, {"x": [1, {"y": 3}, 4], "w": 1})
-    assert [difference["where"] for difference in compared.listed] == ["x.length", "x[1].y", "z", "w"]
-    assert compare("a", {"x": 1}, None).listed == ({"where": "", "published": {"x": 1}, "replayed": None},)
+    assert [difference.where for difference in compared.listed] == ["x.length", "x[1].y", "z", "w"]
+    assert compare("a", {"x": 1}, None).listed[0].replayed is None
 
 
 def test_nothing_to_replay(tmp_path):

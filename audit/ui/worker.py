@@ -1,6 +1,6 @@
 """Computes what takes long in a process of its own, so that a server goes on answering people meanwhile.
 
-`python -m audit.reports.worker` reads a request a line from stdin, as JSON, and writes an answer a line to stdout: it
+`python -m audit.ui.worker` reads a request a line from stdin, as JSON, and writes an answer a line to stdout: it
 ends with its stdin, so that it never outlives whoever began it. What a database holds is read once per state of it.
 """
 
@@ -20,6 +20,7 @@ from audit import errors
 from audit.annotation.activity import overview, with_open
 from audit.annotation.control_questions import judging_record
 from audit.errors import AuditError
+from audit.exchange.export import backup_file, export_archive
 from audit.false_satisfaction.questions import asked_by
 from audit.false_satisfaction.resolution import Whose
 from audit.messages import from_wire, message, to_wire
@@ -33,7 +34,6 @@ from audit.reports.documents import (
     TotalsDocument,
 )
 from audit.reports.evidence import Evidence, evidence, open_of
-from audit.reports.exports.downloads import backup_file, export_archive
 from audit.reports.html import to_html
 from audit.reports.judges import judges_for_manager
 from audit.reports.progress import cells_at_work, totals
