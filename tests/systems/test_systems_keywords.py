@@ -54,7 +54,7 @@ def test_it_does_every_task_on_texts_with_these_labels(system, tmp_path):
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ('a = ["x"]\n', "has 1 of the two labels or more"),
+        ('a = ["x"]\n', "must have two labels or more, each written once, and a word"),
         ('a = ["x", 3]\nb = []\n', "a: must be a list of words in quotes"),
         ('"a,b" = ["x"]\nb = []\n', "'a,b' is no label"),
         ("", "empty"),
