@@ -15,7 +15,6 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
 """Bounds of the random wait after the first try, which double, and of any wait, in seconds."""
 SILENCE = (Unanswered, TimeoutError, ConnectionError)
 """What a call raises that may be answered when it is made again."""
-
 Answer = TypeVar("Answer")
 
 
@@ -25,20 +24,14 @@ class Asking:
     `limit` is the most calls at once, `tries` the most times that a call is made, `patience` the seconds without any
     answer after which later calls are declined at once, so that a run ends. `rate` is the most calls a second, evenly
     spaced. A pause, the rate and giving up are the machine's, not a call's, which is why tenacity does not hold them.
-
-    >>> async def answer():
-    ...     return await Asking(limit=2).ask(lambda: asyncio.sleep(0, 42))
-    >>> asyncio.run(answer())
-    42
     """
 
     def __init__(self, limit: int, tries: int = TRIES, patience: float = PATIENCE, rate: float | None = None):
         with installed_extras():
             import tenacity
 
-        self.limit, self.tries, self.patience = limit, tries, patience
+        self.limit, self.tries, self.patience, self.apart = limit, tries, patience, 1 / rate if rate else 0.0
         self._places = asyncio.Semaphore(limit)
-        self._apart = 1 / rate if rate else 0.0
         self._next = self._paused_until = 0.0
         self._failing_since: float | None = None
         self._given_up: str | None = None
@@ -62,46 +55,47 @@ class Asking:
             except SILENCE as problem:
                 self._lose_patience(_words(problem))
                 times = "once" if self.tries == 1 else f"{self.tries} times"
-                inputs = isinstance(problem, Unanswered) and problem.inputs
-                raise Unanswered(f"{_words(problem)} (asked {times})", inputs=inputs) from None
+                raise Unanswered(
+                    f"{_words(problem)} (asked {times})", inputs=getattr(problem, "inputs", False)
+                ) from None
 
     async def _once(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
-        if self._apart:
-            begin = max(self._next, _now())
-            self._next = begin + self._apart
-            await asyncio.sleep(begin - _now())
-        while self._given_up is None and (wait := self._paused_until - _now()) > 0:
+        now = asyncio.get_running_loop().time
+        if self.apart:
+            begin = max(self._next, now())
+            self._next = begin + self.apart
+            await asyncio.sleep(begin - now())
+        while self._given_up is None and (wait := self._paused_until - now()) > 0:
             await asyncio.sleep(wait)
         if self._given_up is not None:
             raise Declined(self._given_up)
-        began = _now()
+        began = now()
         try:
             answer = await call()
         except Exception as problem:
-            self._note(problem, began)
+            if isinstance(problem, SILENCE) or (isinstance(problem, Declined) and not problem.inputs):
+                self._failing_since = began if self._failing_since is None else self._failing_since
+                self._note(problem, now())
+            else:
+                self._failing_since = None  # it is there, whatever its answer was worth
             raise
         self._failing_since = None
         return answer
 
-    def _note(self, problem: Exception, began: float) -> None:
-        refused = isinstance(problem, Declined) and not problem.inputs
-        if not refused and not isinstance(problem, SILENCE):
-            self._failing_since = None  # it is there, whatever its answer was worth
-            return
-        self._failing_since = began if self._failing_since is None else self._failing_since
+    def _note(self, problem: Exception, now: float) -> None:
         after = getattr(problem, "after", None) or 0.0
-        if isinstance(problem, Declined) and problem.final:
-            self._given_up = f"{problem}; this run asks it no more"
-        elif refused:
+        if isinstance(problem, Declined):
             self._lose_patience(str(problem))
+            self._given_up = f"{problem}; this run asks it no more" if problem.final else self._given_up
         elif after > self.patience:
             waits = f"it asks for {after:,.0f} s, patience is {self.patience:,.0f} s"
             self._given_up = f"{_words(problem)}; {waits}, so this run asks it no more"
         else:
-            self._paused_until = max(self._paused_until, _now() + after)
+            self._paused_until = max(self._paused_until, now + after)
 
     def _lose_patience(self, words: str) -> None:
-        failing = 0.0 if self._failing_since is None else _now() - self._failing_since
+        now = asyncio.get_running_loop().time()
+        failing = now - (now if self._failing_since is None else self._failing_since)
         if failing >= self.patience and self._given_up is None:
             self._given_up = f"{words}; nothing was answered for {failing:,.0f} s, so this run asks it no more"
 
@@ -116,7 +110,3 @@ def asking_of(asked: Any) -> Asking:
 
 def _words(problem: BaseException) -> str:
     return str(problem) if isinstance(problem, Unanswered) else f"{type(problem).__name__}: {problem}".rstrip(": ")
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()

@@ -18,7 +18,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, Strict
@@ -27,12 +27,10 @@ from audit.errors import AuditError, BadOutput
 from audit.files import raw_json
 from audit.resources import data_file
 from audit.systems.foreign import number, shown, tell_heard
-from audit.systems.http import OverHttp, Service, checked_json, with_variables
+from audit.systems.http import OverHttp, Service, checked_json
 from audit.systems.remote_file import (
-    EVERY,
     HELP,
     Headers,
-    Languages,
     Pairs,
     Remote,
     TaskName,
@@ -47,7 +45,7 @@ from audit.tasks import Input, Output, Task, base_of, get_task
 from audit.tasks.question_answering import UNANSWERABLE
 from audit.user_models import Allowed, Mistake, UserModel, refuse
 
-_OURS = ("messages", "input", "model", "stream", "n", "response_format", "text", "tools", "tool_choice")
+_OURS = {"messages", "input", "model", "stream", "n", "response_format", "text", "tools", "tool_choice"}
 """Parts of a request that the file says with keys of its own, or that answers could not be read with."""
 _FIELD = re.compile(r"\{\{([^{}]*)\}\}|\{([a-z][a-z_]*)\}")
 _REASONED = re.compile(
@@ -71,8 +69,7 @@ Message = Mapping[str, str]
 class NoAnswer(BadOutput):
     """The model was asked and gave no answer that can be used: it refused, was cut off, or wrote something else.
 
-    `raw` is what it wrote, as it wrote it; `details` are those of its output. Asking again would cost again, and may
-    say the same.
+    `raw` is what it wrote; `details` are those of its output. Asking again would cost again, and may say the same.
     """
 
     def __init__(self, reason: str, raw: str, details: Mapping[str, Any] | None = None):
@@ -110,26 +107,21 @@ def values_of(task: Task, item: Input) -> dict[str, str]:
     """
     names = ("text",) if task.texts == 1 else ("text_a", "text_b")
     also = ("context", "question") if base_of(task.name) == "question-answering" else ()
+    values = dict(zip(names, item.texts, strict=True)) | dict(zip(also, item.texts, strict=False))
     sides = ("source_language", "target_language") if item.target is not None else ("language",)
-    texts = dict(zip(names, item.texts, strict=True)) | dict(zip(also, item.texts, strict=False))
-    codes = zip(sides, (item.languages[0], item.languages[-1]), strict=False)
-    return texts | {side: _language_name(code) for side, code in codes}
-
-
-def _language_name(code: str) -> str:
-    names, base = wordings()["languages"], code.partition("-")[0]
-    return names.get(code) or (f"{names[base]} ({code})" if base in names else code)
+    for side, code in zip(sides, (item.languages[0], item.languages[-1]), strict=False):
+        called, base = wordings()["languages"], code.partition("-")[0]
+        values[side] = called.get(code) or (f"{called[base]} ({code})" if base in called else code)
+    return values
 
 
 def prompt_of(task: Task) -> Mapping[str, str]:
     """Return the prompt that comes with audit for a task: `system` and `user`. Raises AuditError where there is
     none."""
-    base = base_of(task.name)
-    if getattr(task, "parts", ()) or base in wordings():
-        return wordings()["several" if getattr(task, "parts", ()) else base]
-    if task.question_kind == "pair" or task.texts > 2:
+    base = "several" if getattr(task, "parts", ()) else base_of(task.name)
+    if base not in wordings() and (task.question_kind == "pair" or task.texts > 2):
         raise AuditError(f"the task {base!r} has no prompt yet; write [prompt] with system and user")
-    return wordings()["single" if task.texts == 1 else "pair"]
+    return wordings().get(base) or wordings()["single" if task.texts == 1 else "pair"]
 
 
 # Reading what a model wrote: a JSON object, or the bare value, as tolerantly as leaves no doubt.
@@ -145,23 +137,20 @@ def value_in(text: str, key: str, bare: bool = False) -> Any:
     (0.5, '0.5', 'As {it}.')
     """
     fence = re.match(r"\A\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*\Z", text, re.DOTALL)
-    inner = fence[1] if fence else text
-    objects: list[Mapping[str, Any]] = []
-    end = 0
-    while (not bare or inner.lstrip().startswith("{")) and (start := inner.find("{", end)) >= 0:
+    inner, values, end = fence[1] if fence else text, [], 0
+    is_object = inner.lstrip().startswith("{")
+    while (is_object or not bare) and (start := inner.find("{", end)) >= 0:
         try:
             found, end = raw_json(inner, start)
         except (ValueError, RecursionError):
-            objects = []
-            break
-        objects.append({name.casefold(): value for name, value in found.items()})
-    if not objects:
-        if inner.lstrip().startswith("{"):
-            raise NoAnswer(f"the answer is a part of a JSON object: {shown(text)}", text)
+            if is_object:
+                raise NoAnswer(f"the answer is a part of a JSON object: {shown(text)}", text) from None
+            return inner
+        values.append({name.casefold(): value for name, value in found.items()}.get(key, values))
+    if not values:
         return inner
-    values = [found[key] for found in objects if key in found]
-    if not values or any(value != values[0] for value in values):
-        what = f"several {key!r} that differ" if values else f"no {key!r}"
+    if values[0] is values or any(value != values[0] for value in values):
+        what = f"no {key!r}" if values[0] is values else f"several {key!r} that differ"
         raise NoAnswer(f"the answer has {what}: {shown(text)}", text)
     return values[0]
 
@@ -181,10 +170,9 @@ def choice_in(text: str, words: Mapping[str, str], key: str = "label") -> str:
     value = value_in(text, key)
     written = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
     for spelled in (str.strip, lambda word: word.strip(_MARKS), lambda word: re.sub(r"[\W_]+", "", word)):
-        meanings = [(spelled(word).casefold(), meaning) for word, meaning in words.items()]
         for candidate in (written, _BEFORE.sub("", written.strip(_MARKS))):
             spelling = spelled(candidate).casefold()
-            said = {meaning for word, meaning in meanings if spelling and word == spelling}
+            said = {words[word] for word in words if spelling and spelled(word).casefold() == spelling}
             if len(said) == 1:  # else two labels differ in their punctuation only
                 return said.pop()
     raise NoAnswer(f"the answer is none of {', '.join(words)}: {shown(text)}", text)
@@ -208,21 +196,6 @@ def choices_in(text: str, words: Mapping[str, str]) -> list[str]:
         return [choice_in(part, words) for part in value]
     except NoAnswer as problem:
         raise NoAnswer(str(problem), text) from None
-
-
-def number_in(text: str) -> float:
-    """Return the number from 0 to 1 that an answer has as its "score", or is itself. Raises NoAnswer for others.
-
-    >>> number_in('{"score": 0.25}'), number_in("Score: 0.8.")
-    (0.25, 0.8)
-    """
-    value = value_in(text, "score")
-    if isinstance(value, str) and re.fullmatch(r"-?\d+(\.\d+)?", written := _BEFORE.sub("", value.strip(_MARKS))):
-        value = float(written)
-    score = number(value)
-    if score is None or not 0 <= score <= 1:
-        raise NoAnswer(f"the answer is no number from 0 to 1: {shown(text)}", text)
-    return score
 
 
 def without_reasoning(text: str) -> tuple[str, str]:
@@ -252,8 +225,8 @@ def _checked_key(key: str) -> str:
 
 
 def _checked_request(request: dict[str, Any]) -> dict[str, Any]:
-    if ours := next((name for name in _OURS if name in request), None):
-        raise Mistake(f"{ours!r} cannot stand here; the file's own keys say it", f"request.{ours}")
+    if ours := sorted(_OURS & request.keys()):
+        raise Mistake(f"{ours[0]!r} cannot stand here; the file's own keys say it", f"request.{ours[0]}")
     return dict(checked_json(request))
 
 
@@ -282,8 +255,7 @@ class Endpoint(Remote):
 @dataclass(frozen=True)
 class Reply:
     """What a model wrote. `tokens` are pieces of all that it wrote, each with the logarithm of its probability, where
-    the endpoint says them; `details` are those of the output: what it reasoned, and the tokens that it `used`, in, out
-    and of these for reasoning, and what they cost."""
+    the endpoint says them; `details` are those of the output: what it reasoned, and the tokens that it `used`."""
 
     text: str
     tokens: tuple[tuple[str, float], ...] = ()
@@ -296,12 +268,10 @@ class Reply:
         >>> Reply("positive", tokens=(("pos", math.log(0.8)), ("itive", 0.0), ("<end>", -1.0))).probability("positive")
         0.8
         """
-        before = "".join(token for token, _ in self.tokens).rfind(self.text)
-        start = self.text.rfind(part)
+        before, start = "".join(token for token, _ in self.tokens).rfind(self.text), self.text.rfind(part)
         if before < 0 or start < 0 or not part:
             return None
-        start += before
-        total, at = 0.0, 0
+        total, at, start = 0.0, 0, start + before
         for token, logarithm in self.tokens:
             if at < start + len(part) and at + len(token) > start:
                 total += logarithm
@@ -309,52 +279,29 @@ class Reply:
         return round(min(1.0, math.exp(total)), 6)
 
 
-@dataclass
-class _Written:
-    """What an answer has, in either form: the text, what is told apart as reasoning, a refusal, why it ended early."""
+def _of_responses(document: Any) -> tuple[Any, ...]:
+    """Return of an answer in the form of Responses the content, what is told apart as reasoning, a refusal, why it
+    ended, the probabilities of tokens."""
+    parts = [part for item in document["output"] for part in item.get("content") or item.get("summary") or []]
+    texts = [part for part in parts if part.get("type") == "output_text"]
+    reasoning = "\n".join(part["text"] for part in parts if part.get("type") in ("summary_text", "reasoning_text"))
+    refusal = next((part["refusal"] for part in parts if part.get("type") == "refusal"), None)
+    reason = (document.get("incomplete_details") or {}).get("reason")
+    tokens = [token for part in texts for token in part.get("logprobs") or []]
+    return "".join(part["text"] for part in texts), reasoning, refusal, reason, tokens
 
-    content: Any = None
-    reasoning: str = ""
-    refusal: Any = None
-    end: Any = None
-    logprobs: Any = None
 
-
-def _written_in(document: Any) -> _Written | None:
-    """Return what an answer has; None for what is no answer of an endpoint."""
-    if not isinstance(document, dict):
-        return None
-    if isinstance(items := document.get("output"), list):  # Responses
-        parts = [part for item in items for part in item.get("content") or item.get("summary") or []]
-        texts, end = [part for part in parts if part.get("type") == "output_text"], document.get("incomplete_details")
-        return _Written(
-            "".join(part["text"] for part in texts),
-            "\n".join(part["text"] for part in parts if part.get("type") in ("summary_text", "reasoning_text")),
-            next((part["refusal"] for part in parts if part.get("type") == "refusal"), None),
-            "length" if (reason := (end or {}).get("reason")) == "max_output_tokens" else reason,
-            [token for part in texts for token in part.get("logprobs") or []],
-        )
+def _of_chat(document: Any) -> tuple[Any, ...]:
+    """As `_of_responses`, of an answer in the form of chat completions."""
     choice = document["choices"][0]
-    message, logprobs = choice["message"], choice.get("logprobs")
+    message = choice["message"]
     content, beside = message.get("content"), message.get("reasoning_content") or message.get("reasoning") or ""
-    if isinstance(content, list):  # in several pieces
+    if isinstance(content, list):  # in several pieces, of which some may be reasoning
         texts = [part for part in content if part.get("type", "text") == "text"]
-        beside = beside or json.dumps([part for part in content if part not in texts] or "", ensure_ascii=False)
-        content = "".join(str(part.get("text", "")) for part in texts)
-    listed = logprobs.get("content") if isinstance(logprobs, dict) else None
-    return _Written(content, str(beside).strip('"'), message.get("refusal"), choice.get("finish_reason"), listed)
-
-
-def _used(usage: Any) -> dict[str, Any]:
-    """Return the tokens that an answer says it took, in, out, and of these for reasoning."""
-    usage = usage if isinstance(usage, dict) else {}
-    parts = usage.get("completion_tokens_details") or usage.get("output_tokens_details") or {}
-    numbers = {
-        "in": usage.get("prompt_tokens", usage.get("input_tokens")),
-        "out": usage.get("completion_tokens", usage.get("output_tokens")),
-        "reasoning": parts.get("reasoning_tokens") if isinstance(parts, dict) else None,
-    }
-    return {name: value for name, value in numbers.items() if isinstance(value, int) and value}
+        beside = beside or "".join(json.dumps(part, ensure_ascii=False) for part in content if part not in texts)
+        content = "".join(part["text"] for part in texts)
+    listed = (choice.get("logprobs") or {}).get("content")
+    return content or "", beside, message.get("refusal"), choice.get("finish_reason"), listed
 
 
 def _is_cut(tokens: int, characters: int) -> bool:
@@ -378,15 +325,15 @@ class ChatClient:
         self.responses = bare.endswith("/responses")
         """Whether it is asked in the form of OpenAI's Responses, else in that of its chat completions."""
         path = "" if self.responses or bare.endswith("/chat/completions") else "/chat/completions"
-        self.address = bare + path + mark + query
+        self._address = bare + path + mark + query
         key = {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
         self._headers = {**endpoint.headers, **key}
         temperature = endpoint.temperature if endpoint.temperature is not None or endpoint.effort else 0.0
         sampling: dict[str, Any] = {"temperature": None if temperature == "default" else temperature}
         if self.responses:
-            sampling |= {"max_output_tokens": endpoint.max_tokens}
-            sampling |= {"reasoning": endpoint.effort and {"effort": endpoint.effort}}
-            sampling |= {"include": ["message.output_text.logprobs"] if endpoint.logprobs else None}
+            include = ["message.output_text.logprobs"] if endpoint.logprobs else None
+            effort = {"effort": endpoint.effort} if endpoint.effort else None
+            sampling |= {"max_output_tokens": endpoint.max_tokens, "reasoning": effort, "include": include}
         else:
             sampling |= {"max_tokens": endpoint.max_tokens, "reasoning_effort": endpoint.effort}
             sampling |= {"logprobs": endpoint.logprobs or None}
@@ -397,8 +344,7 @@ class ChatClient:
         """What may change an answer, for the database: neither secrets nor the pace."""
         self.service = Service(file, [endpoint.url, *self._headers.values()], endpoint.timeout)
 
-    def body(self, messages: Sequence[Message], key: str, value: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the JSON of a request for an answer that is an object with one key, whose value is of this schema."""
+    def _body(self, messages: Sequence[Message], key: str, value: Mapping[str, Any]) -> dict[str, Any]:
         schema = {"type": "object", "properties": {key: value}, "required": [key], "additionalProperties": False}
         named = {"name": "answer", "strict": True, "schema": schema}
         said = {"model": self.endpoint.model, "input" if self.responses else "messages": messages, **self.sampling}
@@ -415,51 +361,55 @@ class ChatClient:
         Raises Unanswered and Declined as every service does, BadOutput for what is no answer of an endpoint, and
         NoAnswer, which has the text, where the model refused or did not come to an end.
         """
-        headers = {name: with_variables(value) for name, value in self._headers.items()}
-        sent = json.dumps(self.body(messages, key, value)).encode()
+        sent = json.dumps(self._body(messages, key, value)).encode()
         with self.service.masked():
-            document = await self.service.json(with_variables(self.address), sent, headers)
+            document = await self.service.json(self._address, sent, self._headers)
             return self._reply(document, sum(len(message["content"]) for message in messages))
 
     def _reply(self, document: Any, characters: int) -> Reply:
-        """Return the answer in a document. Raises BadOutput and NoAnswer."""
         try:
-            written = _written_in(document)
-            content = written.content if written else None
-        except (KeyError, IndexError, TypeError, AttributeError):
-            written = content = None
-        if written is None or not isinstance(content, str | None):
+            content, beside, refusal, end, listed = (_of_responses if self.responses else _of_chat)(document)
+            tokens = tuple((str(entry["token"]), float(entry["logprob"])) for entry in listed or ())
+            content, beside = (self.service.without_secrets(text, least=8) for text in (content, beside))
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError):
             if said := isinstance(document, dict) and document.get("error"):
-                raise BadOutput(f"the endpoint answers with an error: {said}")
-            raise BadOutput(f"this is no answer of a chat endpoint, which has choices[0].message, but {kind(document)}")
-        whole, beside = (self.service.without_secrets(text or "", least=8) for text in (content, written.reasoning))
-        answer, aloud = without_reasoning(whole)
-        reasoning, used = "\n".join(filter(None, [beside.strip(), aloud])), _used(document.get("usage"))
-        if used and (price := self.endpoint.price):
-            cost = price.of(1, characters, used.get("in"), used.get("out"))
-            used |= {"cost": cost, "currency": price.currency}
+                raise BadOutput(f"the endpoint answers with an error: {said}") from None
+            wanted = "which has output" if self.responses else "which has choices[0].message"
+            raise BadOutput(f"this is no answer of a chat endpoint, {wanted}, but {kind(document)}") from None
+        answer, aloud = without_reasoning(content)
+        reasoning, used = "\n".join(filter(None, [beside.strip(), aloud])), self._used(document, characters)
         details = {name: value for name, value in (("reasoning", reasoning), ("used", used)) if value}
-        fail = partial(NoAnswer, raw=whole or reasoning, details=details)
-        only = bool(reasoning) and not answer.strip()
-        if written.refusal:
-            raise NoAnswer(
-                "the model refused to answer", self.service.without_secrets(str(written.refusal), 8), details
-            )
-        if written.end == "content_filter":
-            raise fail("the endpoint's content filter kept the answer back")
-        if written.end == "length":
-            what = "only reasoning came, which" if only else "the answer"
-            raise fail(f"{what} was cut off at the most tokens that it may have (finish_reason length)")
-        if not answer.strip():
-            raise fail("only reasoning came, and no answer" if only else "the model's answer is empty")
-        if _is_cut(used.get("in", 0), characters):
+        raw, problem = content or reasoning, ""
+        what = "only reasoning came" if reasoning and not answer.strip() else ""
+        if refusal:
+            raw, problem = self.service.without_secrets(str(refusal), least=8), "the model refused to answer"
+        elif end == "content_filter":
+            problem = "the endpoint's content filter kept the answer back"
+        elif end in ("length", "max_output_tokens"):
+            cut = "was cut off at the most tokens that it may have (finish_reason length)"
+            problem = f"{what}, which {cut}" if what else f"the answer {cut}"
+        elif not answer.strip():
+            problem = f"{what}, and no answer" if what else "the model's answer is empty"
+        elif _is_cut(used.get("in", 0), characters):
             read = f"the server read {used['in']:,} tokens of a prompt of {characters:,} characters"
-            raise fail(f"{read}, so it cuts prompts; give the model a longer context (num_ctx of Ollama)")
-        try:
-            tokens = tuple((str(entry["token"]), float(entry["logprob"])) for entry in written.logprobs or ())
-        except (TypeError, KeyError, ValueError):
-            tokens = ()
+            problem = f"{read}, so it cuts prompts; give the model a longer context (num_ctx of Ollama)"
+        if problem:
+            raise NoAnswer(problem, raw, details)
         return Reply(answer, tokens, details)
+
+    def _used(self, document: Any, characters: int) -> dict[str, Any]:
+        """Return the tokens that an answer says it took, in, out, and of these for reasoning, and what they cost."""
+        usage = document.get("usage") or {}
+        parts = usage.get("completion_tokens_details") or usage.get("output_tokens_details") or {}
+        numbers = {
+            "in": usage.get("prompt_tokens", usage.get("input_tokens")),
+            "out": usage.get("completion_tokens", usage.get("output_tokens")),
+            "reasoning": parts.get("reasoning_tokens"),
+        }
+        used: dict[str, Any] = {name: value for name, value in numbers.items() if isinstance(value, int) and value}
+        if used and (price := self.endpoint.price):
+            used |= {"cost": price.of(1, characters, used.get("in"), used.get("out")), "currency": price.currency}
+        return used
 
 
 # The system.
@@ -508,14 +458,13 @@ class Chat(OverHttp):
 
     def __init__(self, path: str):
         self.file = file = read_system_file(ChatFile, path, "chat")
-        self._path = path
-        self.name, self.version, self.tasks = file.name, file.version, (file.task,)
+        self.client = ChatClient(path, file)
+        super().__init__(path, file, self.client.service)
+        self.tasks = (file.task,)
         self.summary = f"language model {file.model} over HTTP, {file.url}"
         self.task = task = get_task(file.task)
-        self.between = Languages(file.languages or (EVERY,), file.pairs, {}) if file.task == "translation" else None
-        self.languages = self.between.read if self.between else file.languages or ("en",)
-        self.client = ChatClient(path, file)
-        self.keep(self.client.service, file)
+        if file.task == "translation":
+            self.languages = self.spoken.read
         several = getattr(task, "parts", ())
         self.key = _KEYS.get(file.task, "labels" if several else "answer" if task.question_kind == "pair" else "label")
         """What stands in the JSON object of an answer."""
@@ -525,36 +474,34 @@ class Chat(OverHttp):
         """The labels that a model names, by the words that it has for them; empty where an output is no label."""
         label: dict[str, Any] = {"type": "string", "enum": list(self.words)}
         forms = {"label": label, "labels": {"type": "array", "items": label}, "score": {"type": "number"}}
-        self.form = forms.get(self.key, {"type": "string"})
+        self._form = forms.get(self.key, {"type": "string"})
         table = wordings()["text" if file.structured == "text" else "json"]
-        self.answer = filled(table[self.key], {"labels": ", ".join(self.words)})
+        self._answer = filled(table[self.key], {"labels": ", ".join(self.words)})
         """What `{answer}` says of the form of an answer."""
         own = {role: template for role, template in file.prompt if template is not None}
-        self.templates = own if len(own) == 2 else {**prompt_of(task), **own}
+        self._templates = own if len(own) == 2 else {**prompt_of(task), **own}
         refuse(path, self._mistakes(), HELP)
-        self.settings: Mapping[str, object] = {
-            **{**self.client.settings, "task": file.task, "prompt": self.templates, "answer": self.answer},
+        self.settings = {
+            **{**self.client.settings, "task": file.task, "prompt": self._templates, "answer": self._answer},
             **{"examples": [example.model_dump() for example in file.examples], "labels": file.labels},
-            **(self.between.settings if self.between else {}),
+            **(self.spoken.settings if file.task == "translation" else {}),
         }
-        is_warm = self.client.sampling.get("temperature") != 0
-        self.deterministic = False if file.deterministic is None and is_warm else file.deterministic
+        if self.deterministic is None and self.client.sampling.get("temperature") != 0:
+            self.deterministic = False
 
     def _mistakes(self) -> Iterator[tuple[str, str]]:
         """Yield where the task, labels and prompts of the file do not fit."""
         file, named = self.file, list(self.words.values())
-        yield from self.between.mistakes() if self.between else ()
+        yield from self.spoken.mistakes()
         if self.key == "label" and not named:
             yield "task", f'{file.task!r} does not say the labels; write them, as in "{file.task}/finance,sports"'
-        if file.labels and not named:
-            yield "labels", f"is for tasks with labels, an output of {file.task} is a {self.key}"
-        yield from mistaken_labels(file.labels, self.tasks)
         if file.labels and (missing := [label for label in named if label not in file.labels.values()]):
             yield "labels", f"misses {', '.join(missing)}; it must have a word for each of {', '.join(named)}"
+        yield from mistaken_labels(file.labels, self.tasks)
         texts = [f"<{place}>" for place in range(self.task.texts)]
-        for role in self.templates:
+        for role in self._templates:
             try:
-                said = self._said(role, Input.of(*texts, target="en" if self.between else None))
+                said = self._said(role, Input.of(*texts, target="en" if file.task == "translation" else None))
             except AuditError as problem:
                 yield f"prompt.{role}", str(problem)
             else:
@@ -563,26 +510,18 @@ class Chat(OverHttp):
 
     def messages(self, item: Input) -> list[Message]:
         """Return the conversation that asks for the output of an input: the system's words, the examples, the input."""
-        messages = [("system", self._said("system", item))] if self.templates["system"].strip() else []
+        messages = [("system", self._said("system", item))] if self._templates["system"].strip() else []
         for example in self.file.examples:
             messages += [("user", example.user), ("assistant", example.assistant)]
         return [{"role": role, "content": said} for role, said in (*messages, ("user", self._said("user", item)))]
 
     def _said(self, role: str, item: Input) -> str:
         labels = {"labels": ", ".join(self.words)} if self.words else {}
-        general = {"task_question": self.task.question, "answer": self.answer}
-        return filled(self.templates[role], values_of(self.task, item) | labels | general)
-
-    def __reduce__(self) -> tuple[type["Chat"], tuple[str]]:
-        return Chat, (self._path,)  # without the client and its secrets
-
-    def lacks(self, item: Input) -> bool:
-        """Return whether it is no model for this pair of languages."""
-        return self.between is not None and not self.between.has(item)
+        general = {"task_question": self.task.question, "answer": self._answer}
+        return filled(self._templates[role], values_of(self.task, item) | labels | general)
 
     def count_characters(self, inputs: Sequence[Input]) -> int:
-        """Count the characters that are sent for inputs, prompts and examples among them: what they cost hangs on
-        that."""
+        """Count the characters that are sent for inputs, prompts and examples among them, which they cost."""
         return sum(len(part["content"]) for item in inputs for part in self.messages(item))
 
     async def ask(self, inputs: Sequence[Input]) -> list[Output]:
@@ -591,7 +530,7 @@ class Chat(OverHttp):
     async def _ask_one(self, item: Input) -> Output:
         details: Mapping[str, Any] | None = None
         try:
-            reply = await self.client.ask(self.messages(item), self.key, self.form)
+            reply = await self.client.ask(self.messages(item), self.key, self._form)
             details = reply.details
             return replace(self._output(reply), details=details)
         except NoAnswer as problem:
@@ -600,19 +539,22 @@ class Chat(OverHttp):
     def _output(self, reply: Reply) -> Output:
         """Return the output in an answer. Raises NoAnswer where there is none."""
         tell_heard(reply.text)
-        key, words = self.key, self.words
-        if key == "label":
-            label = choice_in(reply.text, words)
-            word = next(word for word, meaning in words.items() if meaning == label)
+        if self.key == "label":
+            label = choice_in(reply.text, self.words)
+            word = next(word for word, meaning in self.words.items() if meaning == label)
             return Output(label, reply.probability(word) if reply.tokens else None)
-        if key == "labels":
+        if self.key == "labels":
             task: Any = self.task
-            return Output(task.together(choices_in(reply.text, words)))
-        if key == "score":
-            return Output(score=number_in(reply.text))
-        text = value_in(reply.text, key, bare=True)
-        if text is None and key == "answer":
+            return Output(task.together(choices_in(reply.text, self.words)))
+        value = value_in(reply.text, self.key, bare=self.key != "score")
+        if self.key == "score":
+            bare = _BEFORE.sub("", value.strip(_MARKS)) if isinstance(value, str) else value
+            score = float(bare) if isinstance(bare, str) and re.fullmatch(r"\d+(\.\d+)?", bare) else number(bare)
+            if score is None or not 0 <= score <= 1:
+                raise NoAnswer(f"the answer is no number from 0 to 1: {shown(reply.text)}", reply.text)
+            return Output(score=score)
+        if value is None and self.key == "answer":
             return Output(text=UNANSWERABLE)
-        if not isinstance(text, str) or not text.strip():
-            raise NoAnswer(f"the {key} is empty, or no text: {shown(reply.text)}", reply.text)
-        return Output(text=text)
+        if not isinstance(value, str) or not value.strip():
+            raise NoAnswer(f"the {self.key} is empty, or no text: {shown(reply.text)}", reply.text)
+        return Output(text=value)

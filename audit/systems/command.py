@@ -156,7 +156,6 @@ class Command:
         return Command, (self._argument,)  # each process starts its own
 
     def needs(self) -> str | None:
-        """Return None when the program is there."""
         program = self._file.command[0]
         if shutil.which(program):
             return None

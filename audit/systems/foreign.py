@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from numbers import Real
-from types import FrameType
+from typing import Any
 
 from audit.errors import AuditError
 
@@ -28,15 +28,13 @@ class Left(Exception):
 
 @contextmanager
 def alarm(seconds: float | None) -> Iterator[None]:
-    """Raise TimeIsOver in this block after some seconds (None: never).
-
-    It wakes Python code and most waiting, but no loop of native code; outside of the main thread there is none.
-    """
+    """Raise TimeIsOver in this block after some seconds (None: never). It wakes Python code and most waiting, but no
+    loop of native code; outside of the main thread there is none."""
     if seconds is None or threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def over(_number: int, _frame: FrameType | None) -> None:
+    def over(*_: Any) -> None:
         raise TimeIsOver
 
     before = signal.signal(signal.SIGALRM, over)
@@ -50,10 +48,8 @@ def alarm(seconds: float | None) -> Iterator[None]:
 
 @contextmanager
 def contained() -> Iterator[None]:
-    """Turn whatever foreign code raises in this block into an Exception: `Left` in place of other BaseExceptions.
-
-    `TimeIsOver` and KeyboardInterrupt pass.
-    """
+    """Turn whatever foreign code raises in this block into an Exception: `Left` in place of other BaseExceptions, but
+    for `TimeIsOver` and KeyboardInterrupt."""
     try:
         yield
     except (Exception, TimeIsOver, KeyboardInterrupt):
@@ -96,11 +92,10 @@ def message(problem: BaseException) -> str:
     """
     if isinstance(problem, Left) and problem.__cause__ is not None:
         problem = problem.__cause__
-    kind = type(problem).__name__
     try:
-        return f"{kind}: {problem}".removesuffix(": ")
+        return f"{type(problem).__name__}: {problem}".removesuffix(": ")
     except Exception:  # an exception whose own text raises
-        return kind
+        return type(problem).__name__
 
 
 def shortened(text: str) -> str:
@@ -133,14 +128,12 @@ def number(value: object) -> float | None:
     return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None
 
 
-# What a system said, word for word, before it became an output: for trying a system, and nothing else.
-
 _HEARD: ContextVar[list[object] | None] = ContextVar("heard", default=None)
 
 
 @contextmanager
 def hearing() -> Iterator[list[object]]:
-    """Collect what systems say in this block: labels as their services spell them, what a function returned.
+    """Collect what systems say in this block, word for word, before it becomes an output: for trying a system.
 
     >>> with hearing() as heard:
     ...     tell_heard("POS")

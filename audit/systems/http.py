@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from urllib.parse import quote, quote_plus
 
@@ -53,6 +53,7 @@ from audit.user_models import Allowed, Mistake, refuse
 if TYPE_CHECKING:
     import httpx
 
+INSTALL = "pip install 'audit[http]'"
 LARGEST = 16 * 1024 * 1024
 """Bytes of an answer; what is longer is an error, whatever the service says of its length."""
 WORDS = 300
@@ -78,21 +79,10 @@ _ADVICE = (
 """Errors of every request, and the part of a file to look at."""
 
 
-class Request(NamedTuple):
-    """What is sent to a service."""
-
-    address: str
-    sent: bytes
-    headers: Mapping[str, str]
-
-
 class Service:
     """A service, with the environment variables that are in `texts` of requests to it: `file` names them in messages,
     `timeout` is the seconds that a request may take. Their values are read when requests are made, kept nowhere else,
     and taken out of every message and output, as `tokens` are, other secrets by what stands in their place.
-
-    It has a client for each request that is under way, each with one connection: one client with a hundred connections
-    looks at all of them for each request, which takes ten times the processor's time.
     """
 
     def __init__(self, file: str, texts: Iterable[str], timeout: float):
@@ -100,13 +90,13 @@ class Service:
         self.variables = sorted({name for text in texts for name in VARIABLE.findall(text)})
         self.tokens: dict[str, str] = {}
         self._idle: list[httpx.AsyncClient] = []
-        self._certificates: Any = None
+        """Clients with one connection each: one client with a hundred connections looks at all of them for each
+        request, which takes ten times the processor's time."""
 
     def needs(self) -> str | None:
         """Return what is missing, the HTTP client or a variable of the environment; None when it can be asked."""
-        for module in ("httpx", "tenacity"):
-            if needs := missing(module, "pip install 'audit[http]'"):
-                return needs
+        if line := missing("httpx", INSTALL) or missing("tenacity", INSTALL):
+            return line
         for name in self.variables:
             value = os.environ.get(name, "").strip()
             if not value:
@@ -115,17 +105,18 @@ class Service:
                 return f"the environment variable {name} must be printable ASCII, without line breaks"
         return None
 
-    async def exchange(self, address: str, sent: bytes, headers: Mapping[str, str]) -> "tuple[httpx.Response, bytes]":
-        """Return the answer to one request, whatever its status, and its content. Raises Unanswered where there is
-        none, BadOutput for one that cannot be read, NotInstalled where something is missing; call it in `masked`."""
+    async def exchange(
+        self, address: str, sent: bytes, headers: Mapping[str, str]
+    ) -> "tuple[int, Mapping[str, str], bytes]":
+        """Return status, headers and content of the answer to one request. Raises Unanswered where there is none,
+        BadOutput for one that cannot be read, NotInstalled where something is missing; call it in `masked`."""
         import httpx
 
         client = self._idle.pop() if self._idle else self._new_client()
+        filled = {name: with_variables(value) for name, value in headers.items()}
+        request = client.stream("POST", with_variables(address), content=sent, headers=filled)
         try:
-            async with (
-                asyncio.timeout(self._timeout),
-                client.stream("POST", address, content=sent, headers=headers) as response,
-            ):
+            async with asyncio.timeout(self._timeout), request as response:
                 content = bytearray()
                 async for part in response.aiter_bytes():
                     content += part
@@ -142,7 +133,7 @@ class Service:
             raise
         client.cookies.clear()  # no answer may hang on what was asked before
         self._idle.append(client)
-        return response, bytes(content)
+        return response.status_code, response.headers, bytes(content)
 
     def _new_client(self) -> "httpx.AsyncClient":
         import httpx
@@ -151,22 +142,21 @@ class Service:
             raise NotInstalled(f"{self.file} cannot be asked here; {needs}")
         if self.variables:  # it logs the address of each request, and a part of that may be secret
             logging.getLogger("httpx").setLevel(logging.WARNING)
-        self._certificates = self._certificates or httpx.create_ssl_context()  # 30 ms: once for all
         # `exchange` limits the whole request. Redirects are not followed: headers would go wherever an answer says.
         headers = {"User-Agent": "audit", "Content-Type": "application/json"}
-        return httpx.AsyncClient(verify=self._certificates, timeout=None, headers=headers)
+        return httpx.AsyncClient(verify=_certificates(), timeout=None, headers=headers)
 
     async def json(self, address: str, sent: bytes, headers: Mapping[str, str]) -> Any:
         """Return the JSON of the answer to one request. Raises what `exchange` raises, Unanswered and Declined by its
         status, and BadOutput for what is no JSON; call it in `masked`."""
-        response, content = await self.exchange(address, sent, headers)
-        if response.is_success:
+        status, sent_back, content = await self.exchange(address, sent, headers)
+        if 200 <= status < 300:
             return self.document(content)
         words = self.words(content)
-        reason = f"HTTP {response.status_code}: {words}".removesuffix(": ")
-        if response.status_code == 402 or (response.status_code in (403, 429) and re.search(_SPENT, words)):
+        reason = f"HTTP {status}: {words}".removesuffix(": ")
+        if status == 402 or (status in (403, 429) and re.search(_SPENT, words)):
             raise Declined(reason, final=True)
-        raise problem_of(response.status_code, response.headers, reason)
+        raise problem_of(status, sent_back, reason)
 
     async def close(self) -> None:
         """End the connections; the next request opens others."""
@@ -182,8 +172,7 @@ class Service:
             raise BadOutput(f"the answer is not JSON: {words}" if words else "the answer is empty") from None
 
     def words(self, content: bytes) -> str:
-        """Return the beginning of an answer in one line: spaces are folded when secrets, which may have some, are
-        out."""
+        """Return the beginning of an answer in one line, without secrets."""
         return " ".join(self.without_secrets(content[: 64 * 1024].decode("utf-8", "replace")).split())
 
     def without_secrets(self, text: str, least: int = 1) -> str:
@@ -204,18 +193,13 @@ class Service:
 
     @contextmanager
     def masked(self) -> Iterator[None]:
-        """Take secrets out of any error that is raised in this block."""
+        """Take secrets out of any error that is raised in this block, and cut it then, or half of one would stay."""
         try:
             yield
         except AuditError as problem:
-            problem.args = (self.said(problem),)
+            text = " ".join(self.without_secrets(str(problem)).split())
+            problem.args = (text if len(text) <= WORDS else text[: WORDS - 3] + "...",)
             raise
-
-    def said(self, problem: AuditError) -> str:
-        """Return what an error says in one line, as much as is kept; cut when secrets are out, or half of one would
-        stay."""
-        text = " ".join(self.without_secrets(str(problem)).split())
-        return text if len(text) <= WORDS else text[: WORDS - 3] + "..."
 
     def advice(self, error: str) -> str:
         """Say what to change where every request ends with this error.
@@ -231,25 +215,33 @@ class Service:
         return f"{what} of {self.file}" if what else f"mend what the error says, or {self.file}"
 
 
+@cache
+def _certificates() -> Any:
+    import httpx
+
+    return httpx.create_ssl_context()  # 30 ms: once for all
+
+
 class OverHttp:
-    """A system that asks a service: a subclass calls `keep` and says what is sent and what an answer means (`ask`).
+    """A system that asks a service, which a file describes: a subclass says what is sent and what an answer means.
 
     A run calls `run_async`, many times at once, waits when the service asks for it, and tries again (`Asking`). `run`
     does the same from any executor, one list of inputs at a time.
     """
 
-    service: Service
-    batch: int
-    concurrency: int
+    tasks: tuple[str, ...]
+    summary: str
+    settings: Mapping[str, object]
 
-    def keep(self, service: Service, remote: Remote, batch: int = 1) -> None:
-        """Take over what a file says of how its service is asked."""
-        self.service, self.batch, self.concurrency = service, batch, remote.concurrency
-        self.tries, self.patience, self.rate, self.price = remote.tries, remote.patience, remote.rate, remote.price
+    def __init__(self, path: str, file: Any, service: Service, batch: int = 1):
+        self._path, self.service, self.batch, self.concurrency = path, service, batch, file.concurrency
+        self.name, self.version, self.deterministic = file.name, file.version, file.deterministic
+        self.tries, self.patience, self.rate, self.price = file.tries, file.patience, file.rate, file.price
+        self.spoken = Languages(file.languages or (EVERY,), file.pairs, getattr(file, "codes", {}))
+        self.languages: tuple[str, ...] = file.languages or ("en",)
 
-    async def ask(self, inputs: Sequence[Input]) -> list[Output]:
-        """Return one output per input, at most `batch`, in order. Raises Unanswered, Declined and BadOutput."""
-        raise NotImplementedError
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._path,)  # without the client and its secrets
 
     def needs(self) -> str | None:
         """Return what is missing, or None."""
@@ -259,10 +251,23 @@ class OverHttp:
         """Say what to change where every request ends with this error."""
         return self.service.advice(error)
 
+    def lacks(self, item: Input) -> bool:
+        """Return whether it does not have this pair of languages."""
+        return not self.spoken.has(item)
+
     def prepare(self) -> None:
         """Import the HTTP client before there are threads and processes that would import it while others work."""
         import httpx  # noqa: F401
         import tenacity  # noqa: F401
+
+    async def ask(self, inputs: Sequence[Input]) -> list[Output]:
+        """Return one output per input, at most `batch`, in order. Raises Unanswered, Declined and BadOutput."""
+        raise NotImplementedError
+
+    async def run_async(self, inputs: Sequence[Input]) -> list[Output]:
+        """As `ask`, with no secret in any error."""
+        with self.service.masked():
+            return await self.ask(inputs)
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         """Return one output per input, with as many requests at once as allowed, and again where there was no answer.
@@ -277,11 +282,6 @@ class OverHttp:
         finally:
             await self.close_async()
         return [output for outputs in answers for output in outputs]
-
-    async def run_async(self, inputs: Sequence[Input]) -> list[Output]:
-        """As `ask`, with no secret in any error."""
-        with self.service.masked():
-            return await self.ask(inputs)
 
     async def close_async(self) -> None:
         """End the connections that are kept for `run_async`."""
@@ -404,6 +404,14 @@ def fill_request(template: Any, inputs: Sequence[Input], spoken: Languages | Non
     return _PLACE.sub(value, with_variables(template))
 
 
+class Request(NamedTuple):
+    """What is sent to a service."""
+
+    address: str
+    sent: bytes
+    headers: Mapping[str, str]
+
+
 class HttpFile(Remote):
     """The content of a file."""
 
@@ -428,30 +436,23 @@ class Http(OverHttp):
 
     def __init__(self, path: str, file: HttpFile | None = None):
         self.file = file = file or read_system_file(HttpFile, path, "http")
-        self._path = path
-        self.name, self.version, self.tasks, self.deterministic = (
-            file.name,
-            file.version,
-            file.tasks,
-            file.deterministic,
-        )
-        self.summary = f"over HTTP, {file.url}"
-        translates = "translation" in self.tasks
-        self.spoken = Languages(file.languages or (EVERY,), file.pairs, file.codes)
-        self.languages = self.spoken.read if translates else file.languages or ("en",)
+        translates = "translation" in file.tasks
         both = {f"{side}_language": f"{{{side}_language}}" for side in ("source", "target")}
         self.sent = {"texts": "{texts}"} | (both if translates else {}) if file.request is None else file.request
-        self.paths = file.answer or _OTHERS.get(self.tasks[0], _LABEL)
+        self.paths = file.answer or _OTHERS.get(file.tasks[0], _LABEL)
+        several = any(value == "{texts}" for _, value in strings(self.sent))
+        batch = file.batch if several and all("[*]" in path for path in self.paths.values()) else 1
+        texts = [file.url, *file.headers.values(), json.dumps(self.sent)]
+        super().__init__(path, file, Service(path, texts, file.timeout), batch)
+        self.tasks, self.summary, self._spelling = file.tasks, f"over HTTP, {file.url}", spellings(file.tasks)
+        if translates:
+            self.languages = self.spoken.read
         refuse(path, self._mistakes(), HELP)
-        self._spelling = spellings(self.tasks)
         # How politely it is asked (batch, concurrency, tries ...) is no setting: a slower pace executes nothing anew.
-        self.settings: Mapping[str, object] = {
+        self.settings = {
             **{"url": file.url, "headers": file.headers, "request": self.sent, "answer": self.paths},
             **{"labels": file.labels, **(self.spoken.settings if translates else {})},
         }
-        several = any(value == "{texts}" for _, value in strings(self.sent))
-        batch = file.batch if several and all("[*]" in path for path in self.paths.values()) else 1
-        self.keep(Service(path, [file.url, *file.headers.values(), json.dumps(self.sent)], file.timeout), file, batch)
 
     def _mistakes(self) -> Iterator[tuple[str, str]]:
         """Yield where keys contradict each other, or a text or the language to translate into would be lost."""
@@ -477,13 +478,6 @@ class Http(OverHttp):
         if translates and not re.search("<into>|{target_language}", sent) and len(self.spoken.targets) != 1:
             yield "request", 'must have "{target_language}", or the url, or pairs a single pair: what to translate into'
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._path,)  # without the client and its secrets
-
-    def lacks(self, item: Input) -> bool:
-        """Return whether it is no service for this pair of languages."""
-        return not self.spoken.has(item)
-
     async def ask(self, inputs: Sequence[Input]) -> list[Output]:
         """Make one request for each language or pair of languages, and none for pairs that it has not."""
         outputs = [Output()] * len(inputs)
@@ -496,9 +490,8 @@ class Http(OverHttp):
 
     async def request(self, inputs: Sequence[Input]) -> Request:
         """Return what is sent for inputs, all of the same languages."""
-        address = self.spoken.address(with_variables(self.file.url), inputs[0])
-        headers = {name: with_variables(value) for name, value in self.file.headers.items()}
-        return Request(address, json.dumps(fill_request(self.sent, inputs, self.spoken)).encode(), headers)
+        sent = json.dumps(fill_request(self.sent, inputs, self.spoken)).encode()
+        return Request(self.spoken.address(self.file.url, inputs[0]), sent, self.file.headers)
 
     async def exchange(self, address: str, sent: bytes, headers: Mapping[str, str]) -> Any:
         """Return the JSON of the answer to a request."""

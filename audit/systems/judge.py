@@ -156,17 +156,11 @@ class Judge(Protocol):
     settings: Mapping[str, object]
     concurrency: int
 
-    def needs(self) -> str | None:
-        """None where it can be asked; else what is missing."""
-        ...
+    def needs(self) -> str | None: ...  # None where it can be asked; else what is missing
 
-    async def answer(self, asked: Asked) -> Answered:
-        """One answer, or an error with the raw text. Raises nothing but what ends the whole."""
-        ...
+    async def answer(self, asked: Asked) -> Answered: ...  # an error where there is none: raises what ends the whole
 
-    async def close_async(self) -> None:
-        """Let go of what it holds."""
-        ...
+    async def close_async(self) -> None: ...  # lets go of what it holds
 
 
 class Function(Described):
@@ -179,7 +173,6 @@ class Function(Described):
         self.concurrency = number if isinstance(number, int) and 1 <= number <= 1_000 else 1
 
     def needs(self) -> str | None:
-        """Return None: a function is there."""
         return None
 
     async def answer(self, asked: Asked) -> Answered:
@@ -198,7 +191,7 @@ class Function(Described):
         return read_answer(returned, asked.labels)
 
     async def close_async(self) -> None:
-        """Do nothing."""
+        pass
 
 
 class JudgeFile(Endpoint):
@@ -226,7 +219,6 @@ class ChatJudge:
         self._asking: Asking | None = None
 
     def needs(self) -> str | None:
-        """Return what is missing, the HTTP client or a variable of the environment; None where it can be asked."""
         return self.client.service.needs()
 
     async def answer(self, asked: Asked) -> Answered:
@@ -246,7 +238,6 @@ class ChatJudge:
         return replace(answered, text=reasoning or None) if answered.label else answered
 
     async def close_async(self) -> None:
-        """End the connections; the next question opens others."""
         self._asking = None
         await self.client.service.close()
 

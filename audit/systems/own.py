@@ -108,25 +108,24 @@ class Described:
     def __init__(self, spec: str, obj: object, module: ModuleType):
         self.spec, self.object = spec, obj
         self.summary = ((inspect.getdoc(obj) or "").strip().splitlines() or [f"the user's own ({_where(module)})"])[0]
-        self.name: str = self._word("name") or spec
-        version, remark = self._word("version"), self._word("remark")
+        word, names = "1 to 200 printable characters", "a list of printable texts"
+        self.name: str = self._said("name", _word, word) or spec
+        version, remark = self._said("version", _word, word), self._said("remark", _word, word)
         found = None if version else _code_version(spec, obj, module)
         self.version: str = version or (found.version if found else "")
-        self.remark = remark or (found.remark(spec) if found else None)
-        self.deterministic = None if (said := self._said("deterministic")) is None else bool(said)
-        self.tasks, self.languages = self._words("tasks") or ("sentiment",), self._words("languages")
+        self.remark: str | None = remark or (found.remark(spec) if found else None)
+        self.deterministic: bool | None = self._said("deterministic", bool, "True or False")
+        self.tasks: tuple[str, ...] = self._said("tasks", _names, names) or ("sentiment",)
+        any_language = ("*",) if "translation" in self.tasks else ("en",)
+        self.languages: tuple[str, ...] = self._said("languages", _names, names) or any_language
+        self.settings: Mapping[str, object] = (
+            self._said("settings", _settings, "a dict of numbers, strings and lists") or {}
+        )
         for task in self.tasks:
             try:
                 get_task(task)
             except AuditError as problem:
                 raise AuditError(f"{spec!r} has tasks = {shown(self.tasks)}: {problem}") from None
-        self.languages = self.languages or (("*",) if "translation" in self.tasks else ("en",))
-        settings = self._said("settings") or {}
-        try:  # as they are stored: half characters, numbers without end and itself in itself cannot be
-            text = json.dumps(dict(settings), allow_nan=False, ensure_ascii=False, sort_keys=True).encode().decode()
-        except Exception as problem:
-            raise self._wrong("settings", settings, f"a dict of numbers, strings and lists ({problem!s:.80})") from None
-        self.settings: Mapping[str, object] = json.loads(text)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A worker imports the user's module itself: functions of models are seldom fit to be pickled.
@@ -134,30 +133,17 @@ class Described:
 
         return get_system, (self.spec,)
 
-    def _said(self, name: str) -> Any:
-        """Return an attribute of the object; None for one that is not there, or that is a method."""
+    def _said(self, name: str, read: Callable[[Any], Any], allowed: str) -> Any:
+        """Return what the object says under a name; None where that is nothing, or a method."""
         with foreign(f"system {self.spec!r} cannot say its {name}"):
             value = getattr(self.object, name, None)
-            return None if callable(value) else value
-
-    def _word(self, name: str) -> str | None:
-        value = self._said(name)
-        if value in (None, ""):
+        if value is None or value == "" or callable(value):
             return None
-        text = str(value) if isinstance(value, str | int | float) else ""
-        if not 0 < len(text) <= 200 or not text.isprintable():
-            raise self._wrong(name, value, "1 to 200 printable characters")
-        return text
-
-    def _words(self, name: str) -> tuple[str, ...]:
-        value = self._said(name)
-        words = (value,) if isinstance(value, str) else tuple(value or ())
-        if not all(isinstance(word, str) and word.isprintable() for word in words):
-            raise self._wrong(name, value, "a list of printable texts")
-        return words
-
-    def _wrong(self, name: str, value: object, allowed: str) -> AuditError:
-        return AuditError(f"{self.spec!r} has {name} = {shown(value)}; it must be {allowed}")
+        try:
+            return read(value)
+        except Exception as problem:
+            why = f" ({problem!s:.80})" if str(problem) else ""
+            raise AuditError(f"{self.spec!r} has {name} = {shown(value)}; it must be {allowed}{why}") from None
 
     def prepare(self) -> None:
         """Call the object's own `prepare`, where it has one. Raises AuditError for whatever that raises."""
@@ -165,6 +151,21 @@ class Described:
             own = getattr(self.object, "prepare", None)
             if callable(own):
                 own()
+
+
+def _word(value: Any) -> str:
+    if not isinstance(value, str | int | float) or not str(value).isprintable() or len(str(value)) > 200:
+        raise ValueError
+    return str(value)
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    return tuple(map(_word, (value,) if isinstance(value, str) else value))
+
+
+def _settings(value: Any) -> Any:
+    """Return settings as they are stored: half characters, numbers without end and itself in itself cannot be."""
+    return json.loads(json.dumps(dict(value), allow_nan=False, ensure_ascii=False, sort_keys=True).encode())
 
 
 class Own(Described):

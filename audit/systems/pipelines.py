@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, Strict
 
@@ -37,7 +37,7 @@ from audit.systems.model_files import (
 from audit.systems.remote_file import HELP, Names, Spelled, TaskName, Text, Words, read_system_file
 from audit.tasks import Input, Output, get_task
 from audit.tasks.question_answering import UNANSWERABLE
-from audit.user_models import Allowed, UserModel
+from audit.user_models import UserModel
 
 INSTALL = "pip install 'audit[transformers]'"
 _LENGTH, _SUMMARY = 512, 142
@@ -50,7 +50,7 @@ _HEADS = {
     "translation": "ForConditionalGeneration",
 }
 """What the architecture of a model for a task ends with; for other tasks it classifies texts."""
-_CLASSIFIES = "ForSequenceClassification"
+_CLASSIFIES, _SEVERAL = "ForSequenceClassification", "multi_label_classification"
 _LOADERS = {
     "question-answering": "AutoModelForQuestionAnswering",
     "summarization": "AutoModelForSeq2SeqLM",
@@ -77,18 +77,8 @@ class PipelineFile(UserModel):
     too_long: Literal["windows", "cut"] = "windows"
     pooling: Literal["mean", "first"] | None = None
     """Of an encoder: its vector of a text is the mean of its tokens', or the first one's."""
-    scale: (
-        Annotated[
-            tuple[float, ...],
-            Strict(False),
-            Allowed(
-                "two numbers, the least and the most that the model says, for example [0, 5]",
-                lambda scale: len(scale) == 2 and scale[0] < scale[1],
-            ),
-        ]
-        | None
-    ) = None
-    """Of a pair classifier with one number: what stands for 0 and for 1; None: its sigmoid."""
+    scale: Annotated[tuple[float, float], Strict(False)] | None = None
+    """Of a pair classifier with one number: what it says for 0 and for 1, [0, 5]; None: its sigmoid."""
     null_threshold: float = 0.0
     longest_answer: int = Field(30, ge=1, le=1_000)
     """Tokens of an answer to a question."""
@@ -103,23 +93,17 @@ class PipelineFile(UserModel):
 @dataclass(frozen=True)
 class Described:
     """A model: its file (or what was written in place of one), its directory, its configuration and architecture, its
-    task, and the kind of its outputs: label, labels, number, encoder, or its task."""
+    own words for its labels in the order of their numbers, its task, and the kind of its outputs: label, labels,
+    number, encoder, or its task."""
 
     spec: str
     file: PipelineFile
     folder: Path
     config: Mapping[str, Any]
     architecture: str
-    task: str
-    kind: str
-
-    @property
-    def names(self) -> list[str]:
-        """The model's own words for its labels, in the order of their numbers."""
-        names = self.config.get("id2label")
-        if isinstance(names, dict) and all(str(number).isdigit() for number in names):
-            return [str(name) for _, name in sorted(names.items(), key=lambda item: int(item[0]))]
-        return [f"LABEL_{number}" for number in range(int(self.config.get("num_labels") or 2))]
+    names: Sequence[str]
+    task: str = ""
+    kind: str = ""
 
 
 def described(argument: str) -> Described:
@@ -138,20 +122,20 @@ def described(argument: str) -> Described:
     config = model_json(folder, "config.json")
     if not config:
         raise BadFile(f"{folder}: config.json is absent, so this is no model of transformers")
-    head = "".join(config.get("architectures") or [])
-    about = Described(argument, file, folder, config, head, "", "")
-    task = file.task or _task_of(about)
-    several, is_one = config.get("problem_type") == "multi_label_classification", len(about.names) == 1
+    names = config.get("id2label") or {str(place): f"LABEL_{place}" for place in range(config.get("num_labels") or 2)}
+    ordered = [str(name) for _, name in sorted(names.items(), key=lambda item: int(item[0]))]
+    about = Described(argument, file, folder, config, "".join(config.get("architectures") or []), ordered)
+    task, head = file.task or _task_of(about), about.architecture
+    several = config.get("problem_type") == _SEVERAL
     if task in _HEADS:
         kind, wanted = task, _HEADS[task]
-        fits = head.endswith(wanted) or (
-            wanted == "ForConditionalGeneration" and bool(config.get("is_encoder_decoder"))
-        )
+        fits = head.endswith(wanted) or (kind != "question-answering" and bool(config.get("is_encoder_decoder")))
     elif task == "similarity":
-        kind, wanted = "encoder", f"an encoder, or {_CLASSIFIES} with one number"
-        fits = not head.endswith(tuple(_HEADS.values()))
-        if head.endswith(_CLASSIFIES):
-            kind, fits = "number", is_one
+        kind, wanted = (
+            "number" if head.endswith(_CLASSIFIES) else "encoder",
+            f"an encoder, or {_CLASSIFIES} with one number",
+        )
+        fits = len(ordered) == 1 if kind == "number" else not head.endswith(tuple(_HEADS.values()))
     else:
         kind, wanted = "labels" if several else "label", _CLASSIFIES
         fits = head.endswith(wanted) and get_task(task).question_kind == "input"
@@ -160,7 +144,7 @@ def described(argument: str) -> Described:
     if kind in ("label", "labels") and bool(getattr(get_task(task), "parts", ())) != several:
         number = "any number of labels" if several else "one label"
         raise BadFile(f"{argument}: the model gives a text {number}; {task} is not made for that")
-    return Described(argument, file, folder, config, head, task, kind)
+    return replace(about, task=task, kind=kind)
 
 
 def _task_of(about: Described) -> str:
@@ -176,7 +160,7 @@ def _task_of(about: Described) -> str:
         for task in ("sentiment", "inference"):
             if {name.casefold() for name in names} <= set(get_task(task).labels):
                 return task
-        mark = "+" if config.get("problem_type") == "multi_label_classification" else ","
+        mark = "+" if config.get("problem_type") == _SEVERAL else ","
         if not any(mark in name for name in names):
             return f"classification/{mark.join(names)}"
     raise BadFile(
@@ -270,8 +254,7 @@ class Window:
         return len(self.tokens["input_ids"])
 
 
-@dataclass(frozen=True)
-class Best:
+class Best(NamedTuple):
     """What one window says: the best span (its sum of logits, -inf where there is none, its characters, its
     probability) and no answer at all."""
 
@@ -353,7 +336,6 @@ class Pipeline:
         return Pipeline, (self._argument,)  # a worker loads the model itself
 
     def needs(self) -> str | None:
-        """Return the line that installs what is missing; None when the packages are there."""
         return missing("torch", INSTALL) or missing("transformers", INSTALL)
 
     def prepare(self) -> None:
@@ -364,7 +346,6 @@ class Pipeline:
         self._tokenizer = load_tokenizer(self.about.folder)
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        """Return one output per input."""
         if self._model is None:
             self.prepare()
             one_thread()  # before anything is loaded: each of our processes has a core of its own
@@ -401,11 +382,12 @@ class Pipeline:
         number, beside = len(whole["input_ids"]), ["" if place == part else text for place, text in enumerate(texts)]
         details = {"read": whole["input_ids"], "cut": 0} if cut and number == self.longest else None
         room = self.longest - len(self._tokenizer(*beside, verbose=False)["input_ids"])
-        if number <= self.longest and self.about.kind != "question-answering":
-            return [Window(dict(whole))], details
-        if cut and self.about.kind != "question-answering":
-            read = self._tokenizer(*texts, truncation=True, max_length=self.longest)
-            return [Window(dict(read))], {"read": read["input_ids"], "cut": number - self.longest}
+        if self.about.kind != "question-answering":
+            if number <= self.longest:
+                return [Window(dict(whole))], details
+            if cut:
+                read = self._tokenizer(*texts, truncation=True, max_length=self.longest)
+                return [Window(dict(read))], {"read": read["input_ids"], "cut": number - self.longest}
         if room < 8:
             return [], None
         read = self._tokenizer(

@@ -59,6 +59,5 @@ class Recorded(Ready):
         return Recorded, (self._argument,)  # a worker reads the files itself
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        """Return one output per input."""
         asks = [Ask(item.languages[0], item.target or "", key_of(item.text)) for item in inputs]
         return [Output(text=self._translations.get(ask)) for ask in asks]

@@ -28,7 +28,6 @@ class Similarity(Ready):
     languages: tuple[str, ...] = ("*",)
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        """Return one output per input."""
         return [Output(score=self.score(*item.texts)) for item in inputs]
 
     def score(self, first: str, second: str) -> float:
@@ -126,7 +125,6 @@ class Lead(Ready):
         self._sentences = sentences
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        """Return one output per input."""
         return [Output(text=self._choose(item.text, item.languages[0])) for item in inputs]
 
     def _choose(self, text: str, language: str) -> str:
@@ -164,16 +162,13 @@ class Sumy(ABC):
         self._algorithm, self._sentences = algorithm, sentences
 
     def needs(self) -> str | None:
-        """Return the line that installs sumy where it is missing."""
         return missing("sumy", "pip install 'audit[english]'")
 
     def prepare(self) -> None:
-        """Load the algorithm and what splits texts."""
         self.tokenizer()
         _parts(self._algorithm, self.stop_words)
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        """Return one output per input."""
         return summarize(inputs, self._choose)
 
     @staticmethod

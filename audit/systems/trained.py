@@ -2,21 +2,17 @@
 `keywords:FILE.toml`, nothing but words.
 
 A file of texts has the columns `text` and `gold`, and `text_b` where the texts are pairs; each row has one label. Both
-kinds of models are linear in terms of the texts, and a text's margins are added up term after term: the same text has
-the same output whatever else is in its batch. A model is trained once and kept in the cache, by the content of the
+kinds of models are linear in terms of the texts. A model is trained once and kept in the cache, by the content of the
 file, the settings and scikit-learn's version.
 """
 
-import math
 import re
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from audit.corpora.base import folder
 from audit.corpora.files import FileCorpus
@@ -36,7 +32,6 @@ _TOKEN = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+(?:'[^\W\u3040-\u30ff\u3400-\u9fff]+)*"
 )
 """A word with its apostrophes; in Chinese and Japanese a character."""
-_SECOND = "text_b"
 
 
 def tokens(text: str) -> list[str]:
@@ -70,19 +65,13 @@ def _says_labels(task: Task) -> bool:
         return False
 
 
-@dataclass(frozen=True)
-class Labelled:
+class Labelled(NamedTuple):
     """Texts with a label each, as a file has them; `tasks` are those whose labels these are."""
 
     texts: tuple[tuple[str, ...], ...]
     golds: tuple[str, ...]
     tasks: tuple[str, ...]
     fingerprint: str
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The labels, sorted."""
-        return tuple(sorted(set(self.golds)))
 
 
 @lru_cache(maxsize=8)
@@ -97,61 +86,22 @@ def labelled(path: Path, _changed: int) -> Labelled:
     rows = list(corpus.rows())
     if bare := next((row.key for row in rows if row.gold is None), None):
         raise BadFile(f"{path}: row {bare} has no gold; a system is trained on rows with a label, so take it out")
-    seconds = [row.attributes.get(_SECOND, "").strip() for row in rows]
+    seconds = [row.attributes.get("text_b", "").strip() for row in rows]
     if any(seconds) and not all(seconds):
-        raise BadFile(f"{path}: row {rows[seconds.index('')].key} has no {_SECOND}, and others do; give it one")
-    pairs, golds = any(seconds), [str(row.gold) for row in rows]
-    known = _tasks_with(tuple(dict.fromkeys(golds)), 2 if pairs else 1)
-    if not known and pairs:
+        raise BadFile(f"{path}: row {rows[seconds.index('')].key} has no text_b, and others do; give it one")
+    golds = [str(row.gold) for row in rows]
+    known = _tasks_with(tuple(dict.fromkeys(golds)), 2 if any(seconds) else 1)
+    if not known and any(seconds):
         named = [f"{name} ({', '.join(TASKS.get(name).labels)})" for name in TASKS if TASKS.get(name).texts == 2]
         there = f"no task on pairs has the labels {', '.join(sorted(set(golds)))}; there are {'; '.join(named)}"
         raise BadFile(f"{path}: {there}")
     spelling = list(known.values())[-1] if known else {gold: gold for gold in golds}
-    scheme = [] if pairs else [f"classification/{','.join(sorted(set(spelling.values())))}"]
-    return Labelled(
-        tuple(
-            (row.input.text, second) if pairs else (row.input.text,) for row, second in zip(rows, seconds, strict=True)
-        ),
-        tuple(spelling[gold] for gold in golds),
-        tuple(dict.fromkeys([*known, *scheme])),
-        corpus.fingerprint(),
+    scheme = [] if any(seconds) else [f"classification/{','.join(sorted(set(spelling.values())))}"]
+    texts = tuple(
+        (row.input.text, second) if second else (row.input.text,) for row, second in zip(rows, seconds, strict=True)
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Model:
-    """Arrays of a linear model: `terms`, their `idf` (terms,), `weights` (features, labels) and `intercept` (labels,).
-    Features are the terms and, behind them, the traits of a pair."""
-
-    kept: Kept
-
-    @cached_property
-    def rows(self) -> dict[str, int]:
-        """term -> its row of `weights`."""
-        return {term: row for row, term in enumerate(texts_of(self.kept.arrays["terms"]))}
-
-    @cached_property
-    def labels(self) -> tuple[str, ...]:
-        """The labels, in the order of `weights`."""
-        return texts_of(self.kept.arrays["labels"])
-
-    def output(self, terms: Sequence[str], traits: Sequence[float]) -> Output:
-        """Return the label with the largest margin, and its share by softmax. Terms count 1 + ln(times), times their
-        idf, with length 1 together."""
-        import numpy as np
-
-        arrays, rows = self.kept.arrays, self.rows
-        counts = {rows[term]: times for term, times in Counter(terms).items() if term in rows}
-        values = {row: (1 + math.log(times)) * float(arrays["idf"][row]) for row, times in counts.items()}
-        length = math.sqrt(math.fsum(value * value for value in values.values())) or 1.0
-        features = {row: value / length for row, value in values.items()}
-        features |= {len(rows) + place: trait for place, trait in enumerate(traits)}
-        weights = arrays["weights"][list(features)]
-        margins = (np.fromiter(features.values(), float, len(features))[:, None] * weights).sum(axis=0)
-        margins = margins + arrays["intercept"]
-        powers = np.exp(margins - margins.max())
-        place = int(margins.argmax())
-        return Output(self.labels[place], float(powers[place] / powers.sum()))
+    tasks = tuple(dict.fromkeys([*known, *scheme]))
+    return Labelled(texts, tuple(spelling[gold] for gold in golds), tasks, corpus.fingerprint())
 
 
 class Trained(ABC):
@@ -165,21 +115,19 @@ class Trained(ABC):
     def __init__(self, path: str | Path, name: str = "", languages: tuple[str, ...] = ("*",)):
         self._path = Path(path)
         changed = self._path.stat().st_mtime_ns if self._path.is_file() else 0  # reading it says what is wrong
-        self._file = labelled(self._path, changed)
-        self.name = name or f"{self.kind}:{self._path.name}"
-        self.languages, self.tasks = languages, self._file.tasks
-        self.summary = f"{self.about}, trained on {len(self._file.golds):,} labelled texts"
-        self.settings: Mapping[str, object] = {"labels": list(self._file.labels), **self.training}
-        made_from = self.kind, self._file.fingerprint, canonical(dict(self.training))
+        self._file = file = labelled(self._path, changed)
+        self.name, self.languages, self.tasks = name or f"{self.kind}:{self._path.name}", languages, file.tasks
+        self.summary = f"{self.about}, trained on {len(file.golds):,} labelled texts"
+        self.labels = sorted(set(file.golds))
+        self.settings: Mapping[str, object] = {"labels": self.labels, **self.training}
+        made_from = self.kind, file.fingerprint, canonical(dict(self.training))
         self.version = "absent" if self.needs() else fingerprint([*made_from, package_version("scikit-learn")])
 
     def needs(self) -> str | None:
-        """Return the line that installs scikit-learn where it is missing."""
         return missing("sklearn", "pip install 'audit[english]'")
 
     def prepare(self) -> None:
-        """Train the model, or read it from the cache."""
-        self._model()
+        _models(type(self), self._path, self.version, folder())
 
     def trained_on(self, item: Input) -> bool:
         """Return whether these texts are among those that it was trained on, apart from capitals, marks and spaces:
@@ -187,9 +135,17 @@ class Trained(ABC):
         return _folded(item.texts) in self._known
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        """Return one output per input."""
-        model = self._model()
-        return [model.output(self.terms(item.texts), self.traits(item.texts)) for item in inputs]
+        from scipy.special import softmax
+
+        arrays = _models(type(self), self._path, self.version, folder()).arrays
+        vectorizer = self._vectorizer(vocabulary=texts_of(arrays["terms"]))
+        vectorizer.idf_ = arrays["idf"]
+        # A row's product and sum do not depend on the others: a text has the same output in any batch.
+        features = self._features(
+            vectorizer.transform([item.texts for item in inputs]), [item.texts for item in inputs]
+        )
+        shares = softmax(features @ arrays["weights"] + arrays["intercept"], axis=1)
+        return [Output(self.labels[row.argmax()], min(1.0, float(row.max()))) for row in shares]
 
     @abstractmethod
     def terms(self, texts: Sequence[str]) -> list[str]:
@@ -206,34 +162,33 @@ class Trained(ABC):
     def train(self) -> Kept:
         """Return a new model. The same file gives the same one."""
         import numpy as np
-        from scipy.sparse import csr_matrix, hstack
-        from sklearn.feature_extraction.text import TfidfVectorizer
 
-        vectorizer = TfidfVectorizer(analyzer=self.terms, sublinear_tf=True, min_df=int(str(self.training["min_df"])))
+        vectorizer = self._vectorizer()
         try:
             matrix = vectorizer.fit_transform(self._file.texts)
         except ValueError as problem:
             no_term = f"its texts have no term in common to learn from ({problem})"
             raise BadFile(f"{self._path}: {no_term}; add rows") from None
-        traits = np.array([self.traits(texts) for texts in self._file.texts])
-        labels = self._file.labels
-        places = np.array([labels.index(gold) for gold in self._file.golds])
-        weights, intercept = self.fit(hstack([matrix, csr_matrix(traits)]).tocsr() if traits.size else matrix, places)
-        arrays = {
-            "terms": as_array(tuple(vectorizer.get_feature_names_out().tolist())),
-            "labels": as_array(labels),
-            "idf": vectorizer.idf_,
-            "weights": np.ascontiguousarray(weights),
-            "intercept": intercept,
-        }
-        return Kept(arrays, {"texts": len(places), "training": dict(self.training)})
+        places = np.array([self.labels.index(gold) for gold in self._file.golds])
+        weights, intercept = self.fit(self._features(matrix, self._file.texts), places)
+        terms = as_array(tuple(vectorizer.get_feature_names_out().tolist()))
+        arrays = {"terms": terms, "idf": vectorizer.idf_, "weights": np.ascontiguousarray(weights)}
+        return Kept({**arrays, "intercept": intercept}, {"texts": len(places), "training": dict(self.training)})
+
+    def _vectorizer(self, **more: Any) -> Any:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        return TfidfVectorizer(analyzer=self.terms, sublinear_tf=True, **more)
+
+    def _features(self, matrix: Any, texts: Sequence[Sequence[str]]) -> Any:
+        from scipy.sparse import csr_matrix, hstack
+
+        traits = [self.traits(of_input) for of_input in texts]
+        return hstack([matrix, csr_matrix(traits)]).tocsr() if any(traits) else matrix
 
     @cached_property
     def _known(self) -> frozenset[tuple[str, ...]]:
         return frozenset(map(_folded, self._file.texts))
-
-    def _model(self) -> Model:
-        return _models(type(self), self._path, self.version, folder())
 
 
 def _folded(texts: Iterable[str]) -> tuple[str, ...]:
@@ -241,9 +196,9 @@ def _folded(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=8)
-def _models(kind: type[Trained], path: Path, version: str, cache: Path) -> Model:
+def _models(kind: type[Trained], path: Path, version: str, cache: Path) -> Kept:
     """Return the model from the cache, trained and kept there when it is absent or damaged."""
-    return Model(cached_model(kind.kind, version, cache, lambda: kind(path).train()))
+    return cached_model(kind.kind, version, cache, lambda: kind(path).train())
 
 
 class Logreg(Trained):
@@ -353,7 +308,6 @@ class Keywords(Ready):
         self._otherwise = next((label for label, of_label in words.items() if not of_label), next(iter(words)))
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        """Return one output per input."""
         return [self._output(item.text) for item in inputs]
 
     def _output(self, text: str) -> Output:

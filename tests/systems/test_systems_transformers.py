@@ -324,7 +324,7 @@ def test_the_version_is_what_the_files_hold_and_not_where_they_are(moods, tmp_pa
             "it must be ForQuestionAnswering",
         ),
         ('dtype = "int8"', "dtype"),
-        ("scale = [5, 0]", "scale: .*two numbers"),
+        ("scale = 5", "scale: 5 must be a list"),
         ("batch = 0", "batch"),
     ],
 )

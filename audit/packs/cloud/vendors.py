@@ -111,7 +111,7 @@ class Cloud(Http):
         if self.row.form:
             form = urlencode(fill_request(self.sent, inputs, self.spoken), quote_via=quote, safe="")
             sent, headers = form.encode(), {**headers, "Content-Type": "application/x-www-form-urlencoded"}
-        return Request(re.sub(r"(?<!:)//+", "/", address), sent, headers)
+        return Request(re.sub(r"(?<!:)//+", "/", with_variables(address)), sent, headers)
 
     def read(self, document: Any, inputs: Sequence[Input]) -> list[Output]:
         """Return the output in an answer, by the paths of the table. Raises BadOutput."""
@@ -154,15 +154,15 @@ class Cloud(Http):
 
     async def exchange(self, address: str, sent: bytes, headers: Mapping[str, str]) -> Any:
         """Return the JSON of the answer to a request. Raises Unanswered, Declined and BadOutput."""
-        response, content = await self.service.exchange(address, sent, headers)
+        status, sent_back, content = await self.service.exchange(address, sent, headers)
         try:
             document = parse_json(content)
         except ValueError:
             document = None
-        code, status = self.code_of(document), response.status_code
+        code = self.code_of(document)
         if status >= 300 or code:
             words = values_at(document, self.row.words, needed=False)[0] if code else self.service.words(content)
-            raise self.problem(code or f"HTTP {status}", str(words or ""), status, response.headers)
+            raise self.problem(code or f"HTTP {status}", str(words or ""), status, sent_back)
         return self.service.document(content) if document is None else document
 
     def problem(self, code: str, words: str, status: int, headers: Mapping[str, str]) -> AuditError:
