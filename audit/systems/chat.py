@@ -137,7 +137,8 @@ def value_in(text: str, key: str, bare: bool = False) -> Any:
     (0.5, '0.5', 'As {it}.')
     """
     fence = re.match(r"\A\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*\Z", text, re.DOTALL)
-    inner, values, end = fence[1] if fence else text, [], 0
+    inner, end = fence[1] if fence else text, 0
+    values: list[Any] = []
     is_object = inner.lstrip().startswith("{")
     while (is_object or not bare) and (start := inner.find("{", end)) >= 0:
         try:

@@ -44,13 +44,6 @@ def answers_of(asking, machine, times=1):
     return asyncio.run(all_of_them())
 
 
-def test_all_places_are_used_and_no_more():
-    machine = Machine()
-    assert answers_of(Asking(limit=7), machine, times=50) == ["right"] * 50
-    assert machine.most == 7
-    assert machine.calls == 50
-
-
 @pytest.mark.parametrize("problem", [Unanswered("away"), TimeoutError(), ConnectionError("reset")])
 def test_what_was_not_answered_is_asked_again(problem):
     machine = Machine(problem, problem)

@@ -8,8 +8,6 @@ import textwrap
 import time
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from audit.errors import AuditError, BadFile
 from audit.systems import get_system
@@ -71,22 +69,6 @@ def test_it_is_asked_in_lines_and_started_once(tmp_path):
     assert (again.settings, again.program) == (system.settings, None)
     del system
     assert wait_for(lambda: not is_running(pid))  # no orphan
-
-
-@pytest.mark.slow
-@settings(max_examples=15)
-@given(asked=st.lists(st.text(max_size=30), min_size=1, max_size=8))
-def test_any_text_arrives_as_it_is(asked, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("any")
-    code = """
-        import json, sys
-        for line in sys.stdin:
-            {more}
-            print(json.dumps({{"text": "".join(map(chr, map(ord, json.loads(line)["texts"][0]))) + "."}}), flush=True)
-    """
-    system = program(folder, code=code, file='task = "summarization"')
-    wanted = [text.encode("utf-8", "replace").decode() for text in asked]
-    assert [output.text for output in system.run(texts(*asked))] == [f"{text}.".strip() for text in wanted]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from service import Reply, label_of, serving
 
-from audit.errors import BadFile, BadOutput, Declined, NotInstalled
+from audit.errors import BadFile, BadOutput, NotInstalled
 from audit.systems import get_system
 from audit.systems.remote_file import Languages
 from audit.tasks import Input, Output
@@ -113,18 +113,6 @@ def test_the_texts_of_a_pair_may_go_to_places_of_their_own(tmp_path):
 def test_an_answer_that_cannot_be_used(tmp_path, content, says):
     with serving(lambda body, number: Reply(content)) as server, pytest.raises(BadOutput, match=re.escape(says)):
         get_system(server.file(tmp_path)).run(INPUTS[:1])
-
-
-def test_headers_are_sent_nowhere_else(tmp_path, monkeypatch):
-    monkeypatch.setenv("ACME_KEY", SECRET)
-    with serving() as elsewhere:
-        reply = Reply({}, 307, {"Location": elsewhere.url})
-        with (
-            serving(lambda body, number: reply) as server,
-            pytest.raises(Declined, match=f"HTTP 307: it leads to '{elsewhere.url}'; name that as the url"),
-        ):
-            get_system(server.file(tmp_path, 'headers = { X-Key = "${ACME_KEY}" }')).run(INPUTS[:1])
-        assert elsewhere.bodies == []
 
 
 # Secrets
