@@ -36,6 +36,7 @@ from audit.systems.remote_file import (
     TaskName,
     Text,
     Url,
+    Words,
     kind,
     mistaken_labels,
     read_system_file,
@@ -43,7 +44,7 @@ from audit.systems.remote_file import (
 )
 from audit.tasks import Input, Output, Task, base_of, get_task
 from audit.tasks.question_answering import UNANSWERABLE
-from audit.user_models import Allowed, Mistake, UserModel, refuse
+from audit.user_models import Allowed, Mistake, refuse
 
 _OURS = {"messages", "input", "model", "stream", "n", "response_format", "text", "tools", "tool_choice"}
 """Parts of a request that the file says with keys of its own, or that answers could not be read with."""
@@ -424,18 +425,12 @@ _KEYS = {
 """What stands in the JSON object of an answer; of tasks that are not here it is a label, or several."""
 
 
-class Prompt(UserModel):
-    """The words of the user's own; what is absent is audit's own prompt for the task."""
-
-    system: str | None = None
-    user: Text | None = None
+_ROLES = {"system", "user"}
+_TURNS = "a list of tables, each [[examples]] with user and assistant"
 
 
-class Example(UserModel):
-    """A turn of the conversation that the model is shown before it is asked."""
-
-    user: Text
-    assistant: Text
+def _are_turns(examples: Sequence[Mapping[str, str]]) -> bool:
+    return all(turn.keys() == {"user", "assistant"} for turn in examples)
 
 
 class ChatFile(Endpoint):
@@ -443,10 +438,12 @@ class ChatFile(Endpoint):
 
     task: TaskName = "sentiment"
     pairs: Pairs = ()
-    prompt: Prompt = Prompt()
-    examples: Annotated[
-        tuple[Example, ...], Strict(False), Allowed("a list of tables, each [[examples]] with user and assistant")
-    ] = ()
+    prompt: Annotated[Words, Allowed("a table with system and user", lambda prompt: prompt.keys() <= _ROLES)] = Field(
+        {}
+    )
+    """The words of the user's own; what is absent is audit's own prompt for the task."""
+    examples: Annotated[tuple[Words, ...], Strict(False), Allowed(_TURNS, _are_turns)] = ()
+    """Turns of the conversation that the model is shown before it is asked."""
 
 
 class Chat(OverHttp):
@@ -479,12 +476,11 @@ class Chat(OverHttp):
         table = wordings()["text" if file.structured == "text" else "json"]
         self._answer = filled(table[self.key], {"labels": ", ".join(self.words)})
         """What `{answer}` says of the form of an answer."""
-        own = {role: template for role, template in file.prompt if template is not None}
-        self._templates = own if len(own) == 2 else {**prompt_of(task), **own}
+        self._templates = file.prompt if len(file.prompt) == 2 else {**prompt_of(task), **file.prompt}
         refuse(path, self._mistakes(), HELP)
         self.settings = {
             **{**self.client.settings, "task": file.task, "prompt": self._templates, "answer": self._answer},
-            **{"examples": [example.model_dump() for example in file.examples], "labels": file.labels},
+            **{"examples": list(file.examples), "labels": file.labels},
             **(self.spoken.settings if file.task == "translation" else {}),
         }
         if self.deterministic is None and self.client.sampling.get("temperature") != 0:
@@ -513,7 +509,7 @@ class Chat(OverHttp):
         """Return the conversation that asks for the output of an input: the system's words, the examples, the input."""
         messages = [("system", self._said("system", item))] if self._templates["system"].strip() else []
         for example in self.file.examples:
-            messages += [("user", example.user), ("assistant", example.assistant)]
+            messages += [("user", example["user"]), ("assistant", example["assistant"])]
         return [{"role": role, "content": said} for role, said in (*messages, ("user", self._said("user", item)))]
 
     def _said(self, role: str, item: Input) -> str:

@@ -475,7 +475,7 @@ class Http(OverHttp):
         if not all(text in sent for text in item.texts):
             places = '"{texts}" (a list of them), "{text}", or of pairs "{text_a}" and "{text_b}"'
             yield "request", f"must have {places} as a value"
-        if translates and not re.search("<into>|{target_language}", sent) and len(self.spoken.targets) != 1:
+        if translates and not re.search("<into>|{target_language}", sent) and len(self.spoken.pairs) != 1:
             yield "request", 'must have "{target_language}", or the url, or pairs a single pair: what to translate into'
 
     async def ask(self, inputs: Sequence[Input]) -> list[Output]:

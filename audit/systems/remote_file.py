@@ -19,7 +19,7 @@ HELP = "see docs/reference/systems.md"
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 """A place where the value of an environment variable goes."""
 _SECRET = re.compile(r"(auth|authorization|cookie|token|secret|password|passwd|key)$", re.IGNORECASE)
-_PAIR = re.compile(r"([a-z]{2,3}(?:-[A-Z]\w*)?)-([a-z]{2,3}(?:-[A-Z]\w*)?)")
+_CODE = r"[a-z]{2,3}(?:-[A-Z]\w*)?"
 EVERY = "*"
 """Stands for any language."""
 CHARACTERS_OF_TOKEN = 4
@@ -86,10 +86,8 @@ def _checked_headers(headers: dict[str, str]) -> dict[str, str]:
     return headers
 
 
-def _checked_pairs(pairs: tuple[str, ...]) -> tuple[str, ...]:
-    if wrong := next((pair for pair in pairs if not _PAIR.fullmatch(pair)), None):
-        raise Mistake(f'{wrong!r} is no pair of languages such as "en-es" or "en-pt-BR"')
-    return pairs
+def _are_pairs(pairs: Sequence[str]) -> bool:
+    return all(re.fullmatch(f"{_CODE}-{_CODE}", pair) for pair in pairs)
 
 
 def _spelled(value: object) -> object:
@@ -105,7 +103,7 @@ Names = Annotated[tuple[str, ...], Strict(False), Allowed('a list of names, for 
 Words = Annotated[dict[str, str], Allowed('a table of texts, for example { POS = "positive" }')]
 """Texts by texts: labels, codes of languages."""
 Headers = Annotated[Words, AfterValidator(_checked_headers)]
-Pairs = Annotated[tuple[str, ...], Strict(False), AfterValidator(_checked_pairs), Allowed('a list such as ["en-es"]')]
+Pairs = Annotated[tuple[str, ...], Strict(False), Allowed('a list such as ["en-es", "en-pt-BR"]', _are_pairs)]
 
 
 class Price(UserModel):
@@ -184,18 +182,10 @@ class Languages:
                 yield key, f"{unknown!r} is no code such as es, zh or pt-BR, nor {EVERY!r} for all languages"
 
     @property
-    def _split(self) -> list[tuple[str, str]]:
-        return [(match[1], match[2]) for pair in self.pairs if (match := _PAIR.fullmatch(pair))]
-
-    @property
     def read(self) -> tuple[str, ...]:
         """The languages that it translates from."""
-        return tuple(dict.fromkeys(source for source, _ in self._split)) or self.spoken
-
-    @property
-    def targets(self) -> set[str]:
-        """The languages of the pairs that it translates into."""
-        return {target for _, target in self._split}
+        sources = [re.sub(f"-{_CODE}$", "", pair) for pair in self.pairs]
+        return tuple(dict.fromkeys(sources)) or self.spoken
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -204,10 +194,10 @@ class Languages:
 
     def has(self, item: Input) -> bool:
         """Return whether the service translates this input's text into its target, where it has one."""
-        pair = item.languages[0], item.target or ""
-        if self.pairs or item.target is None:
-            return item.target is None or pair in self._split
-        return self.spoken == (EVERY,) or {*pair} <= {*self.spoken}
+        source, target = item.languages[0], item.target
+        if self.pairs or target is None:
+            return target is None or f"{source}-{target}" in self.pairs
+        return self.spoken == (EVERY,) or {source, target} <= {*self.spoken}
 
     def groups(self, inputs: Sequence[Input]) -> list[list[int]]:
         """Return the places of the inputs that the service has, those of one pair of languages together."""

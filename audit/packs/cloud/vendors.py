@@ -17,6 +17,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
+from importlib.util import find_spec
 from itertools import compress
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -27,7 +28,6 @@ from pydantic import Field
 from audit.errors import AuditError, BadOutput, Declined, Unanswered, install_line
 from audit.files import parse_json, read_text, toml_of
 from audit.resources import data_file
-from audit.systems.base import missing
 from audit.systems.foreign import number
 from audit.systems.http import Http, HttpFile, Request, fill_request, problem_of, values_at, with_variables
 from audit.systems.remote_file import Spelled, Text, kind
@@ -37,6 +37,13 @@ from audit.user_models import read_as
 _ABOUT_TEXTS = (400, 405, 406, 413, 414, 422)
 """Statuses that come, with a code, for what is wrong with a text (405: Alibaba's for one that is too long)."""
 _HELP = "see docs/reference/cloud.md"
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # the package that it is in
+        return False
 
 
 class VendorFile(HttpFile):
@@ -75,6 +82,9 @@ class Cloud(Http):
     Creating it reads the file and raises BadFile for what is wrong with it; nothing is asked.
     """
 
+    packages: Mapping[str, str] = {}
+    """Modules that it needs, and the extra that they come with."""
+
     def __init__(self, spec: str, path: str = ""):
         row = vendors()[spec]
         own = toml_of(path, read_text(path), _HELP) if path else {}
@@ -94,6 +104,12 @@ class Cloud(Http):
         self.settings |= {"neutral": self.row.neutral} if self.row.neutral is not None else {}
         self.service.variables = sorted({*self.service.variables, *self.row.key})
         self._has_answered = False
+
+    def needs(self) -> str | None:
+        for module, extra in self.packages.items():
+            if not _is_installed(module):
+                return install_line(extra)
+        return super().needs()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._made_of  # without clients and secrets
@@ -203,10 +219,8 @@ def share(value: object) -> float:
 class Amazon(Cloud):
     """Botocore finds credentials, and signs (Signature Version 4)."""
 
+    packages: Mapping[str, str] = {"botocore": "aws"}
     _session: Any = None
-
-    def needs(self) -> str | None:
-        return missing("botocore", install_line("aws")) or super().needs()
 
     async def request(self, inputs: Sequence[Input]) -> Request:
         return await asyncio.to_thread(self._signed, await super().request(inputs))
@@ -247,12 +261,8 @@ class Azure(Cloud):
         return self.row.accepted.partition(" ")[0].rstrip(",")
 
     def needs(self) -> str | None:
-        if not os.environ.get(self._key, "").strip():
-            line = f"set the environment variable {self._key} (or install azure-identity and log in)"
-            try:
-                return missing("azure.identity", line) or super().needs()
-            except ModuleNotFoundError:  # the package that it is in
-                return line
+        if not os.environ.get(self._key, "").strip() and not _is_installed("azure.identity"):
+            return f"set the environment variable {self._key} (or install azure-identity and log in)"
         return super().needs()
 
     async def request(self, inputs: Sequence[Input]) -> Request:
@@ -275,13 +285,8 @@ class Google(Cloud):
     """Application default credentials, which google-auth finds. Sentiment is a number from -1 to 1: up to `neutral`
     (.25) from zero it is neutral; the score is |number|, or 1 - |number| where neutral."""
 
+    packages: Mapping[str, str] = {"google.auth": "google"}
     _found: Any = None
-
-    def needs(self) -> str | None:
-        try:
-            return missing("google.auth", install_line("google")) or super().needs()
-        except ModuleNotFoundError:  # the package that it is in
-            return install_line("google")
 
     async def request(self, inputs: Sequence[Input]) -> Request:
         request = await super().request(inputs)
