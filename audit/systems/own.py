@@ -41,6 +41,7 @@ _OPTIONAL = (
     *("run_async", "close_async", "pairs", "advice"),
 )
 """What a full `System` may have beside."""
+_WHOLE = ("call_size", "concurrency", "batch", "tries")
 
 
 def load(spec: str, seconds: float | None = None) -> System:
@@ -190,7 +191,7 @@ class Own(Described):
         self._needs = shortened(str(needs)) if self._run and (needs := obj.needs()) else None
         for name in _OPTIONAL if self._run else ():
             if (value := getattr(obj, name, None)) is not None:
-                setattr(self, name, value)
+                setattr(self, name, int(value) if name in _WHOLE else value)
         if self._run and callable(lacks := getattr(obj, "lacks", None)):
             self.lacks = partial(self._lacks, lacks, seconds)
         if hasattr(self, "run_async") and not (hasattr(self, "concurrency") and hasattr(self, "batch")):

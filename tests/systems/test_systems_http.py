@@ -8,13 +8,10 @@ import pickle
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from service import Reply, label_of, serving
 
 from audit.errors import BadFile, BadOutput, NotInstalled
 from audit.systems import get_system
-from audit.systems.remote_file import Languages
 from audit.tasks import Input, Output
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
@@ -276,16 +273,3 @@ def test_pairs_that_a_service_does_not_have_are_absent_and_not_asked(tmp_path, m
     assert [not output.absent for output in outputs] == there
     assert len(server.bodies) == sum(there)
     assert system.languages == read
-
-
-CODES = st.sampled_from(["en", "es", "zh", "pt-BR"])
-
-
-@given(st.lists(st.tuples(CODES, CODES)))
-def test_groups_have_one_pair_and_lose_nothing(pairs):
-    inputs = [input_of("x", target, source) for source, target in pairs]
-    groups = Languages(("en", "es", "zh"), (), {}).groups(inputs)
-    assert all(len({inputs[place].languages for place in group}) == 1 for group in groups)
-    assert sorted(place for group in groups for place in group) == [
-        place for place, pair in enumerate(pairs) if "pt-BR" not in pair
-    ]
