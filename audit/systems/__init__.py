@@ -72,12 +72,11 @@ def is_own(spec: str) -> bool:
 
 
 def get_system(spec: str, seconds: float | None = None) -> System:
-    """Return the system of this name, with its argument behind a colon (`http:FILE.toml`, `logreg:FILE.csv`; `ways`
-    lists them), or the user's own of the form `module:name` (see `audit.systems.own`), which may take `seconds` to be
-    loaded (None: as long as it likes). With `@VERSION` behind it, a system has that version in place of its own.
+    """Return the system of this name, with its argument behind a colon (`ways` lists them), or the user's own of the
+    form `module:name`, which may take `seconds` to be loaded. With `@VERSION` behind it, it has that version.
 
-    Cheap for built-in ones: models load in `prepare` or the first `run`. Raises UnknownName, which lists the registered
-    ones, AuditError where the user's module or name is not there, and BadFile for what is wrong with the file.
+    Raises UnknownName, which lists the registered ones, AuditError where the user's module or name is not there, and
+    BadFile for what is wrong with the file.
 
     >>> get_system("vader").name, get_system("vader@2").version
     ('vader', '2')

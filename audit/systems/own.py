@@ -63,14 +63,11 @@ def load_object(spec: str, obj: Any, module: ModuleType, seconds: float | None =
 def load_registered(
     spec: str, find: Callable[[], Any], arguments: tuple[str, ...], module: str, seconds: float | None = None
 ) -> System:
-    """As `load`, of what a plug-in registered: a class, a function that makes a `System`, or whatever `load` takes.
-
-    A class is created with the arguments, and a function is called with them where there are any.
-    """
+    """As `load`, of what a plug-in registered: a class, or a function where there are arguments, is called with these;
+    any other object is taken as it is."""
     with foreign(f"system {spec!r} cannot be loaded", seconds):
         obj = find()
-        if inspect.isclass(obj) or arguments:
-            obj = obj(*arguments)
+        obj = obj(*arguments) if inspect.isclass(obj) or arguments else obj
         return Own(spec, obj, sys.modules.get(module) or ModuleType(module), seconds)
 
 

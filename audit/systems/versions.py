@@ -79,10 +79,9 @@ class _Reader:
         self.parts.append(name)
         if inspect.isclass(value):
             self._read_class(value)
-        elif isinstance(value, partial):
-            self._read_all({"func": value.func, "args": value.args, **value.keywords})
-        elif isinstance(value, MethodType):
-            self._read_all({"func": value.__func__, "self": value.__self__})
+        elif isinstance(value, partial | MethodType):
+            parts = ("func", "args", "keywords", "__func__", "__self__")
+            self._read_all({part: getattr(value, part) for part in parts if hasattr(value, part)})
         elif inspect.isroutine(value):
             self.parts += _source(value)
             self._follow(inspect.unwrap(value))
