@@ -8,6 +8,7 @@ It reads a line of JSON for each input and writes a line of JSON for each output
 
 import json
 import os
+import select
 import shlex
 import shutil
 import signal
@@ -35,6 +36,8 @@ LONGEST = 16 * 1024 * 1024
 """Bytes of an answer."""
 _ENDING = 1.0
 """Seconds that a program has to end by itself when nothing more comes."""
+_WATCHED = 20
+"""Answers after which there is a wait for a line too many; later only what has come by then is seen."""
 _PARTS = ("label", "score", "text", "error")
 
 
@@ -74,14 +77,11 @@ class Program:
             self.process = subprocess.Popen(list(command), **pipes, start_new_session=True)  # type: ignore[call-overload]
         except (OSError, ValueError, subprocess.SubprocessError) as problem:
             raise AuditError(f"the program {command[0]!r} cannot be started ({first_line(problem)})") from problem
+        self._asked = 0
         self.end = weakref.finalize(self, _end, self.process, self.owner)
 
     def ask(self, line: bytes, seconds: float) -> bytes:
         """Return the line that it answers a line with. Raises Ended, and has ended the program then."""
-        os.set_blocking(self.process.stdout.fileno(), False)
-        if more := self.process.stdout.peek(1):  # it would be taken for the answer to another line
-            raise self.ended("it wrote more lines than it was asked for", more)
-        os.set_blocking(self.process.stdout.fileno(), True)
         late = threading.Timer(seconds, self.end)
         late.start()
         answer = b""
@@ -101,6 +101,12 @@ class Program:
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(_ENDING)
             raise self.ended(f"it {_status(self.process.poll())} without an answer", answer)
+        self._asked += 1
+        select.select([self.process.stdout], [], [], 0.005 if self._asked <= _WATCHED else 0)
+        os.set_blocking(self.process.stdout.fileno(), False)
+        if more := self.process.stdout.peek(1):  # it would be taken for the answer to another line
+            raise self.ended("it wrote more lines than it was asked for", answer + more)
+        os.set_blocking(self.process.stdout.fileno(), True)
         return answer.rstrip(b"\r\n")
 
     def ended(self, reason: str, said: bytes = b"") -> Ended:

@@ -78,6 +78,7 @@ def test_it_is_asked_in_lines_and_started_once(tmp_path):
             'if "7" in text: sys.exit("seven is out of order")',
             "ended with status 1 without an answer; on stderr: seven",
         ),
+        ('if "7" in text: import time; time.sleep(9)', "no answer within 0.5 s; does it flush its output"),
         ('if "7" in text: print("Loading ...", flush=True)', "it wrote a line that is no JSON: Loading"),
         ('if "7" in text: print(json.dumps({{"label": "odd"}}), flush=True); continue', "label 'odd' is not one of"),
         (
@@ -94,6 +95,13 @@ def test_the_input_that_ends_it_is_the_error(tmp_path, more, error):
     assert [place for place, output in enumerate(outputs) if output.error] == [7, 17]
     assert re.search(error, outputs[7].error)
     assert {output.label for output in outputs if not output.error} == {"positive"}
+
+
+def test_a_line_too_many_is_no_answer_to_another_input(tmp_path):
+    more = 'if text == "7": print(json.dumps({"label": "neutral"}), flush=True)'
+    outputs = program(tmp_path, more).run(texts(*map(str, range(12))))
+    assert [output.label for output in outputs] == [*["positive"] * 7, None, *["positive"] * 4]
+    assert "it wrote more lines than it was asked for" in outputs[7].error
 
 
 def test_what_it_started_ends_with_it(tmp_path):

@@ -38,13 +38,6 @@ def moods(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def unnamed(tmp_path_factory):
-    """A classifier of three labels that are numbers."""
-    texts = {**MOODS, "it was": 2}
-    return classifier(tmp_path_factory.mktemp("unnamed") / "three", ["LABEL_0", "LABEL_1", "LABEL_2"], texts)
-
-
-@pytest.fixture(scope="module")
 def pairs(tmp_path_factory):
     """A classifier of pairs."""
     texts = {

@@ -255,10 +255,9 @@ class Amazon(Cloud):
 class Azure(Cloud):
     """A key in the environment, or what azure-identity finds where it is installed."""
 
-    @property
-    def _key(self) -> str:
-        """The variable of the key."""
-        return self.row.accepted.partition(" ")[0].rstrip(",")
+    def __init__(self, spec: str, path: str = ""):
+        super().__init__(spec, path)
+        self._key = f"{spec.upper().replace('-', '_')}_KEY"
 
     def needs(self) -> str | None:
         if not os.environ.get(self._key, "").strip() and not _is_installed("azure.identity"):
