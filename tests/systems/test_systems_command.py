@@ -79,7 +79,7 @@ def test_it_is_asked_in_lines_and_started_once(tmp_path):
             "ended with status 1 without an answer; on stderr: seven",
         ),
         ('if "7" in text: import time; time.sleep(9)', "no answer within 0.5 s; does it flush its output"),
-        ('if "7" in text: print("Loading ...", flush=True)', "more lines than it was asked for: Loading|no JSON: Loading"),
+        ('if "7" in text: print("Loading ...", flush=True)', "more lines than it was asked|no JSON: Loading"),
         ('if "7" in text: print(json.dumps({{"label": "odd"}}), flush=True); continue', "label 'odd' is not one of"),
         (
             'if "7" in text: print(json.dumps({{"lable": "x"}}), flush=True); continue',
