@@ -177,8 +177,8 @@ class Sumy(ABC):
         """Return what splits paragraphs into sentences (`to_sentences`) and these into words (`to_words`)."""
 
     def _choose(self, text: str) -> str:
-        summarizer, read, stop_words = _parts(self._algorithm, self.stop_words)
-        document = read(text, self.tokenizer())
+        summarizer, parser, stop_words = _parts(self._algorithm, self.stop_words)
+        document = parser.from_string(text, self.tokenizer()).document
         if len(document.sentences) <= self._sentences:
             return text
         # Luhn counts words as texts, in the order in which they stand.
@@ -211,14 +211,10 @@ def _best(best: Callable[..., Any], sentences: Sequence[Any], count: int, rating
 
 
 @cache
-def _parts(algorithm: str, language: str) -> tuple[Any, Callable[[str, Any], Any], frozenset[str]]:
-    """Return the class of the algorithm, what reads a text with a tokenizer, and the stop words."""
+def _parts(algorithm: str, language: str) -> tuple[Any, Any, frozenset[str]]:
+    """Return the class of the algorithm, that which reads a text with a tokenizer, and the stop words."""
     from sumy.parsers.plaintext import PlaintextParser
     from sumy.utils import get_stop_words
 
     module, name = _CLASSES[algorithm]
-
-    def read(text: str, tokenizer: Any) -> Any:
-        return PlaintextParser.from_string(text, tokenizer).document
-
-    return getattr(import_module(module), name), read, get_stop_words(language)
+    return getattr(import_module(module), name), PlaintextParser, get_stop_words(language)

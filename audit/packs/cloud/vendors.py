@@ -90,9 +90,8 @@ class Cloud(Http):
         own = toml_of(path, read_text(path), _HELP) if path else {}
         merged = {"name": spec, **row, **own}
         for table in ("labels", "codes"):
-            merged[table] = (
-                {**row.get(table, {}), **own.get(table, {})} if isinstance(own.get(table, {}), dict) else own
-            )
+            said = own.get(table, {})
+            merged[table] = {**row.get(table, {}), **said} if isinstance(said, dict) else said
         url = f"{merged.pop('endpoint')}{merged.pop('path')}"
         for place in ("region", "project"):
             url = url.replace(f"{{{place}}}", str(merged.get(place) or ""))
