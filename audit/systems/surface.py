@@ -1,22 +1,105 @@
-"""Systems that summarise by choosing sentences of a text: its first ones, or those that the package sumy rates best.
-
-A text too short to choose from is its own summary.
+"""Systems that see no more than characters, words and sentences: similarities of any language, and summaries that
+choose sentences of a text, its first ones or those that the package sumy rates best.
 """
 
+import math
 import warnings
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
-from audit.systems.base import missing, package_version
+from audit.systems.base import Ready, missing, package_version
+from audit.systems.trained import tokens
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
 
+class Similarity(Ready):
+    """A similarity of two texts, symmetric, and 1 of a text with itself."""
+
+    name: str
+    summary: str
+    settings: Mapping[str, object]
+    version = "1"
+    tasks: tuple[str, ...] = ("similarity",)
+    languages: tuple[str, ...] = ("*",)
+
+    def run(self, inputs: Sequence[Input]) -> list[Output]:
+        return [Output(score=self.score(*item.texts)) for item in inputs]
+
+    def score(self, first: str, second: str) -> float:
+        """Return the similarity, from 0 to 1."""
+        raise NotImplementedError
+
+
+class RapidFuzz(Similarity):
+    """The system `rapidfuzz`: `fuzz.ratio` / 100 = 1 - (insertions + deletions) / (characters of both texts).
+
+    >>> RapidFuzz().score("我喜欢猫", "我喜欢狗")
+    0.75
+    """
+
+    name = "rapidfuzz"
+    summary = "share of characters that stay when one text is edited into the other (rapidfuzz)"
+    settings: Mapping[str, object] = {"scorer": "ratio"}
+
+    def __init__(self) -> None:
+        self.version = package_version("rapidfuzz")
+
+    def score(self, first: str, second: str) -> float:
+        from rapidfuzz.fuzz import ratio
+
+        return float(ratio(first, second)) / 100
+
+
+class WordJaccard(Similarity):
+    """The system `word-jaccard`: different words that both texts have, for all different words of the two; Chinese and
+    Japanese characters are words. Two texts without a word have a similarity of 1.
+
+    >>> WordJaccard().score("The cat sat.", "the cat lay")
+    0.5
+    """
+
+    name = "word-jaccard"
+    summary = "share of all different words that both texts have"
+    settings: Mapping[str, object] = {"words": "lower case"}
+
+    def score(self, first: str, second: str) -> float:
+        words, others = set(tokens(first)), set(tokens(second))
+        return len(words & others) / len(words | others) if words | others else 1.0
+
+
+class TrigramCosine(Similarity):
+    """The system `trigram-cosine`: cosine of the counts of runs of three characters, in lower case, with a space at
+    both ends. It forgives endings and typing errors. Two texts of nothing but white space have a similarity of 1.
+
+    >>> TrigramCosine().score("repairs", "Repairs"), round(TrigramCosine().score("repairs", "repaired"), 2)
+    (1.0, 0.67)
+    """
+
+    name = "trigram-cosine"
+    summary = "cosine of the counts of three neighbouring characters"
+    settings: Mapping[str, object] = {"characters": 3}
+
+    def score(self, first: str, second: str) -> float:
+        counts, others = _trigrams(first), _trigrams(second)
+        if counts == others:
+            return 1.0
+        lengths = sum(n * n for n in counts.values()) * sum(n * n for n in others.values())
+        return sum(n * others[run] for run, n in counts.items()) / math.sqrt(lengths) if lengths else 0.0
+
+
+def _trigrams(text: str) -> Counter[str]:
+    line = " ".join(text.lower().split())
+    line = f" {line} " if line else ""
+    return Counter(line[at : at + 3] for at in range(len(line) - 2))
+
+
 def summarize(inputs: Sequence[Input], choose: Callable[[str], str]) -> list[Output]:
-    """A summary of each text; the whole text where `choose` finds nothing to choose from, so that none is empty.
+    """Return a summary of each text; the whole text where `choose` finds nothing to choose from, so that none is empty.
 
     >>> summarize([Input.of(" One. ")], lambda text: "")
     [Output(label=None, score=None, text='One.', error=None)]
@@ -24,7 +107,7 @@ def summarize(inputs: Sequence[Input], choose: Callable[[str], str]) -> list[Out
     return [Output(text=choose(item.text).strip() or item.text.strip()) for item in inputs]
 
 
-class Lead:
+class Lead(Ready):
     """The system `lead-3`: the first `sentences` of a text, as sentences are split in its language.
 
     >>> Lead(2).run([Input.of("It rains. It snows. It thaws.")])[0].text
@@ -40,12 +123,6 @@ class Lead:
         self.summary = f"the first {sentences} sentences"
         self.settings: Mapping[str, object] = {"sentences": sentences}
         self._sentences = sentences
-
-    def needs(self) -> str | None:
-        return None
-
-    def prepare(self) -> None:
-        """There is nothing to load."""
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         return [Output(text=self._choose(item.text, item.languages[0])) for item in inputs]
@@ -97,11 +174,11 @@ class Sumy(ABC):
     @staticmethod
     @abstractmethod
     def tokenizer() -> Any:
-        """What splits paragraphs into sentences (`to_sentences`) and these into words (`to_words`)."""
+        """Return what splits paragraphs into sentences (`to_sentences`) and these into words (`to_words`)."""
 
     def _choose(self, text: str) -> str:
-        summarizer, read, stop_words = _parts(self._algorithm, self.stop_words)
-        document = read(text, self.tokenizer())
+        summarizer, parser, stop_words = _parts(self._algorithm, self.stop_words)
+        document = parser.from_string(text, self.tokenizer()).document
         if len(document.sentences) <= self._sentences:
             return text
         # Luhn counts words as texts, in the order in which they stand.
@@ -128,20 +205,16 @@ class _Numbers(dict[str, int]):
 
 
 def _best(best: Callable[..., Any], sentences: Sequence[Any], count: int, rating: Any, *more: Any) -> Any:
-    """sumy's choice, by ratings of nine digits: what is equal must not be ranked by the last bit of a machine."""
+    """Return sumy's choice, by ratings of nine digits: equals must not be ranked by the last bit of a machine."""
     rate = rating.__getitem__ if isinstance(rating, dict) else rating
     return best(sentences, count, lambda sentence: round(float(rate(sentence, *more)), 9))
 
 
 @cache
-def _parts(algorithm: str, language: str) -> tuple[Any, Callable[[str, Any], Any], frozenset[str]]:
-    """The class of the algorithm, what reads a text with a tokenizer, and the stop words."""
+def _parts(algorithm: str, language: str) -> tuple[Any, Any, frozenset[str]]:
+    """Return the class of the algorithm, that which reads a text with a tokenizer, and the stop words."""
     from sumy.parsers.plaintext import PlaintextParser
     from sumy.utils import get_stop_words
 
     module, name = _CLASSES[algorithm]
-    return (
-        getattr(import_module(module), name),
-        lambda text, tokenizer: PlaintextParser.from_string(text, tokenizer).document,
-        get_stop_words(language),
-    )
+    return getattr(import_module(module), name), PlaintextParser, get_stop_words(language)

@@ -1,9 +1,11 @@
-"""Baselines that learn from a labelled file: what they learn, which tasks they do, which files they refuse."""
+"""Baselines that learn from a labelled file, words of a file, and what needs neither a package nor a language."""
 
 import math
 import pickle
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from small_corpus import SmallCorpus
 
 from audit.errors import AuditError
@@ -125,3 +127,115 @@ def test_it_is_not_run_on_what_it_was_trained_on(tickets, tmp_path):
 
     with pytest.raises(AuditError, match=r"was trained on 1 text of corpus .*, row 2 first: it would look better"):
         run(never, corpus, [spec], [], InProcess())
+
+
+# Words
+
+
+WORDS = """
+billing = ["invoice", "refund*", "charged twice", "€"]
+delivery = ["parcel", "快递"]
+other = []
+"""
+
+
+@pytest.fixture(scope="module")
+def keywords(tmp_path_factory):
+    path = tmp_path_factory.mktemp("words") / "tickets.toml"
+    path.write_text(WORDS, encoding="utf-8")
+    return get_system(f"keywords:{path}")
+
+
+def output(system, text):
+    return system.run([Input.of(text)])[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "score"),
+    [
+        ("My PARCEL is late.", "delivery", 1.0),
+        ("The invoice of the parcel: no refunds, refunding", "billing", 3 / 4),
+        ("parcels and invoices", "other", 1 / 3),  # neither word stands alone
+        ("I was charged\n  twice", "billing", 1.0),
+        ("我的快递没到", "delivery", 1.0),
+        ("5€ too much", "billing", 1.0),
+        ("one invoice, one parcel", "billing", 1 / 2),  # the first of the file
+        ("", "other", 1 / 3),
+    ],
+)
+def test_the_label_with_the_most_words_is_the_output(keywords, text, label, score):
+    assert (output(keywords, text).label, output(keywords, text).score) == (label, score)
+
+
+def test_it_does_every_task_on_texts_with_these_labels(keywords, tmp_path):
+    assert keywords.tasks == ("classification/billing,delivery,other",)
+    assert (keywords.name, keywords.needs(), keywords.languages) == ("keywords:tickets.toml", None, ("*",))
+    (tmp_path / "films.toml").write_text('positive = ["good"]\nnegative = ["bad"]\n')
+    films = get_system(f"keywords:{tmp_path / 'films.toml'}")
+    assert {"sentiment", "classification/inews", "classification/negative,positive"} == set(films.tasks)
+    assert "similarity" not in films.tasks
+    assert output(films, "neither").label == "positive"  # no label is without words: the first one
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ('a = ["x"]\n', "must have two labels or more, each written once, and a word"),
+        ('a = ["x", 3]\nb = []\n', "a: must be a list of words in quotes"),
+        ('"a,b" = ["x"]\nb = []\n', "'a,b' is no label"),
+        ("", "empty"),
+    ],
+)
+def test_a_file_that_is_no_list_of_words_is_refused_in_a_sentence(content, sentence, tmp_path):
+    (tmp_path / "bad.toml").write_text(content)
+    with pytest.raises(AuditError, match=sentence) as problem:
+        get_system(f"keywords:{tmp_path / 'bad.toml'}")
+    assert "bad.toml" in str(problem.value)
+
+
+# Surfaces
+
+
+SIMILARITIES = ["rapidfuzz", "word-jaccard", "trigram-cosine"]
+
+
+def score(name, first, second, language="en"):
+    (output,) = get_system(name).run([Input.of(first, second, language=language)])
+    return output.score
+
+
+@pytest.mark.parametrize("name", [*SIMILARITIES, "lead-3"])
+def test_they_read_any_language_and_need_nothing(name):
+    system = get_system(name)
+    system.prepare()
+    assert (system.name, system.languages, system.needs()) == (name, ("*",), None)
+    assert system.settings
+    assert system.summary
+
+
+@pytest.mark.parametrize("name", SIMILARITIES)
+@given(first=st.text(max_size=60), second=st.text(max_size=60))
+def test_a_similarity_is_symmetric_and_1_with_itself(name, first, second):
+    (output,) = get_system(name).run([Input.of(first, second)])
+    assert get_task("similarity").checked(output).score == output.score
+    assert score(name, second, first) == pytest.approx(output.score)
+    assert score(name, first, first) == 1.0
+
+
+def test_known_similarities():
+    assert score("word-jaccard", "The cat sat on the mat.", "the cat lay on a mat") == 4 / 7
+    assert score("word-jaccard", "我喜欢猫", "我喜欢狗", "zh") == 3 / 5
+    assert score("word-jaccard", "...", "word") == 0.0
+    assert score("trigram-cosine", "ab", "ab c") == pytest.approx(2 / (2 * 4) ** 0.5)  # " ab", "ab "; and "b c", " c "
+    assert score("trigram-cosine", " ", "a") == 0.0
+
+
+def summary(text, language="en"):
+    return get_system("lead-3").run([Input.of(text, language=language)])[0].text
+
+
+def test_the_first_three_sentences():
+    assert summary("Mr. A left. B came.\n\nC slept! D woke. E ate.") == "Mr. A left. B came.\n\nC slept!"
+    assert summary("甲来了。乙走了！丙睡了？丁醒了。", "zh") == "甲来了。乙走了！丙睡了？"
+    assert summary("  One only. ") == "One only."
+    assert summary(" ") == ""  # which the task refuses
