@@ -5,7 +5,7 @@ first only, and none says which part of a text was read.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -335,7 +335,7 @@ class Summary(Head):
         return [output if output.error or output.text else Output(error="the summary is empty") for output in outputs]
 
 
-HEADS: Mapping[str, type[Head]] = {
+HEADS: dict[str, type[Head]] = {
     "labels": Labels,
     "several labels": SeveralLabels,
     "regression": Regression,
@@ -343,4 +343,4 @@ HEADS: Mapping[str, type[Head]] = {
     "question-answering": Span,
     "summarization": Summary,
 }
-"""Ways to use a model, by task or by what it is."""
+"""Ways to use a model, by task or by what it is; the translation pack adds its own."""

@@ -159,7 +159,8 @@ class Described:
 
 
 def described(argument: str) -> Described:
-    """Return what `transformers:ARGUMENT` means: a TOML file, a directory, or a name in the Hugging Face cache.
+    """Return what `transformers:ARGUMENT` means: a TOML file, a directory, or a name in the Hugging Face cache; behind
+    `#` a model that translates may have its pair of languages.
 
     Reads small files only. Raises AuditError where nothing is named, NotInstalled where there is no such model, BadFile
     for what is wrong with the file or does not fit the model.
@@ -167,10 +168,12 @@ def described(argument: str) -> Described:
     if argument.endswith(".toml") or not argument.strip():
         file = read_system_file(PipelineFile, argument.strip(), "transformers")
     else:
-        file = PipelineFile.model_validate({"model": argument})
+        model, mark, pair = argument.partition("#")
+        named = {"name": f"{Path(model).name}#{pair}", "pair": pair} if pair else {}
+        file = PipelineFile.model_validate({"model": model, **({"task": "translation"} if mark else {}), **named})
     folder = model_folder(file.model, file.revision)
     if folder is None:
-        raise NotInstalled(f"{argument}: {absent_model(file.model)}")
+        raise NotInstalled(f"{argument.rstrip('#')}: {absent_model(file.model)}")
     config = model_json(folder, "config.json")
     if not config:
         raise BadFile(f"{folder}: config.json is absent, so this is no model of transformers")
@@ -278,7 +281,7 @@ class Pipeline:
         self._head: Head | None = None
 
     def __reduce__(self) -> tuple[type["Pipeline"], tuple[str]]:
-        return Pipeline, (self._argument,)  # a worker loads the model itself
+        return type(self), (self._argument,)  # a worker loads the model itself
 
     def needs(self) -> str | None:
         """Return the line that installs what is missing; None when the packages are there."""
@@ -322,9 +325,7 @@ class Pipeline:
 def transformers(argument: str) -> System:
     """Return the system `transformers:ARGUMENT`; of a model that translates the one that `seq2seq:` names, which knows
     how models are told languages."""
-    about = described(argument)
-    if about.task != "translation":
+    if described(argument).task != "translation":
         return Pipeline(argument)
-    pair = f"#{about.file.pair}" if about.file.pair else ""
-    system: System = registry.systems.get("seq2seq")(f"{about.folder}{pair}")
+    system: System = registry.systems.get("seq2seq")(argument)
     return system

@@ -44,7 +44,7 @@ def rejected(clusters, systems, languages, samples, missing=0.0, seed=0):
         score = (own + random.normal(size=(clusters, languages, systems))).ravel()
         columns = {"language": language, "translator": system, "score": score, "sentence": sentence}
         frame = pd.DataFrame(columns)[random.random(len(score)) >= missing]
-        model = TwoWay(frame, ("language", "translator"), clusters="sentence")
+        model = TwoWay(frame, ("language", "translator"), "sentence")
         found += [model.tests()["p"][1] < 0.05, (model.pairs("translator")["p"] < 0.05).any()]
     return found / samples
 

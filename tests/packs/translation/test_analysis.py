@@ -86,19 +86,17 @@ def test_moore_as_published_and_by_hand():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("interaction", [True, False])
-def test_as_the_formulas_of_statsmodels(interaction):
+def test_as_the_formulas_of_statsmodels():
     import statsmodels.formula.api as formulas
     from statsmodels.stats.anova import anova_lm
 
     data = uneven()
-    formula = f"score ~ C(language, Sum) {'*' if interaction else '+'} C(system, Sum)"
-    theirs = formulas.ols(formula, data).fit()
+    theirs = formulas.ols("score ~ C(language, Sum) * C(system, Sum)", data).fit()
     table = anova_lm(theirs, typ=3).drop(index=["Intercept", "Residual"])
-    tests = TwoWay(data, FACTORS, interaction=interaction).tests()
+    tests = TwoWay(data, FACTORS).tests()
     assert tests["f"].tolist() == pytest.approx(table["F"].tolist())
     assert tests["p"].tolist() == pytest.approx(table["PR(>F)"].tolist())
-    for row in TwoWay(data, FACTORS, interaction=interaction).means("language").to_dict("records"):
+    for row in TwoWay(data, FACTORS).means("language").to_dict("records"):
         cells = pd.DataFrame([(row["level"], name) for name in ("t0", "t1", "t2")], columns=list(FACTORS))
         assert row["mean"] == pytest.approx(theirs.predict(cells).mean())
 
@@ -107,18 +105,18 @@ def test_clusters_as_statsmodels():
     import statsmodels.formula.api as formulas
 
     data = uneven()
-    groups = pd.factorize(data["sentence"])[0]
-    theirs = formulas.ols("score ~ C(language, Sum) + C(system, Sum)", data).fit(
-        cov_type="cluster", cov_kwds={"groups": groups}, use_t=True
+    theirs = formulas.ols("score ~ 0 + C(language):C(system)", data).fit(
+        cov_type="cluster", cov_kwds={"groups": pd.factorize(data["sentence"])[0]}, use_t=True
     )
-    model = TwoWay(data, FACTORS, interaction=False, clusters="sentence")
-    number = len(set(groups))
-    apart = np.array([0] * 4 + [1, -1])  # t0 - t1: the last two coefficients
+    model, names = TwoWay(data, FACTORS, "sentence"), list(theirs.params.index)
+    number = data["sentence"].nunique()
+    apart = np.array([("[t0]" in name) / 4 - ("[t1]" in name) / 4 for name in names])
     pair = model.pairs("system").iloc[0]
     assert pair["difference"] == pytest.approx(apart @ theirs.params)
     assert pair["se"] == pytest.approx(np.sqrt(apart @ theirs.cov_params() @ apart))
     # Theirs is Wald's statistic over its rank, with groups - 1 degrees of freedom; ours is Hotelling's T2.
-    test, wald = model.tests().iloc[1], theirs.f_test(np.eye(6)[-2:])
+    third = np.array([("[t0]" in name) / 4 - ("[t2]" in name) / 4 for name in names])
+    test, wald = model.tests().iloc[1], theirs.f_test(np.array([apart, third]))
     assert (model.df, test["df_error"]) == (number - 1, number - 2)
     assert test["f"] == pytest.approx(float(wald.fvalue) * (number - 2) / (number - 1))
 
@@ -195,9 +193,8 @@ def test_cells_by_hand(tmp_path):
 
 
 @pytest.mark.slow
-def test_all_recorded_scores_of_the_study_are_met(recorded):
+def test_what_the_study_recorded(recorded):
     report = pivots_tables(recorded)
-    assert report.tables["recorded"].frame[["pairs", "met"]].to_numpy().tolist() == [[3752, 3752]] * 3
     assert [report.tables[name].frame["pairs"].sum() for name in ("pivots", "round_trips")] == [2796, 956]
     means = report.tables["pivots_means"].frame
     # Youdao translated into Chinese and Japanese only.
@@ -300,7 +297,7 @@ def test_balanced_means_are_plain_means(engine):
 def test_correlations_are_those_of_scipy(engine, references):
     report = correlation_tables(engine, references)
     values = verdict_values(engine, relations=["RTT"])
-    outputs = values[["source", "system_id", "text", "target"]].merge(source_outputs(engine, values["source"].unique()))
+    outputs = values[["source", "system_id", "text", "target"]].merge(source_outputs(engine, [1]))
     both = values.merge(reference_scores(outputs, references)[0][["source", "system_id", "bleu"]])
     of_system = both[both["system"] == "tc"]
     sentences = report.tables["sentences"].frame.set_index(["relation", "system", "measure"])

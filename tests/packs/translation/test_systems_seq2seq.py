@@ -159,9 +159,8 @@ def inputs_of(texts, target, language="en"):
 @pytest.mark.slow
 def test_a_model_of_one_pair(marian):
     system = get_system(f"seq2seq:{marian}")
-    assert (system.name, system.tasks, system.languages) == ("opus-mt-en-es", ("translation",), ("en",))
-    assert system.settings == {"beams": 1, "longest": 512, "pair": "en-es"}
-    assert re.fullmatch(r"[0-9a-f]{12}, transformers [\w.]+, sacremoses [\w.]+", system.version)
+    assert (system.name, system.tasks, system.settings["pair"]) == ("opus-mt-en-es", ("translation",), "en-es")
+    assert {"beams": 1, "too_long": "error"}.items() <= system.settings.items()
     assert system.needs() is None
     system.prepare()
     outputs = system.run(
@@ -174,7 +173,7 @@ def test_a_model_of_one_pair(marian):
 
 def test_what_is_too_long_is_an_error_and_not_cut_off(marian):
     long, short = get_system(f"seq2seq:{marian}").run(inputs_of(["It rains. " * 40, "It rains."], "es"))
-    assert re.fullmatch(r"the text has \d+ tokens, the model takes 48", long.error)
+    assert re.fullmatch(r"the text has \d+ tokens, the model reads 48", long.error)
     assert short == Output(text="Llueve.")
 
 
@@ -192,7 +191,7 @@ def test_a_translation_that_does_not_end_is_an_error(marian, tmp_path):
 @pytest.mark.slow
 def test_a_model_of_many_languages(many):
     system = get_system(f"seq2seq:{many}")
-    assert (system.languages, system.settings["pair"]) == (("*",), None)
+    assert system.settings["pair"] is None
     mixed = [item for pair in zip(inputs_of(ENGLISH, "es"), inputs_of(ENGLISH, "fr"), strict=True) for item in pair]
     texts = [text for pair in zip(SPANISH, FRENCH, strict=True) for text in pair]
     assert system.run(mixed) == [Output(text=text) for text in texts]
@@ -202,8 +201,7 @@ def test_a_model_of_many_languages(many):
 
 def test_an_absent_model_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    system = get_system("seq2seq:some/model-en-es")
-    assert (system.name, system.version.partition(",")[0]) == ("model-en-es", "absent")
-    assert "hf download some/model-en-es" in system.needs()
-    with pytest.raises(NotInstalled, match="no directory 'some/model-en-es' and no model of this name in the Hugging"):
-        system.run(inputs_of(["It rains."], "es"))
+    with pytest.raises(
+        NotInstalled, match=r"no directory 'some/model-en-es' and no model .*hf download some/model-en-es"
+    ):
+        get_system("seq2seq:some/model-en-es")
