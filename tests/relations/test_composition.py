@@ -16,7 +16,6 @@ from audit.relations.expect import (
     SimilarText,
     different,
     equivalent,
-    goes_down,
     goes_up,
     opinionated,
     plain_words,
@@ -149,18 +148,17 @@ def own_check(outputs):
 
 
 @pytest.mark.parametrize(
-    ("task", "first", "second", "said"),
+    ("task", "first", "second"),
     [
-        ("sentiment", stronger, goes_down, "contradicts itself: a expects: a matters; b expects: b matters; leave one"),
-        ("sentiment", different, different, "since every label may come out"),
-        ("sentiment", different, opinionated(stronger), "a later part applies to some labels alone"),
-        ("sentiment", own_check, own_check, "no expectation that could be checked: a expects"),
-        ("inference", Labelled("entailment"), SAME_STAYS, "contradicts itself"),
-        ("summarization", SimilarText(0.5, plain_words), SimilarText(0.5, plain_words), "as different as they like"),
+        ("sentiment", different, different),  # every label may come out
+        ("sentiment", different, opinionated(stronger)),  # the second applies to some labels alone
+        ("sentiment", own_check, own_check),
+        ("inference", Labelled("entailment"), SAME_STAYS),
+        ("summarization", SimilarText(0.5, plain_words), SimilarText(0.5, plain_words)),
     ],
 )
-def test_expectations_of_which_nothing_follows_are_refused(task, first, second, said):
-    with pytest.raises(AuditError, match=said):
+def test_expectations_of_which_nothing_follows_are_refused(task, first, second):
+    with pytest.raises(AuditError, match="could be checked: a expects: a matters; b expects: b matters; leave one"):
         compose(part("a", first, task=task), part("b", second, task=task))
 
 
