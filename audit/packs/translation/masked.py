@@ -2,13 +2,14 @@
 
 The study of MGMT (section 3.3.2) masks words of a sentence and takes what BERT finds most probable there. Proposers are
 `fill-mask:MODEL`, with the directory of a masked language model or its name on Hugging Face; `ngram:FILE`, which counts
-a text of the user's; and `ngram`, which counts film reviews (`ngrams.py`) and needs no model.
+a text of the user's; and `ngram`, which counts film reviews (`ngrams.py`) and needs no model. A proposer has `name`,
+`version`, `languages`, `needs()` and `propose(masked, language)`, which answers the same for the same version.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 from audit.errors import BadFile, NotInstalled, install_line
 from audit.packs.translation.tools import ANY
@@ -22,27 +23,6 @@ RULES = "3"
 """Version of the rules of this module; part of that of every proposer."""
 Masked = tuple[tuple[str, ...], int]
 """The words of a sentence, punctuation among them, and the place (from 0) of the one to be replaced."""
-
-
-class Proposer(Protocol):
-    """Finds the word that stands best in the place of another one: always the same for the same `version`."""
-
-    name: str
-    languages: tuple[str, ...]
-    """Codes of languages, or `ANY`."""
-
-    @property
-    def version(self) -> str:
-        """Name the text or the model, in a few words. Raises NotInstalled or BadFile where it cannot be had."""
-        ...
-
-    def needs(self) -> str | None:
-        """Return None when it can be asked now, else the line that installs what is missing."""
-        ...
-
-    def propose(self, masked: Sequence[Masked], language: str) -> list[str | None]:
-        """Return for each sentence the most probable of the words that may stand in its place (`first_fitting`)."""
-        ...
 
 
 # Which words may stand in a place: other words of letters, of the same part of speech where a tagger tells cheaply.
@@ -106,7 +86,7 @@ def free_words(tokens: tuple[str, ...], language: str) -> Mapping[int, str]:
     """Return the places of those words of a sentence that may be replaced, with their parts of speech.
 
     They are `replaceable` and may be no name; in English only nouns, verbs, adjectives, and adverbs in -ly, in Chinese
-    what the tagger takes for one word. The part of speech is empty where nobody tags the language.
+    what the tagger takes for one word.
 
     >>> free_words(("We", "never", "saw", "an", "old", "film", "by", "Rossellini", "here", "."), "en")
     {2: 'VBD', 4: 'JJ', 5: 'NN'}
@@ -125,10 +105,9 @@ def free_words(tokens: tuple[str, ...], language: str) -> Mapping[int, str]:
 def first_fitting(tokens: tuple[str, ...], at: int, ranked: Iterable[str], language: str) -> str | None:
     """Return the first of some words, the most probable first, that may stand in the place of `tokens[at]`.
 
-    None where none of the first forty does, or where that word may not be replaced (`free_words`). It is no word of the
-    sentence and no name. In English it has the very tag that the old word has in its place (the number of a noun, the
-    form of a verb), and the dictionary knows this form of it; in Chinese it has a tag of the same kind; in other
-    languages any part of speech will do.
+    None where none of the first forty does, or where that word may not be replaced. It is no word of the sentence and
+    no name. In English it has the very tag that the old word has in its place (the number of a noun, the form of a
+    verb), and the dictionary knows this form of it; in Chinese it has a tag of the same kind.
 
     >>> tokens = ("a", "good", "film", ".")
     >>> first_fitting(tokens, 1, ["Good", "the", "great"], "en"), first_fitting(tokens, 2, ["films", "story"], "en")
@@ -186,7 +165,7 @@ def _tagged(tokens: Sequence[str], language: str) -> Sequence[str]:
         from audit.packs.english.tagging import tag_words
 
         return tag_words(list(tokens))
-    return [_chinese_tag(token) for token in tokens] if language == "zh" else [""] * len(tokens)
+    return [_chinese_tag(token) if language == "zh" else "" for token in tokens]
 
 
 def tag_alone(word: str, language: str) -> str:
@@ -209,7 +188,6 @@ _SHOWN = 60
 """Words to each side that the model is shown, at most."""
 _BEST = 200
 """Pieces of the vocabulary that are looked at, the most probable ones."""
-_BEGINNINGS = 5
 
 
 class FillMask:
@@ -236,21 +214,21 @@ class FillMask:
 
     def _ranked(self, tokens: tuple[str, ...], at: int, language: str) -> Iterator[str]:
         """Yield words for the place, the most probable first."""
-        gap, length = ("", len(tokens[at])) if language in UNSPACED else (" ", 1)
+        gap = "" if language in UNSPACED else " "
         before = "".join(token + gap for token in tokens[max(0, at - _SHOWN) : at])
         after = "".join(gap + token for token in tokens[at + 1 : at + 1 + _SHOWN])
         if gap:
-            yield from self._fill(before, 1, after, str.isalpha)
+            yield from filter(str.isalpha, self._fill(before, 1, after, words=True))
             return
-        for word in self._fill(before, length, after, _is_character)[:_BEGINNINGS]:
-            while len(word) < length:
-                best = self._fill(before + word, length - len(word), after, _is_character)
+        for word in islice(filter(_is_character, self._fill(before, len(tokens[at]), after)), 5):
+            while len(word) < len(tokens[at]):
+                best = self._fill(before + word, len(tokens[at]) - len(word), after)
                 # A character twice is hardly ever a word, but what weak models like best.
-                word += next((character for character in best if character not in word), " ")
+                word += next((letter for letter in best if _is_character(letter) and letter not in word), " ")
             yield word
 
-    def _fill(self, before: str, masks: int, after: str, fits: Callable[[str], bool]) -> list[str]:
-        """Return the most probable whole words of the vocabulary for the first of several masks."""
+    def _fill(self, before: str, masks: int, after: str, words: bool = False) -> list[str]:
+        """Return the most probable pieces of the vocabulary, or whole `words`, for the first of several masks."""
         pipe = self._pipe
         text = before + pipe.tokenizer.mask_token * masks + after
         if len(pipe.tokenizer(text)["input_ids"]) > getattr(pipe.model.config, "max_position_embeddings", 512) - 2:
@@ -259,17 +237,15 @@ class FillMask:
         rows = pipe(text, top_k=min(_BEST, pipe.model.config.vocab_size))
         pieces = pipe.tokenizer.convert_ids_to_tokens([row["token"] for row in (rows[0] if masks > 1 else rows)])
         marked = pipe.tokenizer.tokenize("a a")[-1][0] in "Ġ▁"  # what begins a word has a mark in these vocabularies
-        whole = [piece.lstrip("Ġ▁") for piece in pieces if not marked or piece[0] in "Ġ▁" or fits is _is_character]
-        return [word for word in whole if fits(word)]
+        return [piece.lstrip("Ġ▁") for piece in pieces if not (words and marked) or piece[0] in "Ġ▁"]
 
     @cached_property
     def _pipe(self) -> Any:
         folder, tokenizer = self._folder(), load_tokenizer(self._folder())
         import transformers
 
-        network, about = load_part(
-            transformers.AutoModelForMaskedLM, folder, weights_only=True, output_loading_info=True
-        )
+        kind = transformers.AutoModelForMaskedLM
+        network, about = load_part(kind, folder, weights_only=True, output_loading_info=True)
         if about["missing_keys"] or tokenizer.mask_token is None:
             raise BadFile(f"{folder}: weights or the mask are missing, so it is no masked language model")
         return transformers.pipeline("fill-mask", model=network.eval(), tokenizer=tokenizer)

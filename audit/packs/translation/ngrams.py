@@ -4,9 +4,10 @@ import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,38 +20,38 @@ from audit.packs.translation.tools import ANY
 from audit.resources import cache_folder, package_file
 from audit.text.tokens import words
 
-_WORDS = 30_000
-_LEAST = 2
-_SMALL = 200_000
+_WORDS, _LEAST, _SMALL = 30_000, 2, 200_000
 COUNTING = (
     f"version 2, {_WORDS} words, each, and each pair and triple, at least {_LEAST} times in {_SMALL} words or more"
 )
 """What the counts depend on beside the text; part of a proposer's version. In a smaller text everything counts."""
-_EDGE, _UNKNOWN, _FIRST = 0, 1, 2
+_EDGE, _UNKNOWN, _FIRST = 1, 2, 3
 """Ids of the edge of a sentence, of words that are not counted, and of the most frequent word."""
 _ENDS = frozenset({".", "!", "?", "...", "。", "！", "？"})
 _BACK = 0.4
 """What a step back from triples to pairs to words costs: Brants et al. 2007, "Large language models in machine
 translation", section 4 ("stupid backoff")."""
-_ARRAYS = ("singles", "pairs", "pair_counts", "triples", "triple_counts")
+_SUBJECT = words(
+    "film films filmed filming movie movies cinema flick flicks scene scenes screen sequel sequels episode episodes "
+    "comedy comedies plot plots actor actors actress actresses cast director directors character characters role roles "
+    "fan fans viewer viewers"
+)
+"""Words for what film reviews are about: they stand everywhere in them, so they are proposed nowhere."""
 
 
 @dataclass(frozen=True, eq=False)
 class Counts:
     """How often words, pairs and triples of them stand in a text.
 
-    `words[i]` has the id i + 2; more frequent ones have smaller ids. `singles` (ids,) are counts of ids; `pairs` are
-    keys `a * ids + b`, `triples` keys `(a * ids + b) * ids + c`, both in order, beside their counts. `tags[i]` is the
-    part of speech of `words[i]` where it stands alone, empty where nobody tags the language.
+    `words[i]` has the id i + 3; more frequent ones have smaller ids. `keys` are, in order, the ids of each word, pair
+    and triple as the digits of one number, `times` how often it stands there. `tags[i]` is the part of speech of
+    `words[i]` where it stands alone, empty where nobody tags the language.
     """
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
-    singles: np.ndarray
-    pairs: np.ndarray
-    pair_counts: np.ndarray
-    triples: np.ndarray
-    triple_counts: np.ndarray
+    keys: np.ndarray
+    times: np.ndarray
 
     @cached_property
     def ids(self) -> dict[str, int]:
@@ -58,10 +59,15 @@ class Counts:
         return {word: number for number, word in enumerate(self.words, start=_FIRST)}
 
     @cached_property
+    def _total(self) -> int:
+        return int(self.times[self.keys < len(self.words) + _FIRST].sum())
+
+    @cached_property
     def _swapped(self) -> np.ndarray:
-        """The pairs with their second words first, in order: keys `b * ids + a`."""
-        size = len(self.singles)
-        return np.sort((self.pairs % size) * size + self.pairs // size)
+        """The pairs with their second words first, in order."""
+        size = len(self.words) + _FIRST
+        pairs = self.keys[(self.keys >= size) & (self.keys < size * size)]
+        return np.sort((pairs % size) * size + pairs // size)
 
     @cached_property
     def _with_tag(self) -> Callable[[str], np.ndarray]:
@@ -69,7 +75,7 @@ class Counts:
 
         def mask(tag: str) -> np.ndarray:
             fit = [word.isalpha() and tag in ("", own) for word, own in zip(self.words, self.tags, strict=True)]
-            return np.array([False, False, *fit])
+            return np.array([False] * _FIRST + fit)
 
         return lru_cache(mask)
 
@@ -83,47 +89,38 @@ class Counts:
         edge = bool(left) and left[-1] in _ENDS  # as it was counted: a sentence begins after it
         last, after, then = _EDGE if edge else self._id(left, -1), self._id(right, 0), self._id(right, 1)
         before = _EDGE if last == _EDGE else self._id(left, -2)
-        allowed = self._with_tag(tag)
-        follow, precede = (
-            partners[allowed[partners]]
-            for partners in (self._partners(self.pairs, last), self._partners(self._swapped, after))
-        )
+        follow, precede = self._beside(self.keys, last, tag), self._beside(self._swapped, after, tag)
         both = np.intersect1d(follow, precede, assume_unique=True)
-        candidates = both if tag[:1] in ("V", "v") else np.union1d(follow, precede)
-        candidates = candidates[candidates != self.ids.get(unless, _UNKNOWN)]
-        score = self._log(before, last, candidates) + self._log(last, candidates, after)
-        score = score + self._log(candidates, after, then)
-        order = np.lexsort((candidates, -score, ~np.isin(candidates, both)))[:50]
-        return [self.words[number - _FIRST] for number in candidates[order]]
+        tried = both if tag[:1] in ("V", "v") else np.union1d(follow, precede)
+        tried = tried[tried != self.ids.get(unless, _UNKNOWN)]
+        score = self._log(before, last, tried) + self._log(last, tried, after) + self._log(tried, after, then)
+        order = np.lexsort((tried, -score, ~np.isin(tried, both)))[:50]
+        return [self.words[number - _FIRST] for number in tried[order]]
 
     def _id(self, near: Sequence[str], at: int) -> int:
         return self.ids.get(near[at], _UNKNOWN) if -len(near) <= at < len(near) else _EDGE
 
-    def _partners(self, keys: np.ndarray, word: int) -> np.ndarray:
-        """Return the second words of the keys that begin with a word."""
-        size = len(self.singles)
+    def _beside(self, keys: np.ndarray, word: int, tag: str) -> np.ndarray:
+        """Return the second words of the pairs that begin with a word, those with the tag."""
+        size = len(self.words) + _FIRST
         first, last = np.searchsorted(keys, [word * size, (word + 1) * size])
-        return keys[first:last] % size if word != _UNKNOWN else keys[:0]
+        seconds = keys[first:last] % size if word != _UNKNOWN else keys[:0]
+        return seconds[self._with_tag(tag)[seconds]]
+
+    def _count(self, *ids: np.ndarray) -> np.ndarray:
+        """Return how often words stand together, 0 where they never do."""
+        key: Any = reduce(lambda before, number: before * (len(self.words) + _FIRST) + number, ids)
+        at = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
+        return np.where(self.keys[at] == key, self.times[at], 0)
 
     def _log(self, *three: int | np.ndarray) -> np.ndarray:
         """Return log P(third | first, second), with steps back; of each of the arrays' elements."""
         first, second, third = np.broadcast_arrays(*map(np.int64, three))
-        size = len(self.singles)
-        pair = _look_up(self.pairs, self.pair_counts, first * size + second)
-        triple = _look_up(self.triples, self.triple_counts, (first * size + second) * size + third)
-        next_pair = _look_up(self.pairs, self.pair_counts, second * size + third)
-        alone = _BACK * _BACK * np.maximum(self.singles[third], 1) / self.singles.sum()
-        backed = np.where(next_pair > 0, _BACK * next_pair / np.maximum(self.singles[second], 1), alone)
+        pair, triple, other = self._count(first, second), self._count(first, second, third), self._count(second, third)
+        alone = _BACK * _BACK * np.maximum(self._count(third), 1) / self._total
+        backed = np.where(other > 0, _BACK * other / np.maximum(self._count(second), 1), alone)
         log: np.ndarray = np.log(np.where((triple > 0) & (pair > 0), triple / np.maximum(pair, 1), backed))
         return log
-
-
-def _look_up(keys: np.ndarray, counts: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return the counts of some keys, 0 for those that are not there."""
-    if not len(keys):
-        return np.zeros(len(wanted), dtype=np.int64)
-    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[at] == wanted, counts[at], 0)
 
 
 def count(lines: Iterable[Sequence[str]], tag: Callable[[str], str] = lambda _: "") -> Counts:
@@ -149,20 +146,15 @@ def count(lines: Iterable[Sequence[str]], tag: Callable[[str], str] = lambda _: 
     ids[0] = _EDGE
     ids[[numbers[word] for word in vocabulary]] = range(_FIRST, _FIRST + len(vocabulary))
     text, size = ids[seen], len(vocabulary) + _FIRST
-    singles = np.bincount(text, minlength=size).astype(np.int64)
-    pairs = _count_keys(text[:-1] * size + text[1:], size, least)
-    triples = _count_keys((text[:-2] * size + text[1:-1]) * size + text[2:], size, least)
-    return Counts(tuple(vocabulary), tuple(map(tag, vocabulary)), singles, *pairs, *triples)
-
-
-def _count_keys(keys: np.ndarray, size: int, least: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return keys in order with their counts, without those that are rare or hold an unknown word."""
-    distinct, counts = np.unique(keys, return_counts=True)
-    rest, frequent = distinct, counts >= least
-    while rest.any():
-        frequent &= rest % size != _UNKNOWN
-        rest = rest // size
-    return distinct[frequent], counts[frequent].astype(np.int32)
+    pairs = text[:-1] * size + text[1:]
+    grams = [np.unique(keys, return_counts=True) for keys in (text, pairs, pairs[:-1] * size + text[2:])]
+    kept = [grams[0]]
+    for keys, often_seen in grams[1:]:
+        known = (keys % size != _UNKNOWN) & (keys // size % size != _UNKNOWN) & (keys // size**2 != _UNKNOWN)
+        chosen = known & (often_seen >= least)
+        kept.append((keys[chosen], often_seen[chosen]))
+    all_keys, all_times = (np.concatenate(part) for part in zip(*kept, strict=True))
+    return Counts(tuple(vocabulary), tuple(map(tag, vocabulary)), all_keys, all_times.astype(np.int64))
 
 
 def split(line: str, language: str) -> list[str]:
@@ -182,14 +174,6 @@ def split(line: str, language: str) -> list[str]:
     return re.findall(r"\w+(?:[-'’]\w+)*|\S", line.lower())
 
 
-_SUBJECT = words(
-    "film films filmed filming movie movies cinema flick flicks scene scenes screen sequel sequels episode episodes "
-    "comedy comedies plot plots actor actors actress actresses cast director directors character characters role roles "
-    "fan fans viewer viewers"
-)
-"""Words for what film reviews are about: they stand everywhere in them, so they are proposed nowhere."""
-
-
 class NgramProposer:
     """Proposes what a running text has between the same neighbours: film reviews (English), or a UTF-8 file.
 
@@ -202,7 +186,7 @@ class NgramProposer:
 
     @cached_property
     def version(self) -> str:
-        return f"ngram({fingerprint([self._digest, COUNTING, RULES])})"
+        return f"ngram({fingerprint([self.digest, COUNTING, RULES])})"
 
     def needs(self) -> str | None:
         return None if self.file or _reviews() else install_line("english")
@@ -210,16 +194,14 @@ class NgramProposer:
     def propose(self, masked: Sequence[Masked], language: str) -> list[str | None]:
         if language not in self.languages and self.languages != ANY:
             raise NotInstalled(f"{self.name} has no text in {language}; name a file of your own: ngram:FILE")
-        counts = _counts(self, language, cache_folder())
-        return [self._best_word(counts, tokens, at, language) for tokens, at in masked]
-
-    def _best_word(self, counts: Counts, tokens: tuple[str, ...], at: int, language: str) -> str | None:
-        tag = free_words(tokens, language).get(at)
-        if tag is None:
-            return None
-        low, place = [token.lower() for token in tokens[max(0, at - 2) : at + 3]], min(at, 2)
-        ranked = counts.ranked(low[:place], low[place + 1 :], low[place], tag)
-        return first_fitting(tokens, at, [word for word in ranked if self.file or word not in _SUBJECT], language)
+        counts, proposed = _counts(self, language, cache_folder()), list[str | None]()
+        for tokens, at in masked:
+            low, place = [token.lower() for token in tokens[max(0, at - 2) : at + 3]], min(at, 2)
+            tag = free_words(tokens, language).get(at)
+            ranked = [] if tag is None else counts.ranked(low[:place], low[place + 1 :], low[place], tag)
+            others = [word for word in ranked if self.file or word not in _SUBJECT]
+            proposed.append(first_fitting(tokens, at, others, language))
+        return proposed
 
     def lines(self) -> Iterable[str]:
         """Return every line of the text. Raises NotInstalled or BadFile."""
@@ -231,7 +213,8 @@ class NgramProposer:
         return (" ".join(text.replace("<br />", " ").split()) for text in texts)
 
     @cached_property
-    def _digest(self) -> str:
+    def digest(self) -> str:
+        """Names the content of the text."""
         content = read_text(self.file).encode("utf-8") if self.file else self._path.read_bytes()
         return blake2b(content, digest_size=6).hexdigest()
 
@@ -253,10 +236,10 @@ def _counts(proposer: NgramProposer, language: str, cache: Path) -> Counts:
     def counted() -> Kept:
         say(f"counting the words of {proposer.name}, once; 6 million words take half a minute")
         counts = count((split(line, language) for line in proposer.lines()), lambda word: tag_alone(word, language))
-        arrays = {name: getattr(counts, name) for name in _ARRAYS}
-        return Kept({"words": as_array(counts.words), "tags": as_array(counts.tags), **arrays}, {"text": proposer.name})
+        named = {"words": as_array(counts.words), "tags": as_array(counts.tags)}
+        return Kept({**named, "keys": counts.keys, "times": counts.times}, {"text": proposer.name})
 
-    kept = cached_model(f"ngram-{language}", fingerprint([proposer._digest, COUNTING]), cache, counted).arrays
-    if not len(kept["words"]):
-        return count([])
-    return Counts(texts_of(kept["words"]), texts_of(kept["tags"]), *(kept[name] for name in _ARRAYS))
+    version = fingerprint([proposer.digest, COUNTING, "one array of keys"])
+    kept = cached_model(f"ngram-{language}", version, cache, counted).arrays
+    texts = texts_of(kept["words"]) if len(kept["words"]) else ()
+    return Counts(texts, texts_of(kept["tags"]) if texts else (), kept["keys"], kept["times"])

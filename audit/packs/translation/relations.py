@@ -53,9 +53,6 @@ def agreement(first: str, second: str, score: str, threshold: float, reason: str
 
     Equal texts have the value 1 under every score: they are what the relation asks for, though BLEU gives them less
     where they are shorter than four words (and a Chinese sentence is one word to it).
-
-    >>> agreement("Llueve.", "Llueve.", "levenshtein", 0.6)
-    Verdict(outcome=<Outcome.SATISFIED: 0>, value=1.0, reason=None)
     """
     return _at_least(1.0 if first == second else SCORES[score](first, second), threshold, reason)
 
@@ -64,16 +61,15 @@ def _at_least(value: float, bound: float, reason: str | None = None) -> Verdict:
     return Verdict(Outcome.SATISFIED if value >= bound else Outcome.VIOLATED, value, reason)
 
 
-def _wrong(params: Mapping[str, object]) -> str | None:
-    """Return what is wrong with the parameters that a relation has of score, threshold, bound and pivots."""
+def _wrong(params: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with the parameters that a relation has of score, threshold, bound, k and pivots."""
     if params.get("score", "bleu") not in SCORES:
         return f"score is {params['score']!r}; allowed are {', '.join(SCORES)}"
-    threshold, bound = (float(str(params.get(name, 0.5))) for name in ("threshold", "bound"))
-    if not 0 <= threshold <= 1:
-        return f"threshold is {threshold:g}; allowed are numbers from 0 to 1"
-    if not 0 < bound < float("inf"):
-        return f"bound is {bound:g}; allowed are numbers above 0"
-    pivots = pivots_of(str(params.get("pivots", PIVOTS)))
+    if not 0 <= params.get("threshold", 0) <= 1:
+        return f"threshold is {params['threshold']:g}; allowed are numbers from 0 to 1"
+    if not 0 <= params.get("bound", 0) <= (1 if "k" in params else 1e9) or params.get("k", 1) < 1:
+        return f"bound is {params['bound']:g}; allowed are numbers from 0, for structures to 1, and k from 1"
+    pivots = pivots_of(params.get("pivots", PIVOTS))
     if bad := [code for code in pivots if not is_code(code)] or ([] if pivots else [""]):
         return f"pivots have {bad[0][:40]!r}, which is no code of a language; expected codes as in {PIVOTS}"
     return None
@@ -207,10 +203,10 @@ class MultiGranularity(Fixed):
     def lacks(self, language: str) -> str | None:
         """Return what is missing for sources in a language: a parser that is not installed, or a proposer."""
         if self._parser(language) is None:
-            absent = tools_in("parser", str(self.params["parser"]), language)
-            name = absent[0].name if absent else ""
+            absent = tools_in("parser", str(self.params["parser"]), language)[:1]
             return (
-                f"sources in {language} are parsed with {name}, which is absent; {absent[0].needs()}" if name else None
+                "".join(f"parsing {language} needs {one.name}, which is absent; {one.needs()}" for one in absent)
+                or None
             )
         if self._proposer(language) is None:
             setting = f"{self.name}.proposer={language}=ngram:FILE"
@@ -226,35 +222,32 @@ class MultiGranularity(Fixed):
     def make_groups(self, sources: Sequence[Source]) -> list[tuple[list[Input], Words]]:
         """Ask each parser once for all sources. The note is the target language and the words that were replaced:
         (("to", "es"), ("old", "new"))."""
-        keys: list[tuple[str, str] | None] = [None] * len(sources)
-        for number, source in enumerate(sources):
+        keys: list[tuple[str, str]] = []
+        for source in sources:
             language, target = source.input.languages[0], source.input.target
-            if target is not None and self.reads(source) and self._proposer(language):
-                self._parser(target)  # what is not installed is said before anything is translated
-                keys[number] = language, source.input.text
-        trees = self._trees(filter(None, keys))
-        return [
-            self._rewritten(source, tree) if key and (tree := trees.get(key)) is not None else ([], ())
-            for source, key in zip(sources, keys, strict=True)
-        ]
+            usable = target is not None and self.reads(source) and self._proposer(language) is not None
+            if usable:
+                self._parser(str(target))  # what is not installed is said before anything is translated
+            keys.append((language if usable else "", source.input.text))
+        trees = self._trees(key for key in keys if key[0])
+        made = [(source, trees.get(key)) for source, key in zip(sources, keys, strict=True)]
+        return [([], ()) if tree is None else self._rewritten(source, tree) for source, tree in made]
 
     def verdicts(self, groups: Sequence[tuple[Sequence[Output], Words]]) -> list[Verdict]:
         """Ask each parser once for all translations into its language."""
-        targets = [note[0][1] for _, note in groups]
-        texts = [[str(output.text) for output in outputs] for outputs, _ in groups]
-        trees = self._trees((target, text) for target, pair in zip(targets, texts, strict=True) for text in pair)
-        verdicts = []
-        for target, (text, other) in zip(targets, texts, strict=True):
-            one, two = trees.get((target, text)), trees.get((target, other))
-            if one is None or two is None:
-                no_parser = self._parser(target) is None
-                reason = f"there is no parser for {target}" if no_parser else "a translation cannot be parsed"
-                verdicts.append(Verdict(Outcome.INAPPLICABLE, reason=reason))
-                continue
-            value, bound = structure_similarity(one, two), float(str(self.params["bound"]))
-            satisfied = value >= bound - _TOLERANCE
-            verdicts.append(Verdict(Outcome.SATISFIED if satisfied else Outcome.VIOLATED, value))
-        return verdicts
+        texts = [[(note[0][1], str(output.text)) for output in outputs] for outputs, note in groups]
+        trees = self._trees(text for pair in texts for text in pair)
+        return [self._compared(pair[0][0], [trees.get(text) for text in pair]) for pair in texts]
+
+    def _compared(self, target: str, trees: "Sequence[Tree | None]") -> Verdict:
+        one, two = trees
+        if one is None or two is None:
+            no_parser = self._parser(target) is None
+            reason = f"there is no parser for {target}" if no_parser else "a translation cannot be parsed"
+            return Verdict(Outcome.INAPPLICABLE, reason=reason)
+        value = structure_similarity(one, two)
+        satisfied = value >= float(str(self.params["bound"])) - _TOLERANCE
+        return Verdict(Outcome.SATISFIED if satisfied else Outcome.VIOLATED, value)
 
     def _rewritten(self, source: Source, tree: "Tree") -> tuple[list[Input], Words]:
         """Return the follow-up: a word is proposed when those before it have been replaced, and stays where none is."""
@@ -302,12 +295,11 @@ class MultiGranularity(Fixed):
         by_language: dict[str, list[str]] = {}
         for language, text in texts:
             by_language.setdefault(language, []).append(text)
-        return {
-            (language, text): tree
-            for language, said in by_language.items()
-            if (parser := self._parser(language)) is not None
-            for text, tree in zip(said, parser.parse(said, language), strict=True)
-        }
+        trees: dict[tuple[str, str], Tree | None] = {}
+        for language, said in by_language.items():
+            if parser := self._parser(language):
+                trees |= {(language, text): tree for text, tree in zip(said, parser.parse(said, language), strict=True)}
+        return trees
 
     def _parser(self, language: str) -> Any:
         """Return the parser of a language; None: there is none, or nobody named one and none is installed.
@@ -315,22 +307,17 @@ class MultiGranularity(Fixed):
         Raises NotInstalled for one that was named and is absent.
         """
         spec = str(self.params["parser"])
-        parsers = tools_in("parser", spec, language)
-        if spec and parsers and (needs := parsers[0].needs()):
-            raise NotInstalled(
-                f"relation {self.name} parses {language} with {parsers[0].name}, which is absent; {needs}"
-            )
-        return next((parser for parser in parsers if not parser.needs()), None)
+        for parser in tools_in("parser", spec, language):
+            if not (needs := parser.needs()):
+                return parser
+            if spec:
+                raise NotInstalled(
+                    f"relation {self.name} parses {language} with {parser.name}, which is absent; {needs}"
+                )
+        return None
 
     def _proposer(self, language: str) -> Any:
         return next(iter(tools_in("proposer", str(self.params["proposer"]), language)), None)
-
-
-def _wrong_depth(params: Mapping[str, object]) -> str | None:
-    k, bound = float(str(params["k"])), float(str(params["bound"]))
-    if k < 1 or not 0 <= bound <= 1:
-        return f"k is {k:g} and bound {bound:g}; allowed are 1 candidate or more, and a similarity from 0 to 1"
-    return None
 
 
 def _stands_apart(text: str, start: int, end: int) -> bool:
@@ -357,7 +344,7 @@ for _level, _summary in (
             carry=nothing,
             languages=ANY,
             params={"parser": "", "proposer": "ngram", "k": 5, "bound": 1.0},
-            check_params=_wrong_depth,
+            check_params=_wrong,
             version="3",
             level=_level,
         )

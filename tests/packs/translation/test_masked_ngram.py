@@ -36,8 +36,8 @@ def test_the_probability_of_a_word_by_hand():
     a, b, c, d = (counts.ids[word] for word in "abcd")
     log = counts._log
     # Before each line stand two edges, and after the last: 4 times, of which 3 before "a".
-    assert log(0, 0, a) == pytest.approx(math.log(3 / 4))
-    assert log(0, a, b) == pytest.approx(math.log(2 / 3))
+    assert log(1, 1, a) == pytest.approx(math.log(3 / 4))
+    assert log(1, a, b) == pytest.approx(math.log(2 / 3))
     assert log(a, d, c) == pytest.approx(math.log(1))
     # Never seen together: 0.4 * 0.4 * 3 of 15 ids in the text, edges among them (9 words, 2 edges after each line and
     # 2 before the first: 9 + 8 = 17).
@@ -72,14 +72,13 @@ def test_rare_words_of_a_long_text_do_not_count():
 def test_counts_are_those_of_a_plain_count(text):
     counts = count(text)
     flat = [word for line in text for word in line]
-    assert {word: int(counts.singles[counts.ids[word]]) for word in counts.words} == {
+    assert {word: int(counts._count(counts.ids[word])) for word in counts.words} == {
         word: flat.count(word) for word in set(flat)
     }
-    size = len(counts.singles)
     for line in text:
         for one, next_word in pairwise(line):
             if one != ".":
-                assert counts.ids[one] * size + counts.ids[next_word] in counts.pairs
+                assert counts._count(counts.ids[one], counts.ids[next_word]) > 0
     for left in "abcd":
         for right in "abcd":
             ranked = counts.ranked([left], [right], "e")

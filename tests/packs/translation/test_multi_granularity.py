@@ -161,8 +161,8 @@ def test_the_version_names_parsers_and_proposer(parser, proposer):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"k": 0}, "k is 0 and bound 1; allowed are 1 candidate or more"),
-        ({"bound": 1.5}, r"bound 1\.5; allowed are .* a similarity from 0 to 1"),
+        ({"k": 0}, "and k from 1"),
+        ({"bound": 1.5}, r"bound is 1\.5; allowed are numbers from 0, for structures to 1"),
         ({"bound": "all"}, "it must be of type float"),
         ({"words": 3}, "has no parameter 'words'; it has parser, proposer, k, bound"),
     ],
