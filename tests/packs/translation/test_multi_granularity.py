@@ -2,21 +2,13 @@
 
 import pytest
 import small_parsers
-from interrupting import Interrupting
 from nltk import Tree
-from small_corpus import SmallCorpus
-from sqlalchemy import select
 
-from audit.corpora.base import Row
 from audit.errors import AuditError, NotInstalled, UnknownName
-from audit.keys import fingerprint
 from audit.packs.translation import tools
 from audit.packs.translation.trees import structure_similarity
 from audit.relations import Outcome, Source, get_relation
 from audit.relations.registry import configured
-from audit.runner.executors import InProcess, Processes
-from audit.runner.run import run
-from audit.store import open_store, table_of, tables
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
@@ -77,13 +69,6 @@ def test_all_modifiers_of_one_phrase_are_replaced(parser, proposer):
         [(("The", "big", "old", "dog", "sleeps", "."), 1)],
         [(("The", "tiny", "old", "dog", "sleeps", "."), 2)],
     ]
-
-
-def test_one_word_is_replaced(parser, proposer):
-    assert follow_up("word", "The cat sees the big dog in the garden.") == (
-        "The cat sees the big dog in the attic.",
-        (("to", "es"), ("garden", "attic")),
-    )
 
 
 @pytest.mark.parametrize(
@@ -170,100 +155,3 @@ def test_the_version_names_parsers_and_proposer(parser, proposer):
 def test_bad_parameters_are_refused(changes, message):
     with pytest.raises(AuditError, match=message):
         configured(get_relation("translation", "MGMT-word"), changes)
-
-
-OWN = """
-from audit.tasks import Output
-
-SPANISH = dict(
-    the="el", a="un", dog="perro", cat="gato", garden="jardín", old="viejo", big="grande", small="pequeño", sees="ve",
-    sleeps="duerme", young="grande", tiny="pequeño", amazing="bueno", wolf="perro", otter="gato", attic="casa",
-)
-
-
-class Words:
-    '''Word by word into Spanish; "tiny" puts the adjective last, as Spanish would.'''
-    tasks, languages, name, version, settings, summary = ("translation",), ("*",), "words", "1", {}, "test"
-    def needs(self): return None
-    def prepare(self): pass
-    def run(self, inputs):
-        return [Output() if "snow" in one.text else Output(text=self.said(one.text)) for one in inputs]
-    def said(self, text):
-        words = [SPANISH.get(word, word) for word in text.lower().strip(".").split()]
-        if "tiny" in text:
-            words.append(words.pop(1))
-        return " ".join(words).capitalize() + "."
-"""
-
-
-class Sentences(SmallCorpus):
-    """Twelve short sentences, each to be translated into Spanish."""
-
-    task = "translation"
-
-    def __init__(self):
-        texts = [
-            f"The {adjective} dog {verb}."
-            for adjective in ("big", "old", "small", "big snow")
-            for verb in ("sleeps", "sees a cat")
-        ]
-        super().__init__("sentences", [*texts, "It was.", "The dog sees.", "The unparsable old dog.", "Yes!"])
-
-    def rows(self):
-        for row in super().rows():
-            yield Row(row.key, Input.of(row.input.text, target="es"))
-
-
-@pytest.fixture
-def spec(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 5, "document": 2})
-    name = f"words_{fingerprint([str(tmp_path)])}"
-    (tmp_path / f"{name}.py").write_text(OWN, encoding="utf-8")
-    return f"{name}:Words"
-
-
-def stored(engine):
-    """(relation, source, follow-up, outcome, value, reason) of every group."""
-    group, member, verdict = table_of(tables.Group), table_of(tables.Member), table_of(tables.Verdict)
-    relations, inputs, rows = table_of(tables.Relation), table_of(tables.Input), table_of(tables.Source)
-    query = (
-        select(relations.c.name, rows.c.row, inputs.c.texts, verdict.c.outcome, verdict.c.value, verdict.c.reason)
-        .select_from(group)
-        .join(relations, relations.c.id == group.c.relation_id)
-        .join(rows, rows.c.id == group.c.source_id)
-        .join(member, (member.c.group_id == group.c.id) & (member.c.role == "follow_up"))
-        .join(inputs, inputs.c.id == member.c.input_id)
-        .join(verdict, verdict.c.group_id == group.c.id)
-    )
-    with engine.connect() as connection:
-        return sorted((row[0], int(row[1]), row[2][0], *row[3:]) for row in connection.execute(query))
-
-
-@pytest.mark.slow
-def test_a_run_in_processes_and_one_that_goes_on_find_the_same(spec, tmp_path, parser, proposer):
-    relations = [relation("phrase"), relation("word", k=3)]
-    engine = open_store(str(tmp_path / "one.db"), create=True)
-    ran = run(engine, Sentences(), [spec], relations, InProcess())
-    rows = stored(engine)
-    by_row = {row: (text, outcome, reason) for name, row, text, outcome, _, reason in rows if name == "MGMT-phrase"}
-    satisfied, violated, inapplicable = int(Outcome.SATISFIED), int(Outcome.VIOLATED), int(Outcome.INAPPLICABLE)
-    # big -> tiny moves the adjective; old and small keep the structure; the system says nothing of snow.
-    assert by_row[0] == ("The tiny dog sleeps.", violated, None)
-    assert by_row[2] == ("The young dog sleeps.", satisfied, None)
-    assert by_row[4] == ("The amazing dog sleeps.", satisfied, None)
-    assert by_row[6][1:] == (inapplicable, "the system has no output for a member")
-    assert not {8, 9, 10, 11} & set(by_row)  # nothing to replace, or no tree
-    assert {value for *_, value, reason in rows if reason is None} >= {1.0}
-    assert ran.counts.failed == 0
-
-    other = open_store(str(tmp_path / "other.db"), create=True)
-    with Processes(2) as executor:
-        run(other, Sentences(), [spec], relations, executor)
-    assert stored(other) == rows
-
-    broken = open_store(str(tmp_path / "broken.db"), create=True)
-    with pytest.raises(KeyboardInterrupt):
-        run(broken, Sentences(), [spec], relations, Interrupting(1))
-    run(broken, Sentences(), [spec], relations, InProcess())
-    assert stored(broken) == rows

@@ -46,12 +46,6 @@ def test_a_text_is_parsed_once(flat):
         flat.parse(["a"], "zh")
 
 
-@pytest.mark.parametrize("spec", ["nobody", "hanlp", "spacy:en"])
-def test_unknown_parsers(spec):
-    with pytest.raises(UnknownName, match=r"unknown parser .*hanlp:MODEL"):
-        get_tool("parser", spec)
-
-
 def test_those_of_a_list_that_parse_the_language(flat):
     def names(spec, language):
         return [parser.name for parser in tools_in("parser", spec, language)]

@@ -7,10 +7,12 @@ import json
 import pickle
 import re
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
 from audit.errors import NotInstalled
+from audit.packs.translation.seq2seq import SpokenLanguages
 from audit.systems import get_system
 from audit.tasks import Input, Output
 
@@ -112,46 +114,6 @@ def marian(tmp_path_factory):
     return folder / "opus-mt-en-es"
 
 
-@pytest.fixture(scope="module")
-def many(tmp_path_factory):
-    """A directory as of M2M-100, between English, Spanish and French."""
-    import torch
-    from transformers import M2M100Config, M2M100ForConditionalGeneration, M2M100Tokenizer
-
-    folder = tmp_path_factory.mktemp("many")
-    spm, found_pieces = pieces(folder / "parts")
-    vocab = vocabulary(folder, ["<s>", "<pad>", "</s>", "<unk>", *found_pieces])
-    tokenizer = M2M100Tokenizer(vocab, spm, num_madeup_words=0)
-    torch.manual_seed(0)
-    model = M2M100ForConditionalGeneration(
-        M2M100Config(
-            vocab_size=max(tokenizer.lang_token_to_id.values()) + 1,
-            pad_token_id=1,
-            bos_token_id=0,
-            eos_token_id=2,
-            decoder_start_token_id=2,
-            encoder_layerdrop=0.0,
-            decoder_layerdrop=0.0,
-            activation_dropout=0.0,
-            **TINY,
-        )
-    )
-    batches = []
-    for target, sentences in (("es", SPANISH), ("fr", FRENCH)):
-        tokenizer.src_lang, tokenizer.tgt_lang = "en", target
-        batch = labelled(tokenizer, ENGLISH, sentences)
-        # Whoever asks says the language, so that it need not, and cannot, be learnt.
-        starts = batch["labels"].new_full((len(ENGLISH), 1), model.config.decoder_start_token_id)
-        before = torch.cat([starts, batch["labels"][:, :-1]], dim=1)
-        batch["decoder_input_ids"] = before.masked_fill(before == -100, tokenizer.pad_token_id)
-        batch["labels"][:, 0] = -100
-        batches.append(batch)
-    learn(model, batches)
-    tokenizer.save_pretrained(folder / "m2m")
-    model.save_pretrained(folder / "m2m")
-    return folder / "m2m"
-
-
 def inputs_of(texts, target, language="en"):
     return [Input.of(text, language=language, target=target) for text in texts]
 
@@ -188,15 +150,29 @@ def test_a_translation_that_does_not_end_is_an_error(marian, tmp_path):
     assert output == Output(error="the translation did not end within 48 tokens")
 
 
-@pytest.mark.slow
-def test_a_model_of_many_languages(many):
-    system = get_system(f"seq2seq:{many}")
-    assert system.settings["pair"] is None
-    mixed = [item for pair in zip(inputs_of(ENGLISH, "es"), inputs_of(ENGLISH, "fr"), strict=True) for item in pair]
-    texts = [text for pair in zip(SPANISH, FRENCH, strict=True) for text in pair]
-    assert system.run(mixed) == [Output(text=text) for text in texts]
-    absent = [*inputs_of(["It rains."], "en"), *inputs_of(["It rains."], "pt-BR"), Input.of("It rains.")]
-    assert all(output.absent for output in system.run(absent))
+@pytest.mark.parametrize(
+    ("tokenizer", "file", "config", "pairs"),
+    [
+        ({"src_lang": "en", "vocabulary": ["__en__", "__es__", "__fr__"]}, {}, {}, ["en-es", "fr-en"]),
+        ({"src_lang": "en", "vocabulary": ["eng_Latn", "spa_Latn", "fra_Latn"]}, {"pair": "en-es"}, {}, ["en-es"]),
+        (
+            {"vocabulary": []},
+            {},
+            {"task_specific_params": {"translation_en_to_de": {"prefix": "to German: "}}},
+            ["en-de"],
+        ),
+        ({"vocabulary": [">>spa<<", ">>fra<<"]}, {"pair": "en-fr"}, {}, ["en-fr"]),
+    ],
+    ids=["M2M-100", "NLLB", "T5", "Marian"],
+)
+def test_languages_that_models_say(tokenizer, file, config, pairs, tmp_path):
+    own = SimpleNamespace(get_vocab=lambda: tokenizer["vocabulary"], **tokenizer)
+    about = SimpleNamespace(file=SimpleNamespace(pair=file.get("pair")), config=config, folder=tmp_path, spec="model")
+    spoken = SpokenLanguages.of(own, about)
+    every = [(one, other) for one in ("en", "es", "fr", "de") for other in ("en", "es", "fr", "de")]
+    assert {tuple(pair.split("-")) for pair in pairs} <= {pair for pair in every if spoken.has(pair)}
+    assert not spoken.has(("en", "en"))
+    assert not spoken.has(("en", "zh"))
 
 
 def test_an_absent_model_says_how_to_get_it(tmp_path, monkeypatch):
