@@ -183,7 +183,7 @@ def compose(*relations: Relation) -> Composed:
         _refuse_unlike(name, "language", {part.name: ", ".join(part.languages) for part in parts})
     accepts: dict[str, tuple[type, ...]] = {}
     for part in parts:
-        accepts |= part.accepts | {f"{part.name}.{key}": kinds for key, kinds in part.accepts.items()}
+        accepts |= {**part.accepts, **{f"{part.name}.{key}": kinds for key, kinds in part.accepts.items()}}
     return Composed(
         task=parts[0].task,
         name=name,
@@ -275,18 +275,17 @@ def _check(name: str, parts: Sequence[Fixed]) -> Check:
     """Return the check of the composition. Raises AuditError that says which part expects what, where there is none."""
     labels = tuple(get_task(parts[0].task).labels)
     checks = [_of(part) for part in parts]
-    for part, check in zip(parts[:-1], checks, strict=False):
-        if check in (goes_up, goes_down):
+    for part, early in zip(parts[:-1], checks, strict=False):
+        if early in (goes_up, goes_down):
             raise AuditError(_several(name, part))
-    product = reduce(lambda first, second: first and second and _product(first, second, labels), checks)
-    if product is None:
+    check: Check | None = reduce(lambda first, second: first and second and _product(first, second, labels), checks)
+    if check is None:
         # What a part expects stands at the end of its summary, behind a semicolon.
         expected = [f"{part.name} expects: {part.summary.rpartition('; ')[2].rstrip('.')}" for part in parts]
         raise AuditError(
             f"relation {name!r} has no expectation that could be checked: {joined('list.also', expected)}; leave one "
             "of them out"
         )
-    check: Check = product
     return check
 
 

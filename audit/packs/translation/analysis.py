@@ -241,7 +241,7 @@ def _cell(pairs: pd.DataFrame, threshold: float) -> dict[str, Any]:
     rate = float(satisfied.mean())
     ends = effective_interval(rate, effective_size(pairs["sentence"].to_numpy(), satisfied))
     sizes = {"pairs": len(pairs), "sentences": pairs["sentence"].nunique()}
-    means = pairs[[*FUNCTIONS, CONSISTENCY]].mean().to_dict()
+    means: dict[str, Any] = pairs[[*FUNCTIONS, CONSISTENCY]].mean().to_dict()
     return sizes | means | {"equal": int(pairs["equal"].sum()), "sr_observed": rate, "low": ends.low, "high": ends.high}
 
 
@@ -261,7 +261,8 @@ def verdict_values(
     the order of studies, `relations` (all by default), systems and sources. `task` None: every task. Raises AuditError
     where nothing of the task was run, UnknownName for a relation that no study has.
     """
-    verdict, group, source, content = map(table_of, (tables.Verdict, tables.Group, tables.Source, tables.Input))
+    verdict, group = table_of(tables.Verdict), table_of(tables.Group)
+    source, content = table_of(tables.Source), table_of(tables.Input)
     with engine.connect() as connection:
         ground = ground_of(connection, study)
         cells = ground.cells if task is None else ground.cells[ground.cells["task"] == task]

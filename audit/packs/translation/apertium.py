@@ -286,8 +286,8 @@ class Apertium:
                 going = [place for place in at if made[place].error is None]
                 texts = translate(self._modes[step], [str(made[place].text) for place in going])
                 for place, text in zip(going, texts, strict=True):
-                    failed = isinstance(text, AuditError)
-                    made[place] = Output(error=f"{self._modes[step].name}: {text}") if failed else Output(text=text)
+                    error = f"{self._modes[step].name}: {text}"
+                    made[place] = Output(text=text) if isinstance(text, str) else Output(error=error)
             for place in at:
                 outputs[place] = made[place]
         return outputs

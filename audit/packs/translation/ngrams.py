@@ -105,7 +105,8 @@ class Counts:
         size = len(self.words) + _FIRST
         first, last = np.searchsorted(keys, [word * size, (word + 1) * size])
         seconds = keys[first:last] % size if word != _UNKNOWN else keys[:0]
-        return seconds[self._with_tag(tag)[seconds]]
+        beside: np.ndarray = seconds[self._with_tag(tag)[seconds]]
+        return beside
 
     def _count(self, *ids: np.ndarray) -> np.ndarray:
         """Return how often words stand together, 0 where they never do."""
