@@ -257,9 +257,9 @@ def verdict_values(
 ) -> pd.DataFrame:
     """Return one row a verdict that satisfies or violates: outcome 0 or 1, `value` what was compared (NaN: labels).
 
-    `text`, `language` and `target` are of the source. Relations and systems are named as in the report; rows stand in
-    the order of studies, `relations` (all by default), systems and sources. `task` None: every task. Raises AuditError
-    where nothing of the task was run, UnknownName for a relation that no study has.
+    `text`, `language`, `target` and `attributes` are of the source. Relations and systems are named as in the report;
+    rows stand in the order of studies, `relations` (all by default), systems and sources. `task` None: every task.
+    Raises AuditError where nothing of the task was run, UnknownName for a relation that no study has.
     """
     verdict, group = table_of(tables.Verdict), table_of(tables.Group)
     source, content = table_of(tables.Source), table_of(tables.Input)
@@ -274,26 +274,28 @@ def verdict_values(
         cells = cells[cells["relation"].isin(relations or present)].rename(columns={"study_id": "study"})
         studies, chosen = (cells[name].unique().tolist() for name in ("study", "relation_id"))
         query = select(
-            group.c.study_id.label("study"), group.c.relation_id, verdict.c.system_id,
-            group.c.source_id.label("source"), verdict.c.outcome, verdict.c.value,
-        ).join(group, group.c.id == verdict.c.group_id)  # fmt: skip
+            group.c.study_id.label("study"), group.c.relation_id, verdict.c.system_id, verdict.c.outcome,
+            verdict.c.value, source.c.id.label("source"), source.c.attributes, content.c.texts, content.c.languages,
+        )  # fmt: skip
+        query = query.join_from(verdict, group, group.c.id == verdict.c.group_id)
+        query = query.join(source, source.c.id == group.c.source_id).join(content, content.c.id == source.c.input_id)
         query = query.where(group.c.study_id.in_(studies), group.c.relation_id.in_(chosen))
         outcomes = int(Outcome.SATISFIED), int(Outcome.VIOLATED)
-        checks = pd.read_sql(query.where(verdict.c.outcome.in_(outcomes)), connection)
-        inputs = select(source.c.id, content.c.texts, content.c.languages).join(
-            content, content.c.id == source.c.input_id
-        )
-        stored = connection.execute(inputs.where(source.c.study_id.in_(studies))).all()
-    read = ((row.id, Input.stored(row.texts, row.languages)) for row in stored)
-    sources = [(id, item.text, item.languages[0], item.target) for id, item in read]
-    values = checks.merge(cells[["study", "relation_id", "system_id", "relation", "system"]])
-    values = values.merge(pd.DataFrame(sources, columns=["source", "text", "language", "target"]))
-    order = {name: place for place, name in enumerate(relations or present)}
-    values["value"] = values["value"].astype(float)
-    values["corpus"] = values["study"].map({row["id"]: row["corpus"] for row in ground.studies})
-    values["order"] = values["relation"].map(order)
-    by = ["study", "order", "system", "source"]
-    return values.sort_values(by, kind="stable", ignore_index=True).drop(columns="order")
+        values = pd.read_sql(query.where(verdict.c.outcome.in_(outcomes)), connection)
+    items = [
+        Input.stored(texts, languages) for texts, languages in zip(values["texts"], values["languages"], strict=True)
+    ]
+    values = values.drop(columns=["texts", "languages"]).assign(
+        text=[item.text for item in items],
+        language=[item.languages[0] for item in items],
+        target=[item.target for item in items],
+        value=values["value"].astype(float),
+        corpus=values["study"].map({row["id"]: row["corpus"] for row in ground.studies}),
+    )
+    values = values.merge(cells[["study", "relation_id", "system_id", "relation", "system"]])
+    values["relation"] = pd.Categorical(values["relation"], relations or present)
+    values = values.sort_values(["study", "relation", "system", "source"], kind="stable", ignore_index=True)
+    return values.astype({"relation": str})
 
 
 def source_outputs(engine: Engine, studies: Iterable[int]) -> pd.DataFrame:
@@ -344,10 +346,8 @@ def bounds_tables(
     engine: Engine, study: int | None = None, relations: Sequence[str] = (), at: Sequence[float] = STEPS
 ) -> Tables:
     """Return SR_o of each cell at other bounds than the one that was run (a parameter `threshold` or `bound`)."""
-    values, table = (
-        verdict_values(engine, study, relations, task=None).dropna(subset="value"),
-        table_of(tables.Relation),
-    )
+    values = verdict_values(engine, study, relations, task=None).dropna(subset="value")
+    table = table_of(tables.Relation)
     with engine.connect() as connection:
         params = {row.id: json.loads(row.params) for row in connection.execute(select(table.c.id, table.c.params))}
     bounds = {id: said.get("threshold", said.get("bound")) for id, said in params.items()}
@@ -358,10 +358,10 @@ def bounds_tables(
     values = values.assign(**{name: values["value"].ge(bound) for name, bound in tried.items()})
     cells = values.groupby(["study", "corpus", "relation", "system", "bound"], sort=False)
     compared = cells["value"].agg(checked="size", mean="mean", median="median")
-    frame = compared.join(cells[list(tried)].mean()).reset_index()
-    return Tables(
-        {"cells": Table("SR_o at these bounds, in per cent", frame, list(tried))}, [], _origin(engine, values)
+    shown = Table(
+        "SR_o at these bounds, in per cent", compared.join(cells[list(tried)].mean()).reset_index(), list(tried)
     )
+    return Tables({"cells": shown}, [], _origin(engine, values))
 
 
 def means_tables(engine: Engine, relation: str, study: int | None = None, *, independent: bool = False) -> Tables:
@@ -383,7 +383,7 @@ def levels_tables(
     values = verdict_values(engine, study, relations)
     names = _levels_in(values, relations)
     values = values[values["relation"].isin(names)]
-    values = values.assign(domain=values["corpus"] if domain is None else _attribute(engine, values, domain))
+    values = values.assign(domain=values["corpus"] if domain is None else _attribute(values, domain))
     shares = (1 - values.groupby(["system", "relation", "domain"])["outcome"].mean()).unstack("domain")
     shares = shares[sorted(shares, key=name_order)]
     systems = shares.index.unique("system")
@@ -395,16 +395,11 @@ def levels_tables(
     return Tables({"levels": Table(title, frame, list(shares))}, [], _origin(engine, values))
 
 
-def _attribute(engine: Engine, values: pd.DataFrame, name: str) -> pd.Series:
+def _attribute(values: pd.DataFrame, name: str) -> pd.Series:
     """Return the attribute of each row's source; `(none)` where it has no value."""
-    source = table_of(tables.Source)
-    query = select(source.c.id, source.c.attributes).where(source.c.study_id.in_(values["study"].unique().tolist()))
-    with engine.connect() as connection:
-        attributes: dict[int, Mapping[str, Any]] = {row.id: row.attributes for row in connection.execute(query)}
-    if not any(name in said for said in attributes.values()):
-        raise UnknownName("attribute", name, sorted({key for said in attributes.values() for key in said}))
-    texts = {id: " ".join(str(said.get(name) or "").split()) or "(none)" for id, said in attributes.items()}
-    return values["source"].map(texts)
+    if name not in (known := sorted({key for said in values["attributes"] for key in said})):
+        raise UnknownName("attribute", name, known)
+    return values["attributes"].map(lambda said: " ".join(str(said.get(name) or "").split()) or "(none)")
 
 
 # Scores of translations against a user's references: a proxy, never gold.

@@ -119,17 +119,6 @@ def test_clusters_as_statsmodels():
     assert test["f"] == pytest.approx(float(wald.fvalue) * (number - 2) / (number - 1))
 
 
-@pytest.mark.slow
-def test_tukey_as_statsmodels_where_there_is_one_factor():
-    from statsmodels.stats.multicomp import pairwise_tukeyhsd
-
-    data = uneven().assign(system="only")
-    pairs, theirs = TwoWay(data, FACTORS).pairs("language"), pairwise_tukeyhsd(data["score"], data["language"])
-    assert pairs["difference"].tolist() == pytest.approx(-theirs.meandiffs)  # theirs is the second less the first
-    assert pairs["p"].tolist() == pytest.approx(theirs.pvalues, abs=1e-6)
-    assert pairs["low"].tolist() == pytest.approx(-theirs.confint[:, 1], abs=1e-4)
-
-
 def test_adjusted_p_and_subsets_of_the_study():
     # MCMT: t(5608) = 3.71, 3.80 and 0.12 of three translators; adjusted p = 0.0006, 0.0004 and 0.9920; table 2.
     assert [round(adjusted_p(t, 3, 5608), 4) for t in (3.71, 3.80)] == [0.0006, 0.0004]
@@ -178,15 +167,6 @@ def test_cells_by_hand(tmp_path):
     assert "Round trips" in "\n".join(report.lines())
     with pytest.raises(UnknownName):
         choose(read_chains(tmp_path / "chains.csv"), target=["xx"])
-
-
-@pytest.mark.slow
-def test_what_the_study_recorded(recorded):
-    report = pivots_tables(recorded)
-    assert [report.tables[name].frame["pairs"].sum() for name in ("pivots", "round_trips")] == [2796, 956]
-    means = report.tables["pivots_means"].frame
-    # Youdao translated into Chinese and Japanese only.
-    assert set(means.loc[means["mean"].isna(), "level"]) == {"es", "fr", "ko", "pt", "ru", "sv", "youdao"}
 
 
 def letters(report, factor):

@@ -46,13 +46,6 @@ def test_the_probability_of_a_word_by_hand():
     assert counts.ranked(["a"], ["c"], "b") == ["d"]
 
 
-def test_a_word_seen_on_one_side_only_comes_after_those_seen_on_both():
-    counts = count(lines("one two three\none four five\nsix seven three"))
-    first, *rest = counts.ranked(["one"], ["three"], "x")
-    assert (first, set(rest)) == ("two", {"seven", "four"})
-    assert counts.ranked(["nobody"], ["unheard"], "x") == []
-
-
 def test_rare_words_of_a_long_text_do_not_count():
     text = [["common", "words", "here"]] * 70_000 + [["common", "odd", "here"]]
     counts = count(text)

@@ -6,7 +6,6 @@ The engine is the real one of Debian where it is installed. For failures it is a
 import pickle
 import re
 import subprocess
-from itertools import pairwise
 
 import pytest
 from apertium_here import PAIRS, fake_apertium, needs_apertium, no_apertium  # noqa: F401
@@ -14,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.packs.translation import apertium as apertium
-from audit.packs.translation.apertium import LONGEST, _paths
+from audit.packs.translation.apertium import _paths
 from audit.systems import get_system
 from audit.tasks import Input, Output
 
@@ -120,17 +119,6 @@ def test_chains_are_shortest_and_of_the_first_languages():
 
 
 LETTERS = st.sampled_from("abcdef")
-
-
-@given(st.sets(st.tuples(LETTERS, LETTERS).filter(lambda pair: pair[0] != pair[1]), max_size=14))
-def test_every_step_of_a_path_is_a_mode(pairs):
-    paths = _paths(pairs)
-    assert set(pairs) <= set(paths)
-    for (source, target), path in paths.items():
-        assert (path[0], path[-1]) == (source, target)
-        assert set(pairwise(path)) <= pairs
-        assert len(set(path)) == len(path) <= LONGEST + 1
-        assert ((source, target) in pairs) == (len(path) == 2)
 
 
 @given(st.text())

@@ -1,7 +1,6 @@
 """RTT, MCMT and MGMT-sentence on outputs given by hand, and by a translator that never errs."""
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError
@@ -128,17 +127,6 @@ def test_there_and_back_divides_two_similarities():
     assert verdict.outcome is Outcome.SATISFIED
 
 
-def test_a_bad_way_back_is_not_held_against_the_way_out():
-    """The round trip is half lost, but its translation is near to the first: what the quotient is for."""
-    table = {
-        ("abcdefghij", "es"): "0123456789",
-        ("0123456789", "en"): "abcdefgXXX",
-        ("abcdefgXXX", "es"): "012345678X",
-    }
-    _, verdict = walked(relation("MGMT-sentence"), source("abcdefghij"), from_table(table))
-    assert verdict.value == pytest.approx(0.9 / 0.7)
-
-
 @pytest.mark.parametrize("back", ["vwxyz", "abXYZVWUvw"])
 def test_a_round_trip_unlike_its_source_is_inapplicable(back):
     """Similarity 1 - 2 * 5 / 10 = -0 and 1 - 2 * 8 / 15 < 0: nothing to divide by."""
@@ -146,16 +134,6 @@ def test_a_round_trip_unlike_its_source_is_inapplicable(back):
     _, verdict = walked(relation("MGMT-sentence"), source("abcde"), from_table(table))
     assert verdict.outcome is Outcome.INAPPLICABLE
     assert "nothing to divide by" in verdict.reason
-
-
-@given(TEXTS, st.sampled_from(NAMES), st.sampled_from(["es", "zh", "ca"]))
-def test_a_translator_that_keeps_all_words_satisfies_everything(text, name, target):
-    def says(item):
-        return Output(text=item.text)
-
-    _, verdict = walked(get_relation("translation", name), source(text, target=target), says)
-    assert verdict.outcome is Outcome.SATISFIED
-    assert verdict.value == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
