@@ -40,11 +40,8 @@ Rule = Callable[[str, Seen | None, Seen | None], frozenset[str] | None]
 
 @dataclass(frozen=True)
 class Carry:
-    """A rule that carries answers from the source to each follow-up.
-
-    `preserves_truth`: every answer is carried unchanged. `reads`: the rule looks at the members (they are loaded and
-    passed); else it is given None for them and its result depends on the answer alone.
-    """
+    """A rule that carries answers from the source to each follow-up. `preserves_truth`: every answer, unchanged;
+    `reads`: the rule looks at the members, for which it is else given None."""
 
     rule: Rule
     preserves_truth: bool = False
@@ -53,11 +50,7 @@ class Carry:
     def __call__(
         self, allowed: Set[str], source: Seen | None = None, follow_up: Seen | None = None
     ) -> frozenset[str] | None:
-        """Return allowed answers about the follow-up when the source's right answer is one of `allowed`; None: ask.
-
-        >>> sorted(unchanged({"positive"})), stays("positive")({"negative"}) is None
-        (['positive'], True)
-        """
+        """Return allowed answers about the follow-up when the source's right answer is one of `allowed`; None: ask."""
         results = [self.rule(answer, source, follow_up) for answer in allowed]
         return None if None in results else frozenset().union(*(result or () for result in results)) or None
 
@@ -103,11 +96,10 @@ nothing = Carry(_Table())
 
 
 def maps(answers: Mapping[str, Sequence[str]]) -> Carry:
-    """Return a carry: each of these answers about the source says that one of some is right about the follow-up.
+    """Return a carry: these answers about the source say that one of some is right about the follow-up; no other does.
 
-    >>> negated = maps({"entailment": ["contradiction"]})
-    >>> negated({"entailment"}), negated({"neutral"}) is None
-    (frozenset({'contradiction'}), True)
+    >>> maps({"entailment": ["contradiction"]})({"entailment"})
+    frozenset({'contradiction'})
     """
     return Carry(_Table(tuple((answer, frozenset(allowed)) for answer, allowed in sorted(answers.items()))))
 
@@ -131,11 +123,7 @@ def where_same(normalise: Callable[[str], str]) -> Carry:
 
 def declared(carries: str | Sequence[str] | Mapping[str, Sequence[str]]) -> Carry:
     """Return the carry that a file declares of a relation: `everything`, `nothing`, labels that stay, or, by label,
-    those that are then right of the follow-up. Raises AuditError for another word.
-
-    >>> declared("everything") == unchanged, declared(["positive"]) == stays("positive")
-    (True, True)
-    """
+    those that are then right of the follow-up. Raises AuditError for another word."""
     if isinstance(carries, Mapping):
         return maps(carries)
     if not isinstance(carries, str):
@@ -254,10 +242,7 @@ WordsCheck = Callable[[Sequence[Output], Words], "Verdict | bool"]
 
 
 def verdict_of(relation: str, said: object) -> Verdict:
-    """Return the verdict that a relation's check returned, which may also say True (satisfied) or False (violated).
-
-    Raises AuditError for anything else.
-    """
+    """Return the verdict that a relation's check returned, which may also say True or False. Raises AuditError."""
     if isinstance(said, Verdict):
         return said
     if type(said).__name__ not in ("bool_", "bool"):  # numpy's own bool is none of Python's
@@ -273,11 +258,7 @@ CheckParams = Callable[[Mapping[str, object]], "str | None"]
 
 @dataclass(frozen=True, kw_only=True)
 class Relation:
-    """What every relation has; `Plain`, `Rewriting` and `Chained` are the ways to write one.
-
-    Relations are sent to workers by pickle, which finds functions by module and name. So perturbations, checks and
-    rules are functions of a module, or frozen dataclasses with `__call__` where they hold something: no lambdas.
-    """
+    """What every relation has; `Plain`, `Joint`, `Rewriting` and `Chained` are the ways to write one."""
 
     task: str
     name: str
@@ -291,8 +272,7 @@ class Relation:
     version: str = "1"
     params: Mapping[str, object] = field(default_factory=dict)
     accepts: Mapping[str, tuple[type, ...]] = field(default_factory=dict)
-    """Types of a parameter's values where that of its default is not the only one. A list may come from a file's
-    lines."""
+    """Types of a parameter's values where that of its default is not the only one; a list may be a file's lines."""
     check_params: CheckParams | None = None
     """Called when parameters are set; None: any value of the default's type is allowed."""
     counterpart: str = ""
@@ -306,8 +286,7 @@ class Relation:
     keeps: str = ""
     """What stays of a text that it changes: "every word"."""
     may_break: str = ""
-    """What may be another thing in a follow-up though nobody meant it: "labels of style". Both are said by the
-    function's docstring (`audit.relations.uses.kept_and_broken`)."""
+    """What may be another thing in a follow-up though nobody meant it: "labels of style"."""
     question: str | Mapping[str, str] = ""
     """What people are asked about a group, where *yes* means that the relation holds there; by the code of a language,
     or in one for all. Empty: what follows from its check (`audit.relations.asking`)."""
@@ -360,10 +339,8 @@ class Relation:
 
 @dataclass(frozen=True, kw_only=True)
 class Fixed(Relation):
-    """A relation whose groups are the same for every system.
-
-    A group is its follow-ups and a note, which is what the check has to know of how they were made. The note is never
-    stored: making the group again, as a resumed run does, gives the same one.
+    """A relation whose groups are the same for every system: follow-ups and a note, which is what the check has to know
+    of how they were made. The note is never stored: making the group again, as a resumed run does, gives the same one.
     """
 
     check: Any = None
@@ -457,8 +434,7 @@ class Joint(Fixed):
 
 @dataclass(frozen=True, kw_only=True)
 class Rewriting(Joint):
-    """A relation that rewrites texts of a source together, and whose check (`WordsCheck`) is given the words that it
-    replaced."""
+    """A relation that rewrites texts together, and whose check (`WordsCheck`) is given the words that it replaced."""
 
     def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
         return verdict_of(self.name, self.check(outputs, note))

@@ -73,9 +73,8 @@ def _numbered(summaries: Sequence[str]) -> str:
 class Composed(Fixed):
     """Relations one after the other; its groups are a source and what the last part made, without what lies between.
 
-    Each part draws with its own generator, so that the first step is that of the part alone. There is a group only
-    where every part leaves its mark: not where one does not apply, where a text comes back that was there before, or
-    where the same texts come out without one of the parts.
+    There is a group only where every part leaves its mark: not where one does not apply, where a text comes back that
+    was there before, or where the same texts come out without one of the parts.
     """
 
     parts: tuple[Fixed, ...]
@@ -156,11 +155,6 @@ def compose(*relations: Relation) -> Composed:
 
     Raises AuditError for fewer than two, for relations of different tasks, units or languages, for one that hangs on
     what a system says, and for expectations of which nothing follows.
-
-    >>> from audit.relations import get_relation
-    >>> both = compose(get_relation("inference", "upper-case"), get_relation("inference", "negated-hypothesis"))
-    >>> both.name, sorted(both.carry({"entailment"}))
-    ('upper-case | negated-hypothesis', ['contradiction'])
     """
     parts = [
         part for relation in relations for part in (relation.parts if isinstance(relation, Composed) else [relation])
@@ -251,11 +245,6 @@ def in_turn(carries: Sequence[Carry]) -> Carry:
 
     A rule that looks at the members sees the source and the last follow-up alone: it counts where all others carry
     every answer unchanged, or have the same rule; else nothing is carried.
-
-    >>> from audit.relations.base import maps, unchanged
-    >>> swapped = maps({"yes": ["no"], "no": ["yes"]})
-    >>> in_turn([swapped, unchanged]) is swapped, in_turn([swapped, swapped])({"yes"})
-    (True, frozenset({'yes'}))
     """
     changing = [carry for carry in carries if not carry.preserves_truth or carry.reads]
     if not changing:
