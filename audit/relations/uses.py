@@ -5,11 +5,11 @@ truth is kept. `EVERY` has the usual use of each task of audit for what keeps a 
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Literal, TypedDict, TypeVar, Unpack
+from typing import Any, Literal, TypeVar
 
-from audit.relations.base import Carry, Chained, Check, CheckParams, Joint, Plain, maps, nothing, unchanged, where_same
+from audit.relations.base import Carry, Chained, Check, Joint, Plain, maps, nothing, unchanged, where_same
 from audit.relations.expect import Mapped, SimilarText, Spread, equivalent, plain_words, same_interval
 from audit.relations.registry import register
 from audit.relations.validity import limit_of
@@ -20,7 +20,6 @@ FIRST, SECOND, BOTH = (0,), (1,), (0, 1)
 """Which texts of an input: the premise or the hypothesis, the context or the question, either text of a pair."""
 SIMILAR = 0.7
 """Similarity, 0 to 1, from which two summaries count as the same: about three words of ten may differ."""
-Unit = Literal["sentence", "document", "any"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +37,7 @@ class Use:
     question: str | Mapping[str, str] = ""
     """As of `Relation`: what people are asked about a group, where it is not what follows from the check."""
     carry: Carry = unchanged
-    unit: Unit = "any"
+    unit: Literal["sentence", "document", "any"] = "any"
     default: bool | None = None
     """Whether a run takes it that names no relations; None: where it carries an answer."""
 
@@ -75,29 +74,6 @@ def leading(answers: Mapping[str, tuple[str, ...]], expects: str, **changes: Any
     return Use(check=Mapped(tuple(answers.items())), expects=expects, carry=maps(answers), **changes)
 
 
-class Settings(TypedDict, total=False):
-    """Fields of `Relation` that a decorator passes on; `kind` is a class of relations that asks a model or a program,
-    and `limits` are what follow-ups must keep, as in `"replaced<=0.4"`. With `task`, for one task alone, `check`,
-    `carry`, `unit` and `question` are those of its use; a run that names no relations takes it."""
-
-    languages: tuple[str, ...]
-    version: str
-    params: Mapping[str, object] | None
-    accepts: Mapping[str, tuple[type, ...]]
-    check_params: CheckParams
-    needs: tuple[str, ...]
-    grammar: bool
-    default: bool
-    more: int
-    kind: type[Any]
-    limits: Sequence[str]
-    task: str
-    check: Check
-    carry: Carry
-    unit: Unit
-    question: str | Mapping[str, str]
-
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -107,20 +83,22 @@ def relation(
     family: str,
     tasks: Mapping[str, Use] = EVERY,
     by: Literal["text", "sentence", "together", "input", "source"] = "text",
-    **settings: Unpack[Settings],
+    **settings: Any,
 ) -> Callable[[Function], Function]:
     """Register the decorated function as a relation of each of these tasks, or of one `task`, under one name.
 
     `by` says what the function is given, beside a generator of its choices: `text`, the analysis of each text that the
     use names, by itself; `sentence`, each sentence of it, of which all change that it applies to; `together`, the
     analyses of these texts at once; `input`, those of all texts; `source`, the source, and it is a generator of steps
-    (`Chained`). Of several texts it returns `Rewritten`.
+    (`Chained`). Of several texts it returns `Rewritten`. `settings` are fields of `Relation`; `kind`, a class of
+    relations that asks a model or a program; `limits`, what follow-ups must keep, as in `"replaced<=0.4"`; and with `task` the
+    `check`, `carry`, `unit` and `question` of its use, and a run that names no relations takes it.
 
     The first line of its docstring says what changes; each relation's summary adds in which text of an input, where
     the line does not say so, and what its task expects. A second paragraph of the form "Keeps ...; may break ...."
     says what stays and what may not, for whoever chooses. Raises AuditError where a task has a relation of this name.
     """
-    common: dict[str, Any] = dict(settings)
+    common = settings
     own: dict[str, Any] = {"check": None, "default": True}
     if "task" in common:
         own |= {key: common.pop(key) for key in ("check", "carry", "unit", "question") if key in common}

@@ -58,12 +58,7 @@ def leaf_spans(text: str, leaves: Iterable[str]) -> list[tuple[int, int]] | None
 
 
 def label_paths(tree: "Tree") -> frozenset[tuple[str, ...]]:
-    """Return the labels from the root to each word's part of speech, without the words.
-
-    >>> from nltk import Tree
-    >>> sorted(label_paths(Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)))")))
-    [('S', 'NP', 'DT'), ('S', 'NP', 'NN'), ('S', 'VP', 'VBZ')]
-    """
+    """Return the labels from the root to each word's part of speech, without the words."""
     leaves = tree.treepositions("leaves")
     return frozenset(tuple(tree[place[:depth]].label() for depth in range(len(place))) for place in leaves)
 
@@ -73,12 +68,6 @@ def structure_similarity(tree: "Tree", other: "Tree") -> float:
 
     1 - (lost + added) / 2, where `lost` is the share of the paths of `tree` that `other` has not, and `added` the share
     of the paths of `other` that `tree` has not. Two trees without words are alike; one with and one without are not.
-
-    >>> from nltk import Tree
-    >>> tree = Tree.fromstring("(S (NP (NN fish)) (VP (VBP swim)))")
-    >>> other = Tree.fromstring("(S (NP (JJ big) (NN fish)) (VP (VBP swim) (ADVP (RB fast))))")
-    >>> structure_similarity(tree, other)    # nothing of 2 is lost, 2 of 4 are added
-    0.75
     """
     first, second = label_paths(tree), label_paths(other)
     if not first or not second:
@@ -90,13 +79,7 @@ def structure_similarity(tree: "Tree", other: "Tree") -> float:
 
 
 def deep_word(tree: "Tree", free: Collection[int], k: int, choices: random.Random) -> int | None:
-    """Return the index of one of the `k` deepest of these leaves, at random; of equally deep ones the first come first.
-
-    >>> from nltk import Tree
-    >>> tree = Tree.fromstring("(S (NP (NNS dogs)) (VP (VBP like) (NP (NP (NNS bones)) (PP (IN of) (NP (NNS cows))))))")
-    >>> tree.leaves()[deep_word(tree, range(5), 1, random.Random(0))]
-    'cows'
-    """
+    """Return the index of one of the `k` deepest of these leaves, at random; of equally deep ones the first come."""
     places = tree.treepositions("leaves")
     candidates = sorted(sorted(free), key=lambda index: -len(places[index]))[:k]
     return choices.choice(candidates) if candidates else None
@@ -108,11 +91,6 @@ def deep_phrase(
     """Return the leaves (by index) of one of the `k` deepest of `PHRASES` for which `having` is true, at random.
 
     Empty where there is none; of phrases at one depth the first in the text come first.
-
-    >>> from nltk import Tree
-    >>> tree = Tree.fromstring("(S (NP (DT the) (NN sea)) (VP (VBZ is) (ADJP (RB very) (JJ deep))))")
-    >>> deep_phrase(tree, 2, random.Random(0), having=lambda leaves: modifiers(tree, leaves, "en"))
-    (2, 3, 4)
     """
     leaves = tree.treepositions("leaves")
     inner = (place for place in tree.treepositions() if not isinstance(tree[place], str) and tree[place].height() > 2)
@@ -129,11 +107,6 @@ def modifiers(tree: "Tree", leaves: Iterable[int], language: str) -> tuple[int, 
 
     None are determiners, numerals and nouns before nouns; adverbs that negate; an adjective that is itself what a noun
     phrase is about (the *rich*). Chinese has no adjectives of its own: verbs of state (VA) are taken for such.
-
-    >>> from nltk import Tree
-    >>> tree = Tree.fromstring("(NP (NP (DT the) (RB very) (JJ old) (NN man)) (PP (IN of) (NP (DT the) (NN sea))))")
-    >>> modifiers(tree, range(7), "en")
-    (1, 2)
     """
     texts, places = tree.leaves(), tree.treepositions("leaves")
 
