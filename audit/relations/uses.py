@@ -91,8 +91,8 @@ def relation(
     use names, by itself; `sentence`, each sentence of it, of which all change that it applies to; `together`, the
     analyses of these texts at once; `input`, those of all texts; `source`, the source, and it is a generator of steps
     (`Chained`). Of several texts it returns `Rewritten`. `settings` are fields of `Relation`; `kind`, a class of
-    relations that asks a model or a program; `limits`, what follow-ups must keep, as in `"replaced<=0.4"`; and with `task` the
-    `check`, `carry`, `unit` and `question` of its use, and a run that names no relations takes it.
+    relations that asks a model or a program; `limits`, what follow-ups must keep, as in `"replaced<=0.4"`; and with
+    `task` the `check`, `carry`, `unit` and `question` of its use, and a run that names no relations takes it.
 
     The first line of its docstring says what changes; each relation's summary adds in which text of an input, where
     the line does not say so, and what its task expects. A second paragraph of the form "Keeps ...; may break ...."
