@@ -293,7 +293,7 @@ def verdict_values(
         corpus=values["study"].map({row["id"]: row["corpus"] for row in ground.studies}),
     )
     values = values.merge(cells[["study", "relation_id", "system_id", "relation", "system"]])
-    values["relation"] = pd.Categorical(values["relation"], relations or present)
+    values["relation"] = pd.Categorical(values["relation"], list(dict.fromkeys(relations)) or present)
     values = values.sort_values(["study", "relation", "system", "source"], kind="stable", ignore_index=True)
     return values.astype({"relation": str})
 
