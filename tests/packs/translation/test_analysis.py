@@ -129,12 +129,6 @@ def test_adjusted_p_and_subsets_of_the_study():
     assert found == {"bing": "a", "google": "a", "youdao": "b"}
 
 
-def test_scores_that_say_nothing_are_refused():
-    for cells, says in (({("l", "t"): [1.0, 1.0]}, "do not vary"), ({("l", "t"): [1.0]}, "too few"), ({}, "no such")):
-        with pytest.raises(AuditError, match=says):
-            TwoWay(frame(cells), FACTORS)
-
-
 # Recorded chains.
 
 ROWS = """system,source,pivot,target,direct,alternate

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.packs.translation.masked import first_fitting, replaceable
+from audit.packs.translation.masked import first_fitting
 from audit.packs.translation.ngrams import NgramProposer, _counts, count
 from audit.packs.translation.tools import get_tool
 
@@ -87,15 +87,6 @@ def test_counts_are_kept(own, monkeypatch):
     again = _counts(NgramProposer(str(own)), "en", own.parent)
     assert again is not first
     assert again.ranked(["a"], ["film"], "x") == first.ranked(["a"], ["film"], "x")
-
-
-def test_only_free_words_of_letters_are_replaced():
-    assert [word for word in ("dogs", "Is", "own", "x", "it's", "U.S.", "2nd", "été") if replaceable(word, "en")] == [
-        "dogs",
-        "été",
-    ]
-    assert replaceable("está", "es")
-    assert replaceable("x", "es")
 
 
 @pytest.mark.parametrize("negation", ["never", "no", "not", "none", "neither", "nor", "hardly", "barely", "without"])
