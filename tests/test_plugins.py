@@ -61,6 +61,8 @@ def test_run_sample_answer_and_report(call, tmp_path, how):
     assert "overlap" in command("systems", "--task", "entailment")
     assert "NLI1.1" in command("relations", "--task", "entailment")
     assert "tiny-inference" in command("corpora", "--task", "entailment")
+    shown = command("follow-ups", "NLI1.1", "--corpus", "tiny-inference", "--show", "2")
+    assert shown.count("That is what was said.") == 2
 
 
 def test_without_it_a_database_says_what_is_missing_and_how_to_bring_it(call):

@@ -78,3 +78,37 @@ def classifier(folder: Path, names: Iterable[str], texts: dict[Any, Any], **more
     learn(model, {**tokenizer(*columns, return_tensors="pt", padding=True), "labels": labels})
     model.save_pretrained(folder)
     return folder
+
+
+def bart(folder: Path, texts: dict[str, str]) -> Path:
+    """A directory with a BART that knows what to make of these texts."""
+    import torch
+    import transformers
+
+    tokenizer = save_tokenizer(folder)
+    torch.manual_seed(0)
+    sizes = {
+        f"{part}_{name}": number
+        for part in ("encoder", "decoder")
+        for name, number in {"layers": 1, "attention_heads": 2, "ffn_dim": 32}.items()
+    }
+    config = transformers.BartConfig(
+        vocab_size=len(tokenizer),
+        d_model=32,
+        max_position_embeddings=64,
+        dropout=0.0,
+        init_std=0.1,
+        pad_token_id=0,
+        bos_token_id=2,
+        eos_token_id=3,
+        decoder_start_token_id=3,
+        forced_eos_token_id=3,
+        **sizes,
+    )
+    model = transformers.BartForConditionalGeneration(config)
+    batch = tokenizer(list(texts), return_tensors="pt", padding=True)
+    labels = tokenizer(list(texts.values()), return_tensors="pt", padding=True)["input_ids"]
+    labels[labels == 0] = -100
+    learn(model, {"input_ids": batch["input_ids"], "attention_mask": batch["attention_mask"], "labels": labels}, 600)
+    model.save_pretrained(folder)
+    return folder

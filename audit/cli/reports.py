@@ -460,10 +460,6 @@ def _made(name: str, corpus: str, task: str | None, show: int) -> Reply:
 )
 def pivots(
     file: Annotated[str, place("FILE", "the CSV")],
-    by: Annotated[
-        Literal["target", "pivot"],
-        chosen("the languages of the model beside the systems: target or pivot; for round trips the pivot always"),
-    ] = "target",
     score: Annotated[
         Literal["consistency", "levenshtein", "bleu", "cosine"],
         chosen("what is analysed: consistency (default, the mean of the others), levenshtein, bleu or cosine"),
@@ -474,10 +470,6 @@ def pivots(
     source_language: Annotated[
         str, text("the language of the sources: pairs toward it are round trips, and stand apart", "CODE")
     ] = "en",
-    additive: Annotated[
-        bool,
-        flag("--additive", "a model without the interaction of languages and systems; its means need no full cells"),
-    ] = False,
     independent: Independent = False,
 ) -> Reply:
     """Recorded machine translations beside those that went over another language, as in the MCMT study: scores,
@@ -490,11 +482,9 @@ def pivots(
     return _tabled(
         pivots_tables(
             chains,
-            by=by,
             score=score,
             threshold=threshold,
             source_language=source_language,
-            interaction=not additive,
             independent=independent,
         )
     )

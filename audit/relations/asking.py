@@ -1,6 +1,6 @@
 """What people are asked about a group: one plain question for each relation, made of what it checks and expects.
 
-Whoever answers needs no word of metamorphic testing: "Is the opinion the same in texts A and B?" is *yes* where the
+An annotator needs no word of metamorphic testing: "Is the opinion the same in texts A and B?" is *yes* where the
 relation holds and *no* where it does not. A relation may bring its own question (`Relation.question`); relations of
 audit whose check says too little have theirs in `data/messages` (`[asking_of.TASK]`).
 """
@@ -10,20 +10,8 @@ from string import ascii_uppercase
 from typing import Any
 
 from audit.messages import ENGLISH, catalogue, phrase
+from audit.relations import expect
 from audit.relations.base import Chained, Relation
-from audit.relations.expect import (
-    Labelled,
-    Mapped,
-    SimilarText,
-    different,
-    equivalent,
-    goes_down,
-    goes_up,
-    same_interval,
-    same_label,
-    same_text,
-    stronger,
-)
 from audit.relations.registry import find_relation
 from audit.tasks import OwnWords, Wording, base_of, get_task, wording
 from audit.tasks.classification import Classification
@@ -39,13 +27,13 @@ _SAME = {
 }
 """Task -> the question whether what is right of one input is right of the others."""
 _CODES: dict[Any, str] = {
-    equivalent: "",
-    same_interval: "",
-    same_label: "",
-    same_text: "asking.summary_replaced",
-    stronger: "asking.stronger",
-    goes_up: "asking.up",
-    goes_down: "asking.down",
+    expect.equivalent: "",
+    expect.same_interval: "",
+    expect.same_label: "",
+    expect.same_text: "asking.summary_replaced",
+    expect.stronger: "asking.stronger",
+    expect.goes_up: "asking.up",
+    expect.goes_down: "asking.down",
 }
 """Check -> its question; empty: that of the task (`_same`)."""
 
@@ -59,20 +47,18 @@ def group_question(
     summary: str = "",
     own: OwnWords = NO_WORDS,
 ) -> str:
-    """The question about a group of this relation, in a language of the app: yes where the relation holds.
+    """Return the question about a group of this relation, in a language of the app: yes where the relation holds.
 
     Source and follow-ups are called A, B, C, as the captions above them do (`letter`). `own` are a database's words of
     the task: where it asks a question of its own, that is the one whose answers are compared. Of a relation whose
-    expectation nobody knows, one that was imported or that has a check of its own and no question, it is asked whether
-    what its `summary` (else its name) says can be expected.
+    expectation is unknown, imported or with a check of its own, it is asked whether what its `summary` (else its name)
+    says can be expected.
 
     >>> group_question("sentiment", "MR1.1")
     'Is the opinion the same in texts A and B: positive, neutral or negative?'
-    >>> group_question("sentiment", "MR6.1", 2)
-    'Does each text sound at least as positive as the one before it?'
     """
-    found = find_relation(task, relation)
-    brought = {} if found is None else {ENGLISH: found.question} if isinstance(found.question, str) else found.question
+    known = find_relation(task, relation)
+    brought = {} if known is None else {ENGLISH: known.question} if isinstance(known.question, str) else known.question
     if question := brought.get(language) or brought.get(ENGLISH, ""):
         return question
     letters = [letter(place) for place in range(max(1, follow_ups) + 1)]
@@ -85,13 +71,12 @@ def group_question(
     code = f"asking_of.{base_of(task)}.{relation}"
     if code in catalogue(language):
         return phrase(language, code, **named)
-    expected = None if found is None else _expected(found)
-    derived = "" if expected is None else _derived(task, expected, named, language, own)
+    derived = "" if known is None else _derived(task, _bare_check(known), named, language, own)
     return derived or phrase(language, "asking.fits", expected=summary or relation)
 
 
 def letter(place: int) -> str:
-    """What the source (0) and the follow-ups of a group are called.
+    """Return what the source (0) and the follow-ups of a group are called.
 
     >>> [letter(place) for place in (0, 1, 26)]
     ['A', 'B', 'A1']
@@ -101,12 +86,8 @@ def letter(place: int) -> str:
 
 
 def text_names(roles: Sequence[str], texts: int = 1, language: str = ENGLISH) -> list[str]:
-    """What the texts of a group are called above them, by their roles in order: by letters, and those that a system
-    made on the way (links) by what they are. `texts` is how many texts an input of the task has.
-
-    >>> text_names(["source", "follow_up"]), text_names(["source", "link"], language="zh")[0]
-    (['Text A', 'Text B'], '文本 A')
-    """
+    """Return what the texts of a group are called above them, by their roles in order: by letters, and those that a
+    system made on the way (links) by what they are. `texts` is how many texts an input of the task has."""
     code, names, place = "group.text" if texts == 1 else "group.pair", [], 0
     for role in roles:
         names.append(phrase(language, "group.link") if role == "link" else phrase(language, code, letter=letter(place)))
@@ -115,14 +96,14 @@ def text_names(roles: Sequence[str], texts: int = 1, language: str = ENGLISH) ->
 
 
 def _listed(parts: Sequence[str], language: str, code: str = "asking.and") -> str:
-    """Parts in one phrase: "A, B and C"."""
+    """Return parts in one phrase: "A, B and C"."""
     if len(parts) == 1:
         return parts[0]
     return phrase(language, code, first=phrase(language, "asking.comma").join(parts[:-1]), second=parts[-1])
 
 
-def _expected(relation: Relation) -> Any:
-    """The check of a relation without what stands around it; None where nobody can say what it expects."""
+def _bare_check(relation: Relation) -> Any:
+    """Return the check of a relation without what stands around it; None where it does not say what it expects."""
     check: Any = relation.expects if isinstance(relation, Chained) else getattr(relation, "check", None)
     while (inner := getattr(check, "composes_as", None) or getattr(check, "check", None)) is not None:
         check = inner
@@ -130,36 +111,39 @@ def _expected(relation: Relation) -> Any:
 
 
 def _derived(task: str, check: Any, named: Mapping[str, Any], language: str, own: OwnWords) -> str:
-    """The question that follows from a check; empty where none does."""
+    """Return the question that follows from a check; empty where none does."""
     words = wording(task, language, own)
     # An answer about an output says nothing that could be compared between two inputs.
     asks_otherwise = get_task(task).question_kind == "input" and any(
         table.question or table.labels for table in own.wordings.values()
     )
     parameters = {**named, "question": words.question.rstrip("?？ ")}
-    if isinstance(check, Mapped):
+    if isinstance(check, expect.Mapped):
         return _mapped(task, check, words, parameters, language)
-    if isinstance(check, Labelled):
+    if isinstance(check, expect.Labelled):
         return phrase(language, "asking.labelled", label=words.labels.get(check.label, check.label), **parameters)
-    if check is different:
+    if check is expect.different:
         code = "asking.opinion_other" if base_of(task) == "sentiment" and not asks_otherwise else "asking.right_other"
         return phrase(language, code, **parameters)
-    codes = [""] if isinstance(check, SimilarText) else [code for one, code in _CODES.items() if one is check]
-    if not codes:
-        return ""
-    return phrase(language, codes[0] or ("asking.right" if asks_otherwise else _same(task)), **parameters)
+    codes = (
+        [""]
+        if isinstance(check, expect.SimilarText)
+        else [code for own_check, code in _CODES.items() if own_check is check]
+    )
+    same = "asking.right" if asks_otherwise else _same(task)
+    return phrase(language, codes[0] or same, **parameters) if codes else ""
 
 
 def _same(task: str) -> str:
-    """The code of the question whether the right answer stays."""
+    """Return the code of the question whether the right answer stays."""
     found = get_task(task)
     if isinstance(found, Classification) and found.multiple:
         return "asking.labels"
     return _SAME.get(base_of(task), "asking.right_output" if found.question_kind == "pair" else "asking.right")
 
 
-def _mapped(task: str, check: Mapped, words: Wording, parameters: Mapping[str, Any], language: str) -> str:
-    """The question whether the right answer goes from one label to others; of several labels as a list."""
+def _mapped(task: str, check: expect.Mapped, words: Wording, parameters: Mapping[str, Any], language: str) -> str:
+    """Return the question whether the right answer goes from one label to others; of several labels as a list."""
 
     def quoted(labels: Sequence[str]) -> str:
         return _listed([f"“{words.labels.get(label, label)}”" for label in labels], language, "asking.or")
@@ -170,7 +154,5 @@ def _mapped(task: str, check: Mapped, words: Wording, parameters: Mapping[str, A
         steps.append((quoted([label]), phrase(language, "asking.another") if any_other else quoted(allowed)))
     if len(steps) == 1:
         return phrase(language, "asking.leads", label=steps[0][0], allowed=steps[0][1], **parameters)
-    listed = phrase(language, "asking.semicolon").join(
-        phrase(language, "asking.step", label=label, allowed=allowed) for label, allowed in steps
-    )
-    return phrase(language, "asking.leads_each", steps=listed, **parameters)
+    each = [phrase(language, "asking.step", label=label, allowed=allowed) for label, allowed in steps]
+    return phrase(language, "asking.leads_each", steps=phrase(language, "asking.semicolon").join(each), **parameters)

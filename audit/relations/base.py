@@ -22,7 +22,8 @@ from audit.tasks import Input, Output
 from audit.text import Analysis
 from audit.text.tools import tools_of, version_of
 
-# What an answer about the source says about a follow-up, without asking anybody.
+# What an answer about the source says about a follow-up, without asking anybody. Classes and functions with a name, not
+# lambdas: relations are sent to workers by pickle.
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +40,8 @@ Rule = Callable[[str, Seen | None, Seen | None], frozenset[str] | None]
 
 @dataclass(frozen=True)
 class Carry:
-    """A rule that carries answers from the source to each follow-up.
-
-    `preserves_truth`: every answer is carried unchanged. `reads`: the rule looks at the members (they are loaded and
-    passed); else it is given None for them and its result depends on the answer alone.
-    """
+    """A rule that carries answers from the source to each follow-up. `preserves_truth`: every answer, unchanged;
+    `reads`: the rule looks at the members, for which it is else given None."""
 
     rule: Rule
     preserves_truth: bool = False
@@ -52,23 +50,12 @@ class Carry:
     def __call__(
         self, allowed: Set[str], source: Seen | None = None, follow_up: Seen | None = None
     ) -> frozenset[str] | None:
-        """Allowed answers about the follow-up when the source's right answer is one of `allowed`; None: ask.
-
-        >>> sorted(unchanged({"positive"}))
-        ['positive']
-        >>> stays("positive")({"negative"}) is None
-        True
-        """
-        propagated: set[str] = set()
-        for answer in allowed:
-            result = self.rule(answer, source, follow_up)
-            if result is None:
-                return None
-            propagated |= result
-        return frozenset(propagated) or None
+        """Return allowed answers about the follow-up when the source's right answer is one of `allowed`; None: ask."""
+        results = [self.rule(answer, source, follow_up) for answer in allowed]
+        return None if None in results else frozenset().union(*(result or () for result in results)) or None
 
     def reach(self, labels: Sequence[str]) -> Literal["everything", "partly", "nothing"]:
-        """Of which answers about a source it is known what is right of its follow-ups; `labels` are the task's.
+        """Return of which answers about a source it is known what is right of its follow-ups; `labels` of the task.
 
         >>> stays("positive").reach(["positive", "negative"]), unchanged.reach([])
         ('partly', 'everything')
@@ -79,7 +66,6 @@ class Carry:
         return "everything" if known and all(known) else "partly"
 
 
-# Classes and functions with a name, not lambdas: relations are sent to workers by pickle.
 @dataclass(frozen=True, slots=True)
 class _Table:
     """A rule that looks at the answer alone: what is allowed by answer, and of any other one (`same`: itself)."""
@@ -110,45 +96,34 @@ nothing = Carry(_Table())
 
 
 def maps(answers: Mapping[str, Sequence[str]]) -> Carry:
-    """Each of these answers about the source says that one of some is right about the follow-up; others say nothing.
+    """Return a carry: these answers about the source say that one of some is right about the follow-up; no other does.
 
-    >>> negated = maps({"entailment": ["contradiction"]})
-    >>> negated({"entailment"}), negated({"neutral"}) is None
-    (frozenset({'contradiction'}), True)
+    >>> maps({"entailment": ["contradiction"]})({"entailment"})
+    frozenset({'contradiction'})
     """
     return Carry(_Table(tuple((answer, frozenset(allowed)) for answer, allowed in sorted(answers.items()))))
 
 
 def stays(*answers: str) -> Carry:
-    """These answers are carried unchanged, the others are not carried."""
+    """Return a carry of these answers alone, unchanged."""
     return maps({answer: [answer] for answer in answers})
 
 
 def always(answer: str) -> Carry:
-    """Whatever is right about the source, this is right about the follow-up.
-
-    >>> always("entailment")({"neutral"})
-    frozenset({'entailment'})
-    """
+    """Return a carry: whatever is right about the source, this is right about the follow-up."""
     return Carry(_Table(others=frozenset({answer})))
 
 
 def where_same(normalise: Callable[[str], str]) -> Carry:
-    """For tasks whose outputs are judged one by one: what people say of the source's output holds for the follow-up's
-    where the two are the same text once normalised; else they are asked.
-
-    `normalise` is a function of a module. The answer is carried in the texts' name, so the relation must keep meaning.
-    """
+    """Return a carry for outputs that are judged one by one: what people say of the source's output holds for the
+    follow-up's where the two are the same text once normalised, by a function of a module. The relation must keep
+    meaning."""
     return Carry(_SameText(normalise), reads=True)
 
 
 def declared(carries: str | Sequence[str] | Mapping[str, Sequence[str]]) -> Carry:
-    """The carry that a file declares of a relation: `everything`, `nothing`, labels that stay, or, by label, those
-    that are then right of the follow-up. Raises AuditError for another word.
-
-    >>> declared("everything") == unchanged, declared(["positive"]) == stays("positive")
-    (True, True)
-    """
+    """Return the carry that a file declares of a relation: `everything`, `nothing`, labels that stay, or, by label,
+    those that are then right of the follow-up. Raises AuditError for another word."""
     if isinstance(carries, Mapping):
         return maps(carries)
     if not isinstance(carries, str):
@@ -193,8 +168,8 @@ class Verdict:
 
 
 def cut_verdict(outputs: Sequence[Output]) -> Verdict | None:
-    """The verdict on a group whose members were the same to the system, since the rest of the texts was cut off; None
-    where they were not. `outputs` are those of its members that count.
+    """Return the verdict on a group whose members were the same to the system, since the rest of the texts was cut off;
+    None where they were not. `outputs` are those of its members that count.
 
     >>> short, long = Output("positive", details={"read": "a1"}), Output("positive", details={"read": "a1", "cut": 7})
     >>> cut_verdict([short, long]).outcome.name, cut_verdict([short, short]), cut_verdict([Output("positive"), long])
@@ -232,13 +207,13 @@ class Source:
         return (self.analysis, *(Analysis(text, language) for text, language in others))
 
     def with_seed(self, seed: str) -> "Source":
-        """The same texts, analysed once for both, with other choices."""
+        """Return the same texts, analysed once for both, with other choices."""
         other = replace(self, seed=seed)
         other.__dict__["analyses"] = self.analyses
         return other
 
     def choices(self, relation: str) -> random.Random:
-        """The generator of a relation's choices: the same draws from the start each time it is asked for."""
+        """Return the generator of a relation's choices: the same draws from the start each time it is asked for."""
         return cast(random.Random, Late(self.seed, relation))
 
 
@@ -267,17 +242,10 @@ WordsCheck = Callable[[Sequence[Output], Words], "Verdict | bool"]
 
 
 def verdict_of(relation: str, said: object) -> Verdict:
-    """The verdict that a relation's check returned, which may also say True (satisfied) or False (violated).
-
-    Raises AuditError for anything else.
-
-    >>> verdict_of("MINE.1", False).outcome.name
-    'VIOLATED'
-    """
+    """Return the verdict that a relation's check returned, which may also say True or False. Raises AuditError."""
     if isinstance(said, Verdict):
         return said
-    # numpy's own bool is none of Python's, and nothing here needs numpy.
-    if not isinstance(said, bool) and type(said).__name__ not in ("bool_", "bool"):
+    if type(said).__name__ not in ("bool_", "bool"):  # numpy's own bool is none of Python's
         raise AuditError(
             f"check of relation {relation!r} returned {said!r:.60}; expected True, False or an audit.Verdict"
         )
@@ -290,11 +258,7 @@ CheckParams = Callable[[Mapping[str, object]], "str | None"]
 
 @dataclass(frozen=True, kw_only=True)
 class Relation:
-    """What every relation has; `Plain`, `Rewriting` and `Chained` are the ways to write one.
-
-    Relations are sent to workers by pickle, which finds functions by module and name. So perturbations, checks and
-    rules are functions of a module, or frozen dataclasses with `__call__` where they hold something: no lambdas.
-    """
+    """What every relation has; `Plain`, `Joint`, `Rewriting` and `Chained` are the ways to write one."""
 
     task: str
     name: str
@@ -308,8 +272,7 @@ class Relation:
     version: str = "1"
     params: Mapping[str, object] = field(default_factory=dict)
     accepts: Mapping[str, tuple[type, ...]] = field(default_factory=dict)
-    """Types of a parameter's values where that of its default is not the only one. A list may come from a file's
-    lines."""
+    """Types of a parameter's values where that of its default is not the only one; a list may be a file's lines."""
     check_params: CheckParams | None = None
     """Called when parameters are set; None: any value of the default's type is allowed."""
     counterpart: str = ""
@@ -323,8 +286,7 @@ class Relation:
     keeps: str = ""
     """What stays of a text that it changes: "every word"."""
     may_break: str = ""
-    """What may be another thing in a follow-up though nobody meant it: "labels of style". Both are said by the
-    function's docstring (`audit.relations.uses.kept_and_broken`)."""
+    """What may be another thing in a follow-up though nobody meant it: "labels of style"."""
     question: str | Mapping[str, str] = ""
     """What people are asked about a group, where *yes* means that the relation holds there; by the code of a language,
     or in one for all. Empty: what follows from its check (`audit.relations.asking`)."""
@@ -332,7 +294,7 @@ class Relation:
     """What a follow-up must keep; set by `audit.relations.validity.limited`, which makes them a parameter, too."""
 
     def __or__(self, other: object) -> "Relation":
-        """The composition: the other relation changes what this one made. Raises AuditError as `compose` does."""
+        """Return the composition: the other changes what this one made. Raises AuditError as `compose` does."""
         from audit.relations.composition import compose
 
         return compose(self, other) if isinstance(other, Relation) else NotImplemented
@@ -344,36 +306,30 @@ class Relation:
 
     @property
     def full_version(self) -> str:
-        """The version, with those of what it asks: another tagger finds other words.
-
-        Raises as `asks` does.
-        """
+        """The version, with those of what it asks: another tagger finds other words. Raises as `asks` does."""
         of_measures = [f"{limit.measure} {version}" for limit in self.limits if (version := limit.version()) != "1"]
         return "; ".join([self.version, *self.asks(), *of_measures])
 
     def asks(self) -> Sequence[str]:
-        """Versions of the programs and models that follow-ups and verdicts depend on: here that of its tagger, if any.
-
-        A relation that asks others (a parser, a model) overrides this. Raises as `audit.text.tools.tagger_of`
-        does where a tagger cannot be had; NotInstalled and the like for others.
-        """
+        """Return the versions of the programs and models that follow-ups and verdicts depend on: here that of its
+        tagger, if any. A relation that asks others overrides this. Raises NotInstalled and the like."""
         tagger = self.params.get("tagger")
         if tagger is not None:
             return [version_of(str(tagger))]
         return [tools_of(language).version() for language in self.languages] if self.grammar else []
 
     def reads(self, source: Source) -> bool:
-        """Whether all texts of a source are in languages of this relation."""
+        """Return whether all texts of a source are in languages of this relation."""
         languages = source.input.languages
         # Mostly one and one: there are millions.
         return languages == self.languages or self.languages == ANY or set(languages) <= set(self.languages)
 
     def lacks(self, language: str) -> str | None:
-        """Why sources in a language make no groups here, what is missing; None where nothing is."""
+        """Return why sources in a language make no groups here, what is missing; None where nothing is."""
         return None
 
     def speaks(self, language: str) -> bool:
-        """Whether the relation is for sources in this language."""
+        """Return whether the relation is for sources in this language."""
         return self.languages == ANY or language in self.languages
 
     def steps(self, source: Source) -> Steps:
@@ -381,35 +337,37 @@ class Relation:
         raise TypeError(f"{type(self).__name__} must define steps")
 
 
+@dataclass(frozen=True, kw_only=True)
 class Fixed(Relation):
-    """A relation whose groups are the same for every system.
-
-    A group is its follow-ups and a note, which is what the check has to know of how they were made. The note is never
-    stored: making the group again, as a resumed run does, gives the same one.
+    """A relation whose groups are the same for every system: follow-ups and a note, which is what the check has to know
+    of how they were made. The note is never stored: making the group again, as a resumed run does, gives the same one.
     """
+
+    check: Any = None
+    """A `Check`. A frozen dataclass with fields of the same names as parameters is given their values."""
 
     @property
     def per_system(self) -> bool:
         return False
 
     def make_group(self, source: Source) -> "tuple[list[Input], Words]":
-        """The follow-ups of one source, none where the relation makes no group; and the note."""
+        """Return the follow-ups of one source, none where the relation makes no group; and the note."""
         raise TypeError(f"{type(self).__name__} must define make_group")
 
     def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
         """Check the outputs of source and follow-ups, in order; none of them is an error."""
-        raise TypeError(f"{type(self).__name__} must define verdict")
+        return verdict_of(self.name, self.check(outputs))
 
     def make_groups(self, sources: Sequence[Source]) -> "list[tuple[list[Input], Words]]":
-        """`make_group` of several sources; a relation that asks a model overrides this, to ask it for many at once."""
+        """Return `make_group` of several sources; a relation that asks a model does so for many at once here."""
         return [self.make_group(source) for source in sources]
 
     def verdicts(self, groups: "Sequence[tuple[Sequence[Output], Words]]") -> list[Verdict]:
-        """`verdict` of several groups, for the same reason."""
+        """Return `verdict` of several groups, for the same reason."""
         return [self.verdict(outputs, note) for outputs, note in groups]
 
     def follow_ups(self, source: Source) -> list[Input]:
-        """The follow-ups of one source; empty where the relation makes no group."""
+        """Return the follow-ups of one source; empty where the relation makes no group."""
         return self.make_group(source)[0]
 
     def steps(self, source: Source) -> Steps:
@@ -425,8 +383,6 @@ class Plain(Fixed):
     """A relation that perturbs texts of a source, each by itself, and whose check needs nothing but the outputs."""
 
     perturb: Perturb
-    check: Check
-    """A frozen dataclass with fields of the same names as parameters is given their values."""
     texts: tuple[int, ...] = (0,)
     """Which texts of an input are perturbed, counted from 0; a text that an input does not have is left out."""
     changes: Literal["all", "one"] = "all"
@@ -454,17 +410,12 @@ class Plain(Fixed):
         new = [tuple([row.get(place, text) for place, text in enumerate(old)]) for row in rows]
         return [Input(texts, source.input.languages) for texts in new], ()
 
-    def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
-        return verdict_of(self.name, self.check(outputs))
-
 
 @dataclass(frozen=True, kw_only=True)
 class Joint(Fixed):
     """A relation that rewrites texts of a source together, and whose check needs nothing but the outputs."""
 
     rewrite: Rewrite
-    check: Any
-    """A `Check`, as of `Plain`."""
     texts: tuple[int, ...] | None = None
     """Which texts of an input are handed over, of those that it has; None: all."""
 
@@ -480,14 +431,10 @@ class Joint(Fixed):
         texts = tuple(new.get(place, text) for place, text in enumerate(old))
         return ([], ()) if texts == old else ([Input(texts, source.input.languages)], rewritten.words)
 
-    def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
-        return verdict_of(self.name, self.check(outputs))
-
 
 @dataclass(frozen=True, kw_only=True)
 class Rewriting(Joint):
-    """A relation that rewrites texts of a source together, and whose check (`WordsCheck`) is given the words that it
-    replaced."""
+    """A relation that rewrites texts together, and whose check (`WordsCheck`) is given the words that it replaced."""
 
     def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
         return verdict_of(self.name, self.check(outputs, note))

@@ -2,55 +2,31 @@
 
 What a composition expects and carries follows from its parts. An expectation is a relation between two outputs, so that
 of a composition is the product of those of its parts: what must hold between the source's output and the last one,
-whatever the outputs between them are, which nobody asks for. Keeping the label is the identity; labels that lead to
-labels compose as maps; a higher score is a higher score again only where both parts raise it. Where nothing that can be
-checked follows, the composition is refused.
+whatever the outputs between them are, which nobody asks for. Where nothing that can be checked follows, the composition
+is refused.
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any
 
 from audit.errors import AuditError
 from audit.messages import joined, message, with_commas
-from audit.relations.base import (
-    ANY,
-    Carry,
-    Check,
-    Fixed,
-    Joint,
-    Plain,
-    Relation,
-    Rewriting,
-    Rule,
-    Seen,
-    Source,
-    Verdict,
-    Words,
-    nothing,
-    verdict_of,
-)
+from audit.relations import base, expect
+from audit.relations.base import ANY, Carry, Check, Fixed, Relation, Seen, Source, Words, nothing
 from audit.relations.expect import (
-    Labelled,
     LabelsAlone,
     Mapped,
     Opinionated,
     SimilarText,
-    different,
     equivalent,
     goes_down,
     goes_up,
-    is_regardless,
-    on_documents,
-    opinionated,
-    same_interval,
-    same_label,
     stronger,
 )
-from audit.tasks import Input, Output, base_of, get_task
+from audit.tasks import Input, base_of, get_task
 from audit.text import Analysis
 
 BAR = " | "
@@ -58,7 +34,7 @@ BAR = " | "
 
 
 def parts_of(name: str) -> list[str]:
-    """The names in the name of a composition; of any other relation its own.
+    """Return the names in the name of a composition; of any other relation its own.
 
     >>> parts_of("typos|upper-case"), parts_of("MR1.1")
     (['typos', 'upper-case'], ['MR1.1'])
@@ -67,8 +43,8 @@ def parts_of(name: str) -> list[str]:
 
 
 def summary_from(catalogue: Mapping[str, str], task: str, name: str, english: str) -> str:
-    """What a relation does in the words of a catalogue of messages, of a composition part by part; `english` where it
-    has none. The catalogue has what is changed and what is expected apart, as they stand in English, with a semicolon.
+    """Return what a relation does in the words of a catalogue of messages, of a composition part by part; `english`
+    where it has none. What is changed and what is expected stand apart in it, as they do in English behind a semicolon.
 
     >>> words = {"relation.A": "Aa", "relation.mood.B": "Bb", "expects.it stays": "same"}
     >>> summary_from(words, "mood", "A", "One thing; it stays."), summary_from(words, "mood", "A", "A thing; it goes.")
@@ -82,9 +58,8 @@ def summary_from(catalogue: Mapping[str, str], task: str, name: str, english: st
     for part, summary in zip(parts, summaries, strict=False):
         changed = catalogue.get(f"relation.{base_of(task)}.{part}") or catalogue.get(f"relation.{part}")
         expected = catalogue.get(f"expects.{summary.rstrip('.').rpartition('; ')[2]}")
-        if not changed or not (expected or changed.endswith("。")):
-            return english
-        said.append(changed if expected is None else f"{changed}；{expected}。")
+        if changed and (expected or changed.endswith("。")):
+            said.append(changed if expected is None else f"{changed}；{expected}。")
     if len(said) < len(parts):
         return english
     return _numbered(said) if len(said) > 1 else said[0]
@@ -98,45 +73,32 @@ def _numbered(summaries: Sequence[str]) -> str:
 class Composed(Fixed):
     """Relations one after the other; its groups are a source and what the last part made, without what lies between.
 
-    Each part draws with its own generator, so that the first step is that of the part alone. There is a group only
-    where every part leaves its mark: not where one does not apply, where a text comes back that was there before, or
-    where the same texts come out without one of the parts.
+    There is a group only where every part leaves its mark: not where one does not apply, where a text comes back that
+    was there before, or where the same texts come out without one of the parts.
     """
 
     parts: tuple[Fixed, ...]
-    check: Check
 
     def make_group(self, source: Source) -> tuple[list[Input], Words]:
         return self.make_groups([source])[0]
 
     def make_groups(self, sources: Sequence[Source]) -> list[tuple[list[Input], Words]]:
-        return [(follow_ups, ()) for follow_ups in self._made(sources, Counter())]
-
-    def ends(self, sources: Sequence[Source]) -> Counter[str]:
-        """Why sources make no group: how many of them, by the reason in words."""
-        ends: Counter[str] = Counter()
-        self._made(sources, ends)
-        return ends
-
-    def _made(self, sources: Sequence[Source], ends: Counter[str]) -> list[list[Input]]:
-        """The follow-ups of each source; none where a part leaves no trace, since the same comes out without it."""
-        steps = list(zip(self.parts, self._seeds, strict=True))
-        made = self._through(sources, steps, ends)
+        names = [part.name for part in self.parts]
+        # The same relation twice draws anew the second time.
+        seeds = [f"|{again}" if (again := names[:place].count(name)) else "" for place, name in enumerate(names)]
+        steps = list(zip(self.parts, seeds, strict=True))
+        made = self._through(sources, steps)
         for left_out in range(len(steps) - 1):  # without the last one it is what lies before the end
             at = [place for place, follow_ups in enumerate(made) if follow_ups]
             others = self._through([sources[place] for place in at], steps[:left_out] + steps[left_out + 1 :])
             for place, follow_ups in zip(at, others, strict=True):
                 if follow_ups == made[place]:
                     made[place] = []
-                    ends[f"{self.parts[left_out].name} leaves no trace"] += 1
-        return made
+        return [(follow_ups, ()) for follow_ups in made]
 
-    def _through(
-        self, sources: Sequence[Source], steps: Sequence[tuple[Fixed, str]], ends: Counter[str] | None = None
-    ) -> list[list[Input]]:
-        """What these parts make of each source, one after the other; nothing where one makes nothing, or a text that
-        was there before. `ends` counts what the latter come of. A part is asked for all sources at once: it may ask a
-        model."""
+    def _through(self, sources: Sequence[Source], steps: Sequence[tuple[Fixed, str]]) -> list[list[Input]]:
+        """Return what these parts make of each source; nothing where one makes nothing, or a text that was there
+        before. A part is asked for all sources at once: it may ask a model."""
         made, seen = [[source.input] for source in sources], [[source.input] for source in sources]
         for place, (part, seed) in enumerate(steps):
             at = [index for index, inputs in enumerate(made) if inputs]
@@ -148,18 +110,7 @@ class Composed(Fixed):
             for index, (follow_ups, _) in zip(at, part.make_groups(own), strict=True):
                 made[index] = [] if any(item in seen[index] for item in follow_ups) else follow_ups
                 seen[index] += follow_ups
-                if ends is not None and not made[index]:
-                    ends[f"{part.name} {'undoes what came before' if follow_ups else 'does not apply'}"] += 1
         return made
-
-    @cached_property
-    def _seeds(self) -> list[str]:
-        """What is added to the seed for each part: nothing, unless its name was there before."""
-        names = [part.name for part in self.parts]
-        return [f"|{number}" if (number := names[:place].count(name)) else "" for place, name in enumerate(names)]
-
-    def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
-        return verdict_of(self.name, self.check(outputs))
 
     def asks(self) -> Sequence[str]:
         return list(dict.fromkeys(version for part in self.parts for version in part.asks()))
@@ -168,16 +119,20 @@ class Composed(Fixed):
         return next(filter(None, (part.lacks(language) for part in self.parts)), None)
 
     def configured(self, changes: Mapping[str, object]) -> "list[tuple[Fixed, dict[str, object]]]":
-        """The parts, each with those of the changed parameters that are its own: `share` of every part that has it,
-        `typos.share` of one. Raises AuditError for one that no part has."""
+        """Return the parts, each with those of the changed parameters that are its own: `share` of every part that has
+        it, `typos.share` of one. Raises AuditError for one that no part has."""
         own: list[dict[str, object]] = [{} for _ in self.parts]
         for name, value in sorted(changes.items(), key=lambda change: change[0] in self.params):  # of one part: last
-            spelled = [(place, key, part) for place, part in enumerate(self.parts) for key in part.params]
-            at = [(place, key) for place, key, part in spelled if name in (key, f"{part.name}.{key}")]
-            if not at:
+            having = [
+                (place, key)
+                for place, part in enumerate(self.parts)
+                for key in part.params
+                if name in (key, f"{part.name}.{key}")
+            ]
+            if not having:
                 has = list(self.params) or message("list.none")
                 raise AuditError(f"relation {self.name!r} has no parameter {name!r}; its parts have {with_commas(has)}")
-            for place, key in at:
+            for place, key in having:
                 own[place][key] = value
         return list(zip(self.parts, own, strict=True))
 
@@ -196,15 +151,10 @@ def _several(name: str, part: Relation) -> str:
 
 
 def compose(*relations: Relation) -> Composed:
-    """The composition of relations, the first one first; `a | b` is the same.
+    """Return the composition of relations, the first one first; `a | b` is the same.
 
     Raises AuditError for fewer than two, for relations of different tasks, units or languages, for one that hangs on
     what a system says, and for expectations of which nothing follows.
-
-    >>> from audit.relations import get_relation
-    >>> both = compose(get_relation("inference", "upper-case"), get_relation("inference", "negated-hypothesis"))
-    >>> both.name, sorted(both.carry({"entailment"}))
-    ('upper-case | negated-hypothesis', ['contradiction'])
     """
     parts = [
         part for relation in relations for part in (relation.parts if isinstance(relation, Composed) else [relation])
@@ -218,32 +168,28 @@ def compose(*relations: Relation) -> Composed:
             f"relation {name!r} cannot be made: what {asking.name!r} makes depends on what a system says; only "
             "relations whose groups are the same for every system compose"
         )
-    _one(name, [(part.name, part.task) for part in parts], "are of different tasks", "task")
-    units = [(part.name, part.unit) for part in parts if part.unit != "any"]
-    _one(name, units, "are about different units", "unit")
-    limited = [part.languages for part in parts if part.languages != ANY]
-    languages = tuple(code for code in limited[0] if all(code in codes for codes in limited)) if limited else ANY
+    read = [part.languages for part in parts if part.languages != ANY]
+    languages = tuple(code for code in read[0] if all(code in codes for codes in read)) if read else ANY
+    _refuse_unlike(name, "task", {part.name: part.task for part in parts})
+    units = {part.name: part.unit for part in parts if part.unit != "any"}
+    _refuse_unlike(name, "unit", units)
     if not languages:
-        codes = [(part.name, ", ".join(part.languages)) for part in parts]
-        _one(name, codes, "read different languages", "language")
-    counterparts = [part.counterpart for part in parts]
+        _refuse_unlike(name, "language", {part.name: ", ".join(part.languages) for part in parts})
+    accepts: dict[str, tuple[type, ...]] = {}
+    for part in parts:
+        accepts |= {**part.accepts, **{f"{part.name}.{key}": kinds for key, kinds in part.accepts.items()}}
     return Composed(
         task=parts[0].task,
         name=name,
         family=BAR.join(dict.fromkeys(part.family for part in parts)),
         summary=_numbered([part.summary for part in parts]),
-        unit=units[0][1] if units else "any",
+        unit=next(iter(units.values()), "any"),
         carry=in_turn([part.carry for part in parts]),
         languages=languages,
         version=BAR.join(part.version for part in parts),
         params={f"{part.name}.{key}": value for part in parts for key, value in part.params.items()},
-        accepts={
-            spelled: kinds
-            for part in parts
-            for key, kinds in part.accepts.items()
-            for spelled in (key, f"{part.name}.{key}")
-        },
-        counterpart=BAR.join(counterparts) if all(counterparts) else "",
+        accepts=accepts,
+        counterpart=BAR.join(part.counterpart for part in parts) if all(part.counterpart for part in parts) else "",
         needs=tuple(dict.fromkeys(module for part in parts for module in part.needs)),
         grammar=any(part.grammar for part in parts),
         default=False,
@@ -253,27 +199,26 @@ def compose(*relations: Relation) -> Composed:
     )
 
 
-def _one(name: str, values: Iterable[tuple[str, Any]], differ: str, kind: str) -> None:
-    """Raises AuditError where the values of the parts are not all the same."""
-    by_part = list(dict.fromkeys(values))
-    if len({value for _, value in by_part}) > 1:
-        said = with_commas([f"{part}: {value}" for part, value in by_part])
+def _refuse_unlike(name: str, kind: str, by_part: Mapping[str, str]) -> None:
+    if len(set(by_part.values())) > 1:
+        said = with_commas([f"{part}: {value}" for part, value in by_part.items()])
         raise AuditError(
-            f"relation {name!r} cannot be made, since its parts {differ} ({said}); compose relations of one {kind}"
+            f"relation {name!r} cannot be made, since its parts have different {kind}s ({said}); compose relations of "
+            f"one {kind}"
         )
 
 
 def spread(relation: Relation, share: float) -> Relation | None:
-    """`on_documents` of a relation on sentences, or of each such part of a composition; None where that is none.
+    """Return `on_documents` of a relation on sentences, or of each such part of a composition; None where that is none.
 
     Raises as `on_documents` does.
     """
-    if isinstance(relation, Plain):
-        return on_documents(relation, share)
+    if isinstance(relation, base.Plain):
+        return expect.on_documents(relation, share)
     if not isinstance(relation, Composed):
         return None
     parts = [spread(part, share) if part.unit == "sentence" else part for part in relation.parts]
-    return None if None in parts else compose(*(part for part in parts if part is not None))
+    return compose(*filter(None, parts)) if all(parts) else None
 
 
 # What is carried: the answers, from part to part.
@@ -283,28 +228,23 @@ def spread(relation: Relation, share: float) -> Relation | None:
 class _InTurn:
     """Rules one after the other. A class, not a closure: workers are sent it by pickle."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[base.Rule, ...]
 
     def __call__(self, answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset[str] | None:
         allowed = frozenset({answer})
         for rule in self.rules:
             results = [rule(one, source, follow_up) for one in sorted(allowed)]
-            if any(result is None for result in results):
+            if None in results:
                 return None
-            allowed = frozenset[str]().union(*(result for result in results if result is not None))
+            allowed = frozenset[str]().union(*(result or () for result in results))
         return allowed
 
 
 def in_turn(carries: Sequence[Carry]) -> Carry:
-    """What relations carry one after the other; an answer that one of them does not carry is not carried.
+    """Return what relations carry one after the other; an answer that one of them does not carry is not carried.
 
     A rule that looks at the members sees the source and the last follow-up alone: it counts where all others carry
     every answer unchanged, or have the same rule; else nothing is carried.
-
-    >>> from audit.relations.base import maps, unchanged
-    >>> swapped = maps({"yes": ["no"], "no": ["yes"]})
-    >>> in_turn([swapped, unchanged]) is swapped, in_turn([swapped, swapped])({"yes"})
-    (True, frozenset({'yes'}))
     """
     changing = [carry for carry in carries if not carry.preserves_truth or carry.reads]
     if not changing:
@@ -313,133 +253,113 @@ def in_turn(carries: Sequence[Carry]) -> Carry:
         return changing[0] if len(set(changing)) == 1 else nothing
     if nothing in changing:
         return nothing
-    rules = [
-        rule for carry in changing for rule in (carry.rule.rules if isinstance(carry.rule, _InTurn) else (carry.rule,))
-    ]
-    return Carry(_InTurn(tuple(rules)))
+    rules = [carry.rule.rules if isinstance(carry.rule, _InTurn) else (carry.rule,) for carry in changing]
+    return Carry(_InTurn(tuple(rule for each in rules for rule in each)))
 
 
-# What is expected: one check of the source's and the last output.
-
-
-_NO_EXPECTATION = "has no expectation that could be checked"
-
-
-class _Refused(Exception):
-    """Nothing that can be checked follows."""
-
-    def __init__(self, reason: str):
-        super().__init__(reason)
-        self.reason = reason
+# What is expected: one check of the source's and the last output. Where nothing follows, the product is None.
 
 
 def _check(name: str, parts: Sequence[Fixed]) -> Check:
-    """The check of the composition. Raises AuditError that says which part expects what, where there is none."""
+    """Return the check of the composition. Raises AuditError that says which part expects what, where there is none."""
     labels = tuple(get_task(parts[0].task).labels)
-    try:
-        checks = [_of(part) for part in parts]
-        for part, check in zip(parts[:-1], checks, strict=False):
-            if check in (goes_up, goes_down):
-                raise AuditError(_several(name, part))
-        product: Check = reduce(lambda first, second: _product(first, second, labels), checks)
-        return product
-    except _Refused as refused:
+    checks = [_of(part) for part in parts]
+    for part, early in zip(parts[:-1], checks, strict=False):
+        if early in (goes_up, goes_down):
+            raise AuditError(_several(name, part))
+    check: Check | None = reduce(lambda first, second: first and second and _product(first, second, labels), checks)
+    if check is None:
         # What a part expects stands at the end of its summary, behind a semicolon.
         expected = [f"{part.name} expects: {part.summary.rpartition('; ')[2].rstrip('.')}" for part in parts]
-        said = joined("list.also", expected)
-        raise AuditError(f"relation {name!r} {refused.reason}: {said}; leave one of them out") from None
+        raise AuditError(
+            f"relation {name!r} has no expectation that could be checked: {joined('list.also', expected)}; leave one "
+            "of them out"
+        )
+    return check
 
 
 def _of(part: Fixed) -> Any:
-    """The check of a part, which has to be one of outputs alone. Raises _Refused."""
+    """Return the check of a part; None where it hangs on the words that were replaced."""
     check: Any = getattr(part, "check", None)
-    if check is same_label or check is same_interval:
-        return equivalent if check is same_label else check
-    if not isinstance(part, Plain | Joint) or isinstance(part, Rewriting):
-        raise _Refused(f"{_NO_EXPECTATION}, since one hangs on the words that were replaced")
+    if check in (expect.same_label, expect.same_interval):
+        return equivalent if check is expect.same_label else check
+    if not isinstance(part, base.Plain | base.Joint) or isinstance(part, base.Rewriting):
+        return None
     return getattr(check, "composes_as", check)
 
 
 def _product(first: Any, second: Any, labels: Sequence[str]) -> Any:
-    """What must hold between the first output and the third, where `first` holds between the first and the second, and
-    `second` between the second and the third. Raises _Refused where that is nothing."""
+    """Return what must hold between the first output and the third, where `first` holds between the first and the
+    second, and `second` between the second and the third."""
     if isinstance(first, Opinionated):
-        product = _product(first.check, second, labels)
-        return product if isinstance(product, Opinionated) else opinionated(product)
-    if isinstance(second, Opinionated):
-        if not _keeps(first):
-            raise _Refused(f"{_NO_EXPECTATION}, since a later part applies to some labels alone")
-        return opinionated(_product(first, second.check, labels))
-    if is_regardless(second):
+        return _guarded(_product(first.check, second, labels))
+    if isinstance(second, Opinionated):  # it applies to some labels alone, which must be those of the first output
+        return _guarded(_product(first, second.check, labels)) if _keeps(first) else None
+    if expect.is_regardless(second) or first is second is stronger:
         return second
-    if first is second is stronger:
-        return stronger
-    if {goes_up, goes_down} & {second} and first is stronger:
-        raise _Refused("contradicts itself")
     if isinstance(first, SimilarText) and isinstance(second, SimilarText):
         return _similar(first, second)
-    first, second = _without_scores(first), _without_scores(second)
+    first, second = _on_labels(first), _on_labels(second)
     if _keeps(first):
-        return same_interval if first is same_interval and second is equivalent else second
+        return first if second is equivalent else second
     if _keeps(second):
         return first
-    return _leading(first, second, labels)
+    before, after = _map(first, labels), _map(second, labels)
+    return None if before is None or after is None else _leading(before, after, labels)
+
+
+def _guarded(check: Any) -> Any:
+    return check if check is None or isinstance(check, Opinionated) else Opinionated(check)
 
 
 def _keeps(check: Any) -> bool:
-    """Whether a check has every label stay, or the text word for word."""
-    return check in (equivalent, same_interval, stronger) or (isinstance(check, SimilarText) and check.threshold == 1)
+    """Return whether a check has every label stay, or the text word for word."""
+    return check in (equivalent, expect.same_interval, stronger) or (
+        isinstance(check, SimilarText) and check.threshold == 1
+    )
 
 
-def _without_scores(check: Any) -> Any:
-    """What a check says of labels: another part may change scores as it likes."""
+def _on_labels(check: Any) -> Any:
+    """Return what a check says of labels: another part may change scores as it likes."""
     if check is stronger:
         return equivalent
     return LabelsAlone(check) if check in (goes_up, goes_down) else check
 
 
-def _similar(first: SimilarText, second: SimilarText) -> SimilarText:
-    """Texts of which each is similar to the next one.
+def _similar(first: SimilarText, second: SimilarText) -> SimilarText | None:
+    """Return what follows for texts of which each is similar to the next one.
 
     With d = 1 - similarity, which is a share of edits, 2d / (1 + d) is a distance that keeps the triangle inequality
     (Steinhaus' transform), so that the distances of neighbours add up to the most that the ends can have.
     """
-    if first.normalise != second.normalise:
-        raise _Refused(f"{_NO_EXPECTATION}, since texts are compared in different ways")
     distance = sum(2 * (1 - check.threshold) / (2 - check.threshold) for check in (first, second))
     threshold = 1 - distance / (2 - distance) if distance < 1 else 0.0
-    if threshold <= 0:
-        raise _Refused(f"{_NO_EXPECTATION}, since texts may be as different as they like at last")
+    if first.normalise != second.normalise or threshold <= 0:
+        return None
     return replace(first, threshold=min(threshold, 1.0))
 
 
-def _leading(first: Any, second: Any, labels: Sequence[str]) -> Check:
-    """Labels that lead to labels that lead to labels."""
-    maps = [_map(check, labels) for check in (first, second)]
-    if None in maps:
-        raise _Refused(_NO_EXPECTATION)
-    before, after = (dict(pairs or ()) for pairs in maps)
+def _leading(
+    before: Mapping[str, Sequence[str]], after: Mapping[str, Sequence[str]], labels: Sequence[str]
+) -> Check | None:
+    """Return labels that lead to labels that lead to labels; None where any label may come out, or none."""
     product = {
-        label: tuple(sorted({last for one in between for last in after[one]}))
+        label: tuple(sorted({last for middle in between for last in after[middle]}))
         for label, between in before.items()
-        if all(one in after for one in between)
+        if all(middle in after for middle in between)
     }
-    if not product:
-        raise _Refused("contradicts itself")
     said = {label: allowed for label, allowed in product.items() if not set(allowed) >= set(labels)}
-    if not said:
-        raise _Refused(f"{_NO_EXPECTATION}, since every label may come out")
     if labels and all(said.get(label) == (label,) for label in labels):
         return equivalent
-    return Mapped(tuple(said.items()))
+    return Mapped(tuple(said.items())) if said else None
 
 
 def _map(check: Any, labels: Sequence[str]) -> Mapping[str, Sequence[str]] | None:
-    """The labels that each label leads to; None where a check is no such map, or the task's labels are not known."""
+    """Return the labels that each label leads to; None where a check is no such map, or the task has no labels."""
     if isinstance(check, Mapped):
         return dict(check.labels)
-    if isinstance(check, Labelled) and labels:
+    if isinstance(check, expect.Labelled) and labels:
         return dict.fromkeys(labels, (check.label,))
-    if check is different and labels:
+    if check is expect.different and labels:
         return {label: tuple(other for other in labels if other != label) for label in labels}
     return None

@@ -1,4 +1,5 @@
-"""Checks of output relations, as small functions that compose (after CheckList's expectations).
+"""Checks of output relations, as small functions that compose (after CheckList's expectations), and ways of changing a
+text that several relations share.
 
 A check takes the outputs of source and follow-ups in order and returns a verdict. Source of the relations between
 sentiment outputs: Jiang et al. 2022, section 4.2.
@@ -16,58 +17,7 @@ from audit.tasks import Input, Output
 from audit.text import Analysis
 from audit.text.similarity import word_overlap
 
-# Words of a source's texts replaced by others: the same word by the same one wherever it stands.
-
-TITLES = re.compile(r"《[^《》]*》")
-"""Titles of Chinese works, which no word is replaced in."""
-
-
-def replace_words(text: str, words: Words) -> str:
-    """The text with every old word replaced by its new one, all at once, the longest first.
-
-    >>> replace_words("甲说乙，乙说甲", (("甲", "乙"), ("乙", "甲")))
-    '乙说甲，甲说乙'
-    """
-    if not words:
-        return text
-    new = dict(words)
-    return _any_of(words).sub(lambda match: new[match.group()], text)
-
-
-def _any_of(words: Words) -> re.Pattern[str]:
-    return re.compile("|".join(re.escape(old) for old in sorted((old for old, _ in words), key=len, reverse=True)))
-
-
-def exchange_words(texts: Sequence[Analysis], words: Words) -> Rewritten | None:
-    """The follow-up in which each old word, which may be several tokens (王女士), is replaced by its new one.
-
-    None where nothing is replaced, or where an old word begins or ends inside a token: then it is part of a longer one.
-
-    >>> exchange_words([Analysis("王女士来了，王女士走了", "zh")], (("王女士", "李女士"),)).texts
-    ('李女士来了，李女士走了',)
-    >>> exchange_words([Analysis("中国人民银行", "zh")], (("国人", "人"),)) is None
-    True
-    """
-    present = tuple((old, new) for old, new in words if any(old in text.text for text in texts))
-    if not present:
-        return None
-    for text in texts:
-        starts, ends = {token.start for token in text.tokens}, {token.end for token in text.tokens}
-        if any(
-            match.start() not in starts or match.end() not in ends for match in _any_of(present).finditer(text.text)
-        ):
-            return None
-    return Rewritten(tuple(replace_words(text.text, present) for text in texts), present)
-
-
-def substitute(texts: Sequence[Analysis], new: Mapping[str, str]) -> Rewritten | None:
-    """`exchange_words` of the words and replacements of a mapping."""
-    return exchange_words(texts, tuple(new.items()))
-
-
 _ORDER = {"negative": 0, "neutral": 1, "positive": 2}
-
-
 _SATISFIED, _VIOLATED = Verdict(Outcome.SATISFIED), Verdict(Outcome.VIOLATED)
 UNSCORED = Verdict(Outcome.INAPPLICABLE, reason=NO_SCORE)
 """The verdict of every check that compares scores where an output has none, whatever the labels are: if other labels
@@ -92,6 +42,22 @@ def equivalent(outputs: Sequence[Output]) -> Verdict:
 def different(outputs: Sequence[Output]) -> Verdict:
     """Every follow-up has another label than the source."""
     return _verdict(all(output.label != outputs[0].label for output in outputs[1:]))
+
+
+def same_label(outputs: Sequence[Output], words: Words) -> Verdict:
+    """Every follow-up has the source's label, whatever words were replaced."""
+    return equivalent(outputs)
+
+
+def same_interval(outputs: Sequence[Output], words: Words = ()) -> Verdict:
+    """Both similarities lie in the same interval, which is their label; the value is what the follow-up's is above the
+    source's."""
+    return Verdict(equivalent(outputs).outcome, (outputs[1].score or 0.0) - (outputs[0].score or 0.0))
+
+
+def same_text(outputs: Sequence[Output], words: Words) -> Verdict:
+    """The follow-up's text is the source's, with the same words replaced: Replace(sum(Ts)) = sum(Tf)."""
+    return _verdict(replace_words(str(outputs[0].text), words) == str(outputs[1].text))
 
 
 def stronger(outputs: Sequence[Output]) -> Verdict:
@@ -121,14 +87,20 @@ def goes_down(outputs: Sequence[Output]) -> Verdict:
     return goes_up(outputs[::-1])
 
 
-def opinionated(check: Check) -> Check:
-    """The check applies only where the source output is positive or negative; else the group is inapplicable."""
-    return Opinionated(check)
+def _not_below(earlier: Output, later: Output) -> bool:
+    before, after = _ORDER[str(earlier.label)], _ORDER[str(later.label)]
+    if before != after:
+        return before < after
+    gain = (later.score or 0.0) - (earlier.score or 0.0)
+    return earlier.label == "neutral" or (gain >= 0 if earlier.label == "positive" else gain <= 0)
+
+
+# Checks that hold something are frozen classes, not closures: workers are sent them by pickle.
 
 
 @dataclass(frozen=True, slots=True)
 class Opinionated:
-    """A guarded check. A class, not a closure: workers are sent it by pickle."""
+    """The check applies only where the source output is positive or negative; else the group is inapplicable."""
 
     check: Check
 
@@ -136,6 +108,11 @@ class Opinionated:
         if outputs[0].label == "neutral":
             return Verdict(Outcome.INAPPLICABLE, reason="the source output is neutral")
         return self.check(outputs)
+
+
+def opinionated(check: Check) -> Check:
+    """Return the check for outputs that are positive or negative; else the group is inapplicable."""
+    return Opinionated(check)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,44 +123,6 @@ class LabelsAlone:
 
     def __call__(self, outputs: Sequence[Output]) -> Verdict | bool:
         return self.check([replace(output, score=1.0) for output in outputs])
-
-
-def regardless(check: Check) -> Check:
-    """Mark a function of a module that looks at the follow-ups' outputs alone: behind whatever relations its own stands
-    in a composition, it expects the same."""
-    check.regardless = True  # type: ignore[attr-defined]
-    return check
-
-
-def is_regardless(check: Check) -> bool:
-    """Whether a check looks at the follow-ups' outputs alone.
-
-    >>> is_regardless(Labelled("entailment")), is_regardless(equivalent)
-    (True, False)
-    """
-    return isinstance(check, Labelled) or getattr(check, "regardless", False)
-
-
-def _not_below(earlier: Output, later: Output) -> bool:
-    """Whether sentiment does not fall from one output to the next."""
-    before, after = _ORDER[str(earlier.label)], _ORDER[str(later.label)]
-    if before != after:
-        return before < after
-    if earlier.label == "neutral":
-        return True
-    gain = (later.score or 0.0) - (earlier.score or 0.0)
-    return gain >= 0 if earlier.label == "positive" else gain <= 0
-
-
-def same_label(outputs: Sequence[Output], words: Words) -> Verdict:
-    """Every follow-up has the source's label, whatever words were replaced."""
-    return equivalent(outputs)
-
-
-def same_interval(outputs: Sequence[Output], words: Words = ()) -> Verdict:
-    """Both similarities lie in the same interval, which is their label; the value is what the follow-up's is above the
-    source's."""
-    return Verdict(equivalent(outputs).outcome, (outputs[1].score or 0.0) - (outputs[0].score or 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,14 +137,11 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """The follow-up's label is one of those that the source's leads to; where it leads to none, the check does not
-    apply.
+    """The follow-up's label is one of those that the source's leads to; inapplicable where it leads to none.
 
     >>> swapped = Mapped((("contradiction", ("contradiction",)),))
-    >>> swapped([Output("contradiction"), Output("neutral")]).outcome.name
-    'VIOLATED'
-    >>> swapped([Output("neutral"), Output("neutral")]).outcome.name
-    'INAPPLICABLE'
+    >>> [swapped([Output(label), Output("neutral")]).outcome.name for label in ("contradiction", "neutral")]
+    ['VIOLATED', 'INAPPLICABLE']
     """
 
     labels: tuple[tuple[str, tuple[str, ...]], ...]
@@ -224,8 +160,7 @@ class SimilarText:
     The value is the least of the similarities. With the threshold 1 the normalised texts are the same words in the same
     order. Raises AuditError for a threshold that is not above 0 and at most 1.
 
-    >>> outputs = [Output(text="The Tower."), Output(text="the  tower")]
-    >>> SimilarText(1.0, plain_words)(outputs).outcome.name
+    >>> SimilarText(1.0, plain_words)([Output(text="The Tower."), Output(text="the  tower")]).outcome.name
     'SATISFIED'
     """
 
@@ -242,8 +177,24 @@ class SimilarText:
         return _verdict(value >= self.threshold, value)
 
 
+def regardless(check: Check) -> Check:
+    """Mark a function of a module that looks at the follow-ups' outputs alone: behind whatever relations its own stands
+    in a composition, it expects the same."""
+    check.regardless = True  # type: ignore[attr-defined]
+    return check
+
+
+def is_regardless(check: Check) -> bool:
+    """Return whether a check looks at the follow-ups' outputs alone."""
+    return isinstance(check, Labelled) or getattr(check, "regardless", False)
+
+
+# A Chinese character is a word here: no blanks say where words end.
+_WORDS = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+(?:['’][^\W\u3400-\u9fff]+)*")
+
+
 def plain_words(text: str) -> str:
-    """A text in lower case and without punctuation, white space or signs between its words.
+    """Return a text in lower case and without punctuation, white space or signs between its words.
 
     >>> plain_words("It  rained; he left.")
     'it rained he left'
@@ -251,23 +202,60 @@ def plain_words(text: str) -> str:
     return " ".join(_WORDS.findall(text.casefold()))
 
 
-# A Chinese character is a word here: no blanks say where words end.
-_WORDS = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+(?:['’][^\W\u3400-\u9fff]+)*")
+# Words of a source's texts replaced by others: the same word by the same one wherever it stands.
+
+TITLES = re.compile(r"《[^《》]*》")
+"""Titles of Chinese works, which no word is replaced in."""
 
 
-def same_text(outputs: Sequence[Output], words: Words) -> Verdict:
-    """The follow-up's text is the source's, with the same words replaced: Replace(sum(Ts)) = sum(Tf)."""
-    return _verdict(replace_words(str(outputs[0].text), words) == str(outputs[1].text))
+def replace_words(text: str, words: Words) -> str:
+    """Return the text with every old word replaced by its new one, all at once, the longest first.
+
+    >>> replace_words("甲说乙，乙说甲", (("甲", "乙"), ("乙", "甲")))
+    '乙说甲，甲说乙'
+    """
+    new = dict(words)
+    return _any_of(words).sub(lambda match: new[match.group()], text) if words else text
 
 
-# What the relations on documents share: their sentences as inputs, and sentences put together anew.
+def _any_of(words: Words) -> re.Pattern[str]:
+    return re.compile("|".join(re.escape(old) for old in sorted((old for old, _ in words), key=len, reverse=True)))
+
+
+def exchange_words(texts: Sequence[Analysis], words: Words) -> Rewritten | None:
+    """Return the follow-up in which each old word, which may be several tokens (王女士), is replaced by its new one.
+
+    None where nothing is replaced, or where an old word begins or ends inside a token: then it is part of a longer one.
+
+    >>> exchange_words([Analysis("王女士来了，王女士走了", "zh")], (("王女士", "李女士"),)).texts
+    ('李女士来了，李女士走了',)
+    >>> exchange_words([Analysis("中国人民银行", "zh")], (("国人", "人"),)) is None
+    True
+    """
+    present = tuple((old, new) for old, new in words if any(old in text.text for text in texts))
+    if not present:
+        return None
+    for text in texts:
+        starts, ends = {token.start for token in text.tokens}, {token.end for token in text.tokens}
+        matches = _any_of(present).finditer(text.text)
+        if any(match.start() not in starts or match.end() not in ends for match in matches):
+            return None
+    return Rewritten(tuple(replace_words(text.text, present) for text in texts), present)
+
+
+def substitute(texts: Sequence[Analysis], new: Mapping[str, str]) -> Rewritten | None:
+    """Return `exchange_words` of the words and replacements of a mapping."""
+    return exchange_words(texts, tuple(new.items()))
+
+
+# Documents: their sentences as inputs, put together anew, and relations on sentences spread over them.
 
 _WIDE = frozenset("。！？…”’」』）》】—")
 """Marks of Chinese that a sentence ends with; after those of the West, the next sentence needs a space."""
 
 
 def rearrange(text: Analysis, order: Sequence[int]) -> str:
-    """The document with only these sentences, in this order.
+    """Return the document with only these sentences, in this order.
 
     The white space between sentences keeps its place when all sentences stay, so that paragraphs stay paragraphs;
     where some go, what stood before each remaining sentence goes with it. A sentence that ended its document without
@@ -283,8 +271,8 @@ def rearrange(text: Analysis, order: Sequence[int]) -> str:
     >>> rearrange(Analysis("标题\\n甲走。乙来。", "zh"), [0, 2, 1])
     '标题\\n乙来。甲走。'
     """
-    chinese = text.language == "zh"
-    gaps = _gaps(text)
+    chinese, edges = text.language == "zh", [0, *(end for _, end in text.spans)]
+    gaps = [text.text[edges[index] : start] for index, (start, _) in enumerate(text.spans)]
     parts: list[str] = []
     for place, index in enumerate(order):
         start, end = text.spans[index]
@@ -300,54 +288,34 @@ def rearrange(text: Analysis, order: Sequence[int]) -> str:
     return "".join(parts)
 
 
-def _gaps(text: Analysis) -> list[str]:
-    """The text before each sentence; empty where it follows the one before at once."""
-    edges = [0, *(end for _, end in text.spans)]
-    return [text.text[edges[index] : start] for index, (start, _) in enumerate(text.spans)]
-
-
 def sentence_inputs(text: Analysis) -> list[Input]:
-    """One input per sentence of a text, in order."""
+    """Return one input per sentence of a text, in order."""
     return [Input.of(sentence.text, language=text.language) for sentence in text.sentences]
 
 
-# Sentence relations on documents: some of a document's sentences are perturbed, the rest stays.
-
-
 def on_documents(relation: Plain, share: float = 1.0) -> Plain:
-    """The same relation for documents: same task, name, family, check and carry; its unit is "document".
+    """Return the same relation for documents: same task, name, family, check and carry; its unit is "document".
 
     Of the sentences that the perturbation applies to, the share (0 < share <= 1, rounded to a whole number, at least
-    one) is drawn at random and perturbed. What stands between sentences stays. No group where it applies to none.
-
-    Raises AuditError for another share, for a relation that is one on documents already, and, when a source is
-    perturbed, for a relation that makes several follow-ups of one sentence (which of them would belong together?).
-
-    >>> from audit.relations import get_relation
-    >>> on_documents(get_relation("sentiment", "MR4.3")).unit
-    'document'
+    one) is drawn at random and perturbed. No group where it applies to none. Raises AuditError for another share, and
+    for a relation that is one on documents already.
     """
     if not 0 < share <= 1:
         raise AuditError(f"share {share!r} of relation {relation.name!r} must be above 0 and at most 1")
     if relation.unit != "sentence":
         raise AuditError(f"relation {relation.name!r} works on documents already; use it as it is")
-    return replace(
-        relation,
-        unit="document",
-        perturb=Spread(relation.name, relation.perturb, share),
-        params={**relation.params, "on": "documents", "share": share},
-    )
+    params = {**relation.params, "on": "documents", "share": share}
+    spread = Spread(relation.name, relation.perturb, share)
+    return replace(relation, unit="document", perturb=spread, params=params)
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A sentence perturbation, spread over a document. A class, not a closure: workers are sent it by pickle."""
+    """A sentence perturbation of the relation `name`, spread over a `share` of the sentences that it applies to."""
 
     name: str
-    """Of the relation, for messages."""
     perturb: Perturb
     share: float = 1.0
-    """Of the sentences that the perturbation applies to, above 0 and at most 1; at least one is perturbed."""
 
     def __call__(self, text: Analysis, choices: random.Random) -> str | None:
         perturbed: dict[int, str] = {}
@@ -363,6 +331,5 @@ class Spread:
             perturbed[index] = new
         if not perturbed:
             return None
-        number = max(1, round(self.share * len(perturbed)))
-        chosen = choices.sample(sorted(perturbed), number)
+        chosen = choices.sample(sorted(perturbed), max(1, round(self.share * len(perturbed))))
         return text.replace_sentences({index: perturbed[index] for index in chosen})

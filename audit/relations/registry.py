@@ -17,15 +17,14 @@ from audit.relations.composition import Composed, compose, parts_of
 from audit.relations.validity import VALID, limited
 from audit.tasks import TASKS, base_of
 
-_SETTINGS = re.compile(r"(@[^#(]*?)?( \(.*\))?(#\d+)?$")
-"""What tells relations of a name apart in a label."""
-
 RELATIONS: Registry[Relation] = registry.relations
 """Relations by TASK/NAME."""
+ALL, DEFAULT, FAMILY = "all", "default", "family:"
+"""What stands for several relations of a task where relations are named: all, those of a run that names none, and those
+of a family (`family:noise in letters`)."""
 
 
 def _check_names(key: str, relation: Relation) -> None:
-    """Raises AuditError for a name with a bar, and for a family with a comma: neither could be chosen in a run."""
     if "|" in relation.name:
         raise AuditError(f"relation {relation.name!r} cannot have this name: the bar is for compositions")
     if "," in relation.family:
@@ -41,8 +40,7 @@ RELATIONS.check = _check_names
 def register(relation: Relation) -> Relation:
     """Make a relation known under (task, name). Raises AuditError when that is taken, for a name with a bar, and for a
     family with a comma."""
-    key = _key(relation.task, relation.name)
-    RELATIONS.register(key, relation := limited(relation, ()))
+    RELATIONS.register(_key(relation.task, relation.name), relation := limited(relation, ()))
     return relation
 
 
@@ -51,8 +49,10 @@ def _key(task: str, name: str) -> str:
 
 
 def replace_relation(relation: Relation, origin: str = "") -> Relation:
-    """As `register`; one of family `own` may be defined again, as a notebook's cell does that is run twice. `origin` is
-    the module that has it."""
+    """Register a relation of family `own` again, as a notebook's cell does that is run twice; `origin` is its module.
+
+    Raises as `register` does.
+    """
     before = find_relation(relation.task, relation.name)
     if before is not None and before.family != relation.family:
         raise AuditError(
@@ -64,7 +64,7 @@ def replace_relation(relation: Relation, origin: str = "") -> Relation:
 
 
 def all_relations(task: str | None = None) -> list[Relation]:
-    """Registered relations, of all tasks or one, in the order of their names' numbers (MR1.2 before MR1.10).
+    """Return the registered relations, of all tasks or one, in the order of their names' numbers (MR1.2 before MR1.10).
 
     Those of a task with a label scheme are those of the task, for that scheme.
     """
@@ -73,13 +73,9 @@ def all_relations(task: str | None = None) -> list[Relation]:
     return sorted(chosen, key=lambda relation: (relation.task, name_order(relation.name)))
 
 
-_FUNCTIONS: tuple[tuple[type[Relation], str], ...] = ((Plain, "perturb"), (Joint, "rewrite"), (Chained, "walk"))
-"""Kinds of relations whose function is given parameters by name."""
-
-
 def configured(relation: Relation, changes: Mapping[str, object]) -> Relation:
-    """The relation with other parameters: its check is given those that are its fields, its function the others by
-    name; a `Fixed` one of another kind reads `params` itself. Of a composition, those of its parts.
+    """Return the relation with other parameters: its check is given those that are its fields, its function the others
+    by name; a `Fixed` one of another kind reads `params` itself. Of a composition, those of its parts.
 
     Raises AuditError for a parameter that the relation does not have, a value of another kind than its default (a whole
     number will do for a fraction), and one that the relation or its check refuses.
@@ -103,49 +99,49 @@ def configured(relation: Relation, changes: Mapping[str, object]) -> Relation:
     params = {**relation.params, **new}
     if relation.check_params and (wrong := relation.check_params(params)):
         raise AuditError(f"parameters of relation {relation.name}: {wrong}")
-    fields_: dict[str, Any] = {"params": params}
+    changed: dict[str, Any] = {"params": params}
     check: Any = getattr(relation, "check", None)
     own = {field.name for field in fields(check)} & new.keys() if is_dataclass(check) else set()
     if own:
         try:
-            fields_["check"] = replace(check, **{name: new.pop(name) for name in own})
+            changed["check"] = replace(check, **{name: new.pop(name) for name in own})
         except AuditError as problem:
             raise AuditError(f"parameters of relation {relation.name}: {problem}") from None
-    function = next((name for kind, name in _FUNCTIONS if isinstance(relation, kind)), None)
+    given_by_name = {Plain: "perturb", Joint: "rewrite", Chained: "walk"}
+    function = next((name for kind, name in given_by_name.items() if isinstance(relation, kind)), None)
     if function and new:
-        fields_[function] = partial(getattr(relation, function), **new)
-    return replace(relation, **fields_)
+        changed[function] = partial(getattr(relation, function), **new)
+    return replace(relation, **changed)
 
 
 def with_lines(task: str, params: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, object]]:
-    """Parameters by relation, the lines of a file in the place of its name where a parameter takes a list.
+    """Return parameters by relation, the lines of a file in the place of its name where a parameter takes a list.
 
-    For whoever may read files here: the command line and the library, not what comes from a browser. Raises BadFile for
-    a file that cannot be read.
+    For callers that may read files: the command line and the library, not what comes from a browser. Raises BadFile.
     """
-    read: dict[str, dict[str, object]] = {}
-    for name, values in params.items():
-        accepts = get_relation(task, name).accepts
-        read[name] = {
-            key: [line.strip() for line in read_text(value).splitlines() if line.strip()]
-            if isinstance(value, str) and list in accepts.get(key, ())
-            else value
-            for key, value in values.items()
-        }
-    return read
+
+    def read(accepts: Mapping[str, tuple[type, ...]], key: str, value: object) -> object:
+        if isinstance(value, str) and list in accepts.get(key, ()):
+            return [line.strip() for line in read_text(value).splitlines() if line.strip()]
+        return value
+
+    return {
+        name: {key: read(get_relation(task, name).accepts, key, value) for key, value in values.items()}
+        for name, values in params.items()
+    }
 
 
 def base_name(label: str) -> str:
-    """The name of a relation in a label that says in which version, with which settings, or by its id.
+    """Return the name of a relation in a label that says in which version, with which settings, or by its id.
 
     >>> [base_name(label) for label in ("MR1.1", "MR1.1@2 (replaced<=0.15)", "MGMT-word@1#3")]
     ['MR1.1', 'MR1.1', 'MGMT-word']
     """
-    return _SETTINGS.sub("", label)
+    return re.sub(r"(@[^#(]*?)?( \(.*\))?(#\d+)?$", "", label)
 
 
 def name_order(name: str) -> tuple[tuple[int, str], ...]:
-    """Sort key that reads numbers as numbers.
+    """Return a sort key that reads numbers as numbers.
 
     >>> sorted(["MR10.1", "MR2.1"], key=name_order)
     ['MR2.1', 'MR10.1']
@@ -154,7 +150,7 @@ def name_order(name: str) -> tuple[tuple[int, str], ...]:
 
 
 def get_relation(task: str, name: str, languages: Collection[str] = ()) -> Relation:
-    """The relation of this name within its task; `typos | upper-case` is the composition of these two.
+    """Return the relation of this name within its task; `typos | upper-case` is the composition of these two.
 
     Raises UnknownName, which lists the known ones (where `languages` are given those that read one of them), for a name
     or a part of one, and AuditError for a composition that cannot be made.
@@ -165,32 +161,26 @@ def get_relation(task: str, name: str, languages: Collection[str] = ()) -> Relat
     parts = parts_of(name)
     if len(parts) > 1 and _key(task, name) not in RELATIONS:
         return compose(*(get_relation(task, part, languages) for part in parts))
-    found = _registered(task, name)
-    if found is None:
+    relation = _registered(task, name)
+    if relation is None:
         elsewhere = [other for other in sorted(TASKS) if other != base_of(task) and _key(other, name) in RELATIONS]
         notes = [message("name.elsewhere", name=name, tasks=elsewhere)] if elsewhere else []
         raise RELATIONS.unknown(name, [known.name for known in _speaking(all_relations(task), languages)], notes)
-    return found
-
-
-ALL, DEFAULT, FAMILY = "all", "default", "family:"
-"""What stands for several relations of a task where relations are named: all, those of a run that names none, and those
-of a family (`family:noise in letters`)."""
+    return relation
 
 
 def stands_for_several(name: str) -> bool:
-    """Whether a name is no relation's own but one of those that stand for several."""
+    """Return whether a name is no relation's own but one of those that stand for several."""
     return name.lower() in (ALL, DEFAULT) or name.lower().startswith(FAMILY)
 
 
 def _speaking(relations: Sequence[Relation], languages: Collection[str]) -> list[Relation]:
-    """Those that read one of these languages; without languages all."""
     return [relation for relation in relations if not languages or any(map(relation.speaks, languages))]
 
 
 def relations_named(task: str, names: Sequence[str] | None, languages: Collection[str] = ()) -> list[Relation]:
-    """The relations of a task that names mean, each once, in the order of the names; without names those of a run that
-    names none.
+    """Return the relations of a task that names mean, each once, in the order of the names; without names those of a
+    run that names none.
 
     Raises UnknownName, which lists the relations or the families there are (in `languages`, where they are given).
 
@@ -213,19 +203,19 @@ def _meant(task: str, name: str, languages: Collection[str]) -> list[Relation]:
     family = name[len(FAMILY) :].strip().lower()
     of_family = [relation for relation in relations if relation.family.lower() == family]
     if not of_family:
-        speaking = _speaking(relations, languages)
-        raise RELATIONS.unknown(name, sorted({f"{FAMILY}{relation.family}" for relation in speaking}))
+        families = {f"{FAMILY}{relation.family}" for relation in _speaking(relations, languages)}
+        raise RELATIONS.unknown(name, sorted(families))
     return of_family
 
 
 def find_relation(task: str, name: str) -> Relation | None:
-    """The relation of this name within its task, None when nobody registered it, or a part of it, and where the parts
-    do not compose: an imported run names its own."""
-    if (found := _registered(task, name)) is not None or len(parts := parts_of(name)) < 2:
-        return found
-    found_parts = [part for part in (_registered(task, part) for part in parts) if part is not None]
+    """Return the relation of this name within its task; None where nobody registered it, or a part of it, or where the
+    parts do not compose: an imported run names its own."""
+    parts = parts_of(name)
+    if (relation := _registered(task, name)) is not None or len(parts) < 2:
+        return relation
     try:
-        return compose(*found_parts) if len(found_parts) == len(parts) else None
+        return compose(*(get_relation(task, part) for part in parts))
     except AuditError:
         return None
 
@@ -236,5 +226,5 @@ def _registered(task: str, name: str) -> Relation | None:
 
 
 def _of(relation: Relation, task: str | None) -> Relation:
-    """The relation for a task: one with a label scheme is another task than the one it was written for."""
+    """Return the relation for a task: one with a label scheme is another task than the one it was written for."""
     return relation if task in (None, relation.task) else replace(relation, task=task)

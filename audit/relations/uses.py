@@ -5,26 +5,14 @@ truth is kept. `EVERY` has the usual use of each task of audit for what keeps a 
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Literal, TypedDict, TypeVar, Unpack
+from typing import Any, Literal, TypeVar
 
-from audit.relations.base import (
-    Carry,
-    Chained,
-    Check,
-    CheckParams,
-    Joint,
-    Plain,
-    Relation,
-    maps,
-    nothing,
-    unchanged,
-    where_same,
-)
+from audit.relations.base import Carry, Chained, Check, Joint, Plain, maps, nothing, unchanged, where_same
 from audit.relations.expect import Mapped, SimilarText, Spread, equivalent, plain_words, same_interval
 from audit.relations.registry import register
-from audit.relations.validity import limits_of_all
+from audit.relations.validity import limit_of
 from audit.tasks import TASKS, text_names
 from audit.tasks.question_answering import normalised
 
@@ -32,8 +20,6 @@ FIRST, SECOND, BOTH = (0,), (1,), (0, 1)
 """Which texts of an input: the premise or the hypothesis, the context or the question, either text of a pair."""
 SIMILAR = 0.7
 """Similarity, 0 to 1, from which two summaries count as the same: about three words of ten may differ."""
-Unit = Literal["sentence", "document", "any"]
-By = Literal["text", "sentence", "together", "input", "source"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +37,7 @@ class Use:
     question: str | Mapping[str, str] = ""
     """As of `Relation`: what people are asked about a group, where it is not what follows from the check."""
     carry: Carry = unchanged
-    unit: Unit = "any"
+    unit: Literal["sentence", "document", "any"] = "any"
     default: bool | None = None
     """Whether a run takes it that names no relations; None: where it carries an answer."""
 
@@ -75,152 +61,111 @@ answer. Of sentiment a run takes the study's own relations, and these by name.""
 
 
 def uses(*tasks: str, **changes: Any) -> dict[str, Use]:
-    """The usual use of these tasks, with some fields otherwise. A task that has none needs at least `check`.
+    """Return the usual use of these tasks, with some fields otherwise. A task that has none needs at least `check`.
 
     >>> uses("inference", texts=SECOND)["inference"].texts
     (1,)
-    >>> list(EVERY | uses("mood", check=equivalent, expects="the mood stays"))[-1]
-    'mood'
     """
     return {task: replace(EVERY[task], **changes) if task in EVERY else Use(**changes) for task in tasks}
 
 
 def leading(answers: Mapping[str, tuple[str, ...]], expects: str, **changes: Any) -> Use:
-    """The use of a task where these labels of a source lead to one of some of the follow-up, and answers likewise.
-
-    >>> leading({"yes": ("no",)}, "yes becomes no").carry({"yes"})
-    frozenset({'no'})
-    """
+    """Return the use of a task where these labels of a source lead to one of some of the follow-up, and answers too."""
     return Use(check=Mapped(tuple(answers.items())), expects=expects, carry=maps(answers), **changes)
-
-
-class Settings(TypedDict, total=False):
-    """Fields of `Relation` that a decorator passes on; `kind` is a class of relations that asks a model or a program,
-    and `limits` are what follow-ups must keep, as in `"replaced<=0.4"`."""
-
-    languages: tuple[str, ...]
-    version: str
-    params: Mapping[str, object] | None
-    accepts: Mapping[str, tuple[type, ...]]
-    check_params: CheckParams
-    needs: tuple[str, ...]
-    grammar: bool
-    default: bool
-    more: int
-    kind: type[Any]
-    limits: Sequence[str]
-    # Of one task alone, in the place of `tasks`: the fields of its use. A run that names no relations takes it.
-    task: str
-    check: Check
-    carry: Carry
-    unit: Unit
-    question: str | Mapping[str, str]
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def relation(
-    name: str, *, family: str, tasks: Mapping[str, Use] = EVERY, by: By = "text", **settings: Unpack[Settings]
+    name: str,
+    *,
+    family: str,
+    tasks: Mapping[str, Use] = EVERY,
+    by: Literal["text", "sentence", "together", "input", "source"] = "text",
+    **settings: Any,
 ) -> Callable[[Function], Function]:
     """Register the decorated function as a relation of each of these tasks, or of one `task`, under one name.
 
     `by` says what the function is given, beside a generator of its choices: `text`, the analysis of each text that the
     use names, by itself; `sentence`, each sentence of it, of which all change that it applies to; `together`, the
     analyses of these texts at once; `input`, those of all texts; `source`, the source, and it is a generator of steps
-    (`Chained`). Of several texts it returns `Rewritten`.
+    (`Chained`). Of several texts it returns `Rewritten`. `settings` are fields of `Relation`; `kind`, a class of
+    relations that asks a model or a program; `limits`, what follow-ups must keep, as in `"replaced<=0.4"`; and with
+    `task` the `check`, `carry`, `unit` and `question` of its use, and a run that names no relations takes it.
 
     The first line of its docstring says what changes; each relation's summary adds in which text of an input, where
     the line does not say so, and what its task expects. A second paragraph of the form "Keeps ...; may break ...."
     says what stays and what may not, for whoever chooses. Raises AuditError where a task has a relation of this name.
     """
+    common = settings
+    own: dict[str, Any] = {"check": None, "default": True}
+    if "task" in common:
+        own |= {key: common.pop(key) for key in ("check", "carry", "unit", "question") if key in common}
+        tasks = {common.pop("task"): Use(**own)}
+    kind, default = common.pop("kind", Joint if by in ("together", "input") else Plain), common.pop("default", None)
+    limits = tuple(limit for _, limit in map(limit_of, common.pop("limits", ())))
 
-    fields_: dict[str, Any] = dict(settings)
-    if one := fields_.pop("task", ""):
-        own: dict[str, Any] = {
-            key: fields_.pop(key) for key in ("check", "carry", "unit", "question") if key in fields_
+    def made(function: Any, task: str, use: Use) -> Any:
+        keeps, may_break = _kept_and_broken(function)
+        takes = next((said for said in (use.default, default) if said is not None), use.carry != nothing)
+        fields_ = common | {
+            "task": task,
+            "name": name,
+            "family": family,
+            "summary": _summary(function, task if by in ("text", "sentence") else "", use),
+            "unit": use.unit,
+            "carry": use.carry,
+            "question": use.question,
+            "params": {**_thresholds(use.check), **(common.get("params") or {})},
+            "limits": limits,
+            "counterpart": name if len(tasks) > 1 else "",
+            "default": takes,
+            "keeps": keeps,
+            "may_break": may_break,
         }
-        use: dict[str, Any] = {"check": None, "default": True, **own}
-        tasks = {one: Use(**use)}
+        if by == "source":
+            return Chained(walk=function, expects=use.check, **fields_)
+        if by in ("together", "input"):
+            texts = use.texts if by == "together" else None
+            return kind(rewrite=function, check=use.check, texts=texts, **fields_)
+        perturb = Spread(name, function) if by == "sentence" else function
+        return kind(perturb=perturb, check=use.check, texts=use.texts, changes=use.changes, **fields_)
 
     def keep(function: Function) -> Function:
         for task, use in tasks.items():
-            register(_relation(function, name, family, task, use, by, len(tasks) > 1, dict(fields_)))
+            register(made(function, task, use))
         return function
 
     return keep
 
 
-def _relation(
-    function: Any, name: str, family: str, task: str, use: Use, by: By, several: bool, settings: dict[str, Any]
-) -> Relation:
-    keeps, may_break = kept_and_broken(function)
-    kind, default = settings.pop("kind", Joint if by in ("together", "input") else Plain), settings.pop("default", None)
-    said = use.default if use.default is not None else default
-    common = settings | {
-        "task": task,
-        "name": name,
-        "family": family,
-        "summary": _summary(function, use, () if by in ("input", "together", "source") else _where(task, use)),
-        "unit": use.unit,
-        "carry": use.carry,
-        "question": use.question,
-        "params": {**_thresholds(use.check), **(settings.get("params") or {})},
-        "limits": limits_of_all(settings.get("limits", ())),
-        "counterpart": name if several else "",
-        "default": said if said is not None else use.carry != nothing,
-        "keeps": keeps,
-        "may_break": may_break,
-    }
-    if by == "source":
-        return Chained(walk=function, expects=use.check, **common)
-    made: Relation
-    if by in ("together", "input"):
-        made = kind(rewrite=function, check=use.check, texts=use.texts if by == "together" else None, **common)
-    else:
-        perturb = Spread(name, function) if by == "sentence" else function
-        made = kind(perturb=perturb, check=use.check, texts=use.texts, changes=use.changes, **common)
-    return made
-
-
-def _summary(function: Callable[..., object], use: Use, where: Sequence[str] = ()) -> str:
-    """What changes, in which part of an input where that is not all of it and the words do not say so, and what is
-    expected. `where` are the names of the part, joined by "or" or "and"."""
+def _summary(function: Callable[..., object], task: str, use: Use) -> str:
+    """Return what changes, in which part of an input where that is not all of it and the words do not say so, and what
+    is expected."""
     what = (function.__doc__ or "").strip().splitlines()[0]
     if not use.expects:
         return what
-    what = what.rstrip(".")
-    told = any(re.search(rf"\b{name}\b(?! mark)", what, re.IGNORECASE) for name in (*where[1:], "second text"))
-    part = "" if told or not where else ", in the " + f" {where[0]} the ".join(where[1:])
-    return f"{what}{part}; {use.expects}."
-
-
-_KEEPS = re.compile(r"Keeps (?P<keeps>.+?); may break (?P<may_break>.+)\.")
-
-
-def kept_and_broken(function: Callable[..., object]) -> tuple[str, str]:
-    """What stays of a text that a relation changes, and what may break: the second paragraph of the function's
-    docstring, of the form "Keeps ...; may break ....". Both empty where that says something else.
-
-    >>> from audit.packs.english.perturbations import title_case
-    >>> kept_and_broken(title_case)
-    ('what is said', 'labels of style, and which words are names')
-    """
-    _, *paragraphs = (function.__doc__ or "").split("\n\n")
-    said = _KEEPS.fullmatch(" ".join(paragraphs[0].split())) if paragraphs else None
-    return (said["keeps"], said["may_break"]) if said else ("", "")
-
-
-def _where(task: str, use: Use) -> tuple[str, ...]:
-    """How the names of the texts that change are joined, "or" for one of them, and the names as the task has them;
-    empty where all change, or the task names none."""
     names = text_names(TASKS.get(task)) if task in TASKS else ()
     parts = [name for place, name in enumerate(names) if place in use.texts]
     one = use.changes == "one" and len(parts) > 1
-    return ("or" if one else "and", *parts) if one or 0 < len(parts) < len(names) else ()
+    where = parts if one or 0 < len(parts) < len(names) else []
+    what = what.rstrip(".")
+    told = any(re.search(rf"\b{name}\b(?! mark)", what, re.IGNORECASE) for name in (*where, "second text"))
+    part = "" if told or not where else ", in the " + f" {'or' if one else 'and'} the ".join(where)
+    return f"{what}{part}; {use.expects}."
+
+
+def _kept_and_broken(function: Callable[..., object]) -> tuple[str, str]:
+    """Return what stays of a text that a relation changes, and what may break: the second paragraph of the docstring,
+    of the form "Keeps ...; may break ....". Both empty where that says something else."""
+    _, *paragraphs = (function.__doc__ or "").split("\n\n")
+    text = " ".join(paragraphs[0].split()) if paragraphs else ""
+    said = re.fullmatch(r"Keeps (.+?); may break (.+)\.", text)
+    return (said[1], said[2]) if said else ("", "")
 
 
 def _thresholds(check: Any) -> dict[str, object]:
-    """The numbers that a check compares with, which are parameters of its relation."""
+    """Return the numbers that a check compares with, which are parameters of its relation."""
     names = [field.name for field in fields(check) if field.name == "threshold"] if is_dataclass(check) else []
     return {name: getattr(check, name) for name in names}

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal
 
-from audit.errors import EXTRAS, AuditError, UnknownName, first_line, install_line
+from audit.errors import EXTRAS, AuditError, UnknownName, install_line
 from audit.resources import attribute
 from audit.tasks import Input
 from audit.text.ngram_model import Halves, model_words
@@ -57,38 +57,24 @@ class Measure:
     """Takes milliseconds a text."""
 
     def of(self, source: Input, follow_up: Input, fitted: object = None) -> float:
-        """The number, NaN where it cannot be known. Raises AuditError where a plug-in's function fails."""
-        try:
-            value = float(self.function(source, follow_up, *([] if self.fit is None else [fitted])))
-        except AuditError:
-            raise
-        except Exception as problem:  # a plug-in may raise anything
-            raise AuditError(
-                f"measure {self.name} failed: {type(problem).__name__}: {first_line(problem)}"
-            ) from problem
+        """Return the number, NaN where it cannot be known. Raises AuditError where it is out of its range."""
+        value = float(self.function(source, follow_up, *([] if self.fit is None else [fitted])))
         if not (math.isnan(value) or self.least <= value <= self.most):
             raise AuditError(f"measure {self.name} returned {value:g}; it must be from {self.least:g} to {self.most:g}")
         return value
 
     def lacks(self) -> str | None:
-        """The line that installs what it needs; None where all is there."""
+        """Return the line that installs what it needs; None where all is there."""
         absent = next((module for module in self.needs if find_spec(module) is None), None)
-        if absent is None:
-            return None
-        return install_line(EXTRAS[absent]) if absent in EXTRAS else f"pip install {absent}"
+        return absent and (install_line(EXTRAS[absent]) if absent in EXTRAS else f"pip install {absent}")
 
 
 def measure(name: str, *, better: Literal["low", "high"], **fields: Any) -> Callable[[Callable[..., float]], Measure]:
     """Register the decorated function of a source and a follow-up as a measure; the first line of its docstring says
-    what it is, and `fields` are the others of `Measure`. Raises AuditError for a name that is taken."""
+    what it is, and `fields` are the others of `Measure`. A name has no blanks and no signs of `< > = :`."""
 
     def keep(function: Callable[..., float]) -> Measure:
         summary = ((function.__doc__ or "").strip() or name).splitlines()[0]
-        if re.search(r"[:<>=\s]", name) or isinstance(MEASURES.get(name), Measure):
-            raise AuditError(
-                f"{name!r} is no measure: use the decorator audit.relations.validity.measure, and a name without "
-                "blanks and the signs : < > ="
-            )
         made = MEASURES[name] = Measure(name, summary, function, better, **fields)
         return made
 
@@ -100,7 +86,7 @@ MEASURES: dict[str, Measure | str] = {"embedding": "audit.packs.chinese.systems:
 
 
 def measure_named(name: str) -> Measure:
-    """The measure of this name. Raises UnknownName, which lists them."""
+    """Return the measure of this name. Raises UnknownName, which lists them."""
     if name not in MEASURES:
         raise UnknownName("measure", name, list(MEASURES))
     found = MEASURES[name]
@@ -116,18 +102,18 @@ class Limit:
     bound: float
 
     def allows(self, value: float) -> bool:
-        """Whether a value keeps the limit; what is not known (NaN) keeps none."""
+        """Return whether a value keeps the limit; what is not known (NaN) keeps none."""
         return bool(_SIGNS[self.sign][0](value, self.bound))
 
     def version(self) -> str:
-        """Of the measure."""
+        """Return the measure's version."""
         return measure_of(self).version
 
     def __str__(self) -> str:
         return f"{self.measure}{self.sign}{self.bound:.15g}"
 
     def reason(self, value: float) -> str:
-        """Why a group is rejected.
+        """Return why a group is rejected.
 
         >>> Limit("replaced", "<=", 0.4).reason(0.5217)
         'replaced 0.5217, at most 0.4'
@@ -137,7 +123,7 @@ class Limit:
 
 
 def limit_of(text: str) -> tuple[str, Limit]:
-    """The relation (empty: all) and the limit that `[RELATION:]MEASURE<=NUMBER` names.
+    """Return the relation (empty: all) and the limit that `[RELATION:]MEASURE<=NUMBER` names.
 
     Raises AuditError for another form, a bound that is no number or outside the measure's range, and UnknownName, which
     lists the measures.
@@ -154,10 +140,9 @@ def limit_of(text: str) -> tuple[str, Limit]:
         )
     try:
         of = measure_named(parts["measure"])
+        bound = float(parts["bound"])
     except UnknownName as problem:
         raise AuditError(problem.sentence, parameter=VALID) from None
-    try:
-        bound = float(parts["bound"])
     except ValueError:
         bound = math.nan
     if not of.least <= bound <= of.most:
@@ -169,7 +154,7 @@ def limit_of(text: str) -> tuple[str, Limit]:
 
 
 def limits_by_relation(texts: Iterable[str]) -> dict[str, list[Limit]]:
-    """The limits of each relation, and under "" those of all. Raises what `limit_of` raises."""
+    """Return the limits of each relation, and under "" those of all. Raises what `limit_of` raises."""
     limits: dict[str, list[Limit]] = {}
     for text in texts:
         relation, limit = limit_of(text)
@@ -177,17 +162,11 @@ def limits_by_relation(texts: Iterable[str]) -> dict[str, list[Limit]]:
     return limits
 
 
-def limits_of_all(texts: Iterable[str]) -> tuple[Limit, ...]:
-    """The limits that texts name, whose relation is known. Raises what `limit_of` raises."""
-    return tuple(limit for _, limit in map(limit_of, texts))
-
-
 def limited(relation: "Relation", limits: Iterable[Limit]) -> "Relation":
-    """The relation with these limits; one on the same measure, in the same direction, takes the place of an earlier
-    one. They are a parameter of the relation, so that other limits are another relation: what one run rejected does not
-    stay where another accepts it.
+    """Return the relation with these limits; one on the same measure, in the same direction, replaces an earlier one.
 
-    Raises AuditError where the relation has a parameter of its own under that name.
+    They are a parameter of the relation, so that other limits are another relation with groups of its own. Raises
+    AuditError where the relation has a parameter of its own under that name.
     """
     chosen = {(limit.measure, limit.sign[0]): limit for limit in (*relation.limits, *limits)}
     if not chosen:
@@ -199,27 +178,25 @@ def limited(relation: "Relation", limits: Iterable[Limit]) -> "Relation":
             parameter=VALID,
         )
     # Dear measures are asked last: of the groups that are left.
-    ordered = sorted(
-        chosen.values(), key=lambda limit: (measure_of(limit).slow, measure_of(limit).fit is not None, limit)
-    )
+    ordered = sorted(chosen.values(), key=lambda limit: (measure_of(limit).slow, learns(limit), limit))
     params = {**relation.params, VALID: sorted(map(str, ordered))}
     return replace(relation, limits=tuple(ordered), params=params)
 
 
 def measure_of(limit: Limit) -> Measure:
-    """The measure of a limit."""
+    """Return the measure of a limit."""
     return measure_named(limit.measure)
 
 
 def learns(limit: Limit) -> bool:
-    """Whether the measure of a limit learns from the corpus: such limits are looked at where the run is driven."""
+    """Return whether the measure of a limit learns from the corpus: the run looks at such limits where it is driven."""
     return measure_of(limit).fit is not None
 
 
 def broken(
     limits: Sequence[Limit], source: Input, follow_ups: Sequence[Input], fitted: Fitted | None = None
 ) -> tuple[float, str] | None:
-    """The value and the reason of the first limit that one of the follow-ups does not keep; None: they keep all.
+    """Return the value and the reason of the first limit that one of the follow-ups does not keep; None: they keep all.
 
     >>> film = Input(("A good film.",), ("en",))
     >>> broken([Limit("replaced", "<=", 0.2)], film, [film, Input(("A bad film.",), ("en",))])
@@ -235,7 +212,7 @@ def broken(
 
 
 def fitted_for(names: Iterable[str], inputs: Callable[[], Iterable[Input]]) -> dict[str, Any]:
-    """What those of these measures that learn from a corpus have learnt from a study's inputs."""
+    """Return what those of these measures that learn from a corpus have learnt from a study's inputs."""
     learning = [of for name in sorted(set(names)) if (of := measure_named(name)).fit is not None]
     corpus = list(inputs()) if learning else []
     return {of.name: of.fit(corpus) for of in learning if of.fit is not None}
@@ -245,7 +222,7 @@ def fitted_for(names: Iterable[str], inputs: Callable[[], Iterable[Input]]) -> d
 
 
 def changed(source: Input, follow_up: Input) -> list[tuple[str, str, str]]:
-    """Texts of the source and of the follow-up that differ, with their language; nothing where none does.
+    """Return texts of the source and of the follow-up that differ, with their language; nothing where none does.
 
     >>> changed(Input(("It rains.", "Does it?"), ("en", "en")), Input(("It rains.", "Is it?"), ("en", "en")))
     [('Does it?', 'Is it?', 'en')]

@@ -21,8 +21,8 @@ from audit.corpora.base import Corpus, languages_of
 from audit.corpora.files import FileCorpus
 from audit.errors import EXTRAS, AuditError, NotInstalled, install_line
 from audit.messages import counted, with_commas
-from audit.relations import ANY, Outcome, Relation, Source, get_relation, relations_named
-from audit.relations.composition import Composed, parts_of, spread
+from audit.relations import ANY, Outcome, Relation, get_relation, relations_named
+from audit.relations.composition import parts_of, spread
 from audit.relations.registry import configured, stands_for_several
 from audit.relations.validity import Fitted, fitted_for, limited, limits_by_relation, measure_of
 from audit.runner import preflight
@@ -52,7 +52,6 @@ from audit.systems import get_system, is_own, systems_of
 from audit.systems.base import System
 from audit.systems.foreign import foreign, shortened
 from audit.tasks import Input, base_of, matches
-from audit.text import Analysis
 from audit.text.tools import usual_words
 
 ONCE = Repeats()
@@ -97,8 +96,6 @@ class RunResult:
     """Sources that are not finished for some relation and system: 0 unless the run was stopped."""
     without_groups: list[str] = field(default_factory=list)
     """Relations that apply to no source."""
-    ends: Mapping[str, str] = field(default_factory=dict)
-    """Composition that applies to no source -> why, as a sentence."""
     rejected: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """Relation with limits -> how many groups it has in the study, and how many of them are rejected."""
     inapplicable: Sequence[str] = ()
@@ -132,7 +129,7 @@ class RunResult:
         lines = [f"Study {self.study.id}: {self.study.corpus}, {sources}, {relations}, {systems}."]
         if self.without_groups:
             names, apply = ", ".join(self.without_groups), "apply" if len(self.without_groups) > 1 else "applies"
-            lines += [f"{names} {apply} to none of the {sources}: no groups, no verdicts.", *self.ends.values()]
+            lines += [f"{names} {apply} to none of the {sources}: no groups, no verdicts."]
         for name, (groups, rejected) in self.rejected.items():
             share = "all" if rejected == groups else f"{rejected:,} of" if rejected else "none of"
             lines.append(f"{name}: {share} {counted(groups, 'group')} rejected by its limits, and kept.")
@@ -345,7 +342,7 @@ def run(
             coordinator = Coordinator(engine, study, by_id, runner, counts, fresh, place, retried)
             coordinator.fitted = fitted_to(sampled, relations) if todo else {}
             coordinator.run(todo)
-    result = patiently(lambda: _result(engine, study, sampled, counts, bound, by_id, runner), watcher.says)
+    result = patiently(lambda: _result(engine, study, counts, bound, by_id, runner), watcher.says)
     if budget.reached:
         result = replace(result, left=sum(map(study.size, _todo(engine, study, bound, by_id))))
         if result.left:
@@ -466,12 +463,11 @@ def _counts(answered: Answered) -> Counts:
 
 
 def _result(
-    engine: Engine, study: StudyRow, sampled: Sampled, counts: Counts, relations: Sequence[Bound],
+    engine: Engine, study: StudyRow, counts: Counts, relations: Sequence[Bound],
     systems: Mapping[int, BoundSystem], runner: SystemRunner,
 ) -> RunResult:  # fmt: skip
     """What a run made and found, without what is left."""
     without_groups = _without_groups(engine, study.id, relations)
-    without = [bound.relation for bound in relations if bound.name in without_groups and bound.relation is not None]
     with engine.connect() as connection:
         cut = cut_inputs(connection, [study.id], systems)
         notes = inapplicable_notes(connection, [study.id], systems)
@@ -482,7 +478,6 @@ def _result(
         [system.name for system in runner.by_spec.values()],
         [system.version for system in runner.by_spec.values()],
         without_groups=without_groups,
-        ends=_ends(sampled, without),
         rejected=_rejected(engine, study.id, relations),
         inapplicable=notes,
         cut={systems[id].name: number for id, number in cut.items()},
@@ -678,22 +673,9 @@ def _without_groups(engine: Engine, study_id: int, relations: Sequence[Bound]) -
 
 
 _LOOKED_AT = 50
-"""Sources of which a run looks why a composition applies to none, and in which language they are."""
+"""Sources of which a run looks in which language they are."""
 _LEAST_USUAL = 0.1
 """Share of usual words below which texts do not read like their language."""
-
-
-def _ends(sampled: Sampled, relations: Sequence[Relation]) -> dict[str, str]:
-    """What the parts of compositions without groups make of the first sources, by the composition's name."""
-    said = {}
-    for relation in relations:
-        if isinstance(relation, Composed):
-            rows = [row for _, row in sampled.sources[:_LOOKED_AT]]
-            items = [(row.input, f"{sampled.seed}:{row.key}") for row in rows]
-            sources = [Source(item, Analysis(item.text, item.languages[0]), seed) for item, seed in items]
-            counts = ", ".join(f"{reason} ({number:,})" for reason, number in relation.ends(sources).most_common())
-            said[relation.name] = f"{relation.name}, on the first {counted(len(rows), 'source')}: {counts}."
-    return said
 
 
 def _rejected(engine: Engine, study_id: int, relations: Sequence[Bound]) -> dict[str, tuple[int, int]]:

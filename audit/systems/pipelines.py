@@ -54,6 +54,7 @@ _CLASSIFIES, _SEVERAL = "ForSequenceClassification", "multi_label_classification
 _LOADERS = {
     "question-answering": "AutoModelForQuestionAnswering",
     "summarization": "AutoModelForSeq2SeqLM",
+    "translation": "AutoModelForSeq2SeqLM",
     "encoder": "AutoModel",
 }
 """The class of transformers that reads the weights, where it is not that of classifiers."""
@@ -107,7 +108,8 @@ class Described:
 
 
 def described(argument: str) -> Described:
-    """Return what `transformers:ARGUMENT` means: a TOML file, a directory, or a name in the Hugging Face cache.
+    """Return what `transformers:ARGUMENT` means: a TOML file, a directory, or a name in the Hugging Face cache; behind
+    `#` a model that translates may have its pair of languages.
 
     Reads small files only. Raises AuditError where nothing is named, NotInstalled where there is no such model, BadFile
     for what is wrong with the file or does not fit the model: what it lacks would be filled with random numbers.
@@ -115,10 +117,12 @@ def described(argument: str) -> Described:
     if argument.endswith(".toml") or not argument.strip():
         file = read_system_file(PipelineFile, argument.strip(), "transformers")
     else:
-        file = PipelineFile.model_validate({"model": argument})
+        model, mark, pair = argument.partition("#")
+        named = {"name": f"{Path(model).name}#{pair}", "pair": pair} if pair else {}
+        file = PipelineFile.model_validate({"model": model, **({"task": "translation"} if mark else {}), **named})
     folder = model_folder(file.model, file.revision)
     if folder is None:
-        raise NotInstalled(f"{argument}: {absent_model(file.model)}")
+        raise NotInstalled(f"{argument.rstrip('#')}: {absent_model(file.model)}")
     config = model_json(folder, "config.json")
     if not config:
         raise BadFile(f"{folder}: config.json is absent, so this is no model of transformers")
@@ -226,6 +230,8 @@ def _own_settings(about: Described, labels: Sequence[str]) -> dict[str, Any]:
         return {"pooling": _pooling_of(about), "score": "cosine"}
     if about.kind == "question-answering":
         return {"null_threshold": file.null_threshold, "longest_answer": file.longest_answer}
+    if about.kind == "translation":
+        return {}  # `audit.packs.translation.seq2seq`
     if about.kind != "summarization":
         return {"labels": list(labels)}
     own = model_json(about.folder, "generation_config.json")
@@ -307,11 +313,9 @@ def whole_words(text: str, start: int, end: int) -> tuple[int, int]:
 def transformers(argument: str) -> System:
     """Return the system `transformers:ARGUMENT`; of a model that translates the one that `seq2seq:` names, which knows
     how models are told languages."""
-    about = described(argument)
-    if about.task != "translation":
+    if described(argument).task != "translation":
         return Pipeline(argument)
-    pair = f"#{about.file.pair}" if about.file.pair else ""
-    system: System = registry.systems.get("seq2seq")(f"{about.folder}{pair}")
+    system: System = registry.systems.get("seq2seq")(argument)
     return system
 
 
@@ -333,7 +337,7 @@ class Pipeline:
         self._model: Any = None
 
     def __reduce__(self) -> tuple[type["Pipeline"], tuple[str]]:
-        return Pipeline, (self._argument,)  # a worker loads the model itself
+        return type(self), (self._argument,)  # a worker loads the model itself
 
     def needs(self) -> str | None:
         return missing("torch", INSTALL) or missing("transformers", INSTALL)
@@ -346,15 +350,19 @@ class Pipeline:
         self._tokenizer = load_tokenizer(self.about.folder)
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        if self._model is None:
-            self.prepare()
-            one_thread()  # before anything is loaded: each of our processes has a core of its own
-            self._model = self._loaded()
+        self.load()
         if self.about.kind == "question-answering":
             return self._answers(inputs)
         if self.about.kind == "summarization":
             return self._summaries(inputs)
         return self._similarities(inputs) if self.about.kind == "encoder" else self._classes(inputs)
+
+    def load(self) -> None:
+        """Load the model where it is not yet."""
+        if self._model is None:
+            self.prepare()
+            one_thread()  # before anything is loaded: each of our processes has a core of its own
+            self._model = self._loaded()
 
     def _loaded(self) -> Any:
         import torch
@@ -524,9 +532,17 @@ class Pipeline:
         tokens = [window.tokens["input_ids"] for (window,), _ in read]
         longest = self._own["longest_summary"] - 1
         generation = Generation(self._tokenizer, self._model, self._own["beams"], longest, "summary")
-        outputs = [Output()] * len(inputs)
+        return [
+            replace(
+                output if output.error or output.text else Output(error="the summary is empty"), details=read[place][1]
+            )
+            for place, output in enumerate(self.generated(tokens, generation))
+        ]
+
+    def generated(self, tokens: Sequence[Sequence[int]], generation: Generation) -> list[Output]:
+        """Return what is generated for each list of tokens, in batches of about the same length."""
+        outputs = [Output()] * len(tokens)
         for batch in by_length(map(len, tokens), self.file.batch):
             for place, output in zip(batch, generation.outputs([tokens[at] for at in batch]), strict=True):
-                output = output if output.error or output.text else Output(error="the summary is empty")
-                outputs[place] = replace(output, details=read[place][1])
+                outputs[place] = output
         return outputs

@@ -2,10 +2,8 @@
 matters (`pt-BR`, `zh-TW`), as in BCP 47."""
 
 import re
-from collections.abc import Iterator
 from functools import cache
 
-from audit.errors import AuditError
 from audit.resources import data_file
 
 SPELLED = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
@@ -78,23 +76,3 @@ def display_name(code: str, language: str) -> str | None:
         return name
     except (UnknownLocaleError, ValueError):
         return None
-
-
-# Lists of tools for several languages, as in `en=spacy,zh=hanlp:MODEL`.
-
-
-def entries(spec: str, kind: str) -> Iterator[tuple[str, str]]:
-    """The entries of a list: the language that one is kept to, or an empty string for any, and the name of the tool.
-
-    Raises AuditError for an entry without a tool; `kind` says in its message what is missing.
-
-    >>> list(entries("en=ngram, fill-mask:models/a=b", "proposer"))
-    [('en', 'ngram'), ('', 'fill-mask:models/a=b')]
-    """
-    for entry in spec.split(","):
-        language, equals, name = entry.strip().partition("=")
-        if not equals or ":" in language or "/" in language:
-            language, name = "", entry.strip()
-        if not name:
-            raise AuditError(f"{spec!r} has an entry without a {kind}; write them as NAME,NAME or en=NAME,es=NAME")
-        yield language, name

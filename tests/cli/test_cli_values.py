@@ -16,7 +16,7 @@ CALLS = {
         {"pairs", "shares", "combinations", "bleu", "meteor", "wer", "gains"}
     ),
     "values levels --relations RTT,MGMT-sentence --domain domain": {"levels"},
-    "pivots chains.csv": {"recorded", "pivots", "pivots_means", "pivots_tests", "pivots_pairs"},
+    "pivots chains.csv": {"pivots", "pivots_means", "pivots_tests", "pivots_pairs"},
 }
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("transformers", reason="pip install 'audit[transformers]'")
 
-from tiny_models import bert_config, classifier, learn, save_tokenizer
+from tiny_models import bart, bert_config, classifier, learn, save_tokenizer
 
 from audit.errors import BadFile
 from audit.systems import get_system
@@ -74,38 +74,9 @@ def reader(tmp_path_factory):
 @pytest.fixture(scope="module")
 def summarizer(tmp_path_factory):
     """A BART that knows two summaries."""
-    import torch
-    import transformers
-
-    folder = tmp_path_factory.mktemp("summarizer") / "bart"
-    tokenizer = save_tokenizer(folder)
-    torch.manual_seed(0)
-    config = transformers.BartConfig(
-        vocab_size=len(tokenizer),
-        d_model=32,
-        encoder_layers=1,
-        decoder_layers=1,
-        encoder_attention_heads=2,
-        decoder_attention_heads=2,
-        encoder_ffn_dim=32,
-        decoder_ffn_dim=32,
-        max_position_embeddings=64,
-        dropout=0.0,
-        init_std=0.1,
-        pad_token_id=0,
-        bos_token_id=2,
-        eos_token_id=3,
-        decoder_start_token_id=3,
-        forced_eos_token_id=3,
-    )
-    model = transformers.BartForConditionalGeneration(config)
     texts = ["it rains today and people walk.", "the book is dull and the film is lovely."]
-    batch = tokenizer(texts, return_tensors="pt", padding=True)
-    labels = tokenizer(["it rains.", "a lovely film."], return_tensors="pt", padding=True)["input_ids"]
-    labels[labels == 0] = -100
-    learn(model, {"input_ids": batch["input_ids"], "attention_mask": batch["attention_mask"], "labels": labels}, 600)
-    model.save_pretrained(folder)
-    return folder
+    folder = tmp_path_factory.mktemp("summarizer") / "bart"
+    return bart(folder, dict(zip(texts, ["it rains.", "a lovely film."], strict=True)))
 
 
 @pytest.fixture(scope="module")

@@ -3,4 +3,4 @@
 from audit import registry
 
 registry.systems.register("apertium", "audit.packs.translation.apertium:Apertium", argument="[MODE+MODE]")
-registry.systems.register("seq2seq", "audit.packs.translation.seq2seq:seq2seq", argument="MODEL", listed=False)
+registry.systems.register("seq2seq", "audit.packs.translation.seq2seq:Seq2Seq", argument="MODEL", listed=False)

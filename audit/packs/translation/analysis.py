@@ -23,14 +23,14 @@ from audit.errors import AuditError, NotInstalled, UnknownName, install_line
 from audit.false_satisfaction.cells import ground_of
 from audit.files import read_table
 from audit.keys import fingerprint
-from audit.packs.translation.chains import SCORES, Chains
+from audit.packs.translation.chains import Chains
 from audit.relations import Outcome
 from audit.relations.registry import base_name, name_order
 from audit.reports.evidence import relation_entries, system_entries
 from audit.reports.frames import Table, Tables
 from audit.statistics.intervals import effective_interval, effective_size
 from audit.statistics.orders import letters_of
-from audit.store import pieces, table_of, tables
+from audit.store import table_of, tables
 from audit.tasks import Input
 from audit.text.similarity import bleu, cosine, levenshtein_similarity, meteor, reference_bleu, word_error_rate
 
@@ -41,47 +41,29 @@ class TwoWay:
     """The model of one score a row, by least squares; cells of the two `factors` may be uneven, and empty.
 
     With `clusters`, a column, rows that share a value may go together, and standard errors and tests allow for that
-    (Liang and Zeger, Biometrika 73, 1986; CR1 as statsmodels and Stata have it). Raises AuditError where scores are too
-    few or do not vary, and without interaction where empty cells leave levels that no other connects.
+    (Liang and Zeger, Biometrika 73, 1986; CR1). Raises AuditError where scores are too few or do not vary.
     """
 
-    def __init__(
-        self,
-        frame: pd.DataFrame,
-        factors: tuple[str, str],
-        score: str = "score",
-        *,
-        interaction: bool = True,
-        clusters: str | None = None,
-    ):
+    def __init__(self, frame: pd.DataFrame, factors: tuple[str, str], clusters: str | None = None):
         try:
             from statsmodels.api import OLS
         except ImportError as problem:
             raise NotInstalled(f"the linear model needs statsmodels; run: {install_line('translation')}") from problem
         if frame.empty:
             raise AuditError("there are no such pairs")
-        self.factors, self.interaction = factors, interaction
+        self.factors = factors
         cells = pd.MultiIndex.from_frame(frame[list(factors)].astype(str))
         self.counts = pd.Series(1, cells).groupby(level=[0, 1]).sum()
         grid = pd.MultiIndex.from_product([sorted(set(cells.get_level_values(at))) for at in (0, 1)], names=factors)
-        if interaction:  # a coefficient a cell: NaN where a cell is empty, so that nothing is said of it
-            rows = pd.DataFrame(np.eye(len(self.counts)), self.counts.index).reindex(grid)
-        else:
-            dummies = pd.get_dummies(grid.to_frame(index=False), drop_first=True, dtype=float)
-            rows = dummies.assign(mean=1.0).set_index(grid)
-        self.cells = rows
-        design = rows.loc[cells].to_numpy()
-        model = OLS(frame[score].to_numpy(float), design)
-        if model.df_resid < 1 or np.linalg.matrix_rank(design) < design.shape[1]:
-            raise AuditError(
-                "the pairs are too few for this model, or empty cells leave it undetermined; choose fewer languages"
-            )
-        self.fit = model.fit()
-        self.df = int(model.df_resid)
+        # A coefficient a cell: NaN where a cell is empty, so that nothing is said of it.
+        self.cells = pd.DataFrame(np.eye(len(self.counts)), self.counts.index).reindex(grid)
+        model = OLS(frame["score"].to_numpy(float), self.cells.loc[cells].to_numpy())
+        if model.df_resid < 1:
+            raise AuditError("the pairs are too few for this model; choose fewer languages")
+        self.fit, self.clusters, self.df = model.fit(), None, int(model.df_resid)
         self.mse = float(self.fit.mse_resid)
         if self.mse <= 1e-18 * float(np.square(model.endog).max()):
             raise AuditError("scores do not vary within cells, so nothing says what chance does")
-        self.clusters = None
         if clusters is not None:
             codes, names = pd.factorize(frame[clusters])
             if len(names) < 2:
@@ -104,13 +86,11 @@ class TwoWay:
         rows, other = self.rows(factor), self.factors[factor == self.factors[0]]
         counts = self.counts.unstack(other, fill_value=0)
         frame = pd.DataFrame({"factor": factor, "level": rows.index, "n": counts.sum(axis=1).to_numpy()})
-        test = self.fit.t_test(rows.fillna(0).to_numpy())
-        known = rows.notna().all(axis=1).to_numpy()
+        test, known = self.fit.t_test(rows.fillna(0).to_numpy()), rows.notna().all(axis=1).to_numpy()
         frame["mean"], frame["se"] = np.where(known, test.effect, np.nan), np.where(known, test.sd, np.nan)
         wide = stats.t.isf((1 - confidence) / 2, self.df) * frame["se"]
         frame["low"], frame["high"] = frame["mean"] - wide, frame["mean"] + wide
-        pairs = self.pairs(factor)
-        letters = subsets(dict(zip(frame["level"][known], frame["mean"][known], strict=True)), pairs)
+        letters = subsets(dict(zip(frame["level"][known], frame["mean"][known], strict=True)), self.pairs(factor))
         frame["subset"] = frame["level"].map(lambda level: letters.get(level, ""))
         frame["without"] = [", ".join(counts.columns[row == 0]) for row in counts.to_numpy()]
         return frame.sort_values(["mean", "level"], ascending=[False, True], ignore_index=True)
@@ -138,29 +118,25 @@ class TwoWay:
         Levels whose mean cannot be estimated are `left_out`. With clusters Wald's statistic is taken as Hotelling's T2,
         so that few clusters do not reject too often; F and p are NaN where they are too few for a test.
         """
-        found = []
+        tests = []
         for factor in self.factors:
             rows = self.rows(factor)
-            known = rows.dropna().to_numpy()
-            left_out = ", ".join(rows.index[rows.isna().any(axis=1)])
-            found.append((factor, known[1:] - known[:1], left_out))
-        if self.interaction:
-            seen = self.counts.index.to_frame(index=False)
-            adding = np.hstack([pd.get_dummies(seen[name], dtype=float).to_numpy() for name in self.factors])
-            found.append((" x ".join(self.factors), linalg.null_space(adding.T).T, ""))
-        return pd.DataFrame([{"effect": name, **self._test(rows), "left_out": out} for name, rows, out in found])
+            known, left_out = rows.dropna().to_numpy(), ", ".join(rows.index[rows.isna().any(axis=1)])
+            tests.append({"effect": factor, **self._test(known[1:] - known[:1]), "left_out": left_out})
+        seen = self.counts.index.to_frame(index=False)
+        adding = np.hstack([pd.get_dummies(seen[name], dtype=float).to_numpy() for name in self.factors])
+        tests.append({"effect": " x ".join(self.factors), **self._test(linalg.null_space(adding.T).T)})
+        return pd.DataFrame(tests).fillna({"left_out": ""})
 
     def _test(self, rows: np.ndarray) -> dict[str, float]:
         df = len(rows)
         rest = self.df if self.clusters is None else self.df - df + 1
-        nothing = {"f": math.nan, "df": df, "df_error": max(rest, 0), "p": math.nan}
-        if df == 0 or rest < 1:
-            return nothing
-        spread = np.linalg.eigvalsh(rows @ self.fit.cov_params() @ rows.T)
-        if spread[0] <= 1e-9 * spread[-1]:
-            return nothing  # too few clusters: what is tested does not vary in some direction
-        f = float(self.fit.f_test(rows).fvalue) * rest / self.df
-        return {"f": f, "df": df, "df_error": rest, "p": float(stats.f.sf(f, df, rest))}
+        if df and rest >= 1:
+            spread = np.linalg.eigvalsh(rows @ self.fit.cov_params() @ rows.T)
+            if spread[0] > 1e-9 * spread[-1]:  # else what is tested does not vary in some direction: too few clusters
+                f = float(self.fit.f_test(rows).fvalue) * rest / self.df
+                return {"f": f, "df": df, "df_error": rest, "p": float(stats.f.sf(f, df, rest))}
+        return {"f": math.nan, "df": df, "df_error": max(rest, 0), "p": math.nan}
 
 
 def adjusted_p(t: float, means: int, df: float) -> float:
@@ -175,11 +151,7 @@ def adjusted_p(t: float, means: int, df: float) -> float:
 
 
 def subsets(means: Mapping[str, float], pairs: pd.DataFrame, alpha: float = 0.05) -> dict[str, str]:
-    """Return level -> its letters, the highest mean first; two share one unless their p is below `alpha`.
-
-    >>> subsets({"youdao": 0.58, "bing": 0.6355}, pd.DataFrame({"one": ["bing"], "other": ["youdao"], "p": [0.0004]}))
-    {'bing': 'a', 'youdao': 'b'}
-    """
+    """Return level -> its letters, the highest mean first; two share one unless their p is below `alpha`."""
     order = sorted(means, key=lambda name: (-means[name], name))
     apart = pairs.loc[pairs["p"] < alpha, ["one", "other"]].itertuples(index=False, name=None)
     return letters_of(order, list(apart))
@@ -201,17 +173,15 @@ def model_tables(model: TwoWay, about: str) -> dict[str, Table]:
 FUNCTIONS = {"levenshtein": levenshtein_similarity, "bleu": bleu, "cosine": cosine}
 CONSISTENCY = "consistency"
 """The study's S: the mean of its three scores."""
-CLOSE = 1e-6
-"""A recorded score is met where the computed one differs by no more."""
 
 
 def choose(chains: Chains, **chosen: Sequence[str] | None) -> Chains:
     """Return the chains whose `target` and `system` are among those named; None: all. Raises UnknownName."""
     frame = chains.frame
     for column, names in chosen.items():
-        for name in names or ():
-            if name not in set(chains.frame[column]):
-                raise UnknownName(column, name, sorted(chains.frame[column].unique()))
+        present = sorted(chains.frame[column].unique())
+        if unknown := [name for name in names or () if name not in present]:
+            raise UnknownName(column, unknown[0], present)
         frame = frame if names is None else frame[frame[column].isin(list(names))]
     return replace(chains, frame=frame)
 
@@ -219,79 +189,51 @@ def choose(chains: Chains, **chosen: Sequence[str] | None) -> Chains:
 def pivots_tables(
     chains: Chains,
     *,
-    by: str = "target",
     score: str = CONSISTENCY,
     threshold: float = 0.8,
     source_language: str = "en",
-    interaction: bool = True,
     independent: bool = False,
 ) -> Tables:
-    """Return recorded beside computed scores, and for pairs over a pivot and for round trips cells and the model.
+    """Return for pairs over a pivot and for round trips the mean scores of each cell, and the model.
 
-    Pairs whose target is `source_language` are round trips: their direct translation is the source itself. `by` (target
-    or pivot) is the model's factor beside the system, for round trips always the pivot. Pairs of a sentence go together
-    unless they are `independent`, as in the study, or the file does not say which are. Raises AuditError.
+    Pairs whose target is `source_language` are round trips: their direct translation is the source itself. The model's
+    factors are the system and the target, for round trips the pivot. Pairs of a sentence go together unless they are
+    `independent`, as in the study, or the file does not say which are. Raises AuditError.
     """
-    if by in chains.lacking or chains.frame.empty:
-        raise AuditError(
-            f"{chains.name} has no column {by} or no row that was chosen; leave out by={by}", parameter="by"
-        )
     if not 0 <= threshold <= 1:
         raise AuditError(f"the threshold {threshold:g} is impossible; it lies between 0 and 1, as scores do")
-    frame = _scored(chains.frame).assign(score=lambda scored: scored[score])
-    frame["sentence"] = np.where(frame["source"].ne(""), frame["source"], frame["line"].astype(str))
+    pairs = list(zip(chains.frame["direct"], chains.frame["alternate"], strict=True))
+    computed = {name: [function(*pair) for pair in pairs] for name, function in FUNCTIONS.items()}
+    frame = chains.frame.assign(**computed)
+    frame[CONSISTENCY] = frame[list(FUNCTIONS)].mean(axis=1)
+    frame = frame.assign(score=frame[score], equal=frame["direct"].eq(frame["alternate"]))
+    frame["sentence"] = frame["source"].where(frame["source"].ne(""), frame["line"].astype(str))
     together = None if independent or "source" in chains.lacking else "sentence"
     back = frame["target"].eq(source_language)
     unlike = int((back & frame["source"].ne("") & frame["source"].ne(frame["direct"])).sum())
     notes = [f"Round trips whose direct translation is not the source: {unlike:,}."] if unlike else []
     for odd in chains.oddities:
         notes.append(f"{odd.rows:,} rows {odd.says}: {'used' if odd.used else 'left out'} (first: line {odd.first:,}).")
-    tables = {
-        "recorded": Table("Recorded scores, and those computed here", _recorded(frame, chains.lacking), ["share"])
-    }
-    trips_by = "target" if "pivot" in chains.lacking else "pivot"
-    for name, part, factor in (("pivots", frame[~back], by), ("round_trips", frame[back], trips_by)):
+    found, trips_by = {}, "target" if "pivot" in chains.lacking else "pivot"
+    for name, part, factor in (("pivots", frame[~back], "target"), ("round_trips", frame[back], trips_by)):
         if part.empty:
             continue
         about = f"{name.replace('_', ' ').capitalize()}, {score}"
         cells = [
-            {factor: level, "system": system} | _cell(pairs, threshold)
-            for (level, system), pairs in part.groupby([factor, "system"])
+            {factor: level, "system": system} | _cell(own, threshold)
+            for (level, system), own in part.groupby([factor, "system"])
         ]
-        tables[name] = Table(f"{about}: {len(part):,} pairs, SR_o at {threshold:g}", pd.DataFrame(cells), _RATES)
+        title = f"{about}: {len(part):,} pairs, SR_o at {threshold:g}"
+        found[name] = Table(title, pd.DataFrame(cells), ("sr_observed", "low", "high"))
         try:
-            model = TwoWay(part, (factor, "system"), interaction=interaction, clusters=together)
-            tables |= {f"{name}_{key}": table for key, table in model_tables(model, about).items()}
+            tables_of_model = model_tables(TwoWay(part, (factor, "system"), together), about)
+            found |= {f"{name}_{key}": table for key, table in tables_of_model.items()}
         except AuditError as problem:
             notes.append(f"{about}: no model; {problem}.")
-    settings = {"by": by, "score": score, "threshold": threshold, "interaction": interaction}
-    chosen = {column: sorted(chains.frame[column].unique()) for column in ("system", "target")}
-    errors = {"errors": together or "independent", "source_language": source_language}
-    file = {"audit": audit.__version__, "file": chains.name, "sha": chains.sha, "rows": chains.rows}
-    return Tables(tables, notes, {**file, **chosen, **settings, **errors})
-
-
-_RATES = ("sr_observed", "low", "high")
-
-
-def _scored(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame with the scores computed here; recorded ones are `recorded_NAME`."""
-    pairs = list(zip(frame["direct"], frame["alternate"], strict=True))
-    computed = {name: [function(*pair) for pair in pairs] for name, function in FUNCTIONS.items()}
-    scored = frame.rename(columns={name: f"recorded_{name}" for name in SCORES}).assign(**computed)
-    return scored.assign(**{CONSISTENCY: scored[list(FUNCTIONS)].mean(axis=1)})
-
-
-def _recorded(frame: pd.DataFrame, lacking: Sequence[str]) -> pd.DataFrame:
-    """Return how many recorded scores are met, and the largest difference."""
-    rows = []
-    for name in (name for name in SCORES if name not in lacking):
-        pairs = frame[[f"recorded_{name}", name]].dropna()
-        apart = (pairs[name] - pairs[f"recorded_{name}"]).abs()
-        rows.append(
-            (name, len(apart), int((apart <= CLOSE).sum()), (apart <= CLOSE).mean(), apart.max(), *pairs.mean())
-        )
-    return pd.DataFrame(rows, columns=["score", "pairs", "met", "share", "farthest", "recorded", "computed"])
+    signature = {"audit": audit.__version__, "file": chains.name, "sha": chains.sha, "rows": chains.rows}
+    signature |= {column: sorted(chains.frame[column].unique()) for column in ("system", "target")}
+    signature |= {"score": score, "threshold": threshold, "errors": together or "independent"}
+    return Tables(found, notes, signature | {"source_language": source_language})
 
 
 def _cell(pairs: pd.DataFrame, threshold: float) -> dict[str, Any]:
@@ -299,16 +241,15 @@ def _cell(pairs: pd.DataFrame, threshold: float) -> dict[str, Any]:
     rate = float(satisfied.mean())
     ends = effective_interval(rate, effective_size(pairs["sentence"].to_numpy(), satisfied))
     sizes = {"pairs": len(pairs), "sentences": pairs["sentence"].nunique()}
-    means = {name: float(pairs[name].mean()) for name in (*FUNCTIONS, CONSISTENCY)}
-    equal = int(pairs["direct"].eq(pairs["alternate"]).sum())
-    return sizes | means | {"equal": equal, "sr_observed": rate, "low": ends.low, "high": ends.high}
+    means: dict[str, Any] = pairs[[*FUNCTIONS, CONSISTENCY]].mean().to_dict()
+    return sizes | means | {"equal": int(pairs["equal"].sum()), "sr_observed": rate, "low": ends.low, "high": ends.high}
 
 
 # What relations measured: every verdict of a study with its value.
 
 LEVELS = ("MGMT-sentence", "MGMT-phrase", "MGMT-word")
 """The three levels of multi-granularity testing: what a system's MGMT score is the mean of."""
-_SOURCE = ("source", "text", "language", "target")
+STEPS = tuple(round(step / 10, 1) for step in range(11))
 
 
 def verdict_values(
@@ -316,60 +257,56 @@ def verdict_values(
 ) -> pd.DataFrame:
     """Return one row a verdict that satisfies or violates: outcome 0 or 1, `value` what was compared (NaN: labels).
 
-    `text`, `language` and `target` are of the source. Relations and systems are named as in the report; rows stand in
-    the order of studies, `relations` (all by default), systems and sources. `task` None: every task. Raises AuditError
-    where nothing of the task was run, UnknownName for a relation that no study has.
+    `text`, `language`, `target` and `attributes` are of the source. Relations and systems are named as in the report;
+    rows stand in the order of studies, `relations` (all by default), systems and sources. `task` None: every task.
+    Raises AuditError where nothing of the task was run, UnknownName for a relation that no study has.
     """
-    verdict, group, source, content = (
-        table_of(model) for model in (tables.Verdict, tables.Group, tables.Source, tables.Input)
-    )
+    verdict, group = table_of(tables.Verdict), table_of(tables.Group)
+    source, content = table_of(tables.Source), table_of(tables.Input)
     with engine.connect() as connection:
         ground = ground_of(connection, study)
         cells = ground.cells if task is None else ground.cells[ground.cells["task"] == task]
         if cells.empty:
             raise AuditError(f"no study of task {task} has been run; `audit run` with this task does")
         present = sorted(set(cells["relation"]), key=name_order)
-        order = {name: place for place, name in enumerate(relations or present)}
-        if unknown := [name for name in order if name not in present]:
+        if unknown := [name for name in relations if name not in present]:
             raise UnknownName("relation", unknown[0], present)
-        cells = cells[cells["relation"].isin(order)].rename(columns={"study_id": "study"})
-        query = select(
-            group.c.study_id.label("study"), group.c.relation_id, verdict.c.system_id,
-            group.c.source_id.label("source"), verdict.c.outcome, verdict.c.value,
-        ).join(group, group.c.id == verdict.c.group_id)  # fmt: skip
+        cells = cells[cells["relation"].isin(relations or present)].rename(columns={"study_id": "study"})
         studies, chosen = (cells[name].unique().tolist() for name in ("study", "relation_id"))
-        outcomes = int(Outcome.SATISFIED), int(Outcome.VIOLATED)
+        query = select(
+            group.c.study_id.label("study"), group.c.relation_id, verdict.c.system_id, verdict.c.outcome,
+            verdict.c.value, source.c.id.label("source"), source.c.attributes, content.c.texts, content.c.languages,
+        )  # fmt: skip
+        query = query.join_from(verdict, group, group.c.id == verdict.c.group_id)
+        query = query.join(source, source.c.id == group.c.source_id).join(content, content.c.id == source.c.input_id)
         query = query.where(group.c.study_id.in_(studies), group.c.relation_id.in_(chosen))
-        query = query.where(verdict.c.outcome.in_(outcomes))
-        checks = pd.read_sql(query, connection)
-        inputs = select(source.c.id, content.c.texts, content.c.languages)
-        inputs = inputs.join(content, content.c.id == source.c.input_id)
-        inputs = inputs.where(source.c.study_id.in_(studies))
-        stored = [(row.id, Input.stored(row.texts, row.languages)) for row in connection.execute(inputs)]
-    sources = [(id, content.text, content.languages[0], content.target) for id, content in stored]
-    values = checks.merge(cells[["study", "relation_id", "system_id", "relation", "system"]])
-    values = values.merge(pd.DataFrame(sources, columns=["source", "text", "language", "target"]))
-    values = values.assign(
+        outcomes = int(Outcome.SATISFIED), int(Outcome.VIOLATED)
+        values = pd.read_sql(query.where(verdict.c.outcome.in_(outcomes)), connection)
+    items = [
+        Input.stored(texts, languages) for texts, languages in zip(values["texts"], values["languages"], strict=True)
+    ]
+    values = values.drop(columns=["texts", "languages"]).assign(
+        text=[item.text for item in items],
+        language=[item.languages[0] for item in items],
+        target=[item.target for item in items],
         value=values["value"].astype(float),
         corpus=values["study"].map({row["id"]: row["corpus"] for row in ground.studies}),
-        order=values["relation"].map(order),
     )
-    values = values.sort_values(["study", "order", "system", "source"], kind="stable", ignore_index=True)
-    return values.drop(columns="order")
+    values = values.merge(cells[["study", "relation_id", "system_id", "relation", "system"]])
+    values["relation"] = pd.Categorical(values["relation"], list(dict.fromkeys(relations)) or present)
+    values = values.sort_values(["study", "relation", "system", "source"], kind="stable", ignore_index=True)
+    return values.astype({"relation": str})
 
 
-def source_outputs(engine: Engine, sources: Iterable[int]) -> pd.DataFrame:
-    """Return what each system made of sources: columns source, system_id, output (the last text)."""
+def source_outputs(engine: Engine, studies: Iterable[int]) -> pd.DataFrame:
+    """Return what each system made of the sources of studies: columns source, system_id, output (the last text)."""
     source, output = table_of(tables.Source), table_of(tables.Output)
     query = select(source.c.id.label("source"), output.c.system_id, output.c.text.label("output"))
-    query = query.join(output, output.c.input_id == source.c.input_id)
-    query = query.where(output.c.text.is_not(None), output.c.error.is_(None)).order_by(output.c.attempt)
+    query = query.join(output, output.c.input_id == source.c.input_id).order_by(output.c.attempt)
+    query = query.where(output.c.text.is_not(None), output.c.error.is_(None), source.c.study_id.in_(studies))
     with engine.connect() as connection:
-        parts = [
-            pd.read_sql(query.where(source.c.id.in_(piece)), connection)
-            for piece in pieces(int(source_id) for source_id in sources)
-        ]
-    return pd.concat(parts).drop_duplicates(["source", "system_id"], keep="last", ignore_index=True)
+        found = pd.read_sql(query, connection)
+    return found.drop_duplicates(["source", "system_id"], keep="last", ignore_index=True)
 
 
 def _origin(engine: Engine, values: pd.DataFrame, **more: object) -> dict[str, Any]:
@@ -405,9 +342,6 @@ def _satisfied(values: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     return chosen.pivot(index=index, columns="relation", values="satisfied")[list(names)].dropna().reset_index()
 
 
-STEPS = tuple(round(step / 10, 1) for step in range(11))
-
-
 def bounds_tables(
     engine: Engine, study: int | None = None, relations: Sequence[str] = (), at: Sequence[float] = STEPS
 ) -> Tables:
@@ -420,15 +354,14 @@ def bounds_tables(
     values = values.assign(bound=values["relation_id"].map(bounds).astype(float)).dropna(subset="bound")
     if values.empty:
         raise AuditError("no relation that was run compares a value with a bound; those of translations do")
-    names = ["study", "corpus", "relation", "system", "bound"]
-    cells = values.groupby(names, sort=False)["value"].agg(checked="size", mean="mean", median="median").reset_index()
-    reached = values["value"].ge(values["bound"]).groupby([values[name] for name in names], sort=False).mean()
-    cells["sr_observed"] = reached.to_numpy()
-    for bound in at:
-        shares = values["value"].ge(bound).groupby([values[name] for name in names], sort=False).mean()
-        cells[f"{bound:g}"] = shares.to_numpy()
-    shares_of = ["sr_observed", *(f"{bound:g}" for bound in at)]
-    return Tables({"cells": Table("SR_o at these bounds, in per cent", cells, shares_of)}, [], _origin(engine, values))
+    tried = {"sr_observed": values["bound"]} | {f"{bound:g}": bound for bound in at}
+    values = values.assign(**{name: values["value"].ge(bound) for name, bound in tried.items()})
+    cells = values.groupby(["study", "corpus", "relation", "system", "bound"], sort=False)
+    compared = cells["value"].agg(checked="size", mean="mean", median="median")
+    shown = Table(
+        "SR_o at these bounds, in per cent", compared.join(cells[list(tried)].mean()).reset_index(), list(tried)
+    )
+    return Tables({"cells": shown}, [], _origin(engine, values))
 
 
 def means_tables(engine: Engine, relation: str, study: int | None = None, *, independent: bool = False) -> Tables:
@@ -436,7 +369,7 @@ def means_tables(engine: Engine, relation: str, study: int | None = None, *, ind
     values = verdict_values(engine, study, [relation]).dropna(subset=["value", "target"])
     frame = values.drop(columns="language").rename(columns={"target": "language", "value": "score"})
     clusters = None if independent or frame["text"].nunique() < 2 else "text"
-    model = TwoWay(frame, ("language", "system"), clusters=clusters)
+    model = TwoWay(frame, ("language", "system"), clusters)
     return Tables(model_tables(model, relation), [], _origin(engine, values, errors=clusters or "independent"))
 
 
@@ -450,7 +383,7 @@ def levels_tables(
     values = verdict_values(engine, study, relations)
     names = _levels_in(values, relations)
     values = values[values["relation"].isin(names)]
-    values = values.assign(domain=values["corpus"] if domain is None else _attribute(engine, values, domain))
+    values = values.assign(domain=values["corpus"] if domain is None else _attribute(values, domain))
     shares = (1 - values.groupby(["system", "relation", "domain"])["outcome"].mean()).unstack("domain")
     shares = shares[sorted(shares, key=name_order)]
     systems = shares.index.unique("system")
@@ -462,19 +395,11 @@ def levels_tables(
     return Tables({"levels": Table(title, frame, list(shares))}, [], _origin(engine, values))
 
 
-def _attribute(engine: Engine, values: pd.DataFrame, name: str) -> pd.Series:
+def _attribute(values: pd.DataFrame, name: str) -> pd.Series:
     """Return the attribute of each row's source; `(none)` where it has no value."""
-    source = table_of(tables.Source)
-    attributes: dict[int, Mapping[str, Any]] = {}
-    with engine.connect() as connection:
-        for piece in pieces(int(id) for id in values["source"].unique()):
-            rows = connection.execute(select(source.c.id, source.c.attributes).where(source.c.id.in_(piece)))
-            attributes |= {row.id: row.attributes for row in rows}
-    if not any(name in said for said in attributes.values()):
-        raise UnknownName("attribute", name, sorted({key for said in attributes.values() for key in said}))
-    return values["source"].map(
-        {id: " ".join(str(said.get(name) or "").split()) or "(none)" for id, said in attributes.items()}
-    )
+    if name not in (known := sorted({key for said in values["attributes"] for key in said})):
+        raise UnknownName("attribute", name, known)
+    return values["attributes"].map(lambda said: " ".join(str(said.get(name) or "").split()) or "(none)")
 
 
 # Scores of translations against a user's references: a proxy, never gold.
@@ -501,8 +426,7 @@ class References:
 def read_references(path: str | Path, *, synonyms: bool = True) -> References:
     """Read a table with the columns source, reference and target_language; a text may have several references.
 
-    Raises BadFile where the file is missing, empty or lacks a column, BadRow (or BadFile, for several) where a field is
-    empty.
+    Raises BadFile where the file is missing, empty or lacks a column, or where a field is empty.
     """
     table = read_table(path, ("source", "reference", "target_language"))
     texts = table.groupby(["source", "target_language"], sort=False)["reference"].unique()
@@ -522,29 +446,26 @@ def reference_scores(outputs: pd.DataFrame, references: References) -> tuple[pd.
             f"{references.name} has no reference for any of the {len(outputs):,} outputs of this study; source and "
             "target_language must be as the corpus has them"
         )
-    distinct = chosen[["references", "output", "target"]].drop_duplicates()  # systems often say the same
-    notes = [PROXY]
-    scores = {}
-    for texts, output, target in distinct.itertuples(index=False, name=None):
+    notes, keys = [PROXY], ["references", "output", "target"]
+
+    def scores(texts: tuple[str, ...], output: str, target: str) -> tuple[float, float, float]:
         try:
             synonymous = max(meteor(text, output, target, synonyms=references.synonyms) for text in texts)
         except NotInstalled as problem:
             synonymous = math.nan
-            notes = [PROXY, f"METEOR into English is not there: {problem}"]
-        scores[texts, output, target] = (
-            max(reference_bleu(text, output, target) for text in texts),
-            synonymous,
-            max(1 - word_error_rate(text, output, target) for text in texts),
-        )
-    keys = chosen[["references", "output", "target"]].itertuples(index=False, name=None)
-    chosen[list(MEASURES)] = [scores[key] for key in keys]
-    return chosen.drop(columns="references"), notes
+            notes[1:] = [f"METEOR into English is not there: {problem}"]
+        errors = min(word_error_rate(text, output, target) for text in texts)
+        return max(reference_bleu(text, output, target) for text in texts), synonymous, 1 - errors
+
+    distinct = chosen[keys].drop_duplicates()  # systems often say the same
+    distinct[list(MEASURES)] = [scores(*row) for row in distinct.itertuples(index=False, name=None)]
+    return chosen.merge(distinct, on=keys).drop(columns="references"), notes
 
 
 def _scored_outputs(
     engine: Engine, values: pd.DataFrame, chosen: pd.DataFrame, references: References
 ) -> tuple[pd.DataFrame, list[str]]:
-    outputs = source_outputs(engine, chosen["source"].unique())
+    outputs = source_outputs(engine, values["study"].unique().tolist())
     texts = values[["source", "text", "target"]].drop_duplicates("source")
     return reference_scores(chosen.merge(texts, on="source").merge(outputs, on=["source", "system_id"]), references)
 
@@ -555,22 +476,17 @@ def correlation(first: Iterable[float], second: Iterable[float]) -> dict[str, fl
     Spearman's p is exact up to eight pairs: all orders of the ranks count alike.
     """
     x, y = np.array([*first], float), np.array([*second], float)
-    none = {"n": len(x), "pearson": math.nan, "pearson_p": math.nan, "spearman": math.nan, "spearman_p": math.nan}
+    names = ("pearson", "pearson_p", "spearman", "spearman_p")
     if len(x) < 3 or any(np.ptp(side) <= 1e-12 * np.abs(side).max() for side in (x, y)):
-        return none
+        return {"n": len(x)} | dict.fromkeys(names, math.nan)
     line, ranks = stats.pearsonr(x, y), stats.spearmanr(x, y)
     p = float(ranks.pvalue)
     if len(x) <= 8:
         a, b = (stats.rankdata(side) - (len(x) + 1) / 2 for side in (x, y))
         orders = b[np.array(list(permutations(range(len(b)))))] @ a
         p = float(np.mean(np.abs(orders) >= abs(a @ b) * (1 - 1e-9)))
-    return {
-        "n": len(x),
-        "pearson": float(line.statistic),
-        "pearson_p": float(line.pvalue),
-        "spearman": float(ranks.statistic),
-        "spearman_p": p,
-    }
+    values = (float(line.statistic), float(line.pvalue), float(ranks.statistic), p)
+    return {"n": len(x)} | dict(zip(names, values, strict=True))
 
 
 FEWEST = 5
@@ -601,14 +517,13 @@ def correlation_tables(
     for relation, rows in joined.groupby("relation", sort=False):
         by_system = rows.groupby("system")[["value", *measures]].mean()
         for measure in measures:
+            row = {"relation": relation, "measure": measure}
             if len(by_system) > 1:  # translations of one sentence by several systems depend on each other: no p
                 together = correlation(rows["value"], rows[measure]) | {"pearson_p": math.nan, "spearman_p": math.nan}
-                sentences.append({"relation": relation, "system": "(all)", "measure": measure} | together)
+                sentences.append(row | {"system": "(all)"} | together)
             for system, own in rows.groupby("system"):
-                row = {"relation": relation, "system": system, "measure": measure}
-                sentences.append(row | correlation(own["value"], own[measure]))
+                sentences.append(row | {"system": system} | correlation(own["value"], own[measure]))
             if len(by_system) >= FEWEST:
-                row = {"relation": relation, "measure": measure}
                 systems.append(row | correlation(by_system["value"], by_system[measure]))
     without = len(unique) - len(scored)
     found = {
@@ -625,12 +540,7 @@ def correlation_tables(
 
 
 def gains(scores: Mapping[frozenset[str], float]) -> dict[frozenset[str], dict[str, float]]:
-    """Return what satisfying each relation, too, adds to a mean score: combination -> relation in it -> gain.
-
-    >>> found = gains({frozenset(): 0.1789, frozenset({"word"}): 0.2858})
-    >>> round(found[frozenset({"word"})]["word"], 4)
-    0.1069
-    """
+    """Return what satisfying each relation, too, adds to a mean score: combination -> relation in it -> gain."""
     return {
         combination: {
             name: score - scores[combination - {name}] for name in sorted(combination) if combination - {name} in scores
@@ -640,11 +550,7 @@ def gains(scores: Mapping[frozenset[str], float]) -> dict[frozenset[str], dict[s
 
 
 def mean_gains(found: Mapping[frozenset[str], Mapping[str, float]]) -> dict[str, float]:
-    """Return the mean gain of each relation over the combinations that have one (the last rows of MGMT's table 6).
-
-    >>> mean_gains({frozenset("a"): {"a": 0.1}, frozenset("ab"): {"a": 0.3}})
-    {'a': 0.2}
-    """
+    """Return the mean gain of each relation over the combinations that have one (the last rows of MGMT's table 6)."""
     return {str(name): float(mean) for name, mean in pd.DataFrame(list(found.values())).mean().items()}
 
 
@@ -657,16 +563,12 @@ def contribution_tables(
     names = _levels_in(values, relations)
     scored = checked = _satisfied(values, names)
     notes = ["Translations of one sentence depend on each other: the p of pairs are too small."]
-    signature = references.signature() if references else {}
     if references is not None:
         scored, remarks = _scored_outputs(engine, values, checked, references)
         notes += remarks
     measures = [name for name in MEASURES if name in scored and scored[name].notna().any()]
     columns = {"translations": ("source", "size")} | {name: (name, "mean") for name in measures}
-    both = [
-        {"one": one, "other": other} | correlation(checked[one], checked[other])
-        for one, other in combinations(names, 2)
-    ]
+    both = [{"one": a, "other": b} | correlation(checked[a], checked[b]) for a, b in combinations(names, 2)]
     pairs = pd.DataFrame(both)[["one", "other", "n", "spearman", "spearman_p"]]
     shares = scored.assign(share=scored[names].mean(axis=1).round(6)).groupby("share").agg(**columns).reset_index()
     combined = scored.groupby(names).agg(**columns).reset_index()
@@ -680,11 +582,10 @@ def contribution_tables(
     means = pd.DataFrame({"relation": names})
     for measure in measures:
         gained = gains(dict(zip(keys, combined[measure], strict=True)))
-        frame = combined[[*names, measure]].assign(
-            **{f"gain {name}": [gained[key].get(name) for key in keys] for name in names}
-        )
-        found[measure] = Table(f"What each relation adds to {measure}", frame)
+        added = {f"gain {name}": [gained[key].get(name) for key in keys] for name in names}
+        found[measure] = Table(f"What each relation adds to {measure}", combined[[*names, measure]].assign(**added))
         means[measure] = means["relation"].map(mean_gains(gained))
     if measures:
         found["gains"] = Table("Mean gains", means)
+    signature = references.signature() if references else {}
     return Tables(found, notes, _origin(engine, values[values["relation"].isin(names)], **signature))

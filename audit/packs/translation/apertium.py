@@ -10,138 +10,81 @@ import shlex
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
+from subprocess import PIPE
+from typing import NamedTuple
 
 from audit.errors import AuditError
 from audit.systems.base import Pair
 from audit.tasks import Input, Output
 from audit.text.languages import two_letters
 
-# Texts as Apertium's programs pass them on, and back ("Apertium stream format", wiki.apertium.org).
-#
-# Characters that mean something to the stream are escaped, white space other than single blanks is put into brackets,
-# and every paragraph ends with a full stop that is not the text's own (`.[]`), or its last words would be taken for a
-# title without an end. Many texts go in one stream: each ends with its number in brackets and a NUL, at which every
-# program forgets what it read and writes what it has.
-
-_ORDER = re.compile(r"[][\\/@^${}<>]")
-_BLANKS = re.compile(r"[ \n\t\r~]+")
-_PARAGRAPH = re.compile(r"\n\r?\n")
-_END = ".[]"
-_BACK = re.compile(r"\\(.)|\.\[\]|\[((?:[^]\\]|\\.)*)\]", re.DOTALL)
-_NUMBER = re.compile(r"\[(\d+)\]\s*\Z")
-# NUL ends a text; half characters and U+FFFE, U+FFFF are none: the last of them is the end of a file to the programs.
-_NEVER = re.compile(r"[\ud800-\udfff\ufffe\uffff]")
+PACKAGES = "apertium-eng-spa apertium-eng-cat apertium-spa-cat apertium-fra-cat apertium-fr-es"
+"""Debian's packages of pairs among English, Spanish, Catalan and French."""
+LONGEST = 3
+"""Modes of a chain, at most: four rule-based translations in a row leave little of a text."""
+PATIENCE = 20.0
+"""Seconds that a batch may take, and one more for every thousand characters; the engine does ten times as much."""
+Stages = Sequence[Sequence[str]]
 
 
-def to_stream(text: str) -> str:
-    """Return a text in the stream format, without white space at its ends; empty for a blank text.
-
-    >>> to_stream("Up [5%].")
-    'Up \\\\[5%\\\\]..[]'
-    """
-
-    def superblank(match: re.Match[str]) -> str:
-        blank = match[0]
-        return blank if blank == " " else f"{_END if _PARAGRAPH.search(blank) else ''}[{blank}]"
-
-    # A byte order mark is none within a text, and at the beginning of a stream no program passes it on.
-    text = _NEVER.sub("\ufffd", text.replace("\0", " ").replace("\ufeff", "")).strip()
-    return _BLANKS.sub(superblank, _ORDER.sub(r"\\\g<0>", text)) + _END if text else ""
-
-
-def from_stream(stream: str) -> str:
-    """Return the plain text of the engine's output stream.
-
-    >>> from_stream("Sube \\\\[5%\\\\]..[]")
-    'Sube [5%].'
-    """
-    return _BACK.sub(lambda match: match[1] or match[2] or "", stream).strip()
-
-
-# What of Apertium is installed: its modes, the languages of each, and what tells one version of them from another.
-
-PACKAGES = ("apertium-eng-spa", "apertium-eng-cat", "apertium-spa-cat", "apertium-fra-cat", "apertium-fr-es")
-"""Debian's packages of pairs among English, Spanish, Catalan and French; more are listed by `apt-cache search`."""
-_NAME = re.compile(r"(?P<source>[a-z]{2,3})(?P<of>_\w+)?-(?P<target>[a-z]{2,3})(?P<to>_\w+)?")
-
-
-@dataclass(frozen=True, order=True)
-class Mode:
-    """One way through the engine. `source` and `target` are codes of ISO 639-1 where there are such; `variant` is what
-    the name says beyond the languages (`spa-cat_valencia`), empty for the plain one."""
+class Mode(NamedTuple):
+    """One way through the engine; the languages are codes of ISO 639-1 where there are such."""
 
     source: str
     target: str
-    variant: str
     name: str
     file: Path
 
 
 def installed_modes() -> tuple[Mode, ...]:
-    """Return every mode that is installed, sorted by languages, plain ones before variants; none without Apertium.
-
-    Names that say no two languages (`eco-es-fr`, `en-es-postchunk`) are left out.
-    """
+    """Return every installed mode by languages, plain ones before variants (`spa-cat_valencia`)."""
     program = shutil.which("apertium")
-    if program is None:
-        return ()
-    data = os.environ.get("APERTIUM_DATADIR") or Path(program).resolve().parent.parent / "share" / "apertium"
-    return _modes_in(Path(data))
+    data = os.environ.get("APERTIUM_DATADIR") or Path(program or "").resolve().parent.parent / "share" / "apertium"
+    return _modes_in(Path(data)) if program else ()
 
 
 @cache
 def _modes_in(data: Path) -> tuple[Mode, ...]:
-    modes = []
-    for file in data.glob("modes/*.mode"):
-        if match := _NAME.fullmatch(file.stem):
-            languages = two_letters(match["source"]), two_letters(match["target"])
-            modes.append(Mode(*languages, (match["of"] or "") + (match["to"] or ""), file.stem, file))
-    return tuple(sorted(modes))
+    named = [
+        (file, re.fullmatch(r"([a-z]{2,3})(?:_\w+)?-([a-z]{2,3})(?:_\w+)?", file.stem))
+        for file in data.glob("modes/*.mode")
+    ]
+    return tuple(
+        sorted(Mode(two_letters(name[1]), two_letters(name[2]), file.stem, file) for file, name in named if name)
+    )
 
 
 def needs(names: Sequence[str] = ()) -> str | None:
-    """Return None where Apertium is installed with all modes of these names (none named: with any); else what to do."""
+    """Return None where Apertium is installed with these modes (none named: with any); else what to do."""
     present = {mode.name for mode in installed_modes()}
-    if shutil.which("apertium") is None:
-        return f"apt-get install apertium {' '.join(PACKAGES)}"
-    if missing := [name for name in names if name not in present]:
-        return f"Apertium has no mode {', '.join(missing)}; install their packages, as in apt-get install {PACKAGES[0]}"
-    return None if present else f"Apertium has no pair of languages; apt-get install {' '.join(PACKAGES)}"
-
-
-Stages = Sequence[Sequence[str]]
+    if present and not (missing := [name for name in names if name not in present]):
+        return None
+    wanted = f"; Apertium has no mode {', '.join(missing)}" if present else ""
+    return f"apt-get install apertium {PACKAGES}{wanted}"
 
 
 @cache
 def stages(file: Path) -> Stages:
-    """Return the programs of a mode's file with their arguments, in order, told to end a text at a NUL.
-
-    Words that are unknown stay as they are, without a mark (`apertium -u`). Raises AuditError where Apertium cannot
-    read the file, or is older than 3.8.
+    """Return the programs of a mode's file with their arguments, told to end a text at a NUL and to leave unknown words
+    unmarked. Raises AuditError where Apertium cannot read the file, or is older than 3.8.
     """
-    try:
-        # Apertium's own program: it knows which programs take -z, and where marks of formatting have to be moved.
-        listing = subprocess.run(
-            ["apertium-wblank-mode", "-z", str(file)], capture_output=True, text=True, timeout=30, check=True
-        ).stdout
+    try:  # Apertium's own program knows which programs take -z, and where marks of formatting have to be moved
+        listing = subprocess.check_output(["apertium-wblank-mode", "-z", str(file)], text=True, timeout=30)
     except (OSError, subprocess.SubprocessError, UnicodeDecodeError) as problem:
         raise AuditError(f"Apertium 3.8 or newer is needed to read {file} ({type(problem).__name__})") from problem
-    lexer = shlex.shlex(listing, posix=True, punctuation_chars="|")
-    lexer.whitespace_split = True
-    programs: list[list[str]] = [[]]
-    for word in lexer:
-        if word == "|":
-            programs.append([])
-        elif word != "$2":
-            programs[-1].append("-n" if word == "$1" else word)
-    return programs
+    programs = [shlex.split(program) for program in listing.split("|")]
+    return [["-n" if word == "$1" else word for word in program if word != "$2"] for program in programs]
+
+
+def tagger_place(programs: Stages) -> int | None:
+    """Return which program is the tagger; None where a mode has none."""
+    return next((place for place, (name, *_) in enumerate(programs) if Path(name).name == "apertium-tagger"), None)
 
 
 @cache
@@ -151,19 +94,15 @@ def engine_version() -> str:
         printed = subprocess.run(["apertium", "-V"], capture_output=True, text=True, timeout=30).stdout
     except (OSError, subprocess.SubprocessError):
         return "absent"
-    match = re.search(r"\d[\w.]*", printed)
-    return match[0] if match else "unknown"
+    return "".join(re.findall(r"\d[\w.]*", printed)[:1]) or "unknown"
 
 
 def fingerprint(modes: Iterable[Mode]) -> str:
-    """Return twelve hexadecimal digits that name the content of the modes and of every file that they read.
-
-    The content and not dates or the versions of packages: two machines with the same data have the same outputs.
-    """
+    """Return twelve hexadecimal digits that name the content of the modes and of every file that they read."""
     state = blake2b(digest_size=6)
     for mode in sorted(modes):
         state.update(f"{mode.name}\0{_content(mode.file)}\0".encode())
-        for word in (word for stage in stages(mode.file) for word in stage):
+        for word in chain.from_iterable(stages(mode.file)):
             # Names without their folders: the same data may lie elsewhere.
             content = f"file {_content(Path(word))}" if word.startswith("/") and Path(word).is_file() else word
             state.update(f"{content}\0".encode())
@@ -175,112 +114,104 @@ def _content(file: Path) -> str:
     return blake2b(file.read_bytes(), digest_size=16).hexdigest()
 
 
-# Texts through the programs of a mode: one process a program for a whole batch, each text for itself.
-#
-# What a text becomes must not hang on the texts before it, or a system would say something else for the same input in
-# another batch. The programs forget what they read at the NUL that ends a text, but for one: on a word with a set of
-# analyses that it was not trained on, the tagger of hidden Markov models replaces the tags that unknown words may have,
-# and keeps them so until it ends (`find_similar_ambiguity_class` assigns through a reference; Apertium 3.8.3). So texts
-# with such words, of which its option -d tells, are tagged by a process of their own.
+# The stream format (wiki.apertium.org, "Apertium stream format"): characters that mean something are escaped, white
+# space other than single blanks stands in brackets, and every paragraph ends with a full stop that is not the text's
+# own (`.[]`), or its last words would be taken for a title.
 
-PATIENCE = 20.0
-"""Seconds that a batch may take, and one more for every thousand characters; the engine does ten times as much."""
-_UNSEEN = re.compile(r"^Word '(.*)'\.$", re.MULTILINE)
-_SURFACE = re.compile(r"\^((?:[^\\/$]|\\.)*)")
+_BACK = re.compile(r"\\(.)|\.\[\]|\[((?:[^]\\]|\\.)*)\]", re.DOTALL)
+
+
+def to_stream(text: str) -> str:
+    """Return a text in the stream format, without white space at its ends.
+
+    >>> to_stream("Up [5%].")
+    'Up \\\\[5%\\\\]..[]'
+    """
+
+    def blank(match: re.Match[str]) -> str:
+        ends = ".[]" if re.search(r"\n\r?\n", match[0]) else ""
+        return " " if match[0] == " " else f"{ends}[{match[0]}]"
+
+    # NUL ends a text; surrogates, U+FFFE and U+FFFF are no characters; a byte order mark is lost at a stream's start.
+    text = re.sub(r"[\ud800-\udfff\ufffe\uffff]", "\ufffd", text.replace("\0", " ").replace("\ufeff", "")).strip()
+    return re.sub(r"[ \n\t\r~]+", blank, re.sub(r"[][\\/@^${}<>]", r"\\\g<0>", text)) + ".[]"
+
+
+def from_stream(stream: str) -> str:
+    """Return the plain text of the engine's output stream.
+
+    >>> from_stream("Sube \\\\[5%\\\\]..[]")
+    'Sube [5%].'
+    """
+    return _BACK.sub(lambda match: match[1] or match[2] or "", stream).strip()
+
+
+# Texts through the programs of a mode: one process a program for a whole batch. At the NUL behind a text every program
+# forgets what it read, but for one: on a word with a set of analyses that it was not trained on, the tagger of hidden
+# Markov models replaces the tags that unknown words may have, and keeps them so (Apertium 3.8.3). A text must become
+# the same in every batch, so texts with such words, which the option -d tells, are tagged by a process of their own.
 
 
 def translate(mode: Mode, texts: Sequence[str], patience: float = PATIENCE) -> list[str | AuditError]:
-    """Translate each text, in order; where the engine fails at a text, the error stands in its place.
-
-    A text has the same translation alone and in a batch. White space at its ends is dropped; an empty text stays empty.
-    """
-    outputs = _run_texts(stages(mode.file), texts, patience)
+    """Translate each text, in order; where the engine fails at a text, the error stands in its place."""
+    outputs = _run_each(stages(mode.file), list(map(to_stream, texts)), patience)
     return [output if isinstance(output, AuditError) else from_stream(output) for output in outputs]
 
 
 def tag_texts(mode: Mode, texts: Sequence[str], patience: float = PATIENCE) -> list[str | AuditError]:
-    """Return each text as the mode's tagger leaves it, in the stream's format `^surface/lemma<tag>...$`; or the error.
-
-    Raises AuditError where the mode has no tagger.
-    """
-    pipeline = stages(mode.file)
-    place = _tagger_place(pipeline)
-    if place is None:
-        raise AuditError(f"Apertium's mode {mode.name} has no tagger")
-    program, *arguments = pipeline[place]
-    return _run_texts([*pipeline[:place], [program, "-p", *arguments]], texts, patience)
+    """Return each text as the tagger of a mode that has one leaves it, `^surface/lemma<tag>...$`; or the error."""
+    programs, place = stages(mode.file), tagger_place(stages(mode.file)) or 0
+    program, *arguments = programs[place]
+    return _run_each([*programs[:place], [program, "-p", *arguments]], list(map(to_stream, texts)), patience)
 
 
-def has_tagger(mode: Mode) -> bool:
-    """Return whether texts can be tagged by the mode (`tag_texts`); not where its file cannot be read."""
-    with suppress(AuditError):
-        return _tagger_place(stages(mode.file)) is not None
-    return False
-
-
-def _run_texts(pipeline: Stages, texts: Sequence[str], patience: float) -> list[str | AuditError]:
-    streams = [to_stream(text) for text in texts]
-    outputs = iter(_run_halves(pipeline, [stream for stream in streams if stream], patience))
-    return [next(outputs) if stream else "" for stream in streams]
-
-
-def _run_halves(pipeline: Stages, streams: Sequence[str], patience: float) -> list[str | AuditError]:
-    """Run a batch; where it fails, run its halves, so that a text that the engine fails at affects no other."""
-    if not streams:
-        return []
+def _run_each(programs: Stages, streams: Sequence[str], patience: float) -> list[str | AuditError]:
+    """Run a batch; where it fails, run its halves, so that a text that the engine fails at costs no other."""
     try:
-        return list(_run_batch(pipeline, streams, patience))
+        return list(_run_batch(programs, streams, patience)) if streams else []
     except AuditError as problem:
         if len(streams) == 1:
             return [problem]
     half = len(streams) // 2
-    return [*_run_halves(pipeline, streams[:half], patience), *_run_halves(pipeline, streams[half:], patience)]
+    return [*_run_each(programs, streams[:half], patience), *_run_each(programs, streams[half:], patience)]
 
 
-def _run_batch(pipeline: Stages, streams: Sequence[str], patience: float) -> list[str]:
-    place = _tagger_place(pipeline)
-    # All taggers but the perceptron may carry state from one text to the next.
-    if place is None or any(word.startswith("-") and "x" in word[1:] for word in pipeline[place][1:]):
-        return _run(pipeline, streams, patience)[0]
-    before = _run(pipeline[:place], streams, patience)[0] if place else list(streams)
-    program, *arguments = pipeline[place]
+def _run_batch(programs: Stages, streams: Sequence[str], patience: float) -> list[str]:
+    place = tagger_place(programs)
+    # The perceptron (-x) keeps no state from one text to the next.
+    if place is None or any(word.startswith("-") and "x" in word for word in programs[place][1:]):
+        return _run(programs, streams, patience)[0]
+    before, _ = _run(programs[:place], streams, patience)
+    program, *arguments = programs[place]
     tagged, messages = _run([[program, "-d", *arguments]], before, patience)
     if messages:
-        unseen = set(_UNSEEN.findall(messages))
+        unseen = set(re.findall(r"^Word '(.*)'\.$", messages, re.MULTILINE))
         # A message without a word that we can read may be about any of the texts.
-        alone = {
-            at for at, stream in enumerate(before) if not unseen or unseen & set(map(_bare, _SURFACE.findall(stream)))
-        }
+        alone = [at for at, stream in enumerate(before) if not unseen or unseen & _surfaces(stream)]
         together = [at for at in range(len(before)) if at not in alone]
-        for places in ([together] if together else []) + [[at] for at in sorted(alone)]:
-            again = _run([pipeline[place]], [before[at] for at in places], patience)[0]
+        for places in filter(None, [together, *([at] for at in alone)]):
+            again, _ = _run([programs[place]], [before[at] for at in places], patience)
             for at, stream in zip(places, again, strict=True):
                 tagged[at] = stream
-    return _run(pipeline[place + 1 :], tagged, patience)[0] if place + 1 < len(pipeline) else tagged
+    return _run(programs[place + 1 :], tagged, patience)[0]
 
 
-def _tagger_place(pipeline: Stages) -> int | None:
-    return next((place for place, stage in enumerate(pipeline) if Path(stage[0]).name == "apertium-tagger"), None)
+def _surfaces(stream: str) -> set[str]:
+    return {re.sub(r"\\(.)", r"\1", surface) for surface in re.findall(r"\^((?:[^\\/$]|\\.)*)", stream)}
 
 
-def _bare(surface: str) -> str:
-    return re.sub(r"\\(.)", r"\1", surface)
+def _run(programs: Stages, streams: Sequence[str], patience: float) -> tuple[list[str], str]:
+    """Run programs on texts; return what becomes of each, and the programs' messages.
 
-
-def _run(pipeline: Stages, streams: Sequence[str], patience: float) -> tuple[list[str], str]:
-    """Run programs on texts, and return what becomes of each, and their messages.
-
-    Raises AuditError where a program fails (with its own words), takes too long or does not return every text.
+    Raises AuditError where a program fails, takes too long or does not return every text.
     """
-    command = "set -o pipefail; " + " | ".join(shlex.join(stage) for stage in pipeline)
+    if not programs:
+        return list(streams), ""
+    command = "set -o pipefail; " + " | ".join(map(shlex.join, programs))
     data = "".join(f"{stream}[{number}]\0" for number, stream in enumerate(streams)).encode()
+    environment = os.environ | {"LC_ALL": "C.UTF-8"}
     process = subprocess.Popen(
-        ["bash", "-c", command],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=os.environ | {"LC_ALL": "C.UTF-8"},
-        start_new_session=True,
+        ["bash", "-c", command], stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment, start_new_session=True
     )
     try:
         output, said = process.communicate(data, timeout=patience + len(data) / 1000)
@@ -292,34 +223,20 @@ def _run(pipeline: Stages, streams: Sequence[str], patience: float) -> tuple[lis
         process.wait()
     messages = said.decode(errors="replace").strip()
     if process.returncode not in (0, 128 + signal.SIGPIPE):
-        words = " ".join(messages.split())[:200] or "it said nothing"
-        raise AuditError(f"Apertium ended with {process.returncode}: {words}")
-    parts = output.decode(errors="replace").split("\0")
-    ends = [_NUMBER.search(part) for part in parts[: len(streams)]]
-    # Each program adds a NUL of its own at the end of the file.
-    whole = [int(end[1]) if end else None for end in ends] == list(range(len(streams)))
-    if not whole or "".join(parts[len(streams) :]).strip():
-        raise AuditError(f"Apertium ({Path(pipeline[-1][0]).name}) did not return its {len(streams)} texts one by one")
-    return [part[: end.start()] for part, end in zip(parts, ends, strict=False) if end], messages
-
-
-# The system.
-
-LONGEST = 3
-"""Modes of a chain, at most: what four rule-based translations in a row leave of a text tells nothing."""
+        raise AuditError(f"Apertium ended with {process.returncode}: {' '.join(messages.split())[:200]}")
+    ends = [re.search(r"\[(\d+)\]\s*\Z", part) for part in output.decode(errors="replace").split("\0")[: len(streams)]]
+    if [int(end[1]) if end else None for end in ends] != list(range(len(streams))):
+        raise AuditError(f"Apertium ({Path(programs[-1][0]).name}) did not return its {len(streams)} texts one by one")
+    return [end.string[: end.start()] for end in ends if end], messages
 
 
 class Apertium:
     """The system `apertium`: texts between any two languages that installed modes lead from one to the other.
 
-    Of each pair of languages the plain mode is taken (`spa-cat`), else the first variant by name. Where there is no
-    mode of a pair, the shortest chain of modes is (English to French through Catalan), of at most three, and of equally
-    short ones that whose languages come first in the alphabet; `settings` and `pairs()` say which. What a chain makes
-    on its way stays inside the system: it is no output of its own and no link of a group. For other pairs, and for
-    languages that no mode has, the output is absent.
-
-    `apertium:eng-cat+cat-spa` has only the modes that are named: another system, with its own outputs. Unknown words
-    stay as they are, without a mark.
+    Of each pair the plain mode is taken (`spa-cat`), else the first variant by name. Where a pair has no mode, the
+    shortest chain is taken (English to French through Catalan), at most three modes, and of equally short ones that
+    whose languages come first in the alphabet; `settings` and `pairs()` say which. For other pairs the output is
+    absent. `apertium:eng-cat+cat-spa` has only the modes that are named: another system.
     """
 
     tasks: tuple[str, ...] = ("translation",)
@@ -331,32 +248,16 @@ class Apertium:
 
     def __init__(self, modes: str | None = None):
         self.name = "apertium" if modes is None else f"apertium:{modes}"
-        self._names = () if modes is None else tuple(name.strip() for name in modes.split("+"))
+        self._names = [name.strip() for name in (modes or "").split("+") if name]
         self._modes: dict[tuple[str, str], Mode] = {}
         for mode in installed_modes():
             if mode.name in self._names or not self._names:
-                taken = self._modes.setdefault((mode.source, mode.target), mode)
-                if self._names and taken is not mode:
-                    raise AuditError(f"system {self.name}: {mode.name} is a second mode of its languages; name one")
-        if len(set(self._names)) < len(self._names) or not all(self._names):
-            raise AuditError(
-                f"system {self.name}: name modes of `apertium -l`, each once, as in apertium:eng-spa+spa-eng"
-            )
+                self._modes.setdefault((mode.source, mode.target), mode)
         self._paths = _paths(self._modes)
-        self.version = self._version()
-        self.settings: Mapping[str, object] = {
-            "modes": {f"{source}-{target}": mode.name for (source, target), mode in self._modes.items()},
-            "chains": {f"{pair.source}-{pair.target}": " + ".join(pair.steps) for pair in self.pairs() if pair.through},
-            "longest chain": LONGEST,
-            "unknown words": "unmarked",
-        }
-
-    def _version(self) -> str:
-        """Return the version of the engine, and a digest of the modes' data."""
-        try:
-            return engine_version() + (f" data {fingerprint(self._modes.values())}" if self._modes else "")
-        except (AuditError, OSError):
-            return f"{engine_version()} data unreadable"
+        self.version = engine_version() + (f" data {fingerprint(self._modes.values())}" if self._modes else "")
+        chains = {f"{pair.source}-{pair.target}": " + ".join(pair.steps) for pair in self.pairs() if pair.through}
+        named = {f"{source}-{target}": mode.name for (source, target), mode in self._modes.items()}
+        self.settings = {"modes": named, "chains": chains, "longest chain": LONGEST, "unknown words": "unmarked"}
 
     def needs(self) -> str | None:
         return needs(self._names)
@@ -377,27 +278,19 @@ class Apertium:
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         outputs = [Output()] * len(inputs)
-        places: dict[tuple[str, ...], list[int]] = {}
-        for place, item in enumerate(inputs):
-            if item.target is None:
-                raise AuditError("system apertium translates: its inputs have a language to translate into")
-            if path := self._paths.get((item.languages[0], item.target)):
-                places.setdefault(path, []).append(place)
-        for path, path_places in places.items():
-            texts = [inputs[place].text for place in path_places]
-            for place, text in zip(path_places, self._translate_along(path, texts), strict=True):
-                outputs[place] = Output(text=text) if isinstance(text, str) else Output(error=str(text))
+        pairs = [(item.languages[0], item.target or "") for item in inputs]
+        for pair in dict.fromkeys(pair for pair in pairs if pair in self._paths):
+            at = [place for place, own in enumerate(pairs) if own == pair]
+            made = {place: Output(text=inputs[place].text) for place in at}
+            for step in pairwise(self._paths[pair]):
+                going = [place for place in at if made[place].error is None]
+                texts = translate(self._modes[step], [str(made[place].text) for place in going])
+                for place, text in zip(going, texts, strict=True):
+                    error = f"{self._modes[step].name}: {text}"
+                    made[place] = Output(text=text) if isinstance(text, str) else Output(error=error)
+            for place in at:
+                outputs[place] = made[place]
         return outputs
-
-    def _translate_along(self, path: tuple[str, ...], texts: Sequence[str]) -> list[str | AuditError]:
-        """Return each text after every mode of the path; one that a mode fails at goes no further."""
-        results: list[str | AuditError] = list(texts)
-        for step in pairwise(path):
-            mode = self._modes[step]
-            going = [place for place, text in enumerate(results) if isinstance(text, str)]
-            for place, text in zip(going, translate(mode, [str(results[place]) for place in going]), strict=True):
-                results[place] = text if isinstance(text, str) else AuditError(f"{mode.name}: {text}")
-        return results
 
 
 def _paths(modes: Iterable[tuple[str, str]]) -> dict[tuple[str, str], tuple[str, ...]]:
@@ -406,18 +299,12 @@ def _paths(modes: Iterable[tuple[str, str]]) -> dict[tuple[str, str], tuple[str,
     >>> _paths([("en", "ca"), ("ca", "fr"), ("en", "es"), ("es", "fr")])["en", "fr"]
     ('en', 'ca', 'fr')
     """
-    onward: dict[str, list[str]] = {}
-    for source, target in sorted(modes):
-        onward.setdefault(source, []).append(target)
+    steps = sorted(modes)
     paths: dict[tuple[str, str], tuple[str, ...]] = {}
-    for start in onward:
+    for start in sorted({source for source, _ in steps}):
         ends: list[tuple[str, ...]] = [(start,)]
         for _ in range(LONGEST):
             # In the order of the alphabet at every step, so that the first path that reaches a language is its path.
-            longer = [(*path, target) for path in ends for target in onward.get(path[-1], []) if target != start]
-            ends = []
-            for path in longer:
-                if (start, path[-1]) not in paths:
-                    paths[start, path[-1]] = path
-                    ends.append(path)
+            longer = [(*path, to) for path in ends for source, to in steps if source == path[-1] and to != start]
+            ends = [path for path in longer if paths.setdefault((start, path[-1]), path) is path]
     return dict(sorted(paths.items()))

@@ -1,100 +1,52 @@
 """Words for a masked place of a sentence: which may stand there, and who proposes them.
 
 The study of MGMT (section 3.3.2) masks words of a sentence and takes what BERT finds most probable there. Proposers are
-`ngram`, which counted film reviews and needs no model, `ngram:FILE`, which counts the user's text, and
-`fill-mask:MODEL`, with the directory of a masked language model or its name on Hugging Face.
+`fill-mask:MODEL`, with the directory of a masked language model or its name on Hugging Face; `ngram:FILE`, which counts
+a text of the user's; and `ngram`, which counts film reviews (`ngrams.py`) and needs no model. A proposer has `name`,
+`version`, `languages`, `needs()` and `propose(masked, language)`, which answers the same for the same version.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 from audit.errors import BadFile, NotInstalled, install_line
-from audit.packs.translation.function_words import is_function_word, is_negation
-from audit.resources import Makers, made
+from audit.packs.translation.tools import ANY
+from audit.resources import data_rows
 from audit.systems.base import missing, package_version
 from audit.systems.model_files import absent_model, fingerprint_of, load_part, load_tokenizer, model_folder, one_thread
-from audit.text.languages import entries
 
-DEFAULT = "ngram"
-"""The proposer to use where none is named: n-grams of film reviews."""
-ANY = ("*",)
-"""Languages of a proposer that is asked about any."""
 UNSPACED = frozenset({"zh", "ja", "th"})
 """Languages without white space between words."""
-
+RULES = "3"
+"""Version of the rules of this module; part of that of every proposer."""
 Masked = tuple[tuple[str, ...], int]
 """The words of a sentence, punctuation among them, and the place (from 0) of the one to be replaced."""
 
 
-class Proposer(Protocol):
-    """Finds the word that stands best in the place of another one.
-
-    The same question has the same answer for ever, as long as `version` is the same.
-    """
-
-    name: str
-    languages: tuple[str, ...]
-    """Codes of languages, or `ANY`."""
-
-    @property
-    def version(self) -> str:
-        """Name the text or the model, in a few words. Raises NotInstalled or BadFile where it cannot be had."""
-        ...
-
-    def needs(self) -> str | None:
-        """Return None when it can be asked now, else the line that installs what is missing."""
-        ...
-
-    def propose(self, masked: Sequence[Masked], language: str) -> list[str | None]:
-        """Return for each sentence the most probable of the words that may stand in its place (`first_fitting`).
-
-        None where there is none. Raises NotInstalled or BadFile as `version` does.
-        """
-        ...
-
-
-PROPOSERS: Makers = {
-    "ngram": ("audit.packs.translation.ngrams:NgramProposer", "[FILE]"),
-    "fill-mask": ("audit.packs.translation.masked:FillMask", "MODEL"),
-}
-
-
-@cache
-def get_proposer(spec: str) -> Proposer:
-    """Return the proposer of this name, made once in a process; it loads nothing yet. Raises UnknownName."""
-    proposer: Proposer = made("proposer", spec, PROPOSERS)
-    return proposer
-
-
-def proposers_in(spec: str = "", language: str = "") -> list[Proposer]:
-    """Return the proposers of a list such as `ngram,es=ngram:spanish.txt`, or those of them that know a language.
-
-    An empty list is `DEFAULT`. Raises UnknownName, and AuditError for an entry without a name.
-
-    >>> [proposer.name for proposer in proposers_in("es=ngram:spanish.txt,ngram", "en")], proposers_in("ngram", "fi")
-    (['ngram(film reviews)'], [])
-    """
-    named = [(kept_to, get_proposer(name)) for kept_to, name in entries(spec or DEFAULT, "proposer")]
-    return [
-        proposer
-        for kept_to, proposer in named
-        if not language or (kept_to in ("", language) and (proposer.languages == ANY or language in proposer.languages))
-    ]
-
-
 # Which words may stand in a place: other words of letters, of the same part of speech where a tagger tells cheaply.
 
-RULES = "3"
-"""Version of the rules of this module; part of that of every proposer."""
 _OPENERS = frozenset({".", "!", "?", ":", '"', "“", "("})
 """After these a capital says nothing."""
-_CAPITAL_NOUNS = frozenset({"de", "lb"})
-"""Languages whose nouns all have capitals, so that a capital makes no name."""
 _NEAR = 6
 """How many words to each side the tagger is shown: it looks no further, and time grows with the length."""
 _TRIED = 40
+
+
+@cache
+def _closed(kind: str, language: str) -> frozenset[str]:
+    rows = data_rows("lexicons/closed_words.tsv", 3)
+    return frozenset(word for row in rows if row[:2] == (kind, language) for word in row[2].split())
+
+
+def is_negation(word: str, language: str) -> bool:
+    """Return whether a word negates, alone or as a part of what it says, in the languages of `closed_words.tsv`.
+
+    >>> [is_negation(word, "en") for word in ("Never", "knows")], is_negation("不同", "zh"), is_negation("jamás", "es")
+    ([True, False], True, True)
+    """
+    return word.lower() in _closed("negation", language) or (language == "zh" and word.startswith(("不", "没", "沒")))
 
 
 def replaceable(word: str, language: str) -> bool:
@@ -105,21 +57,19 @@ def replaceable(word: str, language: str) -> bool:
     """
     if not word.isalpha() or is_negation(word, language):
         return False
-    return language != "en" or (len(word) > 1 and not is_function_word(word))
+    return language != "en" or (len(word) > 1 and word.lower() not in _closed("closed", "en"))
 
 
 def may_be_name(tokens: Sequence[str], at: int, language: str) -> bool:
-    """Return whether the word may be a name, an acronym or a part of one.
-
-    It has a capital where a sentence does not begin, or in front of another word with a capital, or behind its first
-    letter. In German every noun has one, so none is.
+    """Return whether the word may be a name, an acronym or a part of one: it has a capital where no sentence begins, in
+    front of another word with one, or behind its first letter. In German every noun has one, so none is.
 
     >>> tokens = ("Small", "farms", "of", "New", "York", "use", "GNU", ".")
     >>> [token for at, token in enumerate(tokens) if may_be_name(tokens, at, "en")]
     ['New', 'York', 'GNU']
     """
     word = tokens[at]
-    if word == word.lower() or language in _CAPITAL_NOUNS:
+    if word == word.lower() or language in ("de", "lb"):
         return False
     inside = at > 0 and tokens[at - 1] not in _OPENERS
     followed = at + 1 < len(tokens) and tokens[at + 1][:1].isupper()
@@ -131,20 +81,16 @@ def cased_like(word: str, old: str) -> str:
     return word[:1].upper() + word[1:] if old[:1].isupper() else word
 
 
-def free_words(tokens: Sequence[str], language: str) -> Mapping[int, str]:
+@lru_cache(maxsize=256)
+def free_words(tokens: tuple[str, ...], language: str) -> Mapping[int, str]:
     """Return the places of those words of a sentence that may be replaced, with their parts of speech.
 
     They are `replaceable` and may be no name; in English only nouns, verbs, adjectives, and adverbs in -ly, in Chinese
-    what the tagger takes for one word. The part of speech is empty where nobody tags the language.
+    what the tagger takes for one word.
 
     >>> free_words(("We", "never", "saw", "an", "old", "film", "by", "Rossellini", "here", "."), "en")
     {2: 'VBD', 4: 'JJ', 5: 'NN'}
     """
-    return _free_words(tuple(tokens), language)
-
-
-@lru_cache(maxsize=256)
-def _free_words(tokens: tuple[str, ...], language: str) -> Mapping[int, str]:
     tags = _tagged(tokens, language)
     return {
         at: tags[at]
@@ -156,13 +102,12 @@ def _free_words(tokens: tuple[str, ...], language: str) -> Mapping[int, str]:
     }
 
 
-def first_fitting(tokens: Sequence[str], at: int, ranked: Iterable[str], language: str) -> str | None:
+def first_fitting(tokens: tuple[str, ...], at: int, ranked: Iterable[str], language: str) -> str | None:
     """Return the first of some words, the most probable first, that may stand in the place of `tokens[at]`.
 
-    None where none of the first forty does, or where that word may not be replaced (`free_words`). It is no word of the
-    sentence and no name. In English it has the very tag that the old word has in its place (the number of a noun, the
-    form of a verb), and the dictionary knows this form of it; in Chinese it has a tag of the same kind, and both
-    taggers take it for one word; in other languages any part of speech will do.
+    None where none of the first forty does, or where that word may not be replaced. It is no word of the sentence and
+    no name. In English it has the very tag that the old word has in its place (the number of a noun, the form of a
+    verb), and the dictionary knows this form of it; in Chinese it has a tag of the same kind.
 
     >>> tokens = ("a", "good", "film", ".")
     >>> first_fitting(tokens, 1, ["Good", "the", "great"], "en"), first_fitting(tokens, 2, ["films", "story"], "en")
@@ -186,7 +131,7 @@ def first_fitting(tokens: Sequence[str], at: int, ranked: Iterable[str], languag
 
 
 def _is_open(tokens: Sequence[str], tags: Sequence[str], at: int) -> bool:
-    """Whether many other English words could stand for this one, by its tag."""
+    """Return whether many other English words could stand for this one, by its tag."""
     from audit.packs.english.tagging import base, known_as
 
     tag, low = tags[at], tokens[at].lower()
@@ -202,7 +147,7 @@ def _is_open(tokens: Sequence[str], tags: Sequence[str], at: int) -> bool:
 
 
 def _has_form(low: str, tag: str) -> bool:
-    """Whether the English dictionary knows the word as what the tag says; of adverbs those made of an adjective."""
+    """Return whether the English dictionary knows the word as what the tag says; of adverbs those of an adjective."""
     from audit.packs.english.tagging import is_form, known_as, singular
 
     if tag[:2] == "VB":
@@ -220,7 +165,7 @@ def _tagged(tokens: Sequence[str], language: str) -> Sequence[str]:
         from audit.packs.english.tagging import tag_words
 
         return tag_words(list(tokens))
-    return [_chinese_tag(token) for token in tokens] if language == "zh" else [""] * len(tokens)
+    return [_chinese_tag(token) if language == "zh" else "" for token in tokens]
 
 
 def tag_alone(word: str, language: str) -> str:
@@ -243,12 +188,6 @@ _SHOWN = 60
 """Words to each side that the model is shown, at most."""
 _BEST = 200
 """Pieces of the vocabulary that are looked at, the most probable ones."""
-_BEGINNINGS = 5
-
-
-def _is_character(piece: str) -> bool:
-    """Whether a piece is one character of Chinese and the like: no Latin letter."""
-    return len(piece) == 1 and piece.isalpha() and piece > "\u0e00"
 
 
 class FillMask:
@@ -271,50 +210,42 @@ class FillMask:
         return f"fill-mask({about}, rules {RULES})"
 
     def propose(self, masked: Sequence[Masked], language: str) -> list[str | None]:
-        return [
-            first_fitting(tokens, at, self._ranked(tokens, at, language), language)
-            if at in free_words(tokens, language)
-            else None
-            for tokens, at in masked
-        ]
+        return [first_fitting(tokens, at, self._ranked(tokens, at, language), language) for tokens, at in masked]
 
     def _ranked(self, tokens: tuple[str, ...], at: int, language: str) -> Iterator[str]:
         """Yield words for the place, the most probable first."""
         gap = "" if language in UNSPACED else " "
         before = "".join(token + gap for token in tokens[max(0, at - _SHOWN) : at])
         after = "".join(gap + token for token in tokens[at + 1 : at + 1 + _SHOWN])
-        if language not in UNSPACED:
-            yield from self._fill(before, 1, after, str.isalpha)
+        if gap:
+            yield from filter(str.isalpha, self._fill(before, 1, after, words=True))
             return
-        for first in self._fill(before, len(tokens[at]), after, _is_character)[:_BEGINNINGS]:
-            word = first
+        for word in islice(filter(_is_character, self._fill(before, len(tokens[at]), after)), 5):
             while len(word) < len(tokens[at]):
-                best = self._fill(before + word, len(tokens[at]) - len(word), after, _is_character)
+                best = self._fill(before + word, len(tokens[at]) - len(word), after)
                 # A character twice is hardly ever a word, but what weak models like best.
-                word += next((character for character in best if character not in word), " ")
+                word += next((letter for letter in best if _is_character(letter) and letter not in word), " ")
             yield word
 
-    def _fill(self, before: str, masks: int, after: str, fits: Callable[[str], bool]) -> list[str]:
-        """Return the most probable whole words of the vocabulary for the first of several masks."""
+    def _fill(self, before: str, masks: int, after: str, words: bool = False) -> list[str]:
+        """Return the most probable pieces of the vocabulary, or whole `words`, for the first of several masks."""
         pipe = self._pipe
         text = before + pipe.tokenizer.mask_token * masks + after
         if len(pipe.tokenizer(text)["input_ids"]) > getattr(pipe.model.config, "max_position_embeddings", 512) - 2:
             return []
         one_thread()
-        found = pipe(text, top_k=min(_BEST, pipe.model.config.vocab_size))
-        pieces = pipe.tokenizer.convert_ids_to_tokens([row["token"] for row in (found[0] if masks > 1 else found)])
+        rows = pipe(text, top_k=min(_BEST, pipe.model.config.vocab_size))
+        pieces = pipe.tokenizer.convert_ids_to_tokens([row["token"] for row in (rows[0] if masks > 1 else rows)])
         marked = pipe.tokenizer.tokenize("a a")[-1][0] in "Ġ▁"  # what begins a word has a mark in these vocabularies
-        whole = [piece.lstrip("Ġ▁") for piece in pieces if not marked or piece[0] in "Ġ▁" or fits is _is_character]
-        return [word for word in whole if fits(word)]
+        return [piece.lstrip("Ġ▁") for piece in pieces if not (words and marked) or piece[0] in "Ġ▁"]
 
     @cached_property
     def _pipe(self) -> Any:
         folder, tokenizer = self._folder(), load_tokenizer(self._folder())
         import transformers
 
-        network, about = load_part(
-            transformers.AutoModelForMaskedLM, folder, weights_only=True, output_loading_info=True
-        )
+        kind = transformers.AutoModelForMaskedLM
+        network, about = load_part(kind, folder, weights_only=True, output_loading_info=True)
         if about["missing_keys"] or tokenizer.mask_token is None:
             raise BadFile(f"{folder}: weights or the mask are missing, so it is no masked language model")
         return transformers.pipeline("fill-mask", model=network.eval(), tokenizer=tokenizer)
@@ -325,3 +256,8 @@ class FillMask:
         if (folder := model_folder(self.model)) is None:
             raise NotInstalled(absent_model(self.model))
         return folder
+
+
+def _is_character(piece: str) -> bool:
+    """Return whether a piece is one character of Chinese and the like: no Latin letter."""
+    return len(piece) == 1 and piece.isalpha() and piece > "\u0e00"

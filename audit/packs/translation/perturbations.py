@@ -13,7 +13,8 @@ from functools import cache
 from audit.errors import AuditError
 from audit.packs.english.meaning import put
 from audit.packs.english.perturbations import SENTIMENT, TOOLS
-from audit.packs.translation.masked import DEFAULT, cased_like, free_words, get_proposer, proposers_in
+from audit.packs.translation.masked import cased_like, free_words
+from audit.packs.translation.tools import get_tool, tools_in
 from audit.relations.base import Plain, Source, Words, nothing
 from audit.relations.expect import plain_words
 from audit.relations.uses import EVERY, relation
@@ -29,33 +30,33 @@ APERTIUM = "apertium:eng-spa+spa-eng"
 
 @dataclass(frozen=True, kw_only=True)
 class _ByProposer(Plain):
-    """A perturbation with the parameter `proposer`, as `masked.proposers_in` takes it."""
+    """A perturbation with the parameter `proposer`, as `tools_in` takes it."""
 
     def asks(self) -> Sequence[str]:
-        return [*Plain.asks(self), *(proposer.version for proposer in proposers_in(str(self.params["proposer"])))]
+        return [*Plain.asks(self), *(tool.version for tool in tools_in("proposer", str(self.params["proposer"])))]
 
     def lacks(self, language: str) -> str | None:
-        return get_proposer(str(self.params["proposer"])).needs()
+        needs: str | None = get_tool("proposer", str(self.params["proposer"])).needs()
+        return needs
 
 
 @relation(
     "masked-word",
     family="other words for something else",
     tasks=_UNSURE,
-    params={"proposer": DEFAULT},
+    params={"proposer": "ngram"},
     needs=TOOLS,
     grammar=True,
     kind=_ByProposer,
 )
-def masked_word(text: Analysis, choices: random.Random, proposer: str = DEFAULT) -> str | None:
+def masked_word(text: Analysis, choices: random.Random, proposer: str = "ngram") -> str | None:
     """A noun, verb, adjective or adverb is replaced by what a language model finds most probable in its place.
 
     Keeps the part of speech, and all other words; may break whatever the word said: what is probable may be the
     opposite, or make no sense there.
 
     `proposer` is `ngram`, which counted film reviews and needs no model, `ngram:FILE`, or `fill-mask:MODEL`, a masked
-    language model; where the model is absent the run is refused. Only words with the tag of the old one. Nothing is
-    carried.
+    language model. Only words with the tag of the old one. Nothing is carried.
 
     >>> masked_word(Analysis("It is a good film."), random.Random(0)) is None
     False
@@ -67,10 +68,8 @@ def masked_word(text: Analysis, choices: random.Random, proposer: str = DEFAULT)
     inside = [at for at, token in enumerate(text.tokens) if start <= token.start < end]
     words = tuple(text.tokens[at].text for at in inside)
     free = sorted(free_words(words, "en"))
-    if not free:
-        return None
-    tried = choices.sample(free, min(_TRIED, len(free)))
-    for place, word in zip(tried, get_proposer(proposer).propose([(words, at) for at in tried], "en"), strict=True):
+    for place in choices.sample(free, min(_TRIED, len(free))):
+        (word,) = get_tool("proposer", proposer).propose([(words, place)], "en")
         if word is not None:
             return text.replace(put(text.tokens, {inside[place]: cased_like(word, words[place])}))
     return None
@@ -80,7 +79,7 @@ def masked_word(text: Analysis, choices: random.Random, proposer: str = DEFAULT)
 
 _MOST = 100_000
 _TRIPS: dict[tuple[str, str, str], str | None] = {}
-"""(system, language, text) -> what came back; None: nothing did."""
+"""(system, language, text) -> what came back; None: nothing did. A text is translated once in a process."""
 
 
 @cache
@@ -91,23 +90,17 @@ def _system(spec: str) -> tuple[System, str | None]:
 
 
 def back(texts: Sequence[str], spec: str, through: str) -> list[str | None]:
-    """Return what comes back of English texts that a system translates into a language and again into English.
-
-    None where it has no translation. A text is translated once in a process.
-    """
-    fresh = [text for text in dict.fromkeys(texts) if (spec, through, text) not in _TRIPS]
+    """Return what comes back of English texts that a system translates into a language and again into English."""
     if len(_TRIPS) > _MOST:
         _TRIPS.clear()
-        fresh = list(dict.fromkeys(texts))
-    if fresh:
+    if fresh := [text for text in dict.fromkeys(texts) if (spec, through, text) not in _TRIPS]:
         system, _ = _system(spec)
         system.prepare()
         there = system.run([Input.of(text, language="en", target=through) for text in fresh])
-        going = [(text, str(output.text)) for text, output in zip(fresh, there, strict=True) if output.text]
-        again = system.run([Input.of(text, language=through, target="en") for _, text in going])
-        _TRIPS.update(dict.fromkeys([(spec, through, text) for text in fresh]))
-        for (text, _), output in zip(going, again, strict=True):
-            _TRIPS[spec, through, text] = output.text or None
+        going = {text: str(output.text) for text, output in zip(fresh, there, strict=True) if output.text}
+        again = system.run([Input.of(text, language=through, target="en") for text in going.values()])
+        returned = {text: output.text or None for text, output in zip(going, again, strict=True)}
+        _TRIPS.update({(spec, through, text): returned.get(text) for text in fresh})
     return [_TRIPS[spec, through, text] for text in texts]
 
 
@@ -124,14 +117,13 @@ class _ByTranslation(Plain):
 
     def make_groups(self, sources: Sequence[Source]) -> list[tuple[list[Input], Words]]:
         if not self.lacks("en"):
-            read = [source for source in sources if self.reads(source)]
-            texts = [source.input.texts[at] for source in read for at in self.texts if at < len(source.input.texts)]
+            read = [source.input.texts for source in sources if self.reads(source)]
+            texts = [own[at] for own in read for at in self.texts if at < len(own)]
             back(texts, str(self.params["system"]), str(self.params["through"]))
         return [self.make_group(source) for source in sources]
 
 
 def _wrong_system(params: Mapping[str, object]) -> str | None:
-    """Return what is wrong with the parameter `system`; None: nothing."""
     try:
         tasks = _system(str(params["system"]))[0].tasks
     except AuditError as problem:

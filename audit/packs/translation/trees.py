@@ -8,11 +8,31 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from audit.packs.english.vocabulary import ESCAPED
-from audit.packs.translation.function_words import is_negation
-from audit.text.tokens import words
+from audit.packs.translation.masked import is_negation
 
 if TYPE_CHECKING:
     from nltk import Tree
+
+PHRASES = ("NP", "VP", "PP", "ADVP")
+"""Noun, verb, prepositional and adverb phrases: those of MGMT's relation at the level of phrases."""
+_KINDS = {
+    "noun": "NOUN NN NNS n NT Ng t Tg s vn an",
+    "name": "PROPN NNP NNPS np NR nr ns nt nz nx",
+    "verb": "VERB VB VBD VBG VBN VBP VBZ vblex VV v vd Vg",
+    "adjective": "ADJ JJ JJR JJS adj VA a ad Ag b z",
+    "adverb": "ADV RB RBR RBS adv preadv AD d Dg",
+}
+"""Part of speech -> universal, Penn's, Apertium's, the Chinese Treebank's and the People's Daily's tags for it."""
+_KIND_OF = {tag: kind for kind, tags in _KINDS.items() for tag in tags.split()}
+
+
+def kind_of(tag: str) -> str:
+    """Return noun, name, verb, adjective, adverb, or other (all closed classes).
+
+    >>> kind_of("NNS"), kind_of("DT"), kind_of("adj.f.sg"), kind_of("VA")
+    ('noun', 'other', 'adjective', 'adjective')
+    """
+    return _KIND_OF.get(tag.partition(".")[0], "other")
 
 
 def leaf_spans(text: str, leaves: Iterable[str]) -> list[tuple[int, int]] | None:
@@ -38,12 +58,7 @@ def leaf_spans(text: str, leaves: Iterable[str]) -> list[tuple[int, int]] | None
 
 
 def label_paths(tree: "Tree") -> frozenset[tuple[str, ...]]:
-    """Return the labels from the root to each word's part of speech, without the words.
-
-    >>> from nltk import Tree
-    >>> sorted(label_paths(Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)))")))
-    [('S', 'NP', 'DT'), ('S', 'NP', 'NN'), ('S', 'VP', 'VBZ')]
-    """
+    """Return the labels from the root to each word's part of speech, without the words."""
     leaves = tree.treepositions("leaves")
     return frozenset(tuple(tree[place[:depth]].label() for depth in range(len(place))) for place in leaves)
 
@@ -53,12 +68,6 @@ def structure_similarity(tree: "Tree", other: "Tree") -> float:
 
     1 - (lost + added) / 2, where `lost` is the share of the paths of `tree` that `other` has not, and `added` the share
     of the paths of `other` that `tree` has not. Two trees without words are alike; one with and one without are not.
-
-    >>> from nltk import Tree
-    >>> tree = Tree.fromstring("(S (NP (NN fish)) (VP (VBP swim)))")
-    >>> other = Tree.fromstring("(S (NP (JJ big) (NN fish)) (VP (VBP swim) (ADVP (RB fast))))")
-    >>> structure_similarity(tree, other)    # nothing of 2 is lost, 2 of 4 are added
-    0.75
     """
     first, second = label_paths(tree), label_paths(other)
     if not first or not second:
@@ -66,41 +75,11 @@ def structure_similarity(tree: "Tree", other: "Tree") -> float:
     return 1 - (len(first - second) / len(first) + len(second - first) / len(second)) / 2
 
 
-_KINDS = {
-    "noun": "NOUN NN NNS n NT Ng t Tg s vn an",
-    "name": "PROPN NNP NNPS np NR nr ns nt nz nx",
-    "verb": "VERB VB VBD VBG VBN VBP VBZ vblex VV v vd Vg",
-    "adjective": "ADJ JJ JJR JJS adj VA a ad Ag b z",
-    "adverb": "ADV RB RBR RBS adv preadv AD d Dg",
-}
-"""Part of speech -> universal, Penn's, Apertium's, the Chinese Treebank's and the People's Daily's tags for it."""
-_KIND_OF = {tag: kind for kind, tags in _KINDS.items() for tag in words(tags)}
-
-
-def kind_of(tag: str) -> str:
-    """Return noun, name, verb, adjective, adverb, or other: pronouns, numerals, auxiliaries and all closed classes.
-
-    >>> kind_of("NNS"), kind_of("DT"), kind_of("adj.f.sg"), kind_of("VA")
-    ('noun', 'other', 'adjective', 'adjective')
-    """
-    return _KIND_OF.get(tag.partition(".")[0], "other")
-
-
-PHRASES = ("NP", "VP", "PP", "ADVP")
-"""Noun, verb, prepositional and adverb phrases: those of MGMT's relation at the level of phrases."""
+# DeepSelect: what stands deep in a tree belongs to little else, so another word there should change no other structure.
 
 
 def deep_word(tree: "Tree", free: Collection[int], k: int, choices: random.Random) -> int | None:
-    """Return the index of one of the `k` deepest of these leaves, at random; of equally deep ones the first come first.
-
-    What stands deep in a tree belongs to little else, so another word there should change the structure of nothing
-    else.
-
-    >>> from nltk import Tree
-    >>> tree = Tree.fromstring("(S (NP (NNS dogs)) (VP (VBP like) (NP (NP (NNS bones)) (PP (IN of) (NP (NNS cows))))))")
-    >>> tree.leaves()[deep_word(tree, range(5), 1, random.Random(0))]
-    'cows'
-    """
+    """Return the index of one of the `k` deepest of these leaves, at random; of equally deep ones the first come."""
     places = tree.treepositions("leaves")
     candidates = sorted(sorted(free), key=lambda index: -len(places[index]))[:k]
     return choices.choice(candidates) if candidates else None
@@ -109,24 +88,17 @@ def deep_word(tree: "Tree", free: Collection[int], k: int, choices: random.Rando
 def deep_phrase(
     tree: "Tree", k: int, choices: random.Random, having: Callable[[Sequence[int]], object]
 ) -> tuple[int, ...]:
-    """Return the leaves (by index) of one of the `k` deepest of `PHRASES`, at random; empty: there is none.
+    """Return the leaves (by index) of one of the `k` deepest of `PHRASES` for which `having` is true, at random.
 
-    Phrases count only where `having` is true of their leaves; what a treebank adds to a label (NP-SBJ) is not looked
-    at. Of phrases at one depth the first in the text come first.
-
-    >>> from nltk import Tree
-    >>> tree = Tree.fromstring("(S (NP (DT the) (NN sea)) (VP (VBZ is) (ADJP (RB very) (JJ deep))))")
-    >>> deep_phrase(tree, 2, random.Random(0), having=lambda leaves: modifiers(tree, leaves, "en"))
-    (2, 3, 4)
+    Empty where there is none; of phrases at one depth the first in the text come first.
     """
-    places = tree.treepositions("leaves")
-    nodes = [place for place in tree.treepositions() if not isinstance(tree[place], str)]
-    phrases = [place for place in nodes if _base(tree[place]) in PHRASES and tree[place].height() > 2]
+    leaves = tree.treepositions("leaves")
+    inner = (place for place in tree.treepositions() if not isinstance(tree[place], str) and tree[place].height() > 2)
     candidates: list[tuple[int, ...]] = []
-    for place in sorted(phrases, key=lambda place: -len(place)):
-        leaves = tuple(index for index, leaf in enumerate(places) if leaf[: len(place)] == place)
-        if len(candidates) < k and having(leaves):
-            candidates.append(leaves)
+    for place in sorted((place for place in inner if _base(tree[place]) in PHRASES), key=lambda place: -len(place)):
+        below = tuple(index for index, leaf in enumerate(leaves) if leaf[: len(place)] == place)
+        if len(candidates) < k and having(below):
+            candidates.append(below)
     return choices.choice(candidates) if candidates else ()
 
 
@@ -134,40 +106,34 @@ def modifiers(tree: "Tree", leaves: Iterable[int], language: str) -> tuple[int, 
     """Return those leaves (by index) that modify a word: adjectives and adverbs, English participles before a noun.
 
     None are determiners, numerals and nouns before nouns; adverbs that negate; an adjective that is itself what a noun
-    phrase is about (the *rich*). Chinese has no adjectives of its own: verbs of state (VA, VH) are taken for such.
-
-    >>> from nltk import Tree
-    >>> tree = Tree.fromstring("(NP (NP (DT the) (RB very) (JJ old) (NN man)) (PP (IN of) (NP (DT the) (NN sea))))")
-    >>> modifiers(tree, range(7), "en")
-    (1, 2)
+    phrase is about (the *rich*). Chinese has no adjectives of its own: verbs of state (VA) are taken for such.
     """
     texts, places = tree.leaves(), tree.treepositions("leaves")
-    indices = []
-    for index in leaves:
-        place, tag = places[index][:-1], tree[places[index][:-1]].label()
-        phrase, kind = tree[place[:-1]], kind_of(tag)
-        if is_negation(texts[index], language) or not any(sign.isalpha() for sign in texts[index]):
-            continue
-        others = [child for at, child in enumerate(phrase) if place and at != place[-1]]
-        is_head = _base(phrase) == "NP" and not any(_has_noun(child) for child in others)
-        participle = language == "en" and tag in ("VBN", "VBG") and _before_noun(tree, place)
-        if kind == "adverb" or (kind == "adjective" and not is_head) or participle:
-            indices.append(index)
-    return tuple(indices)
+
+    def modifies(index: int) -> bool:
+        place = places[index][:-1]
+        tag, phrase = tree[place].label(), tree[place[:-1]]
+        if is_negation(texts[index], language) or not any(map(str.isalpha, texts[index])):
+            return False
+        if kind_of(tag) == "adjective":
+            others = [child for at, child in enumerate(phrase) if place and at != place[-1]]
+            return _base(phrase) != "NP" or _has_noun(others)
+        return kind_of(tag) == "adverb" or (language == "en" and tag in ("VBN", "VBG") and _before_noun(tree, place))
+
+    return tuple(filter(modifies, leaves))
 
 
 def _before_noun(tree: "Tree", place: tuple[int, ...]) -> bool:
-    """Whether a noun follows the word in its own noun phrase; of an adjective phrase, in the phrase around it."""
+    """Return whether a noun follows the word in its own noun phrase; of an adjective phrase, in the one around it."""
     if len(place) > 1 and _base(tree[place[:-1]]) == "ADJP":
         place = place[:-1]
     if not place or _base(tree[place[:-1]]) not in ("NP", "NX", "NAC"):
         return False
-    after = tree[place[:-1]][place[-1] + 1 :]
-    return any(kind_of(child.pos()[0][1]) in ("noun", "name") for child in after if child.pos())
+    return any(_has_noun([child]) for child in tree[place[:-1]][place[-1] + 1 :])
 
 
-def _has_noun(tree: "Tree") -> bool:
-    return not isinstance(tree, str) and any(kind_of(tag) in ("noun", "name") for _, tag in tree.pos())
+def _has_noun(trees: Iterable["Tree"]) -> bool:
+    return any(kind_of(tag) in ("noun", "name") for tree in trees if not isinstance(tree, str) for _, tag in tree.pos())
 
 
 def _base(tree: "Tree") -> str:

@@ -6,13 +6,11 @@ are ours and, with "Wikipedia", of the MCMT study's translations.
 
 import pytest
 from apertium_here import fake_apertium, needs_apertium, no_apertium  # noqa: F401
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from audit.errors import NotInstalled, UnknownName
+from audit.errors import NotInstalled
 from audit.packs.translation.chunks import Shallow, Word, words_of
-from audit.packs.translation.parsers import get_parser
-from audit.packs.translation.trees import deep_phrase, kind_of, leaf_spans, modifiers
+from audit.packs.translation.tools import get_tool
+from audit.packs.translation.trees import leaf_spans
 
 # Reading the tagger
 
@@ -57,7 +55,7 @@ def test_words_and_tags(stream, wanted):
 
 
 def tree(text, language):
-    parsed = get_parser("shallow").parse([text], language)[0]
+    parsed = get_tool("parser", "shallow").parse([text], language)[0]
     assert parsed is not None
     assert leaf_spans(text, parsed.leaves()) is not None
     return parsed
@@ -89,50 +87,8 @@ def test_spanish():
     assert tree(text, "es").pformat(10**6).endswith("(sent .))")
 
 
-@needs_apertium
-def test_trees_serve_the_selection_of_words_and_phrases():
-    parsed = tree("El perro duerme en la vieja casa del vecino.", "es")
-    assert [kind_of(tag) for _, tag in parsed.pos()] == [
-        "other", "noun", "verb", "other", "other", "adjective", "noun", "other", "noun", "other",
-    ]  # fmt: skip
-    assert modifiers(parsed, range(10), "es") == (5,)
-
-    class First:
-        choice = staticmethod(lambda some: some[0])
-
-    leaves = deep_phrase(parsed, 1, First(), having=lambda leaves: modifiers(parsed, leaves, "es"))
-    assert [parsed.leaves()[leaf] for leaf in leaves] == ["la", "vieja", "casa"]
-
-
-PIECES = [*"ab .,'[]^$/<>{}\n-é%", "de ", "casa ", "no "]
-
-
-@pytest.mark.slow
-@needs_apertium
-@settings(max_examples=10, deadline=None)
-@given(st.lists(st.lists(st.sampled_from(PIECES), max_size=15).map("".join), max_size=6))
-def test_leaves_are_the_words_of_the_text(texts):
-    for text, parsed in zip(texts, get_parser("shallow").parse(texts, "es"), strict=True):
-        if parsed is not None:
-            spans = leaf_spans(text, parsed.leaves())
-            assert [text[start:end] for start, end in spans] == parsed.leaves()
-
-
-@needs_apertium
-def test_what_it_says_of_itself():
-    parser = get_parser("shallow")
-    assert parser.needs() is None
-    assert parser.languages == ("ca", "en", "es", "fr")
-    assert parser.version.startswith("apertium ")
-    assert " spa-cat " in parser.version
-    with pytest.raises(UnknownName, match="zh"):
-        parser.parse(["我"], "zh")
-
-
 def test_without_apertium(no_apertium):  # noqa: F811
     parser = Shallow()
     assert parser.needs().startswith("apt-get install apertium ")
-    with pytest.raises(NotInstalled, match="apt-get install apertium "):
-        parser.parse(["El perro."], "es")
     with pytest.raises(NotInstalled, match="apt-get install apertium "):
         _ = parser.version

@@ -3,7 +3,8 @@
 import pytest
 
 from audit.errors import NotInstalled
-from audit.packs.translation.masked import FillMask, get_proposer
+from audit.packs.translation.masked import FillMask
+from audit.packs.translation.tools import get_tool
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = ["the", "a", "good", "great", "film", "story", "is", "was", ".", ",", "##s", "1990", "quickly", "sees"]
@@ -46,24 +47,10 @@ def tiny(tmp_path_factory):
 
 
 def test_the_most_probable_word_that_is_another_one_of_the_same_part_of_speech(tiny):
-    proposer = get_proposer(f"fill-mask:{tiny}")
+    proposer = get_tool("proposer", f"fill-mask:{tiny}")
     tokens = ("The", "good", "film", "is", "a", "book", ".")
     # Pieces of words, numbers and marks come first in this model, then "the": none is an adjective or a noun.
     assert proposer.propose([(tokens, 1), (tokens, 2), (tokens, 5)], "en") == ["great", "story", "story"]
-
-
-def test_what_cannot_be_replaced_has_no_proposal(tiny):
-    tokens = ("It", "is", "n't", "a", "well-known", "1990", "film", ".")
-    assert FillMask(str(tiny)).propose([(tokens, at) for at in (1, 2, 4, 5, 7)], "en") == [None] * 5
-
-
-@pytest.mark.slow
-def test_batches_do_not_matter_and_order_is_kept(tiny):
-    proposer = FillMask(str(tiny))
-    masked = [(("a", "good", *["film"] * (number % 9), "."), 1 if number % 2 else 2) for number in range(1, 80)]
-    together = proposer.propose(masked, "en")
-    assert together == [proposer.propose([question], "en")[0] for question in masked]
-    assert {"great", "story"} <= set(together)
 
 
 def test_a_sentence_longer_than_the_model_is_cut_or_not_asked_about(tiny):

@@ -1,209 +1,78 @@
-"""Translation models of transformers: what a directory says, real tiny models from tokenizer to text, and refusals.
+"""Translation models of transformers: which languages a model says, a real tiny model, and refusals."""
 
-The models are made here and learn a handful of sentences by heart in a second; they translate nothing else.
-"""
-
-import json
 import pickle
-import re
-import shutil
+from types import SimpleNamespace
 
 import pytest
+from tiny_models import bart
 
-from audit.errors import NotInstalled
+from audit.errors import AuditError, NotInstalled
+from audit.packs.translation.seq2seq import SpokenLanguages
 from audit.systems import get_system
 from audit.tasks import Input, Output
 
-ENGLISH = ("It rains.", "The train is late.", "We like bread.")
-SPANISH = ("Llueve.", "El tren va con retraso.", "Nos gusta el pan.")
-FRENCH = ("Il pleut.", "Le train est en retard.", "Nous aimons le pain.")
-TINY = {
-    "d_model": 32,
-    "encoder_layers": 1,
-    "decoder_layers": 1,
-    "encoder_attention_heads": 2,
-    "decoder_attention_heads": 2,
-    "encoder_ffn_dim": 32,
-    "decoder_ffn_dim": 32,
-    "max_position_embeddings": 48,
-    "dropout": 0.0,
-    "attention_dropout": 0.0,
-}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread():
-    """Whoever forks this process later (other tests do) must find no threads of torch's in it: one, for good."""
-    import torch
-
-    torch.set_num_threads(1)
-
-
-def pieces(folder):
-    """A sentencepiece model of the sentences: its file and its pieces."""
-    import sentencepiece
-
-    folder.mkdir(parents=True)
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter((*ENGLISH, *SPANISH, *FRENCH) * 3),
-        model_prefix=str(folder / "spm"),
-        vocab_size=80,
-        hard_vocab_limit=False,
-        minloglevel=2,
-        num_threads=1,
-    )
-    model = sentencepiece.SentencePieceProcessor(model_file=str(folder / "spm.model"))
-    return str(folder / "spm.model"), [model.id_to_piece(number) for number in range(3, model.get_piece_size())]
-
-
-def vocabulary(folder, tokens):
-    (folder / "vocabulary.json").write_text(json.dumps({token: number for number, token in enumerate(tokens)}))
-    return str(folder / "vocabulary.json")
-
-
-def learn(model, batches):
-    """Until the sentences are known by heart."""
-    import torch
-
-    model.train()
-    steps = torch.optim.Adam(model.parameters(), lr=0.01)
-    for _ in range(600):
-        loss = sum(model(**batch).loss for batch in batches)
-        if loss.item() < 0.01 * len(batches):
-            return
-        loss.backward()
-        steps.step()
-        steps.zero_grad()
-    raise AssertionError(f"the model did not learn its sentences: {loss.item()}")
-
-
-def labelled(tokenizer, sources, targets):
-    batch = tokenizer(list(sources), text_target=list(targets), return_tensors="pt", padding=True)
-    batch["labels"][batch["labels"] == tokenizer.pad_token_id] = -100
-    return dict(batch)
+KNOWN = {"it rains today.": "ben eats bread.", "the film is good.": "a dull book."}
 
 
 @pytest.fixture(scope="module")
-def marian(tmp_path_factory):
-    """A directory as of opus-mt-en-es."""
-    import torch
-    from transformers import MarianConfig, MarianMTModel, MarianTokenizer
-
-    folder = tmp_path_factory.mktemp("marian")
-    spm, found_pieces = pieces(folder / "parts")
-    tokens = ["</s>", "<unk>", *found_pieces, "<pad>"]
-    vocab = vocabulary(folder, tokens)
-    tokenizer = MarianTokenizer(spm, spm, vocab, source_lang="eng", target_lang="spa")
-    pad = len(tokens) - 1
-    torch.manual_seed(0)
-    model = MarianMTModel(
-        MarianConfig(
-            vocab_size=len(tokens),
-            pad_token_id=pad,
-            decoder_start_token_id=pad,
-            eos_token_id=0,
-            forced_eos_token_id=0,
-            **TINY,
-        )
-    )
-    learn(model, [labelled(tokenizer, ENGLISH, SPANISH)])
-    tokenizer.save_pretrained(folder / "opus-mt-en-es")
-    model.save_pretrained(folder / "opus-mt-en-es")
-    return folder / "opus-mt-en-es"
+def model(tmp_path_factory):
+    """A BART that "translates" two sentences into others."""
+    return bart(tmp_path_factory.mktemp("models") / "tiny", KNOWN)
 
 
-@pytest.fixture(scope="module")
-def many(tmp_path_factory):
-    """A directory as of M2M-100, between English, Spanish and French."""
-    import torch
-    from transformers import M2M100Config, M2M100ForConditionalGeneration, M2M100Tokenizer
-
-    folder = tmp_path_factory.mktemp("many")
-    spm, found_pieces = pieces(folder / "parts")
-    vocab = vocabulary(folder, ["<s>", "<pad>", "</s>", "<unk>", *found_pieces])
-    tokenizer = M2M100Tokenizer(vocab, spm, num_madeup_words=0)
-    torch.manual_seed(0)
-    model = M2M100ForConditionalGeneration(
-        M2M100Config(
-            vocab_size=max(tokenizer.lang_token_to_id.values()) + 1,
-            pad_token_id=1,
-            bos_token_id=0,
-            eos_token_id=2,
-            decoder_start_token_id=2,
-            encoder_layerdrop=0.0,
-            decoder_layerdrop=0.0,
-            activation_dropout=0.0,
-            **TINY,
-        )
-    )
-    batches = []
-    for target, sentences in (("es", SPANISH), ("fr", FRENCH)):
-        tokenizer.src_lang, tokenizer.tgt_lang = "en", target
-        batch = labelled(tokenizer, ENGLISH, sentences)
-        # Whoever asks says the language, so that it need not, and cannot, be learnt.
-        starts = batch["labels"].new_full((len(ENGLISH), 1), model.config.decoder_start_token_id)
-        before = torch.cat([starts, batch["labels"][:, :-1]], dim=1)
-        batch["decoder_input_ids"] = before.masked_fill(before == -100, tokenizer.pad_token_id)
-        batch["labels"][:, 0] = -100
-        batches.append(batch)
-    learn(model, batches)
-    tokenizer.save_pretrained(folder / "m2m")
-    model.save_pretrained(folder / "m2m")
-    return folder / "m2m"
-
-
-def inputs_of(texts, target, language="en"):
+def inputs_of(texts, target="es", language="en"):
     return [Input.of(text, language=language, target=target) for text in texts]
 
 
-@pytest.mark.slow
-def test_a_model_of_one_pair(marian):
-    system = get_system(f"seq2seq:{marian}")
-    assert (system.name, system.tasks, system.languages) == ("opus-mt-en-es", ("translation",), ("en",))
-    assert system.settings == {"beams": 1, "longest": 512, "pair": "en-es"}
-    assert re.fullmatch(r"[0-9a-f]{12}, transformers [\w.]+, sacremoses [\w.]+", system.version)
+def test_a_model_of_one_pair(model):
+    system = get_system(f"seq2seq:{model}#en-es")
+    assert (system.name, system.tasks, system.settings["pair"]) == ("tiny#en-es", ("translation",), "en-es")
     assert system.needs() is None
     system.prepare()
-    outputs = system.run(
-        [*inputs_of(ENGLISH, "es"), *inputs_of(["It rains."], "fr"), *inputs_of(["Llueve."], "en", "es")]
-    )
-    assert outputs == [*(Output(text=text) for text in SPANISH), Output(), Output()]
+    other = [*inputs_of(["it rains today."], "fr"), *inputs_of(["ben eats bread."], "en", "es")]
+    outputs = system.run([*inputs_of(KNOWN), *other])
+    assert outputs == [*(Output(text=text) for text in KNOWN.values()), Output(), Output()]
     again = pickle.loads(pickle.dumps(system))  # noqa: S301
-    assert again.run(inputs_of(ENGLISH[:1], "es")) == outputs[:1]
+    assert again.run(inputs_of(list(KNOWN)[:1])) == outputs[:1]
 
 
-def test_what_is_too_long_is_an_error_and_not_cut_off(marian):
-    long, short = get_system(f"seq2seq:{marian}").run(inputs_of(["It rains. " * 40, "It rains."], "es"))
-    assert re.fullmatch(r"the text has \d+ tokens, the model takes 48", long.error)
-    assert short == Output(text="Llueve.")
+def test_what_is_too_long_is_an_error_and_not_cut_off(model):
+    long, short = get_system(f"seq2seq:{model}#en-es").run(inputs_of(["it rains today. " * 40, *list(KNOWN)[:1]]))
+    assert long.error.endswith("tokens, the model reads 64")
+    assert short == Output(text="ben eats bread.")
 
 
-def test_a_translation_that_does_not_end_is_an_error(marian, tmp_path):
-    from transformers import AutoModelForSeq2SeqLM
-
-    model = AutoModelForSeq2SeqLM.from_pretrained(marian)
-    model.final_logits_bias[0, 0] = -1e9  # it never says that it has ended, though its settings would force it to
-    folder = shutil.copytree(marian, tmp_path / "endless")
-    model.save_pretrained(folder)
-    (output,) = get_system(f"seq2seq:{folder}").run(inputs_of(["It rains."], "es"))
-    assert output == Output(error="the translation did not end within 48 tokens")
-
-
-@pytest.mark.slow
-def test_a_model_of_many_languages(many):
-    system = get_system(f"seq2seq:{many}")
-    assert (system.languages, system.settings["pair"]) == (("*",), None)
-    mixed = [item for pair in zip(inputs_of(ENGLISH, "es"), inputs_of(ENGLISH, "fr"), strict=True) for item in pair]
-    texts = [text for pair in zip(SPANISH, FRENCH, strict=True) for text in pair]
-    assert system.run(mixed) == [Output(text=text) for text in texts]
-    absent = [*inputs_of(["It rains."], "en"), *inputs_of(["It rains."], "pt-BR"), Input.of("It rains.")]
-    assert all(output.absent for output in system.run(absent))
+@pytest.mark.parametrize(
+    ("tokenizer", "file", "config", "pairs"),
+    [
+        ({"src_lang": "en", "vocabulary": ["__en__", "__es__", "__fr__"]}, {}, {}, ["en-es", "fr-en"]),
+        ({"src_lang": "en", "vocabulary": ["eng_Latn", "spa_Latn", "fra_Latn"]}, {"pair": "en-es"}, {}, ["en-es"]),
+        ({"vocabulary": []}, {}, {"task_specific_params": {"translation_en_to_de": {"prefix": "to "}}}, ["en-de"]),
+        ({"vocabulary": [">>spa<<", ">>fra<<"]}, {"pair": "en-fr"}, {}, ["en-fr"]),
+    ],
+    ids=["M2M-100", "NLLB", "T5", "Marian"],
+)
+def test_languages_that_models_say(tokenizer, file, config, pairs, tmp_path):
+    own = SimpleNamespace(get_vocab=lambda: tokenizer["vocabulary"], **tokenizer)
+    about = SimpleNamespace(file=SimpleNamespace(pair=file.get("pair")), config=config, folder=tmp_path, spec="model")
+    spoken = SpokenLanguages.of(own, about)
+    every = [(one, other) for one in ("en", "es", "fr", "de") for other in ("en", "es", "fr", "de")]
+    assert {tuple(pair.split("-")) for pair in pairs} <= {pair for pair in every if spoken.has(pair)}
+    assert not spoken.has(("en", "en"))
 
 
-def test_an_absent_model_says_how_to_get_it(tmp_path, monkeypatch):
+def test_a_marian_model_says_its_pair(tmp_path):
+    (tmp_path / "tokenizer_config.json").write_text('{"source_lang": "eng", "target_lang": "spa"}', encoding="utf-8")
+    about = SimpleNamespace(file=SimpleNamespace(pair=None), config={}, folder=tmp_path, spec="model")
+    tokenizer = SimpleNamespace(get_vocab=lambda: [">>spa<<"])
+    assert SpokenLanguages.of(tokenizer, about).prefixes == {("en", "es"): ">>spa<< "}
+
+
+def test_refusals(model, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    system = get_system("seq2seq:some/model-en-es")
-    assert (system.name, system.version.partition(",")[0]) == ("model-en-es", "absent")
-    assert "hf download some/model-en-es" in system.needs()
-    with pytest.raises(NotInstalled, match="no directory 'some/model-en-es' and no model of this name in the Hugging"):
-        system.run(inputs_of(["It rains."], "es"))
+    with pytest.raises(NotInstalled, match=r"no directory 'some/model-en-es' .*hf download some/model-en-es"):
+        get_system("seq2seq:some/model-en-es")
+    with pytest.raises(AuditError, match="does not say which languages it translates"):
+        get_system(f"seq2seq:{model}").prepare()
+    with pytest.raises(AuditError, match="'en-xx' is no pair of languages such as en-es"):
+        get_system(f"seq2seq:{model}#en-xx")

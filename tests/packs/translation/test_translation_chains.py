@@ -1,7 +1,6 @@
 """RTT, MCMT and MGMT-sentence on outputs given by hand, and by a translator that never errs."""
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError
@@ -48,13 +47,6 @@ def test_a_round_trip_is_compared_with_its_source():
     ]
     # "s" becomes "ed": 2 edits; lengths 14 and 15.
     assert (verdict.outcome, verdict.value) == (Outcome.SATISFIED, pytest.approx(1 - 2 / 29))
-
-
-@pytest.mark.parametrize(("threshold", "outcome"), [(0.93, Outcome.SATISFIED), (0.94, Outcome.VIOLATED)])
-def test_the_threshold_decides_and_the_value_stays(threshold, outcome):
-    says = from_table({("It rains here.", "es"): "Llueve aqui.", ("Llueve aqui.", "en"): "It rained here."})
-    _, verdict = walked(relation("RTT", score="levenshtein", threshold=threshold), source(), says)
-    assert (verdict.outcome, verdict.value) == (outcome, pytest.approx(0.93103, abs=1e-5))
 
 
 def test_a_pivot_is_probed_and_then_linked():
@@ -135,17 +127,6 @@ def test_there_and_back_divides_two_similarities():
     assert verdict.outcome is Outcome.SATISFIED
 
 
-def test_a_bad_way_back_is_not_held_against_the_way_out():
-    """The round trip is half lost, but its translation is near to the first: what the quotient is for."""
-    table = {
-        ("abcdefghij", "es"): "0123456789",
-        ("0123456789", "en"): "abcdefgXXX",
-        ("abcdefgXXX", "es"): "012345678X",
-    }
-    _, verdict = walked(relation("MGMT-sentence"), source("abcdefghij"), from_table(table))
-    assert verdict.value == pytest.approx(0.9 / 0.7)
-
-
 @pytest.mark.parametrize("back", ["vwxyz", "abXYZVWUvw"])
 def test_a_round_trip_unlike_its_source_is_inapplicable(back):
     """Similarity 1 - 2 * 5 / 10 = -0 and 1 - 2 * 8 / 15 < 0: nothing to divide by."""
@@ -153,34 +134,6 @@ def test_a_round_trip_unlike_its_source_is_inapplicable(back):
     _, verdict = walked(relation("MGMT-sentence"), source("abcde"), from_table(table))
     assert verdict.outcome is Outcome.INAPPLICABLE
     assert "nothing to divide by" in verdict.reason
-
-
-@given(TEXTS, st.sampled_from(NAMES), st.sampled_from(["es", "zh", "ca"]))
-def test_a_translator_that_keeps_all_words_satisfies_everything(text, name, target):
-    def says(item):
-        return Output(text=item.text)
-
-    _, verdict = walked(get_relation("translation", name), source(text, target=target), says)
-    assert verdict.outcome is Outcome.SATISFIED
-    assert verdict.value == pytest.approx(1)
-
-
-@given(TEXTS, TEXTS, TEXTS, TEXTS, st.sampled_from(NAMES))
-def test_values_and_outcomes_agree_whatever_is_said(text, one, two, three, name):
-    found = iter([one, two, three, three, three])
-    said = {}
-
-    def says(given):
-        return said.setdefault(given, Output(text=next(found, one)))
-
-    members, verdict = walked(get_relation("translation", name), source(text), says)
-    if verdict.outcome is Outcome.INAPPLICABLE:
-        assert name == "MGMT-sentence"
-        return
-    bound = 1.0 if name == "MGMT-sentence" else 0.6
-    assert (verdict.outcome is Outcome.SATISFIED) == (verdict.value >= bound)
-    assert name == "MGMT-sentence" or 0 <= verdict.value <= 1 + 1e-12
-    assert all(one.target is not None for _, one in members)
 
 
 @pytest.mark.parametrize(
