@@ -146,9 +146,10 @@ def count(
             for id, population in populations.items()
         }
         check_proxies(proxies, [one for one in numbers.values() if one])
-        for id, population in populations.items():
-            for relation, groups in population.relations.items() if numbers[id] else ():
-                groups.proxy = np.where(groups.satisfied == 1, 1 - numbers[id].values[relation], 0.0)
+        for id, read in numbers.items():
+            for relation, values in read.values.items() if read else ():
+                compared = populations[id].relations[relation]
+                compared.proxy = np.where(compared.satisfied == 1, 1 - values, 0.0)
         audited = _audited(connection, ids, answers or known_answers(connection, whose))
         open_questions = count_open(connection, asked_by(connection, ids))
         samples = _samples(connection, standings)
@@ -156,8 +157,9 @@ def count(
     counts = _counts(cells, groups, populations, standings)
     cells = cells.assign(study=cells["study_id"], **counts)
     cells["corpus"] = cells["study_id"].map({row["id"]: row["corpus"] for row in studies})
+    judged, every, group, system = groups
     return Counted(
-        cells[[*CELL, *COLUMNS]], studies, samples, checks, populations, standings, *groups,
+        cells[[*CELL, *COLUMNS]], studies, samples, checks, populations, standings, judged, every, group, system,
         open_questions.texts, audited, open_questions.audits, frozenset(alone),
         {key: reason for one in numbers.values() if one for key, reason in one.left_out.items()},
     )  # fmt: skip
@@ -185,7 +187,7 @@ def _groups(
         for relation, groups in population.relations.items():
             state, q = standings[study].state[relation], standings[study].q[relation]
             applies = np.flatnonzero((groups.satisfied >= 0).any(0))
-            stratum = np.where(groups.telling(applies), TELLING, ALIKE)
+            stratum = np.where(groups.telling(applies.tolist()), TELLING, ALIKE)
             stratum[standings[study].labelled[groups.source]] = GOLD
             for column, system in enumerate(population.systems):
                 at = np.flatnonzero(groups.satisfied[:, column] >= 0)
@@ -215,10 +217,13 @@ def _groups(
     # The first of the parts is the cell, by which the groups are ordered.
     judged.sort(key=lambda part: part[0][:1].tolist())
     all_groups.sort(key=lambda part: part[0][:1].tolist())
-    *columns, proxy, group, system = (np.concatenate(parts) for parts in zip(*judged, strict=True))
-    *of_all, every_proxy = (np.concatenate(parts) for parts in zip(*all_groups, strict=True))
-    of_judged, of_checked = (proxy, every_proxy) if number else (None, None)
-    return Judged(*columns, of_judged), CheckedGroups(*of_all, of_checked), group, system
+    columns, of_all = (
+        [np.concatenate(parts) for parts in zip(*groups, strict=True)] for groups in (judged, all_groups)
+    )
+    of_judged, (group, of_system) = columns[:-2], columns[-2:]
+    if not number:
+        of_judged, of_all = of_judged[:-1], of_all[:-1]
+    return Judged(*of_judged), CheckedGroups(*of_all), group, of_system
 
 
 def _counts(

@@ -74,7 +74,7 @@ def consequences(engine: Engine, account_id: int, question_ids: Collection[int])
         if row.kind == "group":
             pairs = checked_by.get(row.group_id, [])
         else:
-            subject: Subject = (row.task, row.input_id, row.output)
+            subject = (row.task, row.input_id, row.output)
             trials = [
                 supposing(answers, {subject: KnownAnswer(frozenset({label}), "adjudicated")})
                 for label in labels_of(row.task, row.kind)

@@ -151,7 +151,7 @@ def group_opinions(
     """What a judge makes of the satisfied groups of a relation, (groups, systems): 1 false, 0 true, `UNKNOWN`, or NaN
     where it was not asked all that it takes; and what it is to be asked."""
     ids, columns = population.group[relation], {system: at for at, system in enumerate(population.systems)}
-    values, waits_for = np.full(ids.shape, np.nan), set()
+    values, waits_for = np.full(ids.shape, np.nan), set[Subject]()
     order = [np.argsort(column, kind="stable") for column in ids.T]
     task: Task | None = None
     for drawn in satisfied_groups(connection, population.study, relation):

@@ -105,7 +105,7 @@ def _outputs(connection: Connection, checks: Checked, study: int) -> Iterator[tu
         integers(connection, select(member.c.group_id, member.c.input_id).where(inside, member.c.role.in_(others))),
     ]
     codes = _codes_of_inputs(connection, checks.systems)
-    of_source, of_group = (_combined(*part.T, codes) for part in pairs)
+    of_source, of_group = (_combined(part[:, 0], part[:, 1], codes) for part in pairs)
     for relation in np.unique(checks.relation).tolist():
         at = np.flatnonzero(checks.relation == relation)
         mixed = _looked_up(of_source, checks.source[at], len(checks.systems))

@@ -265,7 +265,7 @@ def _new_contests(population: Population, options: SampleOptions, names: Mapping
     compared = [id for id in population.relations if applies[id].sum() > 1]
     if options.decide == WINNER:
         weights = family_weights(population, compared, names)
-        live = np.flatnonzero(np.any([applies[id] for id in weights], axis=0)) if weights else []
+        live = np.flatnonzero(np.any([applies[id] for id in weights], axis=0)).tolist() if weights else []
         return [Contest({places[id]: share for id, share in weights.items()}, tuple(live))] if len(live) > 1 else []
     wanted = compared if options.decide == RELATIONS else [id for id in compared if names[id] == options.decide]
     return [Contest({places[id]: 1.0}, tuple(np.flatnonzero(applies[id]).tolist())) for id in wanted]

@@ -14,7 +14,6 @@ from sqlalchemy import Connection, and_, select
 from audit.annotation.questions import Subject, asks_pairs
 from audit.false_satisfaction.population import Population
 from audit.false_satisfaction.resolution import (
-    Carry,
     KnownAnswer,
     State,
     Whose,
@@ -25,6 +24,7 @@ from audit.false_satisfaction.resolution import (
     settle_group,
 )
 from audit.relations import COUNTED
+from audit.relations.base import Carry
 from audit.sampling.samples import StoredRound, stored_draws, stored_rounds
 from audit.statistics.contests import Answered, Thresholds
 from audit.store import integers, rows_among, table_of, tables
@@ -146,8 +146,8 @@ class _Units:
 
 def _units(population: Population, draws: pd.DataFrame, rounds: int) -> _Units:
     place = np.searchsorted(population.source, draws["source_id"].to_numpy(np.int64))
-    columns = (draws[name].to_numpy() for name in ("relation_id", "round", "q"))
-    return _Units(place, *columns, len(population.source))
+    relation, round, q = (draws[name].to_numpy() for name in ("relation_id", "round", "q"))
+    return _Units(place, relation, round, q, len(population.source))
 
 
 def _complete(

@@ -286,7 +286,6 @@ class Study:
         name: str | None = None,
         variants: Sequence[str] = (),
         everything: bool = False,
-        per_cell: int | None = None,
         max_calls: int | None = None,
         allow_own: bool = False,
     ) -> "Study":
@@ -294,16 +293,16 @@ class Study:
 
         `judge` is a function of a question (`audit.systems.judge.Asked`: text, texts, output, labels, prompt()) that
         returns one of its labels or "unsure", `module:name` of one, or `chat:FILE.toml`. `variants` ask the same in
-        other ways: labels, wording, texts. With `everything`, or the first `per_cell` groups of each cell's list, it is
-        a proxy: `report(proxy="judge:NAME")`. A judge that is a system under test is refused unless `allow_own`. What
-        it has answered before is not asked again. Raises AuditError.
+        other ways: labels, wording, texts. With `everything` it is a proxy: `report(proxy="judge:NAME")`. A judge that
+        is a system under test is refused unless `allow_own`. What it has answered before is not asked again. Raises
+        AuditError.
 
         >>> study = run(["A good film.", "A bad film."], ["vader"], ["MR3.1"]).sample(2)
         >>> study = study.judge_with(lambda asked: "positive" if "good" in asked.text else "negative", name="simulated")
         >>> study.judges()[0]["tasks"][0]["answered"]
         2
         """
-        request = JudgeRequest(variants_named(variants), everything, per_cell, None, max_calls, allow_own)
+        request = JudgeRequest(variants_named(variants), everything, None, max_calls, allow_own)
         asked = ask_judge(self.engine, judge_of(judge, name), request)
         if asked.errors:
             warnings.warn(

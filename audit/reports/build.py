@@ -63,7 +63,7 @@ class Basis:
     cells: pd.DataFrame
     judged: Judged = NOT_JUDGED
     checked: Checked = NOT_CHECKED
-    comparisons: Mapping[object, Comparisons] = field(default_factory=dict)
+    comparisons: Mapping[Any, Comparisons] = field(default_factory=dict)
     target: Target = "population"
     confidence: float = 0.95
     delta: float = 0.0
@@ -105,12 +105,12 @@ def basis_of_totals(cells: pd.DataFrame, target: Target, confidence: float = 0.9
         checked.append((np.full(satisfied + violated, at), np.arange(satisfied + violated) < satisfied))
     cell, is_false, q = (np.concatenate(parts) for parts in zip(*judged, strict=True))
     each, nothing = np.arange(len(cell)), np.zeros(len(cell), np.int8)
-    of_cell, satisfied = (np.concatenate(parts) for parts in zip(*checked, strict=True))
+    of_cell, is_satisfied = (np.concatenate(parts) for parts in zip(*checked, strict=True))
     every = np.arange(len(of_cell)) + len(cell)
     return Basis(
         cells,
         Judged(cell, nothing + TELLING, is_false.astype(np.int8), nothing, q, each, each),
-        Checked(of_cell, np.full(len(of_cell), TELLING), satisfied.astype(np.int8), every, every),
+        Checked(of_cell, np.full(len(of_cell), TELLING), is_satisfied.astype(np.int8), every, every),
         target=target,
         confidence=confidence,
         delta=delta,
@@ -302,7 +302,7 @@ def overall(
         sums["rejected"] = sum(cell.get("rejected", 0) for cell in entries)
     sure = sum(relation["best_changes_sure"] for relation in relations)
     changed = sum(relation["best_changes"] for relation in relations)
-    return {  # type: ignore[typeddict-item]
+    return {
         "relations": len(relations),
         "relations_compared": sum(
             len(set(relation["order_observed"]) & set(relation["order_genuine"])) > 1 for relation in relations
@@ -311,7 +311,7 @@ def overall(
         "cells": sum(cell["sr_observed"] is not None for cell in entries),
         "cells_estimated": sum(cell["sr_genuine"] is not None for cell in entries),
         "cells_waiting": sum((cell["waiting"] or 0) > 0 for cell in entries),
-        **sums,
+        **cast(dict[str, Any], sums),  # type: ignore[typeddict-item]
         "waiting": sums["waiting"] if waiting is None else waiting,
         "waiting_distinct": waiting is not None,
         "best_changes_sure": sure,

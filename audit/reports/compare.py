@@ -312,7 +312,7 @@ def _document(
     parts = [_part(count(connection, request.answers, study), study, versions) for study in studies]
     entries = [_entry([(part, {name: 1.0})], numbers, part, name) for part in parts for name in part.shared()]
     for kind in ("observed", "genuine"):
-        rises: list[Rise] = [entry[kind] for entry in entries]  # type: ignore[literal-required]
+        rises: list[Rise] = [entry[kind] for entry in entries]
         tested = [(rise, rise["p"]) for rise in rises if rise["p"] is not None]
         for (rise, _), adjusted in zip(tested, holm([p for _, p in tested]), strict=True):
             rise["p_holm"] = adjusted
@@ -553,12 +553,13 @@ def check_relation(
     # What is false is what no test would have shown; of the others the shortest texts are read soonest.
     worst.sort(key=lambda one: (one["new"] != "false", sum(len(text) for of in one["members"] for text in of["texts"])))
     rates = rates_of([place], counted.judged, counted.checked, finite=False)
-    numbers = []
+    numbers: list[Any] = []
     for rate in (rates.observed, rates.genuine):
         less = None if rate is None else rate.less()
         numbers.append({name: getattr(less, key, None) for name, key in _RATE})
     groups, judged = int((counted.checked.cell == place).sum()), int(counted.cells.loc[place, "judged"])
-    return RelationCheck(relation["name"], groups, len(rows), judged, *numbers, worst[:show])
+    observed, genuine = numbers
+    return RelationCheck(relation["name"], groups, len(rows), judged, observed, genuine, worst[:show])
 
 
 _RATE = (("estimate", "value"), ("low", "low"), ("high", "high"))

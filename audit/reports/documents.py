@@ -131,7 +131,6 @@ class QuestionCounts(TypedDict):
     open: int
     open_groups: int
     audits: int
-    checks: int
     people: int
     adjudicated: int
     gold: int

@@ -121,7 +121,8 @@ def _rate(
     if not cells:
         return []
     rates = part.rates(cells)
-    checked, judged = (where(groups, np.isin(groups.cell, cells)) for groups in (part.checked, part.judged))
+    checked = where(part.checked, np.isin(part.checked.cell, cells))
+    judged = where(part.judged, np.isin(part.judged.cell, cells))
     held = rate_keys(rates)
     reason = None
     if held["sr_genuine"] is None:
@@ -222,8 +223,8 @@ def _standing(
     # It was chosen among all others.
     p = None if pair["p_above"] is None else min(1.0, pair["p_above"] * (len(entry["systems"]) - 1))
     exact = p is None and pair["difference"] is not None and pair["difference"] > part.delta + TIED
-    ends = {key: pair[key] for key in ("difference", "low", "high", "reason")}  # type: ignore[literal-required]
-    return standing | {"rival": best[0], "p": p, "sure": exact, **ends}  # type: ignore[typeddict-item]
+    ends = {key: pair[key] for key in ("difference", "low", "high", "reason")}
+    return cast(SliceStanding, {**standing, "rival": best[0], "p": p, "sure": exact, **ends})
 
 
 def _inside(slices: StudySlices, name: str | None) -> np.ndarray:

@@ -134,7 +134,7 @@ class _Cells:
 
 
 def relation_entries(
-    cells: pd.DataFrame, entries: Sequence[CellEntry], comparisons: Mapping[object, Comparisons], basis: Basis
+    cells: pd.DataFrame, entries: Sequence[CellEntry], comparisons: Mapping[Any, Comparisons], basis: Basis
 ) -> list[RelationResultEntry]:
     """Return the systems under each relation before and after the correction; `decide` says what is sure."""
     by_relation: dict[tuple[str, Any, str], list[CellEntry]] = {}
@@ -345,7 +345,7 @@ def pair_entry(
         "system": systems[0],
         "other": systems[1],
         "difference": plain(float(ahead)),
-        **dict.fromkeys(("low", "high", "p", "p_above", "p_below", "p_holm")),  # type: ignore[typeddict-item]
+        **dict.fromkeys(("low", "high", "p", "p_above", "p_below", "p_holm")),
         "apart": False,
         **_sizes(comparison, weights, systems),  # type: ignore[typeddict-item]
         "reason": None,
@@ -506,7 +506,7 @@ def weighted_ranking(
         else {system: ranking[system]["score"] or 0.0 for system in compared}
     )
     best = best_of(scores)
-    return entry | {"winner": best, "move": _move(genuine, weights, compared, best[0], basis.delta)}
+    return {**entry, "winner": best, "move": _move(genuine, weights, compared, best[0], basis.delta)}
 
 
 def _over_studies(

@@ -227,7 +227,7 @@ def keep_sample(connection: Connection, study: int, options: SampleOptions) -> T
     table = table_of(tables.Sample)
     before = connection.execute(select(table).where(table.c.study_id == study)).mappings().first()
     quorum = options.quorum or quorum_of(connection)
-    values = {
+    values: dict[str, Any] = {
         "annotators": options.annotators or (before["annotators"] if before else 2),
         "quorum": quorum,
         "follow_ups": max(options.follow_ups or 0.0, before["follow_ups"] if before else 0.0),

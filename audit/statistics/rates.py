@@ -125,7 +125,7 @@ def weighted_rate(
     if number > 1 and worth < len(value) - 0.5:
         tail = (1 + confidence) / 2
         size *= float((stdtrit(np.inf, tail) / stdtrit(max(worth - 1, 1.0), tail)) ** 2)
-    low, high = ends(p, size, seen, confidence)
+    low, high = ends(p, size, int(seen), confidence)
     if finite:
         known = [np.bincount(stratum, value == kind, len(share)) for kind in (1, 0)]
         of = np.where(share > 0, share / np.maximum(sizes, 1), 0)
@@ -146,8 +146,8 @@ def _explained(
     2023), drawn to 0 as by `PULL` observations.
     """
     total = np.bincount(stratum, a, len(share))
-    means = np.stack([np.bincount(stratum, a * column, len(share)) for column in x.T], axis=1)
-    means /= np.where(total > 0, total, 1)[:, None]
+    sums = np.stack([np.bincount(stratum, a * column, len(share)) for column in x.T], axis=1)
+    means = sums / np.where(total > 0, total, 1)[:, None]
     centred = x - means[stratum]
     square = (centred * a[:, None]).T @ centred
     scale = np.diag(square) + 1e-12
@@ -240,7 +240,10 @@ def rates_of(
     """
     inside, everything = of_cells(judged, sorted(cells)), of_cells(checked, sorted(cells))
     sizes = np.bincount(everything.cell, minlength=len(cells))
-    unit = (lambda groups: groups.source) if finite else (lambda groups: groups.cluster)
+
+    def unit(groups: Judged | Checked) -> np.ndarray:
+        return groups.source if finite else groups.cluster
+
     observed = weighted_rate(
         everything.satisfied, np.ones(len(everything.cell)), everything.cell, sizes, unit(everything),
         finite=finite, confidence=confidence,
@@ -277,7 +280,7 @@ def _strata(judged: Judged, checked: Checked, cells: int) -> tuple[np.ndarray, n
     code = judged.cell * number + judged.stratum
     asked = np.bincount(code, minlength=cells * number).reshape(cells, number)
     of_cells = sizes.reshape(cells, number)
-    few = ((asked < LEAST) & (of_cells > asked))[:, [ALIKE, TELLING]].any(1)
+    few = np.asarray((asked < LEAST) & (of_cells > asked))[:, [ALIKE, TELLING]].any(1)
     of_cells[few, TELLING] += of_cells[few, ALIKE]
     of_cells[few, ALIKE] = 0
     merged = few[judged.cell] & (judged.stratum == ALIKE)

@@ -39,7 +39,7 @@ from audit.reports.judges import judges_for_manager
 from audit.reports.progress import cells_at_work, totals
 from audit.reports.quality import quality_report
 from audit.reports.study import cells_of_report, report_of
-from audit.statistics.intervals import Target, get_target
+from audit.statistics.intervals import Target
 from audit.store import open_store
 
 POLITE = 10
@@ -126,13 +126,13 @@ def _report(
     study: int | None = None,
 ) -> ReportDocument:
     """The report of a study, or of all."""
-    basis = _evidence(database, state, whose, target, study)
+    basis = _evidence(database, state, whose, study)
     return report_of(basis, target=target, delta=delta)
 
 
 def _cells(database: str, state: str, *, study: int | None = None) -> list[CellAtWork]:
-    basis = _evidence(database, state, "both", get_target(None), study)
-    return cells_at_work(basis.counted, cells_of_report(basis))
+    basis = _evidence(database, state, "both", study)
+    return cells_at_work(cells_of_report(basis))
 
 
 def _agreement(database: str, _state: str, *, by: int, study: int | None = None) -> list[StoredAgreement]:
@@ -155,7 +155,7 @@ def _totals(database: str, state: str, *, by: int, study: int | None = None) -> 
     engine = _engine(database)
     counts = overview(engine, by, _among(database, study))
     if study is not None and counts.progress.questions.open + counts.progress.questions.audits:
-        counts = with_open(counts, open_of(_evidence(database, state, "both", get_target(None), study)))
+        counts = with_open(counts, open_of(_evidence(database, state, "both", study)))
     return totals(counts)
 
 
@@ -204,8 +204,8 @@ def _engine(database: str) -> Engine:
 
 
 @lru_cache(maxsize=_CACHED_STATES)
-def _evidence(database: str, state: str, whose: Whose, target: Target, study: int | None = None) -> Evidence:
-    return evidence(_engine(database), whose, study, target=target)
+def _evidence(database: str, state: str, whose: Whose, study: int | None = None) -> Evidence:
+    return evidence(_engine(database), whose, study)
 
 
 def _among(database: str, study: int | None) -> ColumnElement[bool] | None:

@@ -18,7 +18,8 @@ from audit.packs.translation.tools import get_tool, tools_in
 from audit.relations.base import Plain, Source, Words, nothing
 from audit.relations.expect import plain_words
 from audit.relations.uses import EVERY, relation
-from audit.systems import System, get_system
+from audit.systems import get_system
+from audit.systems.base import System
 from audit.tasks import Input
 from audit.text import Analysis
 
