@@ -11,7 +11,9 @@ import audit
 from audit.annotation.guidelines import guideline_of
 from audit.cli import main
 from audit.runner.executors import Dask
-from audit.runner.run import fitting, run
+from audit.runner.fitting import fitting
+from audit.runner.options import RunOptions
+from audit.runner.run import run
 from audit.store import open_store
 from audit.store.brought import absent_plugins
 
@@ -106,7 +108,7 @@ def test_workers_of_dask_load_it(tmp_path):
         engine = open_store(str(tmp_path / "a.db"), create=True)
         corpus = audit.registry.corpora.get("tiny-inference")()
         with Dask(workers=2) as executor:
-            ran = run(engine, corpus, ["overlap"], fitting(corpus, []), executor)
+            ran = run(engine, corpus, ["overlap"], fitting(corpus, RunOptions(relations=[])), executor)
         assert (ran.counts.outcomes["satisfied"], ran.counts.failed) == (10, 0)
         with engine.connect() as connection:
             assert absent_plugins(connection) == []

@@ -18,10 +18,8 @@ from audit.tasks import Input, Output, Task, get_task
 
 CALL = {"sentence": 256, "document": 32}
 """Inputs given to a system at once."""
-_MESSAGE = 500
-"""Characters kept of an error's message."""
-_RAW = 20_000
-"""Characters kept of what a system said instead of an output."""
+_MESSAGE, _RAW = 500, 20_000
+"""Characters kept of an error's message, and of what a system said instead of an output."""
 
 
 class Identity(NamedTuple):

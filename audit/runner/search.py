@@ -11,7 +11,7 @@ What is found was searched for, not drawn: no rate comes from it, and nothing of
 These make a search that was broken off go on where it stopped.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import product
@@ -29,12 +29,14 @@ from audit.relations.base import Seen, Words, cut_verdict
 from audit.relations.expect import same_interval
 from audit.relations.validity import Fitted, broken
 from audit.runner.budget import Budget
-from audit.runner.chunk import Counts, raise_failed
-from audit.runner.coordinator import Coordinator, Watcher, written
+from audit.runner.chunk import Counts, raise_failed, source_of
+from audit.runner.coordinator import Coordinator, written
 from audit.runner.executors import Executor
-from audit.runner.repeats import Repeats
-from audit.runner.run import TIME_LIMIT, SystemRunner, bind_systems, fitted_to, loaded, refuse_misfits
-from audit.runner.studies import CHUNK, Sampled, StudyRow
+from audit.runner.fitting import check_limits_used, fitting, refuse_misfits
+from audit.runner.options import SearchOptions
+from audit.runner.progress import Watcher
+from audit.runner.run import SystemRunner, bind_systems, fitted_to, loaded
+from audit.runner.studies import CHUNK, Later, Sampled, StudyRow, opened
 from audit.store import pieces
 from audit.tasks import Input, Output, Task, get_task, text_columns
 from audit.text import Analysis
@@ -43,54 +45,13 @@ from audit.text.similarity import reference_words
 if TYPE_CHECKING:
     import pandas as pd
 
-GREEDY, BEAM = "greedy", "beam"
 SEARCHED = (
     "These violations were searched for, not drawn: how many there are says nothing of how often the system violates a "
     "relation, and no report counts them."
 )
 Ask = Callable[[dict[bytes, Input]], dict[bytes, Output]]
 """What returns the output of each input; those are absent that a limit of the whole search did not allow."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchRequest:
-    """How a search goes.
-
-    `budget` is the distinct inputs that the system is asked about for one source, the source itself among them, whether
-    their outputs are stored already or not: so that a search that goes on finds the same. `depth` is the most relations
-    one after the other; `method` goes on from the best candidate (greedy) or the best `width` (beam); `draws` are the
-    random choices tried of each relation; `max_changed` the largest share of words that may change, 0 to 1.
-    """
-
-    budget: int
-    depth: int = 2
-    method: str = GREEDY
-    width: int = 4
-    draws: int = 3
-    max_changed: float = 1.0
-
-    def checked(self) -> "SearchRequest":
-        """This, if a search can do so. Raises AuditError, which names the parameter.
-
-        >>> SearchRequest(budget=20).checked().beam
-        1
-        """
-        for name, least in (("budget", 2), ("depth", 1), ("width", 1), ("draws", 1)):
-            if getattr(self, name) < least:
-                raise AuditError(f"{name} {getattr(self, name)}: must be at least {least}", parameter=name)
-        if not 0 < self.max_changed <= 1:
-            raise AuditError(
-                f"max_changed {self.max_changed:g}: must be above 0 and at most 1, a share of words",
-                parameter="max_changed",
-            )
-        if self.method not in (GREEDY, BEAM):
-            raise AuditError(f"method {self.method!r}: it is greedy or beam", parameter="method")
-        return self
-
-    @property
-    def beam(self) -> int:
-        """How many candidates the search goes on from."""
-        return self.width if self.method == BEAM else 1
+_SETTINGS = ("budget", "depth", "method", "width", "draws", "max_changed")
 
 
 @dataclass(frozen=True)
@@ -159,7 +120,7 @@ class SearchResult:
     system: str
     version: str
     relations: list[str]
-    request: SearchRequest
+    options: SearchOptions
     found: list[Searched]
     executed: int
     stored: int
@@ -187,7 +148,7 @@ class SearchResult:
             "system": self.system,
             "version": self.version,
             "relations": self.relations,
-            **asdict(self.request),
+            **{name: getattr(self.options, name) for name in _SETTINGS},
             "sources": len(self.found),
             "searched": len(ended),
             "violated": len(self.violated),
@@ -317,11 +278,9 @@ class _Walk:
 class _Searching:
     """Searches under one request with some relations of one task."""
 
-    def __init__(
-        self, task: Task, relations: Sequence[Fixed], request: SearchRequest, seed: int, fitted: Fitted
-    ) -> None:
+    def __init__(self, task: Task, relations: Sequence[Fixed], options: SearchOptions, fitted: Fitted) -> None:
         """`fitted` is what the measures of the relations' limits have learnt from the corpus."""
-        self.task, self.relations, self.request, self.seed, self._fitted = task, relations, request, seed, fitted
+        self.task, self.relations, self.options, self._fitted = task, relations, options, fitted
         self._compositions: dict[tuple[str, ...], Fixed | None] = {}
 
     @property
@@ -331,8 +290,7 @@ class _Searching:
 
     def begin(self, row: Row) -> _Walk:
         """The search from a source, which the system has not answered yet."""
-        analysis = Analysis(row.input.text, row.input.languages[0])
-        root = _Candidate(Source(row.input, analysis, f"{self.seed}:{row.key}"), (row.input,))
+        root = _Candidate(source_of(row.input, f"{self.options.seed}:{row.key}"), (row.input,))
         return _Walk(row, root, [root], {row.input.key}, {(row.input.key,)})
 
     def relation_of(self, relations: tuple[Fixed, ...]) -> Fixed | None:
@@ -353,7 +311,7 @@ class _Searching:
             Analysis.tag_all([candidate.source.analysis for walk in walks for candidate in walk.beam])
         for walk in walks:
             walk.next = []
-        for place, draw, relation in product(range(self.request.beam), range(self.request.draws), self.relations):
+        for place, draw, relation in product(range(self.options.beam), range(self.options.draws), self.relations):
             pairs = [
                 (walk, before)
                 for walk in walks
@@ -373,7 +331,7 @@ class _Searching:
     ) -> None:
         key = tuple(item.key for item in follow_ups)
         changed = max((share_changed(walk.row.input, item) for item in follow_ups), default=0.0)
-        if not follow_ups or key in walk.seen or changed > self.request.max_changed:
+        if not follow_ups or key in walk.seen or changed > self.options.max_changed:
             return
         walk.seen.add(key)
         made = (*before.relations, relation), (*before.draws, draw)
@@ -381,7 +339,7 @@ class _Searching:
         if broken(limits, walk.row.input, follow_ups, self._fitted) is not None:
             return
         first = follow_ups[0]
-        source = Source(first, Analysis(first.text, first.languages[0]), walk.root.source.seed)
+        source = source_of(first, walk.root.source.seed)
         walk.next.append(_Candidate(source, tuple(follow_ups), *made, note, changed))
 
     def judge(self, walk: _Walk, outputs: Mapping[bytes, Output], depth: int) -> None:
@@ -394,8 +352,8 @@ class _Searching:
             walk.outcome = "violation"
             return
         ordered = sorted(tried, key=lambda one: one.order((-one.fall, one.candidate.changed)))
-        walk.beam = [one.candidate for one in ordered[: self.request.beam]]
-        if not walk.beam or depth == self.request.depth or len(walk.asked) >= self.request.budget:
+        walk.beam = [one.candidate for one in ordered[: self.options.beam]]
+        if not walk.beam or depth == self.options.depth or len(walk.asked) >= self.options.budget:
             walk.outcome = "none" if walk.tried else "no_follow_up"
 
     def _tried(self, walk: _Walk, candidate: _Candidate, by_key: Mapping[bytes, Output]) -> _Tried | None:
@@ -458,72 +416,77 @@ def _fall(relation: Fixed, source: Output, outputs: Sequence[Output], verdict: V
 
 
 def search(
-    opened: Engine | Callable[[], Engine],
+    database: Engine | Later,
     corpus: Corpus,
     system: str,
     relations: Sequence[Relation],
     executor: Executor,
-    request: SearchRequest,
-    *,
-    seed: int = 0,
-    limit: int | None = None,
+    options: SearchOptions,
     watcher: Watcher | None = None,
-    time_limit: float | None = TIME_LIMIT,
-    first: bool = False,
-    budget: Budget | None = None,
 ) -> SearchResult:
     """Search a corpus' first sources for violations of a system; arguments as of `audit.runner.run.run`.
 
-    Inputs and outputs are stored, so that the same search again asks for nothing twice and finds the same. Where
-    `budget`, that of the whole search, is used up, what is left says so (`stopped`). Raises AuditError before anything
-    is stored for what cannot be searched, and UnknownName, NotInstalled as a run does.
+    Inputs and outputs are stored, so that the same search again asks for nothing twice and finds the same. Where a
+    limit of the whole search is reached, what is left says so (`stopped`). Raises AuditError before anything is stored
+    for what cannot be searched, and UnknownName, NotInstalled as a run does.
     """
-    watcher, budget, request = watcher or Watcher(), budget or Budget(), request.checked()
-    fixed = _searchable(relations)
-    systems = loaded([system], time_limit)
+    watcher, budget = watcher or Watcher(), Budget(options)
+    fixed = [relation for relation in relations if isinstance(relation, Fixed)]
+    if other := next((relation for relation in relations if not isinstance(relation, Fixed)), None):
+        raise AuditError(
+            f"relation {other.name} cannot be searched: what it makes hangs on what a system says; leave it out"
+        )
+    systems = loaded([system], options.time_limit)
     if len(systems) > 1:
         raise AuditError(f"{system} means {len(systems)} systems: {', '.join(systems)}; search one at a time")
     (one,) = systems.values()
     refuse_misfits(corpus, systems, relations)
     budget.check(systems.values())
-    sampled = Sampled(corpus, seed, limit)
-    searching = _Searching(get_task(corpus.task), fixed, request, seed, fitted_to(sampled, fixed))
-    found: list[Searched] = []
-    counts, study = Counts(), StudyRow(0, corpus.task, corpus.name, seed, corpus.unit, CHUNK[corpus.unit], 0)
-    with SystemRunner(executor, systems, time_limit, watcher, budget) as runner:
-        answered = runner.first_answers(sampled, None if first else opened)
-        engine = opened if isinstance(opened, Engine) else opened()
-        bound, fresh = written(
-            engine, lambda connection: bind_systems(connection, corpus, runner, Repeats(), answered), watcher.says
-        )
-        counts.executed = len(fresh)
-        runner.prepare()
-        asking = Coordinator(engine, study, bound, runner, counts, fresh)
-        ask = partial(asking.outputs, next(iter(bound)))
-        rows = [row for _, row in sampled.sources]
-        watcher.begin(len(rows))
-        for block in pieces(rows, CHUNK[corpus.unit]):
-            walks = [searching.begin(row) for row in block]
-            inputs = {row.input.key: row.input for row in block} if searching.relations else {}
-            _walk_all(searching, ask, walks, ask(inputs))
-            found += map(searching.found, walks)
-            watcher.finished(sum(walk.outcome != "left" for walk in walks))
+    sampled = Sampled(corpus, options.seed, options.limit)
+    searching = _Searching(get_task(corpus.task), fixed, options, fitted_to(sampled, fixed))
+    counts = Counts()
+    with SystemRunner(executor, systems, options, watcher, budget) as runner:
+        found = _found(searching, sampled, database, runner, counts)
     return SearchResult(
-        corpus.task, corpus.name, seed, one.name, one.version, [relation.name for relation in fixed], request, found,
-        counts.executed, counts.stored, counts.failed, searching.not_composed,
+        corpus.task, corpus.name, options.seed, one.name, one.version, [relation.name for relation in fixed], options,
+        found, counts.executed, counts.stored, counts.failed, searching.not_composed,
         budget.stopped() if budget.reached else None,
     )  # fmt: skip
 
 
-def _searchable(relations: Iterable[Relation]) -> list[Fixed]:
-    fixed = []
-    for relation in relations:
-        if not isinstance(relation, Fixed):
-            raise AuditError(
-                f"relation {relation.name} cannot be searched: what it makes hangs on what a system says; leave it out"
-            )
-        fixed.append(relation)
-    return fixed
+def searchable(corpus: Corpus, options: SearchOptions) -> list[Relation]:
+    """Return the relations of a search: those that are named, or the default ones that can be searched."""
+    chosen = fitting(corpus, options)
+    if options.relations is None:
+        chosen = [relation for relation in chosen if isinstance(relation, Fixed)]
+    check_limits_used(options.valid, [relation.name for relation in chosen])
+    return chosen
+
+
+def _found(
+    searching: "_Searching", sampled: Sampled, database: Engine | Later, runner: SystemRunner, counts: Counts
+) -> list[Searched]:
+    """Search from all sources, some side by side."""
+    corpus, watcher = sampled.corpus, runner.watcher
+    engine = None if isinstance(database, Later) and database.is_new else opened(database)
+    answered = runner.first_answers(sampled, engine)
+    engine = engine or opened(database)
+    bound, fresh = written(engine, lambda c: bind_systems(c, corpus, runner, answered), watcher.says)
+    counts.executed = len(fresh)
+    runner.prepare()
+    size = CHUNK[corpus.unit]
+    study = StudyRow(0, corpus.task, corpus.name, sampled.seed, corpus.unit, size, 0)
+    ask = partial(Coordinator(engine, study, bound, runner, counts, fresh).outputs, next(iter(bound)))
+    rows = [row for _, row in sampled.sources]
+    watcher.begin(len(rows))
+    found: list[Searched] = []
+    for block in pieces(rows, size):
+        walks = [searching.begin(row) for row in block]
+        inputs = {row.input.key: row.input for row in block} if searching.relations else {}
+        _walk_all(searching, ask, walks, ask(inputs))
+        found += map(searching.found, walks)
+        watcher.finished(sum(walk.outcome != "left" for walk in walks))
+    return found
 
 
 def _walk_all(searching: _Searching, ask: Ask, walks: Sequence[_Walk], outputs: dict[bytes, Output]) -> None:
@@ -536,28 +499,15 @@ def _walk_all(searching: _Searching, ask: Ask, walks: Sequence[_Walk], outputs: 
             walk.outcome = "left"
         elif walk.output.error or walk.output.absent:
             walk.outcome = "error"
-    for depth in range(1, searching.request.depth + 1):
+    for depth in range(1, searching.options.depth + 1):
         going = [walk for walk in walks if not walk.outcome]
         if not going:
             return
         searching.expand(going)
-        wanted = {key: item for walk in going for key, item in walk.wanted(searching.request.budget).items()}
+        wanted = {key: item for walk in going for key, item in walk.wanted(searching.options.budget).items()}
         outputs |= ask({key: item for key, item in wanted.items() if key not in outputs})
         for walk in going:
             if all(item.key in outputs for candidate in walk.next for item in candidate.inputs):
                 searching.judge(walk, outputs, depth)
             else:
                 walk.outcome = "left"
-
-
-__all__ = [
-    "BEAM",
-    "GREEDY",
-    "SEARCHED",
-    "SearchRequest",
-    "SearchResult",
-    "Searched",
-    "Violation",
-    "search",
-    "share_changed",
-]

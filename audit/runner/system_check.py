@@ -11,8 +11,9 @@ from audit.errors import AuditError, NotInstalled
 from audit.runner.batch import checked, failed, is_asynchronous
 from audit.runner.budget import Sending, meter_of
 from audit.runner.executors import InProcess, Lost, Processes, outcome
+from audit.runner.options import TIME_LIMIT
 from audit.runner.preflight import FIRST, advice
-from audit.runner.run import TIME_LIMIT, loaded
+from audit.runner.run import loaded
 from audit.runner.studies import Sampled
 from audit.systems import get_system, is_own
 from audit.systems.asking import Asking, asking_of

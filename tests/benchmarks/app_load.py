@@ -40,7 +40,9 @@ from audit.annotation.accounts import add_account
 from audit.corpora import get_corpus
 from audit.judging.samples import draw_all
 from audit.runner.executors import InProcess
-from audit.runner.run import fitting, run
+from audit.runner.fitting import fitting
+from audit.runner.options import RunOptions
+from audit.runner.run import run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
 
@@ -54,7 +56,12 @@ def prepared(where, annotators, sources):
     corpus = get_corpus("rotten-tomatoes")
     with InProcess() as executor:
         run(
-            engine, corpus, ["vader", "textblob"], fitting(corpus, ["MR1.4", "MR2.1", "MR3.1"]), executor, limit=sources
+            engine,
+            corpus,
+            ["vader", "textblob"],
+            fitting(corpus, RunOptions(relations=["MR1.4", "MR2.1", "MR3.1"])),
+            executor,
+            options=RunOptions(limit=sources),
         )
     draw_all(engine, SampleRequest(Size(per_relation=sources)))
     for number in range(annotators):

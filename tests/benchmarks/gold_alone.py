@@ -24,7 +24,7 @@ from audit.false_satisfaction.groups import bounded_groups, judged_groups
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw
 from audit.reports.certainty import certainty, roll_ups
-from audit.runner.imported import import_run, read_run
+from audit.runner.imported import import_run
 from audit.sampling.draw import SampleRequest, Size
 from audit.statistics.rates import with_bounds, with_rates
 from audit.store import open_store
@@ -78,7 +78,7 @@ def measure(world: str, size: Size, sources: int = 400, redraws: int = 400) -> d
         path, imported, copy = (Path(folder, name) for name in ("groups.jsonl", "imported.db", "copy.db"))
         path.write_text("\n".join(json.dumps(line) for line in frame["line"]) + "\n", encoding="utf-8")
         engine = open_store(str(imported), create=True)
-        study = import_run(engine, read_run(path), seed=0).study
+        study = import_run(engine, path, seed=0).study
         engine.dispose()
         for seed in range(redraws):
             shutil.copyfile(imported, copy)

@@ -19,7 +19,9 @@ from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw
 from audit.reports.study import study_report
 from audit.runner.executors import Processes
-from audit.runner.run import fitting, run
+from audit.runner.fitting import fitting
+from audit.runner.options import RunOptions
+from audit.runner.run import run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store
 
@@ -40,9 +42,9 @@ def population(folder, name):
     path = Path(folder) / f"{name}.db"
     engine = open_store(str(path), create=True)
     corpus = get_corpus(name)
-    chosen = [relation for relation in fitting(corpus, None) if relation.carry.preserves_truth]
+    chosen = [relation for relation in fitting(corpus) if relation.carry.preserves_truth]
     with Processes() as executor:
-        study = run(engine, corpus, systems, chosen, executor, limit=limit).study.id
+        study = run(engine, corpus, systems, chosen, executor, options=RunOptions(limit=limit)).study.id
     draw(engine, study, SampleRequest(Size(share=1.0)))
     answer_with_gold(engine)
     (decision,) = study_report(engine, "gold", study, target="corpus")["decisions"]

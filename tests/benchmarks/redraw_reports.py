@@ -20,6 +20,7 @@ from audit.judging.samples import draw
 from audit.relations import get_relation
 from audit.reports.study import study_report
 from audit.runner.executors import Processes
+from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store
@@ -35,7 +36,9 @@ def study(path, systems=SYSTEMS, sources=SOURCES, relations=RELATIONS):
     engine = open_store(str(path), create=True)
     with Processes() as executor:
         chosen = [get_relation("sentiment", name) for name in relations]
-        made = run(engine, get_corpus("rotten-tomatoes"), systems, chosen, executor, limit=sources).study.id
+        made = run(
+            engine, get_corpus("rotten-tomatoes"), systems, chosen, executor, options=RunOptions(limit=sources)
+        ).study.id
     draw(engine, made, SampleRequest(Size(share=1.0)))
     answer_with_gold(engine)
     return engine, made

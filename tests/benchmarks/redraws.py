@@ -20,7 +20,9 @@ from audit.false_satisfaction.resolution import State, drawn_groups, known_answe
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw
 from audit.runner.executors import Processes
-from audit.runner.run import fitting, run
+from audit.runner.fitting import fitting
+from audit.runner.options import RunOptions
+from audit.runner.run import run
 from audit.sampling.designs import Numbers
 from audit.sampling.draw import SampleRequest, Size, cell_lists
 from audit.statistics.intervals import mid_p
@@ -37,7 +39,7 @@ def population(path, systems=SYSTEMS, sources=SOURCES):
     engine = open_store(str(path), create=True)
     corpus = get_corpus("rotten-tomatoes")
     with Processes() as executor:
-        study = run(engine, corpus, systems, fitting(corpus, None), executor, limit=sources).study.id
+        study = run(engine, corpus, systems, fitting(corpus), executor, options=RunOptions(limit=sources)).study.id
     drawn = draw(engine, study, SampleRequest(Size(share=1.0)))
     answer_with_gold(engine)
     with engine.connect() as connection:

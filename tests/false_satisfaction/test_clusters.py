@@ -7,7 +7,7 @@ import pytest
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.reports.study import study_report
-from audit.runner.imported import import_run, read_run
+from audit.runner.imported import import_run
 from audit.sampling.draw import SampleRequest, Size
 from audit.statistics.intervals import mid_p
 from audit.store import open_store
@@ -29,7 +29,7 @@ def report_of(path, cluster, relation="MR1.1", **options):
             rows.append(group | cluster(number))
     (path / "run.jsonl").write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
     engine = open_store(str(path / "audit.db"), create=True)
-    import_run(engine, read_run(path / "run.jsonl"))
+    import_run(engine, path / "run.jsonl")
     draw_all(engine, SampleRequest(Size(per_relation=80)))
     answer_with_gold(engine)
     return study_report(engine, **options)

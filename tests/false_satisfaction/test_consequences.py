@@ -12,7 +12,7 @@ from audit.errors import AuditError, NotAllowed
 from audit.false_satisfaction.impact import consequences, read_stakes
 from audit.judging.samples import draw_all
 from audit.reports.study import study_report
-from audit.runner.imported import import_run, read_run
+from audit.runner.imported import import_run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store
 
@@ -81,7 +81,7 @@ def three_films(tmp_path_factory):
     said = {"a": ["positive", "negative", "positive"], "b": ["positive", "positive", "negative"]}
     (folder / "run.jsonl").write_text("\n".join(map(json.dumps, films(said))), encoding="utf-8")
     engine = open_store(str(folder / "audit.db"), create=True)
-    import_run(engine, read_run(folder / "run.jsonl"))
+    import_run(engine, folder / "run.jsonl")
     draw_all(engine, SampleRequest(Size(share=1.0)))
     return engine, add_account(engine, "ada", "adjudicator", "long enough").id
 

@@ -13,7 +13,7 @@ from audit.reports.html import to_html
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.reports.words import carry_text, check_lines, checked_rows, notes_of
-from audit.runner.imported import import_run, read_run
+from audit.runner.imported import import_run
 from audit.sampling.audits import Audits
 from audit.sampling.draw import SampleRequest, Size
 from audit.statistics.comparison import difference
@@ -48,7 +48,7 @@ def imported(folder, document=None):
     path = folder / "run.jsonl"
     path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
     engine = open_store(str(folder / "audit.db"), create=True)
-    import_run(engine, read_run(path))
+    import_run(engine, path)
     return engine
 
 

@@ -9,7 +9,7 @@ from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
-from audit.runner.imported import import_run, read_run
+from audit.runner.imported import import_run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store
 
@@ -32,7 +32,7 @@ def report_of(tmp_path, applies, design="shared", groups=400, target="population
     folder.mkdir()
     (folder / "run.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     engine = open_store(str(folder / "audit.db"), create=True)
-    import_run(engine, read_run(folder / "run.jsonl"))
+    import_run(engine, folder / "run.jsonl")
     draw_all(engine, SampleRequest(Size(per_relation=60), design))
     answer_with_gold(engine)
     report = study_report(engine, target=target)

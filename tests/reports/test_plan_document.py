@@ -10,7 +10,7 @@ from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.reports.plan import PlanRequest, plan
 from audit.reports.study import study_report
-from audit.runner.imported import import_run, read_run
+from audit.runner.imported import import_run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store
 
@@ -26,7 +26,7 @@ def build(tmp_path):
         path = tmp_path / "run.jsonl"
         path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
         engine = open_store(str(tmp_path / "audit.db"), create=True)
-        import_run(engine, read_run(path))
+        import_run(engine, path)
         return engine
 
     return make

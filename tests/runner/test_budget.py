@@ -12,6 +12,7 @@ from audit.errors import AuditError
 from audit.relations import get_relation
 from audit.runner.budget import Budget, Meter, Sending
 from audit.runner.executors import InProcess, Processes
+from audit.runner.options import RunOptions
 from audit.runner.run import LimitReached, run
 from audit.store import open_store
 from audit.systems.remote_file import Price
@@ -43,7 +44,7 @@ def test_what_asking_takes():
 
 @given(limit=st.integers(1, 30), batch=st.integers(1, 6), number=st.integers(1, 60), spent=st.integers(0, 30))
 def test_as_many_fit_as_the_limit_of_requests_allows(limit, batch, number, spent):
-    budget = Budget(max_calls=limit)
+    budget = Budget(RunOptions(max_calls=limit))
     budget.spend(Sending(spent))
     inputs = [Input.of(f"{at}") for at in range(number)]
     room = max(0, limit - spent) * batch
@@ -53,7 +54,7 @@ def test_as_many_fit_as_the_limit_of_requests_allows(limit, batch, number, spent
 
 @given(cost=st.floats(0.01, 5), price=st.floats(0.01, 1))
 def test_as_many_fit_as_the_limit_of_money_allows(cost, price):
-    fits = Budget(max_cost=cost).fits(Meter(Paid(1, Price(call=price))), INPUTS)
+    fits = Budget(RunOptions(max_cost=cost)).fits(Meter(Paid(1, Price(call=price))), INPUTS)
     assert fits * price <= cost * (1 + 1e-6)
     assert fits == len(INPUTS) or (fits + 1) * price > cost * (1 - 1e-6)
 
@@ -61,11 +62,11 @@ def test_as_many_fit_as_the_limit_of_money_allows(cost, price):
 @pytest.mark.parametrize(
     ("limits", "systems", "sentence"),
     [
-        ({"max_calls": 0}, [], "max_calls 0: must be at least 1"),
-        ({"max_cost": -1}, [], "max_cost -1: must be above 0"),
+        ({"max_calls": 0}, [], "max_calls=0: expected a whole number from 1"),
+        ({"max_cost": -1.0}, [], "max_cost=-1.0: expected a number above 0"),
         ({"max_calls": 5}, [object()], "no system here asks another machine"),
         ({"max_cost": 5}, [Paid(name="acme")], "the file of the system acme has no price"),
-        ({"max_cost": 5}, [object()], "no system here has a price"),
+        ({"max_cost": 5.0}, [object()], "no system here has a price"),
         (
             {"max_cost": 5},
             [Paid(price=Price(currency="EUR")), Paid(price=Price())],
@@ -75,7 +76,7 @@ def test_as_many_fit_as_the_limit_of_money_allows(cost, price):
 )
 def test_limits_that_say_nothing_are_refused(limits, systems, sentence):
     with pytest.raises(AuditError, match=sentence) as raised:
-        Budget(**limits).check(systems)
+        Budget(RunOptions(**limits)).check(systems)
     assert raised.value.parameters
 
 
@@ -92,11 +93,11 @@ def test_a_run_stops_at_its_limit_and_the_same_again_pays_nothing_twice(
         for limits in ({"max_cost": 5.1}, {"max_calls": 10}):
             before = len(server.bodies)
             with pytest.raises(LimitReached) as reached:
-                run(engine, toy_corpus(), specs, relations, executor, budget=Budget(**limits))
+                run(engine, toy_corpus(), specs, relations, executor, options=RunOptions(**limits))
             assert reached.value.status == 3
             assert reached.value.ran.left > 0
             assert len(server.bodies) - before == 10  # all that it was allowed, and no more
-        ran = run(engine, toy_corpus(), specs, relations, executor, budget=Budget(max_calls=100))
+        ran = run(engine, toy_corpus(), specs, relations, executor, options=RunOptions(max_calls=100))
         assert ran.left == 0
         assert len(server.texts) == len(set(server.texts))
         run(undisturbed, toy_corpus(), specs, relations, executor)

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from pebble import ProcessExpired
 
 from audit.errors import AuditError
-from audit.runner import coordinator
 from audit.runner.batch import Batch
 from audit.runner.coordinator import AIM, FEW, HASTE, MOST, Pace
 from audit.runner.executors import InProcess
+from audit.runner.options import RunOptions
+from audit.runner.progress import Watcher
 from audit.runner.run import run
 from audit.store import open_store
 
@@ -83,7 +84,7 @@ def test_a_system_that_is_lost_again_and_again_stops_the_run_and_what_was_finish
     executor = Losing()
     executed = []
 
-    class Watching(coordinator.Watcher):
+    class Watching(Watcher):
         def finished(self, sources):
             executed.append(sources)
             executor.down = True
@@ -91,7 +92,7 @@ def test_a_system_that_is_lost_again_and_again_stops_the_run_and_what_was_finish
     with pytest.raises(AuditError, match="was lost on 10 inputs one after the other"):
         run(engine, toy_corpus(), own.specs("calm"), toy_relations, executor, watcher=Watching())
     assert executed
-    run(engine, toy_corpus(), own.specs("calm"), toy_relations, InProcess(), retry_errors=True)
+    run(engine, toy_corpus(), own.specs("calm"), toy_relations, InProcess(), options=RunOptions(retry_errors=True))
     whole = open_store("sqlite://", create=True)
     run(whole, toy_corpus(), own.specs("calm"), toy_relations, InProcess())
     for name in ("verdict", "group", "member", "progress"):

@@ -7,7 +7,7 @@ from audit.errors import BadFile
 from audit.relations import get_relation
 from audit.runner.executors import InProcess, Processes
 from audit.runner.forecast import forecasts
-from audit.runner.repeats import Repeats
+from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.runner.studies import Sampled
 from audit.store import open_store
@@ -58,13 +58,13 @@ def test_calls_on_the_same_input_are_counted_and_none_is_made_twice(tmp_path, to
         specs = [server.file(tmp_path, "batch = 1")]
         (before,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, repeats=3)
         assert before.calls == 3 * before.inputs
-        run(engine, corpus, specs, fixed, executor, repeats=Repeats(3, take))
+        run(engine, corpus, specs, fixed, executor, options=RunOptions(repeats=3, take=take))
         assert len(server.bodies) == before.calls  # the first three inputs among them
         (after,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, repeats=3)
         assert (after.to_ask, after.calls) == (0, 0)
         (more,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, repeats=5)
         assert more.calls == 2 * before.inputs
-        run(engine, corpus, specs, fixed, executor, repeats=Repeats(5, take))
+        run(engine, corpus, specs, fixed, executor, options=RunOptions(repeats=5, take=take))
         assert len(server.bodies) == before.calls + more.calls
 
 

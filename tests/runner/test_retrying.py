@@ -6,6 +6,7 @@ from sqlalchemy import select
 from audit.judging.samples import draw_all
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
+from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
@@ -97,7 +98,7 @@ def test_what_failed_is_executed_once_more_and_nothing_else_is(flaky, toy_corpus
     flaky.mend()
     idle = run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess())
     assert (idle.counts.executed, flaky.executed()) == (0, set())  # nothing is tried again unasked
-    again = run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess(), retry_errors=True)
+    again = run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess(), options=RunOptions(retry_errors=True))
     tried = flaky.executed()
     # Texts that a relation makes of an output that failed are new; each is executed once.
     assert failed <= tried
@@ -109,7 +110,7 @@ def test_what_failed_is_executed_once_more_and_nothing_else_is(flaky, toy_corpus
     assert all((error is not None) == (attempt == 1) for id, attempt, error in attempts if (id, 2) in {
         (input_id, number) for input_id, number, _ in attempts
     })  # fmt: skip
-    done = run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess(), retry_errors=True)
+    done = run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess(), options=RunOptions(retry_errors=True))
     assert (done.counts.checks, flaky.executed()) == (0, set())
 
 
@@ -118,7 +119,7 @@ def test_in_the_end_all_is_as_if_nothing_had_ever_failed(flaky, toy_corpus, toy_
     run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess())
     draw_all(engine, SampleRequest(Size(per_relation=5)))
     flaky.mend()
-    run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess(), retry_errors=True)
+    run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess(), options=RunOptions(retry_errors=True))
     draw_all(engine, SampleRequest(Size(per_relation=5)))
     calm = open_store("sqlite://", create=True)
     run(calm, toy_corpus(), [flaky.spec], toy_relations, InProcess())
@@ -136,7 +137,7 @@ def test_what_fails_again_is_tried_once_in_a_run_and_stays_an_error(flaky, toy_c
     first = run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess())
     flaky.executed()
     before = verdicts(engine)
-    again = run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess(), retry_errors=True)
+    again = run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess(), options=RunOptions(retry_errors=True))
     tried = flaky.executed()
     assert len(tried) == again.counts.executed == again.counts.failed == again.counts.retried == first.counts.failed
     assert verdicts(engine) == before

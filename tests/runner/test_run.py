@@ -15,7 +15,9 @@ from audit.relations.registry import configured
 from audit.reports.study import study_report
 from audit.runner.batch import Batch
 from audit.runner.executors import InProcess, Processes
-from audit.runner.run import fitting, run
+from audit.runner.fitting import fitting
+from audit.runner.options import RunOptions
+from audit.runner.run import run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
 
@@ -74,7 +76,7 @@ def test_each_distinct_input_is_executed_once_per_system(own, toy_corpus, toy_re
     again = run(engine, toy_corpus(), specs, toy_relations[:2], InProcess())
     assert (again.counts.executed, again.counts.checks) == (0, 0)
     assert "Everything was there already" in again.lines()[-1]
-    other_study = run(engine, toy_corpus(), specs, toy_relations[:1], InProcess(), seed=7)
+    other_study = run(engine, toy_corpus(), specs, toy_relations[:1], InProcess(), options=RunOptions(seed=7))
     assert other_study.study.id != first.study.id
     assert other_study.counts.executed == 0
     assert other_study.counts.stored == 2 * 56
@@ -207,7 +209,9 @@ def sources_of(engine, study):
 
 def test_a_larger_limit_begins_with_the_sources_of_a_smaller_one(own, toy_corpus, toy_relations, engine):
     def limited(limit):
-        ran = run(engine, toy_corpus(), own.specs("calm"), toy_relations[:1], InProcess(), limit=limit)
+        ran = run(
+            engine, toy_corpus(), own.specs("calm"), toy_relations[:1], InProcess(), options=RunOptions(limit=limit)
+        )
         return sources_of(engine, ran.study.id)
 
     ten, twenty, everything, more = limited(10), limited(20), limited(None), limited(99)
@@ -232,7 +236,7 @@ def six_documents():
 def test_the_studys_own_relations_on_sentences_and_documents(own, toy_corpus, six_documents, engine):
     loose = configured(get_relation("sentiment", "MR1.4"), {"strict": False})
     sentences = [loose, get_relation("sentiment", "MR3.1")]
-    documents = fitting(six_documents, ["MR5.1", "MR5.2", "MR7.1"])
+    documents = fitting(six_documents, RunOptions(relations=["MR5.1", "MR5.2", "MR7.1"]))
     run(engine, toy_corpus(), own.specs("calm", "nervous"), sentences, InProcess())
     run(engine, six_documents, own.specs("calm", "nervous"), documents, InProcess())
     assert Counter(own.calls()).most_common(1)[0][1] == 1
@@ -248,7 +252,7 @@ def test_sentence_relations_on_documents_are_relations_of_their_own(own, six_doc
         engine,
         six_documents,
         own.specs("calm"),
-        fitting(six_documents, ["MR1.4", "MR5.1"], 0.5),
+        fitting(six_documents, RunOptions(relations=["MR1.4", "MR5.1"], document_share=0.5)),
         InProcess(),
     )
     assert ran.relations == ["MR1.4", "MR5.1"]

@@ -10,7 +10,8 @@ import audit
 from audit import registry
 from audit.cli import main
 from audit.errors import AuditError
-from audit.runner.search import SearchRequest, share_changed
+from audit.runner.options import SearchOptions
+from audit.runner.search import share_changed
 from audit.tasks import Input
 
 pytestmark = pytest.mark.usefixtures("asked_once")
@@ -176,10 +177,10 @@ def test_the_share_of_words_counts_every_text_and_the_longer_one():
 @pytest.mark.parametrize(
     ("request_", "said"),
     [
-        ({"budget": 1}, "budget 1: must be at least 2"),
-        ({"depth": 0}, "depth 0: must be at least 1"),
-        ({"max_changed": 0.0}, "max_changed 0: must be above 0"),
-        ({"method": "swarm"}, "it is greedy or beam"),
+        ({"budget": 1}, "budget=1: expected a whole number from 2"),
+        ({"depth": 0}, "depth=0: expected a whole number from 1"),
+        ({"max_changed": 0.0}, "max_changed=0.0: expected a number above 0, to 1"),
+        ({"method": "swarm"}, "method='swarm': expected one of greedy, beam"),
         (
             {"names": ["MR5.2"], "unit": "document"},
             "MR5.2 cannot be searched: what it makes hangs on what a system says",
@@ -191,7 +192,7 @@ def test_what_cannot_be_searched_is_told(request_, said):
         search(Flipping("z"), **request_)
     with pytest.raises(AuditError, match="search one at a time"):
         audit.search(["It"], {"a": len, "b": len}, ["x"], budget=5)
-    assert SearchRequest(budget=2).checked().beam == 1
+    assert SearchOptions(budget=2).beam == 1
 
 
 def test_by_the_command_line_with_a_limit_of_requests(tmp_path, monkeypatch, capsys):

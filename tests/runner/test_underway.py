@@ -11,6 +11,7 @@ from sqlalchemy import event
 
 from audit.errors import AuditError
 from audit.runner.executors import InProcess
+from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.runner.studies import Sampled, make_study
 from audit.runner.underway import SILENCE, OnlyRun, began
@@ -42,7 +43,9 @@ def test_a_second_run_is_refused_and_the_study_is_free_afterwards(engine, toy_co
     take(engine, place)  # the server went away after the commit and before its answer
     with pytest.raises(AuditError, match=rf"under way: process {os.getpid()} on .*, since \d{{4}}-.* run again$"):
         run(engine, toy_corpus(), systems, toy_relations, InProcess())
-    assert run(engine, toy_corpus(), systems, toy_relations, InProcess(), seed=1).counts.checks > 0  # another study
+    assert (
+        run(engine, toy_corpus(), systems, toy_relations, InProcess(), options=RunOptions(seed=1)).counts.checks > 0
+    )  # another study
     with engine.begin() as connection:
         place.release(connection)
     place.end()

@@ -13,6 +13,7 @@ from audit.relations import get_relation
 from audit.relations.registry import configured
 from audit.runner.batch import Batch
 from audit.runner.executors import InProcess, Lost, Processes, Waiting, outcome
+from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.store import open_store
 from audit.tasks import Input, Output
@@ -250,5 +251,5 @@ def test_a_call_that_keeps_the_event_loop_costs_its_own_input(tmp_path, monkeypa
     engine = open_store("sqlite://", create=True)
     relations = [configured(get_relation("sentiment", "MR1.4"), {"strict": False})]
     with Processes(2) as executor:
-        ran = run(engine, toy_corpus(), [f"{module}:Mine"], relations, executor, time_limit=1)
+        ran = run(engine, toy_corpus(), [f"{module}:Mine"], relations, executor, options=RunOptions(time_limit=1))
     assert (ran.counts.failed, ran.counts.first_error) == (1, error)

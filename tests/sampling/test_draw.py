@@ -9,6 +9,7 @@ from audit.errors import AuditError, UnknownName
 from audit.judging.samples import draw, draw_all
 from audit.relations import Outcome
 from audit.runner.executors import InProcess
+from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import group_id, input_ids, insert_new, open_store, table_of, tables
@@ -198,7 +199,7 @@ def test_a_study_in_which_nothing_is_satisfied_does_not_keep_the_others_from_bei
     engine = open_store("sqlite://", create=True)
     run(engine, toy_corpus(), own.specs("calm"), toy_relations[:1], InProcess())
     never = own.specs("leaving")
-    run(engine, toy_corpus(3), never, toy_relations[:1], InProcess(), seed=5)
+    run(engine, toy_corpus(3), never, toy_relations[:1], InProcess(), options=RunOptions(seed=5))
     group, verdict = table_of(tables.Group), table_of(tables.Verdict)
     with engine.begin() as connection:
         second = select(group.c.id).where(group.c.study_id == 2)

@@ -27,7 +27,9 @@ from audit.judging.samples import draw_all
 from audit.judging.validity import draw_validity
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
-from audit.runner.run import fitting, run
+from audit.runner.fitting import fitting
+from audit.runner.options import RunOptions
+from audit.runner.run import run
 from audit.sampling.audits import Audits
 from audit.sampling.draw import SampleRequest, Size
 from audit.sampling.validity import ValidityRequest
@@ -41,9 +43,9 @@ def everything(engine):
     """Run, sample, let gold and two people answer; returns the reports of two designs."""
     corpus = get_corpus("rotten-tomatoes")
     followed = {"MR1.4": {"strict": False}, "MR2.2": {"strict": False}}
-    relations = fitting(corpus, ["MR1.4", "MR2.2", "MR3.1"], params=followed)
+    relations = fitting(corpus, RunOptions(relations=["MR1.4", "MR2.2", "MR3.1"], parameters=followed))
     for _ in range(2):  # the second run finds all done
-        ran = run(engine, corpus, ["vader", "textblob"], relations, InProcess(), limit=60)
+        ran = run(engine, corpus, ["vader", "textblob"], relations, InProcess(), options=RunOptions(limit=60))
     assert ran.counts.executed == 0
     draw_all(engine, SampleRequest(Size(per_relation=5)))
     draw_all(engine, SampleRequest(Size(per_relation=10), audits=Audits(follow_ups=0.5, answers=1.0)))

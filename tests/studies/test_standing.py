@@ -12,7 +12,9 @@ from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.reports.words import plan_lines
 from audit.runner.executors import InProcess
-from audit.runner.run import fitting, run
+from audit.runner.fitting import fitting
+from audit.runner.options import RunOptions
+from audit.runner.run import run
 from audit.sampling.audits import Audits
 from audit.sampling.draw import SampleRequest, Size
 from audit.studies.jobs import carry_out
@@ -110,9 +112,9 @@ def test_a_plan_that_was_frozen_after_the_first_judgement(engine, plan, people):
 def test_a_run_and_a_sample_that_are_otherwise(engine, done):
     done(study__systems=["vader", "textblob"])
     corpus = get_corpus("rotten-tomatoes")
-    relations = fitting(corpus, ["MR1.4", "MR3.1", "MR2.2"])
+    relations = fitting(corpus, RunOptions(relations=["MR1.4", "MR3.1", "MR2.2"]))
     with InProcess() as executor:
-        run(engine, corpus, ["vader", "textblob", "hiv4"], relations, executor, limit=20)
+        run(engine, corpus, ["vader", "textblob", "hiv4"], relations, executor, options=RunOptions(limit=20))
     draw(engine, 1, SampleRequest(Size(share=1.0), annotators=3, audits=Audits(follow_ups=0.5)))
     deviating = deviations(engine)
     assert set(deviating) == {

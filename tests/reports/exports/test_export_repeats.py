@@ -9,7 +9,7 @@ from audit.reports.exports.replay import replay
 from audit.reports.exports.writing import export
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
-from audit.runner.repeats import Repeats
+from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.store import open_store
 
@@ -33,7 +33,14 @@ def test_every_call_is_exported_imported_and_reported_the_same(
     (tmp_path / f"{module}.py").write_text(SWAYING, encoding="utf-8")
     engine = open_store(str(tmp_path / "a.db"), create=True)
     for take in ("first", "majority"):
-        run(engine, toy_corpus(), [f"{module}:swaying"], toy_relations[:2], InProcess(), repeats=Repeats(3, take))
+        run(
+            engine,
+            toy_corpus(),
+            [f"{module}:swaying"],
+            toy_relations[:2],
+            InProcess(),
+            options=RunOptions(repeats=3, take=take),
+        )
     assert study_report(engine)["repeats"][0]["systems"][0]["share"] == 1
     export(engine, tmp_path / "one")
     import_export(tmp_path / "one", str(tmp_path / "b.db"))
