@@ -337,6 +337,14 @@ class _Firsts:
     def __init__(self) -> None:
         self._packed: dict[int, int] = {}
 
+    def clear(self) -> None:
+        self._packed.clear()
+
+    def first(self, key: object, said: object, line: int) -> int | None:
+        """Return the line that said something of a key before; None where this is the first."""
+        first = self._packed.setdefault(hash(key), (hash(said) & 0xFFFFFFFFFF) << 24 | line) & 0xFFFFFF
+        return None if first == line else first
+
     def other(self, key: object, said: object, line: int) -> int | None:
         """Return the line that said something else of a key; None where none did."""
         packed = (hash(said) & 0xFFFFFFFFFF) << 24 | line
@@ -359,9 +367,9 @@ class _File:
         self.outcomes: Counter[str] = Counter()
         self.apart: set[int] = set()
         """Hashes of (row, relation) where systems have groups of their own."""
-        self._groups, self._outputs, self._shapes = _Firsts(), _Firsts(), _Firsts()
+        self._cells, self._groups, self._outputs, self._shapes = _Firsts(), _Firsts(), _Firsts(), _Firsts()
         self._more: Counter[int] = Counter()
-        """Groups of a relation, a system and a source: each but the first is a source of its own,"""
+        """Groups of a relation, a system and a source beyond the first: each is a source of its own,"""
         self._made: set[str] = set()
         """with a row of its own."""
         self._golden: set[tuple[bytes, str]] = set()
@@ -373,12 +381,16 @@ class _File:
         while row in self._made:  # somebody's own id looks like one of those below: not the same source
             row += "#"
         cell, group = hash((record.relation, record.system, record.source)), (record.keys, record.roles)
-        if (first := self._groups.other((cell, group), line, line)) is not None:
-            raise AuditError(f"the same group of the same relation and system is in line {first}")
+        if (first := self._cells.first(cell, group, line)) is not None:
+            first = (
+                first if self._cells.other(cell, group, line) is None else self._groups.first((cell, group), 0, line)
+            )
+            if first is not None:
+                raise AuditError(f"the same group of the same relation and system is in line {first}")
         self._agree(record, row)
-        self._more[cell] += 1
-        if self._more[cell] > 1:
-            row = f"{record.source}#{self._more[cell]}"
+        if self._cells.other(cell, group, line) is not None:
+            self._more[cell] += 1
+            row = f"{record.source}#{1 + self._more[cell]}"
             while row in self.lines:
                 row += "#"
             self._made.add(row)
@@ -429,11 +441,14 @@ class _File:
                 raise AuditError(f"the {name} {short(here)} here and {short(there)} in line {line}")
 
     def add_labelled(self) -> int:
-        """Add the follow-ups with gold of their own to the rows; return how many sources have groups."""
+        """Add the follow-ups with gold of their own to the rows, once all lines are read; return how many sources have
+        groups."""
+        for known in (self._cells, self._groups, self._outputs, self._shapes):  # which filled the memory
+            known.clear()
         number = len(self.rows)
         for key, row in self._labelled:
-            if (known := (row.input.key, str(row.gold))) not in self._golden:
-                self._golden.add(known)
+            if (golden := (row.input.key, str(row.gold))) not in self._golden:
+                self._golden.add(golden)
                 while key in self.rows:
                     key += ">"
                 self.rows[key] = Row(key, row.input, row.gold, row.cluster, {})
