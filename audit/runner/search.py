@@ -12,7 +12,7 @@ These make a search that was broken off go on where it stopped.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -89,25 +89,20 @@ class Searched:
     violation: Violation | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """As an entry of the document, and a line of a JSONL."""
-        found = self.violation
+        """Return an entry of the document, and a line of a JSONL."""
+        found, names = self.violation, ("relation", "draws", "changed", "fall", "allowed", "genuine")
+        of_violation = {name: getattr(found, name, None) for name in names}
         follow_ups = zip(found.follow_ups, found.outputs, strict=True) if found else ()
         return {
             "row": self.row,
-            "texts": list(self.source.texts),
-            "languages": list(self.source.languages),
+            "texts": self.source.texts,
+            "languages": self.source.languages,
             "gold": self.gold,
-            "output": None if self.output is None else asdict(self.output),
+            "output": self.output and asdict(self.output),
             "outcome": self.outcome,
             "calls": self.calls,
-            "relation": found.relation if found else None,
-            "draws": list(found.draws) if found else None,
-            "follow_ups": [{"texts": list(item.texts), "output": asdict(output)} for item, output in follow_ups],
-            "changed": found.changed if found else None,
-            "fall": found.fall if found else None,
-            "allowed": list(found.allowed) if found and found.allowed else None,
-            "genuine": found.genuine if found else None,
-        }
+            "follow_ups": [{"texts": item.texts, "output": asdict(output)} for item, output in follow_ups],
+        } | of_violation
 
 
 @dataclass(frozen=True)
@@ -139,15 +134,11 @@ class SearchResult:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """As the command `audit search` has it in JSON."""
+        """Return what the command `audit search` has in JSON."""
         ended = [one for one in self.found if one.outcome in ("violation", "none")]
+        own = ("task", "corpus", "seed", "system", "version", "relations", "executed", "stored", "failed")
         return {
-            "task": self.task,
-            "corpus": self.corpus,
-            "seed": self.seed,
-            "system": self.system,
-            "version": self.version,
-            "relations": self.relations,
+            **{name: getattr(self, name) for name in (*own, "not_composed")},
             **{name: getattr(self.options, name) for name in _SETTINGS},
             "sources": len(self.found),
             "searched": len(ended),
@@ -155,11 +146,7 @@ class SearchResult:
             "share": len(self.violated) / len(ended) if ended else None,
             "median_calls": median(one.calls for one in ended) if ended else None,
             "median_calls_to_violation": median(one.calls for one in self.violated) if self.violated else None,
-            "executed": self.executed,
-            "stored": self.stored,
-            "failed": self.failed,
             "left": sum(one.outcome == "left" for one in self.found),
-            "not_composed": self.not_composed,
             "note": SEARCHED,
             "found": [one.as_json() for one in self.found],
         }
@@ -219,7 +206,8 @@ def share_changed(source: Input, follow_up: Input) -> float:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """Inputs that relations, one after the other, made of a source; the source itself has no relation."""
+    """Inputs that relations, one after the other, made of a source; the source itself has no relation. Once the system
+    has answered them: its outputs, the verdict, and how far its score fell."""
 
     source: Source
     """Of the first of the inputs: what the next relation is given."""
@@ -228,21 +216,13 @@ class _Candidate:
     draws: tuple[int, ...] = ()
     note: Words = ()
     changed: float = 0.0
+    outputs: tuple[Output, ...] = ()
+    verdict: Verdict | None = None
+    fall: float = 0.0
 
-
-@dataclass(frozen=True)
-class _Tried:
-    """A candidate with what the system says of it."""
-
-    candidate: _Candidate
-    outputs: tuple[Output, ...]
-    verdict: Verdict
-    fall: float
-
-    def order(self, first: Sequence[float]) -> tuple[Any, ...]:
-        """The key by which candidates are sorted; never two alike, so that nothing hangs on chance."""
-        made = self.candidate
-        return (*first, len(made.relations), [relation.name for relation in made.relations], made.draws)
+    def order(self, *first: float) -> tuple[Any, ...]:
+        """Return the key by which candidates are sorted; never two alike, so that nothing hangs on chance."""
+        return (*first, len(self.relations), [relation.name for relation in self.relations], self.draws)
 
 
 @dataclass
@@ -251,19 +231,19 @@ class _Walk:
 
     row: Row
     root: _Candidate
-    beam: list[_Candidate] = field(default_factory=list)
-    asked: set[bytes] = field(default_factory=set)
-    seen: set[tuple[bytes, ...]] = field(default_factory=set)
+    beam: list[_Candidate]
+    asked: set[bytes]
+    seen: set[tuple[bytes, ...]]
     next: list[_Candidate] = field(default_factory=list)
     output: Output | None = None
-    best: _Tried | None = None
+    best: _Candidate | None = None
     tried: int = 0
     """Candidates so far."""
     outcome: str = ""
     """Empty: it goes on."""
 
     def wanted(self, budget: int) -> dict[bytes, Input]:
-        """The inputs of the next candidates, as many as the budget allows; the others are dropped."""
+        """Return the inputs of the next candidates, as many as the budget allows; the others are dropped."""
         inputs: dict[bytes, Input] = {}
         for place, candidate in enumerate(self.next):
             new = {item.key: item for item in candidate.inputs if item.key not in self.asked}
@@ -276,7 +256,7 @@ class _Walk:
 
 
 class _Searching:
-    """Searches under one request with some relations of one task."""
+    """Searches with some relations of one task."""
 
     def __init__(self, task: Task, relations: Sequence[Fixed], options: SearchOptions, fitted: Fitted) -> None:
         """`fitted` is what the measures of the relations' limits have learnt from the corpus."""
@@ -289,12 +269,12 @@ class _Searching:
         return [" | ".join(names) for names, relation in self._compositions.items() if relation is None]
 
     def begin(self, row: Row) -> _Walk:
-        """The search from a source, which the system has not answered yet."""
+        """Return the search from a source, which the system has not answered yet."""
         root = _Candidate(source_of(row.input, f"{self.options.seed}:{row.key}"), (row.input,))
         return _Walk(row, root, [root], {row.input.key}, {(row.input.key,)})
 
     def relation_of(self, relations: tuple[Fixed, ...]) -> Fixed | None:
-        """The relation whose check is that of a candidate; None where these do not compose."""
+        """Return the relation whose check is that of a candidate; None where these do not compose."""
         if len(relations) == 1:
             return relations[0]
         names = tuple(relation.name for relation in relations)
@@ -324,40 +304,35 @@ class _Searching:
             except Exception as problem:
                 raise_failed(relation.name, problem)
             for (walk, before), (follow_ups, note) in zip(pairs, groups, strict=True):
-                self._add(walk, before, relation, draw, follow_ups, note)
+                made = replace(before, relations=(*before.relations, relation), draws=(*before.draws, draw), note=note)
+                self._add(walk, made, follow_ups)
 
-    def _add(
-        self, walk: _Walk, before: _Candidate, relation: Fixed, draw: int, follow_ups: Sequence[Input], note: Words
-    ) -> None:
+    def _add(self, walk: _Walk, made: _Candidate, follow_ups: Sequence[Input]) -> None:
         key = tuple(item.key for item in follow_ups)
         changed = max((share_changed(walk.row.input, item) for item in follow_ups), default=0.0)
         if not follow_ups or key in walk.seen or changed > self.options.max_changed:
             return
         walk.seen.add(key)
-        made = (*before.relations, relation), (*before.draws, draw)
-        limits = [limit for part in made[0] for limit in part.limits]
-        if broken(limits, walk.row.input, follow_ups, self._fitted) is not None:
-            return
-        first = follow_ups[0]
-        source = source_of(first, walk.root.source.seed)
-        walk.next.append(_Candidate(source, tuple(follow_ups), *made, note, changed))
+        limits = [limit for part in made.relations for limit in part.limits]
+        if broken(limits, walk.row.input, follow_ups, self._fitted) is None:
+            source = source_of(follow_ups[0], walk.root.source.seed)
+            walk.next.append(replace(made, source=source, inputs=tuple(follow_ups), changed=changed))
 
     def judge(self, walk: _Walk, outputs: Mapping[bytes, Output], depth: int) -> None:
         """Take the outputs of a walk's candidates: it ends, or goes on from the best."""
         tried = [one for candidate in walk.next if (one := self._tried(walk, candidate, outputs))]
         walk.tried += len(walk.next)
-        violated = [one for one in tried if one.verdict.outcome is Outcome.VIOLATED]
+        violated = [one for one in tried if one.verdict and one.verdict.outcome is Outcome.VIOLATED]
         if violated:
-            walk.best = min(violated, key=lambda one: one.order((one.candidate.changed, -one.fall)))
+            walk.best = min(violated, key=lambda one: one.order(one.changed, -one.fall))
             walk.outcome = "violation"
             return
-        ordered = sorted(tried, key=lambda one: one.order((-one.fall, one.candidate.changed)))
-        walk.beam = [one.candidate for one in ordered[: self.options.beam]]
+        walk.beam = sorted(tried, key=lambda one: one.order(-one.fall, one.changed))[: self.options.beam]
         if not walk.beam or depth == self.options.depth or len(walk.asked) >= self.options.budget:
             walk.outcome = "none" if walk.tried else "no_follow_up"
 
-    def _tried(self, walk: _Walk, candidate: _Candidate, by_key: Mapping[bytes, Output]) -> _Tried | None:
-        """A candidate that the system has answered; None where it failed or has no output."""
+    def _tried(self, walk: _Walk, candidate: _Candidate, by_key: Mapping[bytes, Output]) -> _Candidate | None:
+        """Return a candidate with what the system says of it; None where it failed or has no output."""
         outputs = tuple(by_key[item.key] for item in candidate.inputs)
         relation = self.relation_of(candidate.relations)
         if relation is None or walk.output is None or any(output.error or output.absent for output in outputs):
@@ -367,31 +342,26 @@ class _Searching:
             verdict = cut_verdict(every) or relation.verdict(every, candidate.note)
         except Exception as problem:
             raise_failed(relation.name, problem)
-        return _Tried(candidate, outputs, verdict, _fall(relation, walk.output, outputs, verdict))
+        return replace(candidate, outputs=outputs, verdict=verdict, fall=_fall(relation, walk.output, outputs, verdict))
 
     def found(self, walk: _Walk) -> Searched:
-        """What the search from a source came to."""
-        row = walk.row
-        violation = self._violation(row, walk.output, walk.best) if walk.best and walk.output else None
-        calls = 0 if walk.output is None else len(walk.asked)
-        return Searched(row.key, row.input, row.gold, walk.output, walk.outcome, calls, violation)
+        """Return what the search from a source came to."""
+        row, output = walk.row, walk.output
+        violation = self._violation(row, output, walk.best) if walk.best and output else None
+        calls = 0 if output is None else len(walk.asked)
+        return Searched(row.key, row.input, row.gold, output, walk.outcome, calls, violation)
 
-    def _violation(self, row: Row, output: Output, best: _Tried) -> Violation:
-        candidate = best.candidate
-        relation = self.relation_of(candidate.relations)
-        allowed: frozenset[str] | None = None
-        genuine: bool | None = None
+    def _violation(self, row: Row, output: Output, best: _Candidate) -> Violation:
+        relation, allowed, genuine = self.relation_of(best.relations), None, None
         if row.gold is not None and relation is not None and self.task.question_kind == "input":
-            allowed = relation.carry({row.gold}, Seen(row.input, output), Seen(candidate.inputs[-1], best.outputs[-1]))
+            allowed = relation.carry({row.gold}, Seen(row.input, output), Seen(best.inputs[-1], best.outputs[-1]))
             wrong = self.task.is_wrong(output, {row.gold})
             if allowed is not None:
                 wrong = wrong or any(self.task.is_wrong(one, allowed) for one in best.outputs)
             genuine = wrong if wrong or allowed is not None else None
-        name = " | ".join(part.name for part in candidate.relations)
-        return Violation(
-            name, candidate.draws, candidate.inputs, best.outputs, candidate.changed, best.fall,
-            tuple(sorted(allowed)) if allowed else None, genuine,
-        )  # fmt: skip
+        name = " | ".join(part.name for part in best.relations)
+        right = tuple(sorted(allowed)) if allowed else None
+        return Violation(name, best.draws, best.inputs, best.outputs, best.changed, best.fall, right, genuine)
 
 
 def _seed(walk: _Walk, before: _Candidate, relation: Fixed, draw: int) -> str:
