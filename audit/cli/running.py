@@ -313,7 +313,7 @@ def runs(db: Database = DATABASE) -> Reply:
     """
     from audit.runner.studies import runs
 
-    rows = [row.as_json() for row in runs(open_database(db))]
+    rows = runs(open_database(db))
     shown = [
         row
         | {

@@ -8,7 +8,6 @@ checked follows, the composition is refused.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
@@ -110,33 +109,23 @@ class Composed(Fixed):
         return self.make_groups([source])[0]
 
     def make_groups(self, sources: Sequence[Source]) -> list[tuple[list[Input], Words]]:
-        return [(follow_ups, ()) for follow_ups in self._made(sources, Counter())]
+        return [(follow_ups, ()) for follow_ups in self._made(sources)]
 
-    def ends(self, sources: Sequence[Source]) -> Counter[str]:
-        """Why sources make no group: how many of them, by the reason in words."""
-        ends: Counter[str] = Counter()
-        self._made(sources, ends)
-        return ends
-
-    def _made(self, sources: Sequence[Source], ends: Counter[str]) -> list[list[Input]]:
+    def _made(self, sources: Sequence[Source]) -> list[list[Input]]:
         """The follow-ups of each source; none where a part leaves no trace, since the same comes out without it."""
         steps = list(zip(self.parts, self._seeds, strict=True))
-        made = self._through(sources, steps, ends)
+        made = self._through(sources, steps)
         for left_out in range(len(steps) - 1):  # without the last one it is what lies before the end
             at = [place for place, follow_ups in enumerate(made) if follow_ups]
             others = self._through([sources[place] for place in at], steps[:left_out] + steps[left_out + 1 :])
             for place, follow_ups in zip(at, others, strict=True):
                 if follow_ups == made[place]:
                     made[place] = []
-                    ends[f"{self.parts[left_out].name} leaves no trace"] += 1
         return made
 
-    def _through(
-        self, sources: Sequence[Source], steps: Sequence[tuple[Fixed, str]], ends: Counter[str] | None = None
-    ) -> list[list[Input]]:
+    def _through(self, sources: Sequence[Source], steps: Sequence[tuple[Fixed, str]]) -> list[list[Input]]:
         """What these parts make of each source, one after the other; nothing where one makes nothing, or a text that
-        was there before. `ends` counts what the latter come of. A part is asked for all sources at once: it may ask a
-        model."""
+        was there before. A part is asked for all sources at once: it may ask a model."""
         made, seen = [[source.input] for source in sources], [[source.input] for source in sources]
         for place, (part, seed) in enumerate(steps):
             at = [index for index, inputs in enumerate(made) if inputs]
@@ -148,8 +137,6 @@ class Composed(Fixed):
             for index, (follow_ups, _) in zip(at, part.make_groups(own), strict=True):
                 made[index] = [] if any(item in seen[index] for item in follow_ups) else follow_ups
                 seen[index] += follow_ups
-                if ends is not None and not made[index]:
-                    ends[f"{part.name} {'undoes what came before' if follow_ups else 'does not apply'}"] += 1
         return made
 
     @cached_property

@@ -74,11 +74,9 @@ class Budget:
 
     def __init__(self, options: CommonOptions = ONCE) -> None:
         self.max_calls, self.max_cost = options.max_calls, options.max_cost
-        self.spent = Sending()
-        """What was sent, and what is on its way."""
+        self.spent = Sending()  # What was sent, and what is on its way
         self.currency = ""
-        self.reached = False
-        """Whether something was not sent because of a limit."""
+        self.reached = False  # Whether something was not sent because of a limit
         self.asked: set[str] = set()
         """The specs of the systems that have answered their first inputs, or stored ones again."""
 

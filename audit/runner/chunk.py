@@ -70,8 +70,7 @@ class Planning:
     """Perturb sources under relations: a job. A text is tagged once, however many relations look at it."""
 
     chunk: int
-    sources: tuple[tuple[Input, str], ...]
-    """Each with the seed of its choices."""
+    sources: tuple[tuple[Input, str], ...]  # Each with the seed of its choices
     relations: tuple[Fixed, ...]
     limit: float | None = field(default=None, compare=False)
 
@@ -101,8 +100,7 @@ class Planning:
         return sorted(groups, key=itemgetter(0, 1))
 
 
-Lacks = Callable[[Input], bool]
-"""Whether a system has no output for an input, which it knows without being run."""
+Lacks = Callable[[Input], bool]  # Whether a system has no output for an input, which it knows without being run
 
 
 @dataclass(frozen=True)
@@ -154,15 +152,13 @@ class _Group:
     roles: list[Role]
     system: int = 0
     steps: Steps | None = None
-    last_members: int = 0
-    """How many members the last yield added."""
+    last_members: int = 0  # How many members the last yield added
     verdict: Verdict | None = None
     note: Words = ()
 
 
 _ABSENT = Verdict(Outcome.INAPPLICABLE, reason="the system has no output for a member")
-Wanted = dict[int, dict[bytes, Input]]
-"""System id -> inputs by key."""
+Wanted = dict[int, dict[bytes, Input]]  # System id -> inputs by key
 
 
 class Chunk:
@@ -188,8 +184,7 @@ class Chunk:
         self.study_id, self.number, self.sources, self.todo = study_id, number, sources, todo
         self.ids: dict[bytes, int] = {}
         """Ids of the inputs that were wanted, by key: whoever stores the inputs puts them here."""
-        self.waits = 0
-        """Outputs that are wanted and not received."""
+        self.waits = 0  # Outputs that are wanted and not received
         self.outputs: dict[int, dict[bytes, Output]] = {system: {} for system in todo}
         """Those that were kept or received."""
         self._fixed = list(
@@ -450,8 +445,7 @@ def source_of(item: Input, seed: str) -> Source:
 
 # Outputs in the store, as a run needs them: what is there already, and what came new.
 
-OutputKey = tuple[int, bytes]
-"""System id and key of an input."""
+OutputKey = tuple[int, bytes]  # System id and key of an input
 
 
 class Stored:
@@ -463,8 +457,7 @@ class Stored:
 
     def __init__(self, retried: set[OutputKey] | None = None):
         self.retried = retried
-        self._attempts: dict[OutputKey, int] = {}
-        """How often an input that is to be executed again was executed."""
+        self._attempts: dict[OutputKey, int] = {}  # How often an input that is to be executed again was executed
 
     def outputs(self, connection: Connection, system: int, ids: Mapping[bytes, int]) -> dict[bytes, Output]:
         """Return outputs by key, the last attempt of each. An error that is to be tried again is none of them."""

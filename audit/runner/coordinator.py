@@ -53,8 +53,7 @@ if TYPE_CHECKING:
 # A database that is away for a while: locked by another process, or a server that starts again. What a run writes is
 # the same however often it is written, so a transaction that failed is done again.
 
-PATIENCE = 300.0
-"""Seconds that a run waits for its database before it gives up."""
+PATIENCE = 300.0  # Seconds that a run waits for its database before it gives up
 _BACK_SOON = ("57P01", "57P02", "57P03", "40001", "40P01", "53300")
 """What PostgreSQL says when it shuts down or starts, when transactions met, and when it has no connection left."""
 
@@ -114,12 +113,9 @@ class Pace:
     """How many inputs a batch of a system has: so many that it takes about `aim` seconds."""
 
     aim: float = AIM
-    call: int = 1
-    """Inputs of a call to another machine: a batch has whole ones, else some would be made for less."""
-    known: bool = False
-    """Whether a batch came back or was lost."""
-    lost: int = 0
-    """Inputs that were lost one after the other."""
+    call: int = 1  # Inputs of a call to another machine: a batch has whole ones, else some would be made for less
+    known: bool = False  # Whether a batch came back or was lost
+    lost: int = 0  # Inputs that were lost one after the other
 
     def __post_init__(self) -> None:
         self.size = -(-FEW // self.call) * self.call
@@ -150,16 +146,12 @@ class BoundSystem:
     """A system of a run with the id of its row."""
 
     id: int
-    spec: str
-    """How workers make the system."""
+    spec: str  # How workers make the system
     system: System
-    lacks: Lacks | None = None
-    """What it has no output for, which is known without running it."""
+    lacks: Lacks | None = None  # What it has no output for, which is known without running it
     meter: Meter | None = None
-    repeated: Repeated | None = None
-    """How often it is asked each input; None: once."""
-    waits: bool = False
-    """Whether it is asked on the event loop of `Waiting`."""
+    repeated: Repeated | None = None  # How often it is asked each input; None: once
+    waits: bool = False  # Whether it is asked on the event loop of `Waiting`
 
     @property
     def name(self) -> str:
@@ -174,8 +166,7 @@ class BoundSystem:
         return 2 * self.system.concurrency + SPARE if self.waits else 1
 
 
-Asked = tuple[int, int, int]
-"""A system, which call on some inputs is the first to be made, and how many are."""
+Asked = tuple[int, int, int]  # A system, which call on some inputs is the first to be made, and how many are
 
 
 @dataclass(frozen=True)
@@ -195,17 +186,12 @@ class Pending:
         return range(self.asked[1], self.asked[1] + self.asked[2])
 
 
-SPARE = 6
-"""Jobs that wait in an executor, beside those that it does; and chunks that are begun before they are needed."""
-TRIES = 3
-"""How many workers may be lost while they make the groups of a chunk."""
-GIVE_UP = 10
-"""Inputs lost one after the other from which on a system is taken to be out of order."""
-_TOGETHER = 0.02
-"""Seconds that the answer of another machine waits for others, to be stored with them."""
+SPARE = 6  # Jobs that wait in an executor, beside those that it does; and chunks that are begun before they are needed
+TRIES = 3  # How many workers may be lost while they make the groups of a chunk
+GIVE_UP = 10  # Inputs lost one after the other from which on a system is taken to be out of order
+_TOGETHER = 0.02  # Seconds that the answer of another machine waits for others, to be stored with them
 
-Todo = dict[int, dict[int, list[Bound]]]
-"""Chunk -> system -> relations that are not finished."""
+Todo = dict[int, dict[int, list[Bound]]]  # Chunk -> system -> relations that are not finished
 
 
 class Coordinator:
@@ -227,8 +213,7 @@ class Coordinator:
         self._fresh, self._place, self._renewed = set(fresh), place, monotonic()
         self._retry = runner.retry_errors
         self._stored = Stored(set(fresh) if self._retry else None)
-        self.fitted: Fitted = {}
-        """What measures of follow-ups have learnt from the study's sources."""
+        self.fitted: Fitted = {}  # What measures of follow-ups have learnt from the study's sources
         self._paces = {system: Pace.of(bound.system, runner.limit) for system, bound in systems.items()}
         # What this process does is done when it is submitted: nothing waits, and little is lost by a kill.
         self._spare = 0 if isinstance(self._executor, InProcess) else SPARE
@@ -238,20 +223,16 @@ class Coordinator:
         self._alone: deque[Pending] = deque()
         """Those that were lost together with others: each becomes a batch of its own."""
         self._numbers = count()
-        self._jobs: dict[int, tuple[Job, Pending | None]] = {}
-        """Jobs under way, by number; the inputs of a batch."""
-        self._at_work: Counter[int] = Counter()
-        """Batches under way by system; planning jobs as 0."""
+        self._jobs: dict[int, tuple[Job, Pending | None]] = {}  # Jobs under way, by number; the inputs of a batch
+        self._at_work: Counter[int] = Counter()  # Batches under way by system; planning jobs as 0
         self._over: SimpleQueue[tuple[int, Future[Any]]] = SimpleQueue()
         self._died: set[tuple[Any, ...]] = set()
         """Each input, with how it was asked, with which a process died that had nothing else to do."""
         self._tries: Counter[int] = Counter()
-        self._sources = np.empty(0, np.int64)
-        """Ids of the study's sources, in order: chunk n is the n-th piece of them."""
+        self._sources = np.empty(0, np.int64)  # Ids of the study's sources, in order: chunk n is the n-th piece of them
         self._underway: dict[int, dict[bytes, tuple[Chunk, ...]]] = {system: {} for system in systems}
         """For each system, the inputs whose outputs are on their way, and the chunks that wait for each of them."""
-        self._asked_again: set[OutputKey] = set()
-        """Inputs whose failed calls were made again: once in a run."""
+        self._asked_again: set[OutputKey] = set()  # Inputs whose failed calls were made again: once in a run
 
     def run(self, todo: Todo) -> None:
         """Do these chunks."""

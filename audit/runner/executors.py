@@ -55,8 +55,7 @@ class Lost:
     """In place of a job's result: it took longer than its limit, or the process that had it came to an end."""
 
     reason: str
-    late: bool = False
-    """Whether it took longer than its limit."""
+    late: bool = False  # Whether it took longer than its limit
 
 
 class Executor(Protocol):
@@ -105,8 +104,7 @@ def outcome(job: Job, future: Future[Any]) -> Any:
         ) from problem
 
 
-_QUIETLY = 250
-"""The status of a process that ended itself with 0."""
+_QUIETLY = 250  # The status of a process that ended itself with 0
 
 
 def _ended(code: int) -> str:
@@ -208,8 +206,7 @@ def _work(job: Job) -> Any:
 
 # Systems that wait for other machines: an event loop in a thread.
 
-_ENDING = 5.0
-"""Seconds that systems have to end what they hold."""
+_ENDING = 5.0  # Seconds that systems have to end what they hold
 
 
 class Waiting(AbstractContextManager["Waiting"]):
@@ -279,8 +276,7 @@ class Waiting(AbstractContextManager["Waiting"]):
 
 _CONNECT, _CLOSE = 5, 3
 """Seconds in which a scheduler answers, and for each step of leaving."""
-_FRESH = 1.0
-"""Seconds for which the number of places is remembered."""
+_FRESH = 1.0  # Seconds for which the number of places is remembered
 _lock = threading.Lock()
 _processes: dict[str, "Processes | None"] = {}
 """On a worker, the processes of each run; None once it is over. The user may have changed a system since the last."""

@@ -20,10 +20,8 @@ from audit.systems.base import System
 from audit.tasks import Input, base_of, matches
 from audit.text.tools import usual_words
 
-_LOOKED_AT = 50
-"""Sources of which a run looks in which language they are."""
-_LEAST_USUAL = 0.1
-"""Share of usual words below which texts do not read like their language."""
+_LOOKED_AT = 50  # Sources of which a run looks in which language they are
+_LEAST_USUAL = 0.1  # Share of usual words below which texts do not read like their language
 
 
 def fitting(corpus: Corpus, options: CommonOptions = ONCE) -> list[Relation]:

@@ -78,16 +78,14 @@ class _Tally:
 
     system: System
     own: int | None
-    repeats: int
-    """How often it is asked each input."""
+    repeats: int  # How often it is asked each input
     meter: Meter
     sending: Sending = field(default_factory=Sending)
     wanted: set[bytes] = field(default_factory=set)
     stored: set[bytes] = field(default_factory=set)
     to_ask: int = 0
     hanging: Counter[str] = field(default_factory=Counter)
-    more: int | None = 0
-    """How many inputs the hanging groups want at most; None: unknown."""
+    more: int | None = 0  # How many inputs the hanging groups want at most; None: unknown
 
     def add(self, inputs: Mapping[bytes, Input], stored: Sequence[bytes], calls: Mapping[bytes, int]) -> None:
         """Add inputs that are wanted together: which of them have a stored output, and how many stored calls."""

@@ -54,13 +54,11 @@ from audit.store.queries import insert_one
 from audit.tasks import Input, Output, Task, base_of, get_task
 from audit.user_models import Allowed, UserModel, mistakes, short
 
-NOT_RECORDED = "no output was recorded"
-"""The error of an output that is null."""
+NOT_RECORDED = "no output was recorded"  # The error of an output that is null
 VERDICTS = {outcome.name.lower(): outcome for outcome in Outcome if outcome <= Outcome.ERROR}
 _COLUMNS = ("label", "score", "text", "error")
 _NOTHING = (None,) * 4
-BATCH = 5_000
-"""Lines that are stored at once."""
+BATCH = 5_000  # Lines that are stored at once
 
 
 # A line of the file, checked by itself, then with its task, then beside the lines before it.
@@ -170,8 +168,7 @@ class Record(NamedTuple):
 
 Fields = tuple[str | None, float | None, str | None, str | None]
 """Label, score, text and error of an output: tuples are hashed and kept in a third of the time that `Output`s take."""
-Calls = tuple[Fields, ...]
-"""What a system returned for one input, call by call."""
+Calls = tuple[Fields, ...]  # What a system returned for one input, call by call
 
 
 def _counting(calls: Calls) -> Fields:
@@ -318,16 +315,7 @@ def _output(value: object, task: Task) -> Output:
         raise AuditError(f"score {short(score)} is not a number from 0 to 1") from None
 
 
-Kept = tuple[
-    str,
-    str,
-    tuple[str, str],
-    tuple[bytes, ...],
-    tuple[tuple[tuple[str, ...], tuple[str, ...]], ...],
-    tuple[str, ...],
-    tuple[Calls, ...],
-    int,
-]
+Kept = tuple[Any, ...]
 """Of a record, for the file of its own: row, relation, system, keys, texts and languages, roles, calls, outcome."""
 
 
@@ -358,24 +346,20 @@ class _File:
     def __init__(self) -> None:
         self.rows: dict[str, Row] = {}
         """The sources, and follow-ups with a gold label of their own, which have no groups."""
-        self.lines: dict[str, int] = {}
-        """The first line of each source."""
-        self.relations: dict[str, tuple[str | None, int]] = {}
-        """What each is said to carry, and where."""
+        self.lines: dict[str, int] = {}  # The first line of each source
+        self.relations: dict[str, tuple[str | None, int]] = {}  # What each is said to carry, and where
         self.systems: dict[tuple[str, str], None] = {}
         self.tasks: dict[str, None] = {}
         self.outcomes: Counter[str] = Counter()
-        self.apart: set[int] = set()
-        """Hashes of (row, relation) where systems have groups of their own."""
+        self.apart: set[int] = set()  # Hashes of (row, relation) where systems have groups of their own
         self._cells, self._groups, self._outputs, self._shapes = _Firsts(), _Firsts(), _Firsts(), _Firsts()
         self._more: Counter[int] = Counter()
         """Groups of a relation, a system and a source beyond the first: each is a source of its own,"""
-        self._made: set[str] = set()
-        """with a row of its own."""
+        self._made: set[str] = set()  # with a row of its own
         self._golden: set[tuple[bytes, str]] = set()
         self._labelled: list[tuple[str, Row]] = []
 
-    def take(self, record: Record) -> "Kept":
+    def take(self, record: Record) -> Kept:
         """Return what is stored of a record. Raises AuditError where it contradicts or repeats an earlier one."""
         line, row = record.line, record.source
         while row in self._made:  # somebody's own id looks like one of those below: not the same source

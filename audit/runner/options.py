@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from audit.corpora import Corpus, Reading
 
 MOST_WORKERS = 256
-MOST_REPEATS = 1_000
-"""Calls on one input, at most."""
-TIME_LIMIT = 300.0
-"""Seconds that a system may take to be loaded, to be prepared, and for a batch; most take two."""
+MOST_REPEATS = 1_000  # Calls on one input, at most
+TIME_LIMIT = 300.0  # Seconds that a system may take to be loaded, to be prepared, and for a batch; most take two
 
 
 def _listed(value: Any) -> Any:
@@ -259,5 +257,4 @@ class SearchOptions(CommonOptions):
         return self.width if self.method == "beam" else 1
 
 
-ONCE = RunOptions()
-"""A run of a task's default relations on a whole corpus."""
+ONCE = RunOptions()  # A run of a task's default relations on a whole corpus

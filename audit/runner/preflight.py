@@ -31,12 +31,9 @@ from audit.systems.base import System
 from audit.systems.foreign import shortened, shown
 from audit.tasks import Input, Output, get_task
 
-FIRST = 3
-"""Inputs that a system answers before a run."""
-AGAIN = 3
-"""Stored inputs, at most, that it is asked again."""
-MOST_LOOKED_AT = 100
-"""Sources, from the first on, among which there may be inputs that a system has an output for."""
+FIRST = 3  # Inputs that a system answers before a run
+AGAIN = 3  # Stored inputs, at most, that it is asked again
+MOST_LOOKED_AT = 100  # Sources, from the first on, among which there may be inputs that a system has an output for
 TOLERANCE, TOLERANCE_OF_SERVICES = 0.001, 0.01
 """How far a score may be from the stored one: sums are rounded otherwise in another batch, and on another machine."""
 _TRIED = 20
@@ -56,8 +53,7 @@ class Trial:
     may_differ: bool = False
 
 
-Answered = dict[str, dict[bytes, tuple[Input, Output]]]
-"""Spec -> key -> the input and what the system said."""
+Answered = dict[str, dict[bytes, tuple[Input, Output]]]  # Spec -> key -> the input and what the system said
 
 
 def trials(systems: Mapping[str, System], lacks: Mapping[str, Lacks | None], inputs: Iterable[Input]) -> list[Trial]:
@@ -114,8 +110,8 @@ def stored_trials(engine: Engine, systems: Mapping[str, System], task: str, seve
 
 
 def _spread(connection: Connection, system: int, task: str) -> dict[bytes, tuple[Input, Output]]:
-    """Return some of a system's first and last stored outputs without an error, with different labels where they have
-    such: another model may say the same of one class for long."""
+    """Return some of a system's first and last stored outputs for a task, with different labels where they have such:
+    another model may say the same of one class for long."""
     table, input_table = table_of(tables.Output), table_of(tables.Input)
     said = or_(table.c.label.is_not(None), table.c.score.is_not(None), table.c.text.is_not(None))
     query = (
@@ -124,28 +120,24 @@ def _spread(connection: Connection, system: int, task: str) -> dict[bytes, tuple
         .where(table.c.system_id == system, table.c.error.is_(None), said)
         .limit(_TRIED)
     )
-    found: dict[bytes, tuple[Input, Output]] = {}
-    for order in (table.c.input_id, table.c.input_id.desc(), table.c.input_id)[:AGAIN]:
-        near = [
-            (Input.stored(row["texts"], row["languages"]), Output(row["label"], row["score"], row["text"]))
-            for row in connection.execute(query.order_by(order)).mappings()
-        ]
-        near = [(item, output) for item, output in near if item.key not in found and _fits(task, item, output)]
-        labels = {output.label for _, output in found.values()}
-        if near:
-            item, output = next((pair for pair in near if pair[1].label not in labels), near[0])
-            found[item.key] = item, output
-    return found
+    rows = [
+        row for end in (table.c.input_id, table.c.input_id.desc()) for row in connection.execute(query.order_by(end))
+    ]
+    pairs = {}
+    for row in rows:
+        item, output = Input.stored(row.texts, row.languages), Output(row.label, row.score, row.text)
+        if len(item.texts) == get_task(task).texts and _is_of(task, output):
+            pairs[item.key] = item, output
+    by_label = {output.label: key for key, (_, output) in pairs.items()}
+    return {key: pairs[key] for key in list(dict.fromkeys([*by_label.values(), *pairs]))[:AGAIN]}
 
 
-def _fits(task: str, item: Input, output: Output) -> bool:
-    """Whether an input and its output are of this task."""
-    asked = get_task(task)
+def _is_of(task: str, output: Output) -> bool:
     try:
-        asked.checked(output)
+        get_task(task).checked(output)
     except BadOutput:
         return False
-    return len(item.texts) == asked.texts
+    return True
 
 
 def answers(

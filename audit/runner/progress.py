@@ -4,8 +4,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
-AGAIN = 30.0
-"""Seconds after which a run that still waits for the same says so again."""
+AGAIN = 30.0  # Seconds after which a run that still waits for the same says so again
 
 
 class Watcher:

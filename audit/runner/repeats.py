@@ -20,8 +20,7 @@ from audit.systems.base import System
 from audit.tasks import Output
 from audit.tasks.repeated import MAJORITY, majority
 
-Calls = dict[int, Output]
-"""What a system returned for one input, by the number of the call, from 1."""
+Calls = dict[int, Output]  # What a system returned for one input, by the number of the call, from 1
 
 
 def settings_of(system: System, options: RunOptions) -> dict[str, object]:

@@ -19,12 +19,12 @@ from audit.corpora.base import Corpus, languages_of
 from audit.errors import AuditError
 from audit.messages import counted
 from audit.relations import Outcome, Relation
-from audit.relations.composition import Composed, parts_of
+from audit.relations.composition import parts_of
 from audit.relations.validity import Fitted, fitted_for
 from audit.runner import preflight
 from audit.runner.batch import CALL, Batch, Identity, is_asynchronous, ready
 from audit.runner.budget import Budget, Sending, meter_of
-from audit.runner.chunk import Bound, Counts, OutputKey, Stored, source_of
+from audit.runner.chunk import Bound, Counts, OutputKey, Stored
 from audit.runner.coordinator import BoundSystem, Coordinator, Todo, patiently, written
 from audit.runner.executors import Executor, InProcess, Processes, Waiting
 from audit.runner.fitting import lacks_of, refuse_misfits, remarks
@@ -53,9 +53,6 @@ from audit.systems.base import System
 from audit.systems.foreign import foreign, shortened
 from audit.tasks import Input, base_of
 
-_LOOKED_AT = 50
-"""Sources of which a run looks why a composition applies to none."""
-
 
 def loaded(names: Iterable[str], limit: float | None = TIME_LIMIT) -> dict[str, System]:
     """Return the systems that these names mean, by spec. `limit` is the seconds that each of the user's own may take.
@@ -74,14 +71,9 @@ class RunResult:
     counts: Counts
     relations: list[str]
     systems: list[str]
-    versions: list[str]
-    """Of these systems, in their order."""
-    left: int = 0
-    """Sources that are not finished for some relation and system: 0 unless the run was stopped."""
-    without_groups: list[str] = field(default_factory=list)
-    """Relations that apply to no source."""
-    ends: Mapping[str, str] = field(default_factory=dict)
-    """Composition that applies to no source -> why, as a sentence."""
+    versions: list[str]  # Of these systems, in their order
+    left: int = 0  # Sources that are not finished for some relation and system: 0 unless the run was stopped
+    without_groups: list[str] = field(default_factory=list)  # Relations that apply to no source
     rejected: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """Relation with limits -> how many groups it has in the study, and how many of them are rejected."""
     inapplicable: Sequence[str] = ()
@@ -115,7 +107,7 @@ class RunResult:
         lines = [f"Study {self.study.id}: {self.study.corpus}, {sources}, {relations}, {systems}."]
         if self.without_groups:
             names, apply = ", ".join(self.without_groups), "apply" if len(self.without_groups) > 1 else "applies"
-            lines += [f"{names} {apply} to none of the {sources}: no groups, no verdicts.", *self.ends.values()]
+            lines.append(f"{names} {apply} to none of the {sources}: no groups, no verdicts.")
         for name, (groups, rejected) in self.rejected.items():
             share = "all" if rejected == groups else f"{rejected:,} of" if rejected else "none of"
             lines.append(f"{name}: {share} {counted(groups, 'group')} rejected by its limits, and kept.")
@@ -211,7 +203,7 @@ def run(
             coordinator = Coordinator(engine, study, by_id, runner, counts, fresh, place)
             coordinator.fitted = fitted_to(sampled, relations) if todo else {}
             coordinator.run(todo)
-    result = patiently(lambda: _result(engine, study, sampled, counts, bound, by_id, by_spec), watcher.says)
+    result = patiently(lambda: _result(engine, study, counts, bound, by_id, by_spec), watcher.says)
     if budget.reached:
         result = replace(result, left=sum(map(study.size, _todo(engine, study, bound, by_id))))
         if result.left:
@@ -431,7 +423,7 @@ def _todo(
 
 
 def _result(
-    engine: Engine, study: StudyRow, sampled: Sampled, counts: Counts, relations: Sequence[Bound],
+    engine: Engine, study: StudyRow, counts: Counts, relations: Sequence[Bound],
     systems: Mapping[int, BoundSystem], by_spec: Mapping[str, System],
 ) -> RunResult:  # fmt: skip
     """Return what a run made and found, without what is left."""
@@ -463,56 +455,30 @@ def _result(
         [system.name for system in by_spec.values()],
         [system.version for system in by_spec.values()],
         without_groups=[bound.name for bound in without],
-        ends={bound.name: _end(sampled, bound.relation) for bound in without if isinstance(bound.relation, Composed)},
         rejected={limited[id]: (number, rejected.get(id, 0)) for id, number in all_groups},
         inapplicable=notes,
         cut={systems[id].name: number for id, number in cut.items()},
     )
 
 
-def _end(sampled: Sampled, relation: Composed) -> str:
-    """What the parts of a composition without groups make of the first sources."""
-    rows = [row for _, row in sampled.sources[:_LOOKED_AT]]
-    sources = [source_of(row.input, f"{sampled.seed}:{row.key}") for row in rows]
-    counts = ", ".join(f"{reason} ({number:,})" for reason, number in relation.ends(sources).most_common())
-    return f"{relation.name}, on the first {counted(len(rows), 'source')}: {counts}."
-
-
 def _all_failed(engine: Engine, study_id: int, system_id: int, name: str) -> str | None:
-    """Return what to say of a system whose checks in a study all ended in an error; None of any other.
-
-    Nearly every system has a check without an error, which is found at once; only without one are inputs counted.
-    """
+    """Return what to say of a system whose checks in a study all ended in an error; None of any other."""
     group, verdict = table_of(tables.Group), table_of(tables.Verdict)
-    member, output = table_of(tables.Member), table_of(tables.Output)
     groups = select(group.c.id).where(group.c.study_id == study_id)
-    checks = select(verdict.c.group_id).where(
+    checks = select(verdict.c.reason).where(
         verdict.c.system_id == system_id,
         verdict.c.group_id.in_(groups),
         verdict.c.outcome != int(Outcome.REJECTED),
     )
-    inputs = select(member.c.input_id).where(member.c.group_id.in_(groups))
-    by_error = (
-        select(output.c.error, func.count(output.c.input_id.distinct()).label("number"))
-        .where(output.c.system_id == system_id, output.c.input_id.in_(inputs))
-        .group_by(output.c.error)
-        .order_by(literal_column("number").desc(), output.c.error)
-    )
+    errors = checks.with_only_columns(verdict.c.reason, func.count().label("number")).group_by(verdict.c.reason)
     with engine.connect() as connection:
-        right = checks.where(verdict.c.outcome != int(Outcome.ERROR)).limit(1)
-        if connection.execute(right).first() or not connection.execute(checks.limit(1)).first():
+        # Nearly every system has a check without an error, which is found at once.
+        if connection.execute(checks.where(verdict.c.outcome != int(Outcome.ERROR)).limit(1)).first():
             return None
-        numbers = {row.error: int(row.number) for row in connection.execute(by_error)}
-    errors = {error: number for error, number in numbers.items() if error is not None}
-    if not errors:
-        return None
-    failed, total, first = sum(errors.values()), sum(numbers.values()), next(iter(errors))
-    of = f"each of its {total:,}" if failed == total else f"{failed:,} of its {total:,}"
-    one_each = "" if failed == total else ", at least one in every group"
-    return (
-        f"system {name} failed on {of} inputs{one_each}, most often with {shortened(first)!r} "
-        f"({errors[first]:,} times); the errors are stored, and the same run with retry_errors tries again once the "
-        "system works"
+        most = connection.execute(errors.order_by(literal_column("number").desc(), verdict.c.reason).limit(1)).first()
+    return most and (
+        f"system {name} failed in every group, most often with {shortened(str(most.reason))!r} ({most.number:,} times);"
+        " the errors are stored, and the same run with retry_errors tries again once the system works"
     )
 
 

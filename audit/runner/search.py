@@ -122,8 +122,7 @@ class SearchResult:
     failed: int
     not_composed: list[str]
     """Which of the relations' compositions expect nothing that could be checked, and were left out."""
-    stopped: str | None = None
-    """Which limit was reached; None: none."""
+    stopped: str | None = None  # Which limit was reached; None: none
 
     @property
     def violated(self) -> list[Searched]:
@@ -209,8 +208,7 @@ class _Candidate:
     """Inputs that relations, one after the other, made of a source; the source itself has no relation. Once the system
     has answered them: its outputs, the verdict, and how far its score fell."""
 
-    source: Source
-    """Of the first of the inputs: what the next relation is given."""
+    source: Source  # Of the first of the inputs: what the next relation is given
     inputs: tuple[Input, ...]
     relations: tuple[Fixed, ...] = ()
     draws: tuple[int, ...] = ()
@@ -237,10 +235,8 @@ class _Walk:
     next: list[_Candidate] = field(default_factory=list)
     output: Output | None = None
     best: _Candidate | None = None
-    tried: int = 0
-    """Candidates so far."""
-    outcome: str = ""
-    """Empty: it goes on."""
+    tried: int = 0  # Candidates so far
+    outcome: str = ""  # Empty: it goes on
 
     def wanted(self, budget: int) -> dict[bytes, Input]:
         """Return the inputs of the next candidates, as many as the budget allows; the others are dropped."""

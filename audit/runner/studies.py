@@ -1,8 +1,7 @@
 """Studies in the store: made with their sources, found again, and listed. Idempotent."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import datetime
+from dataclasses import dataclass
 from functools import cached_property
 from heapq import nsmallest
 from typing import Any
@@ -23,8 +22,7 @@ from audit.store.queries import id_of, insert_one
 from audit.systems.base import System
 from audit.tasks import Input
 
-CHUNK = {"sentence": 250, "document": 25}
-"""Sources per chunk of work: a kill costs at most the checks of one."""
+CHUNK = {"sentence": 250, "document": 25}  # Sources per chunk of work: a kill costs at most the checks of one
 
 
 class Later:
@@ -252,63 +250,45 @@ def inapplicable_notes(
 # `audit runs`: what was run in a database, by study and system: another version or setting is a system of its own.
 
 
-@dataclass(frozen=True)
-class Listed:
-    """A system on a study. `finished` is the share of sources and relations begun that are through; `outputs` are the
-    inputs that the system was executed on in this database, for whatever study, and `errors` those of them that failed
-    at the last attempt; `number` is the system's in this database, in the order in which they came, so that `#2` means
-    it in `audit compare`; `began` is when the study was begun, in UTC, by the first of its systems."""
+def runs(engine: Engine) -> list[dict[str, Any]]:
+    """Return what was run, by study, and in it by the names of systems and the order in which they came.
 
-    study: int
-    corpus: str
-    seed: int
-    sources: int
-    system: str
-    version: str
-    settings: str
-    relations: int
-    finished: float
-    outputs: int
-    errors: int
-    number: int
-    began: datetime
-
-    def as_json(self) -> dict[str, Any]:
-        """Return what the command `audit runs` has in JSON."""
-        return asdict(self) | {"began": self.began.isoformat(timespec="seconds")}
-
-
-def runs(engine: Engine) -> list[Listed]:
-    """Return what was run, by study, and in it by the names of systems and the order in which they came."""
+    `relations` are those begun, `finished` the share of them and of the sources that is through; `outputs` the inputs
+    that the system was executed on in this database, for whatever study, and `errors` those of them that failed at the
+    last attempt; `number` is the system's in this database, `#2` in `audit compare`; `began` is when the study was
+    begun, in UTC, by the first of its systems.
+    """
     study, system, output = table_of(tables.Study), table_of(tables.System), table_of(tables.Output)
+    later, listed = output.alias(), []
+    same = (later.c.input_id == output.c.input_id, later.c.system_id == output.c.system_id)
+    again = select(later.c.attempt).where(*same, later.c.attempt > output.c.attempt).exists()
     with engine.connect() as connection:
-        studies = {row["id"]: row for row in connection.execute(select(study)).mappings()}
-        systems = {row["id"]: row for row in connection.execute(select(system)).mappings()}
+        studies = {row.id: row for row in connection.execute(select(study))}
+        systems = {row.id: row for row in connection.execute(select(system))}
         sources = _counted(connection, table_of(tables.Source).c.study_id)
         executed = _counted(connection, output.c.system_id, output.c.attempt == 1)
-        later = output.alias()
-        same = (later.c.input_id == output.c.input_id, later.c.system_id == output.c.system_id)
-        again = select(later.c.attempt).where(*same, later.c.attempt > output.c.attempt).exists()
         failed = _counted(connection, output.c.system_id, output.c.error.is_not(None), ~again)
-        listed = [
-            Listed(
-                **{name: studies[study_id][name] for name in ("corpus", "seed")},
-                **{name: systems[system_id][name] for name in ("version", "settings")},
-                study=study_id,
-                sources=sources[study_id],
-                system=systems[system_id]["name"],
-                relations=relations,
-                finished=1.0
-                if studies[study_id]["imported"]
-                else chunks / (relations * -(-sources[study_id] // studies[study_id]["chunk"])),
-                outputs=executed.get(system_id, 0),
-                errors=failed.get(system_id, 0),
-                number=system_id,
-                began=in_utc(studies[study_id]["created_at"]),
+        for study_id, system_id, relations, chunks in _progress(connection):
+            of, ran = studies[study_id], systems[system_id]
+            whole = relations * -(-sources[study_id] // of.chunk)
+            listed.append(
+                {
+                    "study": study_id,
+                    "corpus": of.corpus,
+                    "seed": of.seed,
+                    "sources": sources[study_id],
+                    "system": ran.name,
+                    "version": ran.version,
+                    "settings": ran.settings,
+                    "relations": relations,
+                    "finished": 1.0 if of.imported else chunks / whole,
+                    "outputs": executed.get(system_id, 0),
+                    "errors": failed.get(system_id, 0),
+                    "number": system_id,
+                    "began": in_utc(of.created_at).isoformat(timespec="seconds"),
+                }
             )
-            for study_id, system_id, relations, chunks in _progress(connection)
-        ]
-    return sorted(listed, key=lambda row: (row.study, row.system, row.number))
+    return sorted(listed, key=lambda row: (row["study"], row["system"], row["number"]))
 
 
 def _progress(connection: Connection) -> list[tuple[int, int, int, int]]:

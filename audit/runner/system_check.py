@@ -58,12 +58,10 @@ class SystemCheck:
     task: str
     needs: str | None
     answers: tuple[CheckedInput, ...] = ()
-    calls: int | None = None
-    """Requests to another machine; None for a system on this one."""
+    calls: int | None = None  # Requests to another machine; None for a system on this one
     cost: float | None = None
     currency: str | None = None
-    advice: str | None = None
-    """What to change, where every input failed."""
+    advice: str | None = None  # What to change, where every input failed
 
     @property
     def works(self) -> bool:

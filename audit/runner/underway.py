@@ -79,11 +79,9 @@ def began(pid: int) -> str | None:
 SILENCE = timedelta(minutes=5)
 """How long a run on another machine may give no sign of life; clocks of machines that share a database may differ by
 less."""
-RENEW = 15.0
-"""Seconds between two signs of life."""
+RENEW = 15.0  # Seconds between two signs of life
 _RUN = table_of(tables.StudyRun)
-_HERE: set[str] = set()
-"""Tokens of the runs that go on in this process."""
+_HERE: set[str] = set()  # Tokens of the runs that go on in this process
 
 
 class OnlyRun:

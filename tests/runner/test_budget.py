@@ -1,13 +1,10 @@
 """Limits of requests and of money: what is answered is stored, and the same run goes on."""
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from service import serving
 
-from audit.cli import main
 from audit.errors import AuditError
 from audit.relations import get_relation
 from audit.runner.budget import Budget, Meter, Sending
@@ -32,14 +29,6 @@ class Paid:
 
 
 INPUTS = [Input.of("x" * length) for length in (4, 8, 12, 16, 20)]
-
-
-def test_what_asking_takes():
-    price = Price(call=0.01, input_tokens=1_000, answers=2_000, output_tokens=5)
-    # 60 characters are 15 tokens; two requests of three inputs at most: 2 * .01 + 15 * .001 + 2 * 5 * .002 = .055.
-    sending = Meter(Paid(3, price)).of(INPUTS)
-    assert (sending.calls, sending.characters, sending.tokens) == (2, 60, 15)
-    assert sending.cost == pytest.approx(0.055)
 
 
 @given(limit=st.integers(1, 30), batch=st.integers(1, 6), number=st.integers(1, 60), spent=st.integers(0, 30))
@@ -102,26 +91,3 @@ def test_a_run_stops_at_its_limit_and_the_same_again_pays_nothing_twice(
         assert len(server.texts) == len(set(server.texts))
         run(undisturbed, toy_corpus(), specs, relations, executor)
     assert content(engine) == content(undisturbed)
-
-
-@pytest.mark.slow
-def test_by_the_command_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "films.csv").write_text("text\n" + "".join(f"Film {number} was fine.\n" for number in range(30)))
-    command = ["run", "--corpus", "films.csv", "--relations", "MR3.1", "--workers", "1", "--db", "films.db"]
-    command += ["--systems", "http:service.toml"]
-    with serving() as server:
-        server.file(tmp_path, "batch = 1\nprice = { call = 0.01 }")
-        assert main([*command, "--max-calls", "2"]) == 2
-        assert not (tmp_path / "films.db").exists()
-        assert main([*command, "--max-cost", "0.2"]) == 3
-        assert len(server.bodies) == 20
-        shown = capsys.readouterr()
-        assert "audit: --max-cost 0.2 is reached after 20 requests, about 0.2 USD; what was answered is" in shown.err
-        assert main([*command, "--dry-run", "--json"]) == 0
-        (forecast,) = json.loads(capsys.readouterr().out)
-        assert (forecast["inputs"], forecast["stored"], forecast["calls"]) == (60, 20, 40 + 3)  # three asked again
-        assert main([*command, "--max-calls", "2"]) == 2
-        assert len(server.bodies) == 20
-        assert main([*command, "--max-calls", "43"]) == 0
-        assert len(server.texts) == len(set(server.texts)) + 3 == 63

@@ -13,8 +13,6 @@ from executor_jobs import Double, Hold, Kill, Leave, Where
 from processes import processes
 
 from audit.cli import main
-from audit.errors import AuditError
-from audit.runner import executors
 from audit.runner.batch import Batch
 from audit.runner.executors import Dask, InProcess, Lost, Processes, outcome
 from audit.store import open_store
@@ -68,15 +66,6 @@ def test_a_job_that_is_late_is_ended_even_in_native_code():
         returned = results(executor, Hold(), Double(1), Double(2))
     assert list(returned.values()) == [LATE, 2, 4]
     assert results(InProcess(), Double(1, seconds=60, limit=1.0)) == {Double(1, 60, 1.0): LATE}
-
-
-def test_a_job_that_cannot_be_sent_is_one_sentence():
-    job = Double(lambda: 1)
-    with Processes(1) as executor:
-        future = executor.submit(job)
-        with pytest.raises(AuditError, match=r"a worker cannot do a job .* or use workers=0"):
-            outcome(job, future)
-        assert results(executor, Double(1)) == {Double(1): 2}
 
 
 @pytest.mark.slow
@@ -133,22 +122,6 @@ def test_the_cluster_is_left_running_and_nothing_of_the_run_is_left(cluster):
     assert all(alive(worker) for _, worker, _ in where)
     with Dask(cluster.address) as again:
         assert results(again, Double(4)) == {Double(4): 8}
-
-
-@pytest.mark.slow
-def test_nobody_listens_or_another_audit_does(tmp_path, monkeypatch):
-    pytest.importorskip("distributed", reason="pip install 'audit[dask]'")
-    monkeypatch.setattr(executors, "_CONNECT", 0.5)
-    with pytest.raises(AuditError, match="no Dask scheduler answers at tcp://127"), \
-            Dask("tcp://127.0.0.1:1"):  # fmt: skip
-        pass
-    monkeypatch.setattr(executors, "_CONNECT", 5)
-    (tmp_path / "audit").mkdir()
-    (tmp_path / "audit" / "__init__.py").write_text("raise ImportError('no audit here')", encoding="utf-8")
-    with started(1, 1, path=(tmp_path,)) as other, Dask(other.address) as executor:
-        future = executor.submit(Double(1))
-        with pytest.raises(AuditError, match=r"a worker cannot do a job \(.*\); install the same packages"):
-            outcome(Double(1), future)
 
 
 @pytest.mark.slow

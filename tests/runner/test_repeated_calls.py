@@ -2,7 +2,6 @@
 
 import pytest
 from interrupting import Interrupting
-from service import serving
 from sqlalchemy import select
 
 from audit.runner.executors import InProcess
@@ -131,17 +130,6 @@ def test_each_input_is_asked_as_often_as_asked_for_and_the_first_call_counts(moo
     assert set(map(len, calls(engine).values())) == {5}
 
 
-def test_a_run_of_some_relations_asks_again_what_these_wanted_and_is_then_through(
-    moody, toy_corpus, toy_relations, engine
-):
-    corpus, spec = toy_corpus(), moody("moody")
-    once = run(engine, corpus, spec, toy_relations, InProcess()).counts.executed
-    some = run(engine, corpus, spec, toy_relations[:1], InProcess(), options=RunOptions(repeats=3)).counts
-    assert 0 < some.executed == some.repeated < 2 * once
-    again = run(engine, corpus, spec, toy_relations[:1], InProcess(), options=RunOptions(repeats=3)).counts
-    assert (again.executed, again.checks) == (0, 0)
-
-
 def test_the_majority_is_a_system_of_its_own_made_of_the_same_calls(moody, toy_corpus, toy_relations, engine):
     corpus, spec = toy_corpus(), moody("second_thoughts")
     run(engine, corpus, spec, toy_relations, InProcess(), options=RunOptions(repeats=3))
@@ -209,50 +197,3 @@ def test_calls_that_fail_are_kept_and_made_again_only_where_that_is_asked_for(mo
     assert len(after) == inputs
     assert all(sum(label != "ERROR" for label in labels) == 3 for labels in after.values())
     assert sum(labels.count("ERROR") for labels in after.values()) == failed  # they stay
-
-
-def test_a_system_that_says_it_is_deterministic_is_asked_once(moody, toy_corpus, toy_relations, engine):
-    for take in ("first", "majority"):
-        run(
-            engine,
-            toy_corpus(),
-            moody("Sure"),
-            toy_relations[:1],
-            InProcess(),
-            options=RunOptions(repeats=3, take=take),
-        )
-        assert set(moody.asked("sure")) == {1}
-    assert rows(engine, tables.Repeat) == []
-    assert len(rows(engine, tables.System)) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("take", ["first", "majority"])
-def test_a_service_gets_each_repeat_in_a_request_of_its_own(toy_corpus, toy_relations, engine, tmp_path, take):
-    """Services keep no promise for the same text twice in one request; many requests are under way at once."""
-    pytest.importorskip("httpx", reason="pip install 'audit[http]'")
-
-    def answer(body, number):
-        # Threads answer side by side: which call it is on a text is counted under the server's lock.
-        with server.lock:
-            calls = [asked.setdefault(text, []).append(number) or len(asked[text]) for text in body["texts"]]
-        return {"outputs": [{"label": "neutral" if call == 2 else "positive", "score": 0.5} for call in calls]}
-
-    asked = {}
-    with serving(answer) as server, InProcess() as executor:
-        spec = server.file(tmp_path, "batch = 3\nconcurrency = 4")
-        ran = run(engine, toy_corpus(), [spec], toy_relations, executor, options=RunOptions(repeats=3, take=take))
-        assert ran.counts.failed == 0
-        assert all(len(body["texts"]) == len(set(body["texts"])) for body in server.bodies)
-        assert set(map(len, asked.values())) == {3}
-        before = len(server.bodies)
-        assert (
-            run(
-                engine, toy_corpus(), [spec], toy_relations, executor, options=RunOptions(repeats=3, take=take)
-            ).counts.executed
-            == 0
-        )
-        assert len(server.bodies) == before
-    assert {tuple(sorted(labels)) for labels in calls(engine).values()} == {("neutral", "positive", "positive")}
-    if take == "majority":
-        assert set(outputs(engine).values()) == {"positive"}
