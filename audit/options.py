@@ -68,8 +68,8 @@ class Options:
             object.__setattr__(self, option.name, value)
 
 
-@lru_cache  # type: ignore[arg-type]
-def options_of(model: type[Any]) -> tuple[Option, ...]:
+@lru_cache
+def options_of(model: Any) -> tuple[Option, ...]:
     """Return the options of a class, in their order."""
     hints = get_type_hints(model, include_extras=True)
     listed = []
@@ -80,8 +80,8 @@ def options_of(model: type[Any]) -> tuple[Option, ...]:
     return tuple(listed)
 
 
-@lru_cache  # type: ignore[arg-type]
-def _adapter(model: type[Any], name: str) -> Any:
+@lru_cache
+def _adapter(model: Any, name: str) -> Any:
     from pydantic import ConfigDict, TypeAdapter
 
     kind = next(option.kind for option in options_of(model) if option.name == name)
