@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from dask_cluster import started
 from plugged import EXAMPLE, MODULE, environment, install, plugged, registries_kept
 
 import audit
@@ -104,10 +105,10 @@ def test_a_lost_rule_is_told_in_the_report(call, tmp_path):
 @pytest.mark.slow
 def test_workers_of_dask_load_it(tmp_path):
     pytest.importorskip("distributed")
-    with plugged():
+    with plugged(), started(path=(EXAMPLE,)) as cluster:
         engine = open_store(str(tmp_path / "a.db"), create=True)
         corpus = audit.registry.corpora.get("tiny-inference")()
-        with Dask(workers=2) as executor:
+        with Dask(cluster.address) as executor:
             ran = run(engine, corpus, ["overlap"], fitting(corpus, RunOptions(relations=[])), executor)
         assert (ran.counts.outcomes["satisfied"], ran.counts.failed) == (10, 0)
         with engine.connect() as connection:

@@ -29,7 +29,6 @@ from audit.errors import AuditError, NotInstalled, first_line
 from audit.registry import load_plugin, plugins
 from audit.runner.batch import Batch, Calls, Identity, Returned, check_same, is_asynchronous
 from audit.runner.options import ONCE, CommonOptions, RunOptions
-from audit.runner.underway import safe_path
 from audit.systems import get_system
 from audit.systems.asking import Asking, asking_of
 from audit.systems.base import AsynchronousSystem
@@ -340,26 +339,29 @@ def _end_run(run: str) -> None:
 
 
 class Dask(AbstractContextManager["Dask"]):
-    """Does jobs on the workers of the scheduler at `address` (`tcp://host:8786`), as many as are there at any time; or,
-    without an address, on a cluster of its own: `workers` processes of this machine (default: one per core).
+    """Does jobs on the workers of the scheduler at `address` (`tcp://host:8786`), as many as are there at any time.
 
-    The jobs of a worker that goes away are given to another by Dask. The cluster at an address is left running. Raises
-    NotInstalled without Dask's package; AuditError where no scheduler answers.
+    The jobs of a worker that goes away are given to another by Dask. The cluster is left running. Raises NotInstalled
+    without Dask's package; AuditError where no scheduler answers.
     """
 
-    def __init__(self, address: str | None = None, workers: int | None = None):
+    def __init__(self, address: str):
         if find_spec("distributed") is None:
             raise NotInstalled("Dask is not installed; pip install 'audit[dask]'")
-        self.address, self._workers, self._run = address, workers or os.cpu_count() or 1, uuid4().hex
-        self._cluster: Any = None
-        self._client: Any = None
-        self._places, self._counted = 1, -_FRESH
+        from distributed import Client
 
-    def __enter__(self) -> "Dask":
-        """Connects to an address. A cluster of its own starts when it is needed: a run may have nothing left to do."""
-        if self.address is not None:
-            self._connect()
-        return self
+        self._run = uuid4().hex
+        try:
+            self._client = Client(address, timeout=_CONNECT, set_as_default=False)
+        except (OSError, ValueError) as problem:
+            raise AuditError(
+                f"no Dask scheduler answers at {address} within {_CONNECT} s ({first_line(problem)}); start one with "
+                "`dask scheduler`, or leave the address out",
+                parameter="dask",
+            ) from problem
+        if not self._client.nthreads():
+            print(f"the Dask scheduler at {address} has no workers yet; waiting for one", file=sys.stderr)
+        self._places, self._counted = 1, -_FRESH
 
     @property
     def places(self) -> int:
@@ -367,7 +369,7 @@ class Dask(AbstractContextManager["Dask"]):
         if time.monotonic() - self._counted >= _FRESH:
             self._counted = time.monotonic()
             with suppress(OSError, AttributeError):  # a scheduler that is away has the workers that it had
-                self._places = max(1, sum(self._connect().nthreads().values()))
+                self._places = max(1, sum(self._client.nthreads().values()))
         return self._places
 
     def submit(self, job: Job) -> Future[Any]:
@@ -376,59 +378,19 @@ class Dask(AbstractContextManager["Dask"]):
 
         own = self._run, os.getcwd(), audit.__version__, tuple(plugins())
         order = _Order(cloudpickle.dumps(job), job.limit, *own)
-        future: Future[Any] = self._connect().get_executor(pure=False).submit(_on_worker, order)
+        future: Future[Any] = self._client.get_executor(pure=False).submit(_on_worker, order)
         return future
 
-    def _connect(self) -> Any:
-        if self._client is None:
-            from distributed import Client
-
-            if self.address is None:
-                self._cluster = self._cluster or self._own_cluster()
-            try:
-                self._client = Client(self._cluster or self.address, timeout=_CONNECT, set_as_default=False)
-            except (OSError, ValueError) as problem:
-                raise AuditError(
-                    f"no Dask scheduler answers at {self.address} within {_CONNECT} s ({first_line(problem)}); start "
-                    "one with `dask scheduler`, or leave the address out",
-                    parameter="dask_address",
-                ) from problem
-            if self.address is not None and not self._client.nthreads():
-                print(f"the Dask scheduler at {self.address} has no workers yet; waiting for one", file=sys.stderr)
-        return self._client
-
-    def _own_cluster(self) -> Any:
-        import dask
-        from distributed import LocalCluster
-
-        # A worker keeps its other threads free to talk to the scheduler; the work is done in processes beside it, which
-        # Dask would not measure.
-        with safe_path(), dask.config.set({"distributed.worker.profile.enabled": False}):
-            return LocalCluster(
-                n_workers=self._workers,
-                threads_per_worker=1,
-                processes=True,
-                dashboard_address=None,
-                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # else a port that another cluster may have
-                memory_limit=0,
-                silence_logs=50,
-            )
-
     def __exit__(self, *problem: object) -> None:
-        client, cluster, self._client, self._cluster = self._client, self._cluster, None, None
         # A cluster that does not answer any more cannot be asked to leave.
-        if client is not None:
-            with suppress(Exception):
-                client.run(_end_run, self._run, on_error="ignore", callback_timeout=_CLOSE)
-            with suppress(Exception):
-                client.close(timeout=_CLOSE)
-        if cluster is not None:
-            with suppress(Exception):
-                cluster.close(timeout=_CLOSE)
+        with suppress(Exception):
+            self._client.run(_end_run, self._run, on_error="ignore", callback_timeout=_CLOSE)
+        with suppress(Exception):
+            self._client.close(timeout=_CLOSE)
 
 
 def executor_of(options: CommonOptions = ONCE) -> Executor:
     """Return who does the work: this process, processes beside it, or workers of Dask."""
-    if isinstance(options, RunOptions) and options.executor == "dask":
-        return Dask(options.dask_address, options.workers)
+    if isinstance(options, RunOptions) and options.dask is not None:
+        return Dask(options.dask)
     return InProcess() if options.workers == 0 else Processes(options.workers)

@@ -198,14 +198,10 @@ class RunOptions(CommonOptions):
         Le(1),
         Told("on documents, run sentence relations too, each on this share of the sentences it applies to", "0.5"),
     ] = None
-    executor: Annotated[
-        Literal["processes", "dask"], Told("who does the work: processes or dask; what is stored is the same")
-    ] = "processes"
-    dask_address: Annotated[
+    dask: Annotated[
         str | None,
         Told(
-            "with executor dask: the scheduler whose workers do the work (default: a cluster of its own)",
-            "tcp://HOST:PORT",
+            "the scheduler of a Dask cluster whose workers do the work; what is stored is the same", "tcp://HOST:PORT"
         ),
     ] = None
     retry_errors: Annotated[bool, Told("execute again, once, the inputs that failed")] = False
@@ -222,15 +218,12 @@ class RunOptions(CommonOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        names = ("workers", "executor", "dask_address")
         if self.take == "majority" and self.repeats == 1:
             raise AuditError(message("repeats.too_few"), parameter=("repeats", "take"))
-        if self.dask_address is not None and self.executor != "dask":
-            raise AuditError("dask_address is for executor dask; say that too, or leave it out", parameter=names)
-        if self.executor == "dask" and (self.workers == 0 or (self.dask_address and self.workers is not None)):
+        if self.dask is not None and self.workers:
             raise AuditError(
-                "executor dask has workers of its own; leave workers out, or say how many with no dask_address",
-                parameter=names,
+                f"workers {self.workers}: the cluster at {self.dask} has its own; leave one of them out",
+                parameter=("workers", "dask"),
             )
 
 

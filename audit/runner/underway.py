@@ -4,8 +4,6 @@ import os
 import socket
 import sys
 import sysconfig
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,8 +15,6 @@ import audit
 from audit.errors import AuditError, UnderWay
 from audit.store import insert_new, table_of, tables
 from audit.store.copying import in_utc
-
-_SAFE_PATH = "PYTHONSAFEPATH"
 
 
 def another_python(*arguments: str) -> list[str]:
@@ -38,20 +34,6 @@ def its_environment() -> dict[str, str]:
     installed = package in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
     paths = [*([] if installed else [package]), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-
-
-@contextmanager
-def safe_path() -> Iterator[None]:
-    """Every Python that somebody else's code begins meanwhile is begun as with -P."""
-    before = os.environ.get(_SAFE_PATH)
-    os.environ[_SAFE_PATH] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_SAFE_PATH]
-        else:
-            os.environ[_SAFE_PATH] = before
 
 
 def began(pid: int) -> str | None:

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from audit.cli import main
 from audit.errors import AuditError
 from audit.relations import get_relation
-from audit.runner.executors import Dask, InProcess, Processes
+from audit.runner.executors import InProcess, Processes
 from audit.runner.run import run
 from audit.store import open_store, table_of, tables
 
@@ -95,18 +95,12 @@ def calls(tmp_path):
 EXECUTORS = {
     "in this process": InProcess,
     "processes": lambda: Processes(2),
-    "dask": lambda: Dask(None, 2),
 }
 
 
-@pytest.mark.parametrize(
-    "executor",
-    ["in this process", "processes", pytest.param("dask", marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize("executor", ["in this process", "processes"])
 @pytest.mark.parametrize("kind", ["Model", "Waiting"])
 def test_it_is_prepared_once_in_each_process(module, kind, executor, tmp_path, toy_corpus):
-    if executor == "dask":
-        pytest.importorskip("distributed", reason="pip install 'audit[dask]'")
     relations = [get_relation("sentiment", "MR3.1")]
     engine = open_store("sqlite://", create=True)
     with EXECUTORS[executor]() as doing:
