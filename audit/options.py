@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar, get_args, get_type_hints
 
 from audit.errors import AuditError
 
+_PROMPT = ">" * 3  # Of an example, which stays at the end of a docstring
 Taken = ParamSpec("Taken")
 Returned = TypeVar("Returned")
 Model = TypeVar("Model", bound="Options")
@@ -157,7 +158,7 @@ def _with_options(doc: str, options: list[Option]) -> str:
         textwrap.fill(f"`{option.name}`: {option.told.help}", 112, initial_indent="    ", subsequent_indent="    ")
         for option in options
     ]
-    text, examples, shown = doc.rstrip().partition("\n\n    >>>")
+    text, examples, shown = doc.rstrip().partition(f"\n\n    {_PROMPT}")
     return "\n\n".join([text, *told]) + f"{examples}{shown}\n    "
 
 

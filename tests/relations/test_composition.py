@@ -86,16 +86,6 @@ def test_every_part_must_leave_its_mark(name, text, made):
     assert [follow_up for (follow_up,) in texts(relation, text)] == made
 
 
-def test_why_sources_make_no_group():
-    relation = get_relation("classification/a,b", "upper-case | lower-case")
-    made = relation.ends([source(text) for text in ("it is good.", "It is good.", "IT IS GOOD.", "it is bad.")])
-    assert made == {
-        "lower-case undoes what came before": 2,
-        "upper-case leaves no trace": 1,
-        "upper-case does not apply": 1,
-    }
-
-
 def test_what_is_asked_of_parts_is_asked_of_the_composition():
     both = get_relation("inference", "contractions | negated-hypothesis | typos")
     assert (both.grammar, both.unit, both.counterpart) == (True, "any", "")
