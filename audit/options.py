@@ -16,7 +16,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
-from functools import lru_cache, wraps
+from functools import wraps
 from inspect import Parameter
 from typing import Any, NamedTuple, ParamSpec, TypeVar, get_args, get_type_hints
 
@@ -65,37 +65,35 @@ class Options:
             value = value.tolist() if hasattr(value, "tolist") else value  # NumPy's and pandas's
             value = option.told.read(value) if option.told.read is not None else value
             if value != option.default:
-                _check(type(self), option, value)
+                _check(option, value)
             object.__setattr__(self, option.name, value)
 
 
-@lru_cache
-def options_of(model: Any) -> tuple[Option, ...]:
+def options_of(model: type[Any]) -> tuple[Option, ...]:
     """Return the options of a class, in their order."""
+    if model in _known:
+        return _known[model]
     hints = get_type_hints(model, include_extras=True)
     listed = []
     for field in fields(model):
         told = next(part for part in get_args(hints[field.name]) if isinstance(part, Told))
         default = field.default if field.default_factory is MISSING else field.default_factory()
         listed.append(Option(field.name, hints[field.name], told, Parameter.empty if default is MISSING else default))
-    return tuple(listed)
+    _known[model] = tuple(listed)
+    return _known[model]
 
 
-@lru_cache
-def _adapter(model: Any, name: str) -> Any:
-    from pydantic import ConfigDict, TypeAdapter
-
-    kind = next(option.kind for option in options_of(model) if option.name == name)
-    return TypeAdapter(kind, config=ConfigDict(strict=True, arbitrary_types_allowed=True))
+_known: dict[type[Any], tuple[Option, ...]] = {}
 
 
-def _check(model: type[Any], option: Option, value: object) -> None:
-    from pydantic import ValidationError
+def _check(option: Option, value: object) -> None:
+    from pydantic import ConfigDict, TypeAdapter, ValidationError
 
     from audit.user_models import allowed_by, short
 
+    adapter = TypeAdapter(option.kind, config=ConfigDict(strict=True, arbitrary_types_allowed=True))
     try:
-        _adapter(model, option.name).validate_python(value)
+        adapter.validate_python(value)
     except ValidationError:
         expected = allowed_by(option.kind)
         raise AuditError(f"{option.name}={short(value)}: expected {expected}", parameter=option.name) from None

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from audit.cli.console import Reply, Rows, answer, chatter_to_stderr, checking_too, fitted_table, one_by_one, say, table
 from audit.cli.options import (
@@ -37,10 +37,6 @@ from audit.cli.options import (
 from audit.errors import AuditError, UnknownName
 from audit.keys import canonical
 from audit.runner.options import TIME_LIMIT, CorpusOptions, RunOptions, WordsOptions
-
-if TYPE_CHECKING:
-    pass
-
 
 SYSTEMS = ("vader", "textblob", "hiv4", "tfidf-logreg")
 CORPORA = (("rotten-tomatoes", 2000), ("imdb", 200))

@@ -476,7 +476,9 @@ def _all_failed(engine: Engine, study_id: int, system_id: int, name: str) -> str
         if connection.execute(checks.where(verdict.c.outcome != int(Outcome.ERROR)).limit(1)).first():
             return None
         most = connection.execute(errors.order_by(literal_column("number").desc(), verdict.c.reason).limit(1)).first()
-    return most and (
+    if most is None:
+        return None
+    return (
         f"system {name} failed in every group, most often with {shortened(str(most.reason))!r} ({most.number:,} times);"
         " the errors are stored, and the same run with retry_errors tries again once the system works"
     )

@@ -54,13 +54,13 @@ def test_calls_on_the_same_input_are_counted_and_none_is_made_twice(tmp_path, to
     fixed = [get_relation("sentiment", name) for name in ("MR2.1", "MR3.1")]
     with serving() as server, InProcess() as executor:
         specs = [server.file(tmp_path, "batch = 1")]
-        (before,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, repeats=3)
+        (before,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, RunOptions(repeats=3))
         assert before.calls == 3 * before.inputs
         run(engine, corpus, specs, fixed, executor, options=RunOptions(repeats=3, take=take))
         assert len(server.bodies) == before.calls  # the first three inputs among them
-        (after,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, repeats=3)
+        (after,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, RunOptions(repeats=3))
         assert (after.to_ask, after.calls) == (0, 0)
-        (more,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, repeats=5)
+        (more,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, RunOptions(repeats=5))
         assert more.calls == 2 * before.inputs
         run(engine, corpus, specs, fixed, executor, options=RunOptions(repeats=5, take=take))
         assert len(server.bodies) == before.calls + more.calls
