@@ -30,7 +30,6 @@ file of its own meanwhile, so that a large one needs little memory. All of it is
 import marshal
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -358,6 +357,7 @@ class _File:
         self._made: set[str] = set()  # with a row of its own
         self._golden: set[tuple[bytes, str]] = set()
         self._labelled: list[tuple[str, Row]] = []
+        self._sizes: list[int] = []
 
     def take(self, record: Record) -> Kept:
         """Return what is stored of a record. Raises AuditError where it contradicts or repeats an earlier one."""
@@ -424,6 +424,16 @@ class _File:
             if here != there:
                 raise AuditError(f"the {name} {short(here)} here and {short(there)} in line {line}")
 
+    def spool(self, kept: Sequence[Kept], file: Any) -> None:
+        """Put what is stored of some records into a file."""
+        self._sizes.append(file.write(marshal.dumps(kept)))
+
+    def spooled(self, file: Any) -> Iterator[list[Kept]]:
+        """Yield what was put into a file."""
+        file.seek(0)
+        for size in self._sizes:
+            yield marshal.loads(file.read(size))
+
     def add_labelled(self) -> int:
         """Add the follow-ups with gold of their own to the rows, once all lines are read; return how many sources have
         groups."""
@@ -465,20 +475,13 @@ def _read(path: Path, content: str, spool: Any) -> _File:
         except AuditError as problem:
             bad.append((number, str(problem)))
         if len(kept) == BATCH:
-            marshal.dump(kept, spool)
+            known.spool(kept, spool)
             kept = []
-    marshal.dump(kept, spool)
+    known.spool(kept, spool)
     refuse_bad_rows(path, bad, count)
     if len(known.tasks) > 1:
         raise AuditError(f"{path}: rows of several tasks ({', '.join(sorted(known.tasks))}); import one file per task")
     return known
-
-
-def _spooled(spool: Any) -> Iterator[list[Kept]]:
-    spool.seek(0)
-    with suppress(EOFError):
-        while True:
-            yield marshal.load(spool)
 
 
 @dataclass(frozen=True)
@@ -527,7 +530,7 @@ def import_run(database: Engine | Later, path: str | Path, seed: int = 0, watche
                 return Imported(study_id, False, 0, 0, 0, *names, dict.fromkeys(VERDICTS, 0))
             watcher.begin(known.outcomes.total())
             store = _Store(connection, study_id, seed, known)
-            for kept in _spooled(spool):
+            for kept in known.spooled(spool):
                 store.add(kept)
                 watcher.finished(len(kept))
             group = table_of(tables.Group)
