@@ -424,7 +424,7 @@ class _File:
             if here != there:
                 raise AuditError(f"the {name} {short(here)} here and {short(there)} in line {line}")
 
-    def spool(self, kept: Sequence[Kept], file: Any) -> None:
+    def spool(self, kept: list[Any], file: Any) -> None:
         """Put what is stored of some records into a file."""
         self._sizes.append(file.write(marshal.dumps(kept)))
 

@@ -32,7 +32,7 @@ def test_another_version_makes_outputs_beside_the_old_ones(tmp_path, monkeypatch
         ran = run(engine, toy_corpus(), ["versioned_system:Steady"], toy_relations[:1], InProcess())
         assert (ran.counts.executed, ran.counts.stored) == (56, 0)
     listed = runs(engine)
-    assert [(system.system, system.version, system.outputs, system.errors, system.finished) for system in listed] == [
+    assert [tuple(row[name] for name in ("system", "version", "outputs", "errors", "finished")) for row in listed] == [
         ("versioned_system:Steady", "1", 56, 0, 1.0),
         ("versioned_system:Steady", "2", 56, 0, 1.0),
     ]
