@@ -426,6 +426,24 @@ def read_pieces(
         raise BadFile(message("file.no_rows", file=path))
 
 
+def read_lines(path: str | Path) -> Iterator[str]:
+    """Yield the lines of a text in UTF-8 or UTF-16, packed or not, without holding all of it; a bar shows how far it is
+    in a large one. Raises BadFile as `read_text` does."""
+    some = False
+    with _unpacked(path, None) as (_, stream, bar):
+        text = io.TextIOWrapper(stream, _encoding(stream.peek(4)[:4]), newline=None)
+        try:
+            for number, line in enumerate(text):
+                if not number % 1_000:
+                    bar()
+                some = some or bool(line.strip())
+                yield line
+        except UnicodeDecodeError:
+            _refuse_encoding(path, None)
+    if not some:
+        raise BadFile(message("file.empty", file=path))
+
+
 def plain_frame(frame: "pd.DataFrame", name: str | Path) -> "pd.DataFrame":
     """A frame of any types with the fields that `read_pieces` gives; its rows are counted from 1. Raises BadRow, which
     calls it by its `name`, for half a character."""

@@ -20,6 +20,7 @@ from pydantic_core import CoreSchema, ErrorDetails, core_schema
 from audit.errors import AuditError, BadFile, installed_extras
 from audit.files import unstorable
 from audit.messages import Message, message
+from audit.options import Options
 
 LARGEST = (1 << 63) - 1
 """The largest whole number that a database holds; a bound as large as this is not worth a word."""
@@ -180,7 +181,9 @@ def checked_arguments(function: Callable[Taken, Returned]) -> Callable[Taken, Re
 
 
 def _is_checked(annotation: Any) -> bool:
-    """Not `self`, and nothing that takes any object of some form, which says by itself what is wrong with it."""
+    """Not `self`, no options, and nothing that takes any object of some form: these say themselves what is wrong."""
+    if inspect.isclass(annotation) and issubclass(annotation, Options):
+        return False
     parts = (annotation, *get_args(annotation))
     return annotation is not inspect.Parameter.empty and not any(getattr(part, "_is_protocol", False) for part in parts)
 
@@ -287,8 +290,9 @@ def _words(schema: Mapping[str, Any]) -> str:
     if "enum" in schema:
         return message("user_file.one_of", names=schema["enum"])
     words = message(f"user_file.{schema.get('type', 'string')}")
-    ends = {name: bound for name in ("minimum", "maximum") if abs(bound := schema.get(name, LARGEST)) < LARGEST}
+    codes = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "to"}
+    ends = {codes[name]: bound for name in codes if abs(bound := schema.get(name, LARGEST)) < LARGEST}
     if not ends:
         return words
-    code = "_".join({"minimum": "from", "maximum": "to"}[name] for name in ends)
-    return message(f"user_file.{code}", kind=words, least=ends.get("minimum"), most=ends.get("maximum"))
+    least = ends.get("from", ends.get("above"))
+    return message(f"user_file.{'_'.join(ends)}", kind=words, least=least, most=ends.get("to"))

@@ -6,6 +6,7 @@ import functools
 import inspect
 import re
 import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,31 @@ What `import audit` offers, from its docstrings. [The notebook](../tutorial/note
 
 def definition(thing: Any) -> Any:
     """The function or class as it is written: annotations and defaults keep their names."""
-    return ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
+    node = ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
+    if isinstance(node, ast.FunctionDef):
+        spread_out(node, inspect.signature(thing).parameters)
+    return node
+
+
+def spread_out(node: ast.FunctionDef, parameters: Mapping[str, inspect.Parameter]) -> None:
+    """Put the fields of options (`audit.options.spread`) in the place of the parameters that they are passed in."""
+    written = {arg.arg for arg in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}
+    if "Options" not in ast.unparse(node.args):
+        return
+    pairs = list(zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True))
+    pairs = [(arg, default) for arg, default in pairs if arg.arg in parameters]
+    for name, parameter in parameters.items():
+        if name in written:
+            continue
+        annotation = re.sub(r"\b(collections\.abc|typing)\.", "", inspect.formatannotation(parameter.annotation))
+        arg = ast.arg(name, ast.parse(annotation, mode="eval").body)
+        default = ast.parse(repr(parameter.default), mode="eval").body
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+            pairs.append((arg, default))
+        else:
+            node.args.args.append(arg)
+            node.args.defaults.append(default)
+    node.args.kwonlyargs, node.args.kw_defaults = [arg for arg, _ in pairs], [default for _, default in pairs]
 
 
 def call(name: str, node: ast.FunctionDef, *, method: bool) -> str:

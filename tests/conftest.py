@@ -311,7 +311,7 @@ def _judged(tmp_path_factory) -> Path:
     from audit.judging.labels import answer_with_gold
     from audit.judging.samples import ask_next
     from audit.keys import uniform
-    from audit.runner.imported import import_run, read_run
+    from audit.runner.imported import import_run
     from audit.sampling.samples import SampleOptions
     from audit.store import open_store, tables
 
@@ -319,7 +319,7 @@ def _judged(tmp_path_factory) -> Path:
     own = folder / "own.jsonl"
     own.write_text("\n".join(map(json.dumps, _lines())), encoding="utf-8")
     engine = open_store(str(folder / "judged.db"), create=True)
-    import_run(engine, read_run(own))
+    import_run(engine, own)
     ask_next(engine, SampleOptions(6))
     answer_with_gold(engine)
     people = [add_account(engine, name, "annotator", "long enough").id for name in ("anna", "ben")]

@@ -17,7 +17,7 @@ from audit.judging.samples import ask_next
 from audit.relations import registry
 from audit.relations.base import Rewriting, unchanged
 from audit.relations.expect import same_text, substitute
-from audit.runner.imported import import_run, read_run
+from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of, tables
 
@@ -82,7 +82,7 @@ def study(folder, **audits: float) -> Engine:
     path = folder / "summaries.jsonl"
     path.write_text("\n".join(json.dumps(row) for row in rows()), encoding="utf-8")
     engine = open_store(str(folder / "summaries.db"), create=True)
-    import_run(engine, read_run(path))
+    import_run(engine, path)
     ask_next(engine, SampleOptions(share=1.0, **audits))
     return engine
 

@@ -28,7 +28,18 @@ ROOMS = [
     "ui",
     "cli",
 ]
-GROUND = {"errors", "messages", "registry", "keys", "resources", "files", "new_files", "model_cache", "user_models"}
+GROUND = {
+    "errors",
+    "messages",
+    "options",
+    "registry",
+    "keys",
+    "resources",
+    "files",
+    "new_files",
+    "model_cache",
+    "user_models",
+}
 """Modules that every room may use; they use none but each other."""
 HEAVY = {"streamlit", "pandas", "numpy", "scipy", "sklearn", "sqlalchemy", "sqlmodel", "nltk", "textblob", "altair"}
 

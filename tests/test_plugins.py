@@ -5,13 +5,16 @@ import subprocess
 import sys
 
 import pytest
+from dask_cluster import started
 from plugged import EXAMPLE, MODULE, environment, install, plugged, registries_kept
 
 import audit
 from audit.annotation.guidelines import guideline_of
 from audit.cli import main
 from audit.runner.executors import Dask
-from audit.runner.run import fitting, run
+from audit.runner.fitting import fitting
+from audit.runner.options import RunOptions
+from audit.runner.run import run
 from audit.store import open_store
 from audit.store.brought import absent_plugins
 
@@ -104,11 +107,11 @@ def test_a_lost_rule_is_told_in_the_report(call, tmp_path):
 @pytest.mark.slow
 def test_workers_of_dask_load_it(tmp_path):
     pytest.importorskip("distributed")
-    with plugged():
+    with plugged(), started(path=(EXAMPLE,)) as cluster:
         engine = open_store(str(tmp_path / "a.db"), create=True)
         corpus = audit.registry.corpora.get("tiny-inference")()
-        with Dask(workers=2) as executor:
-            ran = run(engine, corpus, ["overlap"], fitting(corpus, []), executor)
+        with Dask(cluster.address) as executor:
+            ran = run(engine, corpus, ["overlap"], fitting(corpus, RunOptions(relations=[])), executor)
         assert (ran.counts.outcomes["satisfied"], ran.counts.failed) == (10, 0)
         with engine.connect() as connection:
             assert absent_plugins(connection) == []

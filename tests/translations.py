@@ -12,7 +12,7 @@ from sqlalchemy import Engine, select
 
 from audit.judging.samples import ask_next
 from audit.judging.validity import draw_validity
-from audit.runner.imported import import_run, read_run
+from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store, table_of, tables
@@ -80,7 +80,7 @@ def study(folder, relations: str = "RP", where: str | None = None, groups: int =
     path = folder / "translations.jsonl"
     path.write_text("\n".join(json.dumps(row) for row in rows(relations)), encoding="utf-8")
     engine = open_store(where or str(folder / "translations.db"), create=True)
-    import_run(engine, read_run(path))
+    import_run(engine, path)
     ask_next(engine, SampleOptions(share=1.0, **audits))
     if groups:
         draw_validity(engine, ValidityRequest(groups, annotators=2, asks="groups"))

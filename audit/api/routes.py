@@ -362,7 +362,7 @@ def list_studies(visit: Managing) -> list[dict[str, Any]]:
     """The studies, the oldest first: what a report is about. `systems` are the entries of `audit runs --json`."""
     systems: dict[int, list[dict[str, Any]]] = {}
     for listed in listed_runs(visit.engine):
-        systems.setdefault(listed.study, []).append(listed.as_json())
+        systems.setdefault(listed["study"], []).append(listed)
     names = "corpus task plan began sources relations drawn answered"
     return [
         {"study": study.id, "systems": systems.get(study.id, []), **_fields(study, names)}

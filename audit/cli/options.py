@@ -9,18 +9,18 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from audit.cli.console import Reply, answer
 from audit.errors import AuditError, BadFile
+from audit.options import Option, spread
 
 DATABASE = "audit.db"
 AUDITED_FOLLOW_UPS = 0.1
 """Share of each cell's draw whose carried answers are audited, unless told otherwise."""
-MOST_WORKERS = 256
 START, JUDGE, STUDY, INSPECT, PEOPLE, PUBLISH, DATA = PANELS = (
     "Start here",
     "Judge",
@@ -33,7 +33,7 @@ START, JUDGE, STUDY, INSPECT, PEOPLE, PUBLISH, DATA = PANELS = (
 _LARGEST = (1 << 63) - 1
 _BESIDE = ("-wal", "-shm", "-journal")
 """What SQLite keeps beside a database's file, under its name and these."""
-_SPELLED = {"params": "--set", "renamed": "--map", "slices": "--slice"}
+_SPELLED = {"parameters": "--set", "renamed": "--map", "slices": "--slice"}
 """Parameters whose options have another name."""
 _MAGIC = b"SQLite format 3\0"
 
@@ -145,12 +145,6 @@ def sizes(text: str) -> int | dict[str, int]:
     return {name.strip(): whole(number) for name, _, number in pairs}
 
 
-def _workers(text: str | int) -> int:
-    if not 0 <= (number := whole(text)) <= MOST_WORKERS:
-        raise typer.BadParameter(f"{number} must be from 0 (this process) to {MOST_WORKERS}")
-    return number
-
-
 def _each(kind: Callable[[str], Any]) -> Callable[[str | Names], Names]:
     return lambda text: text if isinstance(text, Names) else Names(kind(part) for part in names(text))
 
@@ -197,7 +191,7 @@ AsJson = Annotated[bool, flag("--json", "one JSON document on stdout, nothing el
 Study = Annotated[int | None, whole_number("one study of the database (default: all)", "ID")]
 Task = Annotated[str | None, text("the task, where the database has several", "NAME")]
 Answers = Annotated[Literal["gold", "people", "both"], chosen("whose answers count")]
-Workers = Annotated[int | None, _option(_workers)("processes (default: one per core; 0: this process)", "N")]
+Workers = Annotated[int | None, whole_number("processes (default: one per core; 0: this process)", "N")]
 Html = Annotated[str | None, written_to("write one self-contained HTML file", "FILE")]
 Pdf = Annotated[str | None, written_to("write the same as a PDF, all of it open", "FILE")]
 Target = Annotated[
@@ -206,6 +200,30 @@ Target = Annotated[
 ]
 Delta = Annotated[float, decimal("systems whose SR_g differ by no more count as equal", "D")]
 Weights = Annotated[str | None, read_from("one ranking by weights: a CSV with the columns relation,weight", "FILE")]
+
+
+def _shell_option(option: Option) -> inspect.Parameter:
+    """The parameter that typer makes an option of the command line of."""
+    told, default, (kind, *_) = option.told, option.default, get_args(option.kind)
+    kinds = [each for each in get_args(kind) or (kind,) if each is not type(None)]
+    spelled = [told.spelled] if told.spelled else []
+    annotation: Any
+    if told.commas:
+        annotation = Annotated[Names | None, listed(told.help, told.metavar, *spelled)]
+        default = default or (None if default is None else NONE)
+    elif get_origin(kind) is Literal or any(get_origin(each) is Literal for each in kinds):
+        annotation = Annotated[kind, chosen(told.help)]
+    elif kinds == [bool]:
+        annotation = Annotated[bool, flag(f"--{option.name.replace('_', '-')}", told.help)]
+    elif kinds == [str]:
+        language = option.name == "language"
+        annotation = Annotated[kind, (language_code if language else text)(told.help, told.metavar, *spelled)]
+    elif kinds[0] in (int, float):
+        number = whole_number if kinds[0] is int else decimal
+        annotation = Annotated[kind, number(told.help, told.metavar, *spelled)]
+    else:
+        annotation, default = Annotated[list[str], text(told.help, told.metavar, *spelled)], NONE
+    return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 class Command(TyperCommand):
@@ -322,7 +340,9 @@ def command(name: str, panel: str, help: str, *examples: str) -> Callable[[Funct
 
 
 def _answering(function: Function) -> Function:
-    """A function that says its reply, as JSON with its last parameter `as_json`, and returns the status."""
+    """A function that says its reply, as JSON with its last parameter `as_json`, and returns the status; the fields of
+    its options are options of the command."""
+    function = spread(function, _shell_option)
     signature = inspect.signature(function)
     own = "as_json" in signature.parameters
     if Reply not in (signature.return_annotation, *get_args(signature.return_annotation)):

@@ -2,11 +2,11 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
-from functools import cache
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any
 
 from audit.cli.console import Reply, Rows, answer, chatter_to_stderr, checking_too, fitted_table, one_by_one, say, table
 from audit.cli.options import (
@@ -20,7 +20,6 @@ from audit.cli.options import (
     Names,
     Workers,
     as_options,
-    chosen,
     command,
     decimal,
     exclusive,
@@ -31,17 +30,13 @@ from audit.cli.options import (
     name_of,
     open_database,
     place,
-    settings_of,
     text,
     whole_number,
     written_to,
 )
 from audit.errors import AuditError, UnknownName
 from audit.keys import canonical
-
-if TYPE_CHECKING:
-    from audit.corpora import Reading
-
+from audit.runner.options import TIME_LIMIT, CorpusOptions, RunOptions, WordsOptions
 
 SYSTEMS = ("vader", "textblob", "hiv4", "tfidf-logreg")
 CORPORA = (("rotten-tomatoes", 2000), ("imdb", 200))
@@ -78,8 +73,8 @@ def demo(
     from audit.reports.examples import EXAMPLES
     from audit.reports.study import study_report
     from audit.runner.executors import executor_of
+    from audit.runner.fitting import fitting
     from audit.runner.progress import Bar
-    from audit.runner.run import fitting
     from audit.runner.run import run as run_study
     from audit.sampling.samples import BASE, SampleOptions
 
@@ -89,10 +84,9 @@ def demo(
     for name, limit in CORPORA:
         corpus = get_corpus(name)
         say(f"Running {len(SYSTEMS)} systems on {limit:,} {corpus.unit}s of {name}.")
-        with executor_of(workers) as executor, Bar(name, say=say) as bar:
-            ran = run_study(
-                engine, corpus, SYSTEMS, fitting(corpus, None), executor, seed=SEED, limit=limit, watcher=bar
-            )
+        options = RunOptions(seed=SEED, limit=limit, workers=workers)
+        with executor_of(options) as executor, Bar(name, say=say) as bar:
+            ran = run_study(engine, corpus, SYSTEMS, fitting(corpus), executor, options, bar)
         say(as_options("\n".join(ran.lines()), "retry_errors"))
     gold = answer_with_gold(engine)
     asked = ask_next(engine, SampleOptions(base=BASE, follow_ups=AUDITED_FOLLOW_UPS))
@@ -127,7 +121,7 @@ def _accounts(engine: Any) -> None:
 @command(
     "run",
     START,
-    "make and check metamorphic groups; the same again goes on",
+    "make and check metamorphic groups; run the same command again to resume",
     "audit run --corpus rotten-tomatoes --systems vader,textblob --limit 500",
     "audit run --db mine.db --corpus reviews.csv --systems vader,mine:classify --relations MR1.1,MR3.1 --json",
 )
@@ -148,177 +142,81 @@ def run(
         ),
     ],
     db: Database = DATABASE,
-    task: Annotated[
-        str | None, text("the task (default: the corpus's; sentiment for a file, translation with --targets)", "TASK")
-    ] = None,
-    relations: Annotated[
-        Names | None,
-        listed(
-            "relations of audit relations, all, or family:NAME (default: the task's default ones that fit the corpus)",
-            "MR1.1,...",
-        ),
-    ] = None,
-    limit: Annotated[
-        int | None, whole_number("the N sources with the smallest random numbers: a larger limit keeps them all", "N")
-    ] = None,
-    seed: Annotated[int, whole_number("of those random numbers and of the relations' choices", "S")] = 0,
-    unit: Annotated[
-        Literal["sentence", "document"] | None,
-        chosen("what a row of your file is, sentence or document (default: found out)"),
-    ] = None,
-    language: Annotated[str | None, language_code("of your file, where it has no such column", "LANGUAGE")] = None,
-    columns: Annotated[
-        Names,
-        listed("of your file, ours=theirs: text, text_b, gold, id, language, cluster", "text=review,..."),
-    ] = NONE,
-    labels: Annotated[
-        Names, listed("of your file: its gold label=ours; meh= says that meh is no gold", "pos=positive,1=positive")
-    ] = NONE,
-    targets: Annotated[Names, listed("of a translation: the languages to translate the corpus into", "es,fr")] = NONE,
-    document_share: Annotated[
-        float | None,
-        decimal("on documents, run sentence relations too, each on this share of the sentences it applies to", "0.5"),
-    ] = None,
-    changes: Annotated[
-        list[str],
-        text(
-            "a parameter of a relation: a number, true or false, or a file of lines; may be given several times",
-            "MR6.1.sentences=5",
-            "--set",
-        ),
-    ] = NONE,
-    valid: Annotated[
-        list[str],
-        text(
-            "a limit on follow-ups, [RELATION:]MEASURE<=NUMBER; groups beyond it are kept as rejected; repeatable",
-            '"replaced<=0.4"',
-        ),
-    ] = NONE,
-    workers: Workers = None,
-    executor: Annotated[
-        Literal["processes", "dask"],
-        chosen("who does the work: processes or dask; what is stored is the same"),
-    ] = "processes",
-    dask_address: Annotated[
-        str | None,
-        text(
-            "with --executor dask: the scheduler whose workers do the work (default: a cluster of its own)",
-            "tcp://HOST:PORT",
-        ),
-    ] = None,
-    time_limit: Annotated[
-        float | None,
-        decimal("that a system may take for a batch of inputs, and for one alone (default: 300)", "SECONDS"),
-    ] = None,
-    retry_errors: Annotated[bool, flag("--retry-errors", "execute again, once, the inputs that failed")] = False,
-    question: Annotated[str | None, text("what annotators are asked, in place of the task's question", "TEXT")] = None,
-    words: Annotated[
-        str | None, text("question, guideline and label texts of the task, as [words] of a plan has them", "FILE.toml")
-    ] = None,
-    change_words: Annotated[
-        bool, flag("--change-words", "set these words although people have answered under other ones")
-    ] = False,
-    max_calls: Annotated[
-        int | None, whole_number("stop before more requests than this go to other machines, all systems together", "N")
-    ] = None,
-    max_cost: Annotated[
-        float | None, decimal("stop before more is spent than this, by the prices in the systems' files", "X")
-    ] = None,
     dry_run: Annotated[
         bool, flag("--dry-run", "ask no system and store nothing: say what would be asked, and what it costs")
     ] = False,
-    repeats: Annotated[
-        int, whole_number("ask each system each input N times: how often does it contradict itself?", "N")
-    ] = 1,
-    take: Annotated[
-        Literal["first", "majority"],
-        chosen("with --repeats, the output that counts: that of the first call, or the majority of all"),
-    ] = "first",
+    read: CorpusOptions = CorpusOptions(),
+    options: RunOptions = RunOptions(),
+    words: WordsOptions = WordsOptions(),
 ) -> Reply:
     """Makes the groups of every relation on every source, executes each system once on each distinct input, checks,
     and stores. Before that each system answers three inputs, or nothing is stored; a system with stored outputs is
     asked three of them again, and the run stops where it answers differently now (name it NAME@VERSION then). A run
-    that --max-calls or --max-cost stops ends with status 3; the same again goes on.
+    that --max-calls or --max-cost stops ends with status 3; run the same command again to resume.
     """
-    from audit.annotation.guidelines import guideline_in_force
-    from audit.annotation.words import set_words
-    from audit.corpora import get_corpus
     from audit.relations.registry import with_lines
-    from audit.runner.budget import Budget
     from audit.runner.executors import executor_of
-    from audit.runner.forecast import forecasts
-    from audit.runner.progress import Bar
-    from audit.runner.repeats import Repeats
-    from audit.runner.run import TIME_LIMIT, fitting_all
-    from audit.runner.run import run as run_study
-    from audit.runner.studies import Sampled
-    from audit.store.engine import file_of, readable
-    from audit.tasks import get_task
+    from audit.runner.fitting import fitting_all
+    from audit.runner.studies import Later
 
-    if task is not None:
-        get_task(task)
-    elif targets:
-        task = "translation"
-    wanted = dict.fromkeys(toward(name, task, targets) for name in corpus)
-    corpora = [get_corpus(name, task, unit, language, reading_of(columns, labels)) for name in wanted]
-    choices = fitting_all(corpora, relations, document_share, with_lines(corpora[0].task, parameters(changes)), valid)
-    budget = Budget(max_calls, max_cost)
+    corpora = [read.corpus(name) for name in dict.fromkeys(corpus)]
+    options = replace(options, parameters=with_lines(corpora[0].task, options.parameters))
+    relations = fitting_all(corpora, options)
+    own = own_words_of([source.task for source in corpora], words.question, words.words)
     if dry_run:
-        exclusive(("--dry-run", True), ("--max-calls", max_calls), ("--max-cost", max_cost))
-        studies = [(Sampled(source, seed, limit), fit) for source, fit in zip(corpora, choices, strict=True)]
-        with chatter_to_stderr(), executor_of(workers, executor, dask_address) as workforce:
-            return forecast_reply(
-                forecasts(
-                    studies,
-                    systems,
-                    workforce,
-                    readable(db),
-                    retry_errors=retry_errors,
-                    repeats=Repeats(repeats, take).checked().number,
-                )
-            )
-    own = own_words_of([source.task for source in corpora], question, words)
-
-    @cache  # once, and only when the first run has been checked
-    def opened() -> Any:
-        engine = open_database(db, create=True)
-        if own:
-            set_words(engine, corpora[0].task, own, change=change_words)
-        return engine
-
-    file = file_of(db)
-    ran = []
-    with chatter_to_stderr(), executor_of(workers, executor, dask_address) as workforce:
-        for source, fitting in zip(corpora, choices, strict=True):
-            with Bar(source.name, say=say) as bar:
-                ran.append(
-                    run_study(
-                        opened,
-                        source,
-                        systems,
-                        fitting,
-                        workforce,
-                        seed=seed,
-                        limit=limit,
-                        watcher=bar,
-                        retry_errors=retry_errors,
-                        time_limit=TIME_LIMIT if time_limit is None else time_limit,
-                        first=file is not None and not file.exists(),
-                        budget=budget,
-                        repeats=Repeats(repeats, take),
-                    )
-                )
+        exclusive(("--dry-run", True), ("--max-calls", options.max_calls), ("--max-cost", options.max_cost))
+    with chatter_to_stderr(), executor_of(options) as executor:
+        studies = list(zip(corpora, relations, strict=True))
+        if dry_run:
+            return _forecast(studies, systems, executor, db, options)
+        database = Later(db, partial(_set_words, task=corpora[0].task, own=own, change=words.change_words))
+        ran = _run_all(studies, systems, executor, database, options)
     documents = [study.as_json() for study in ran]
     lines = [line for study, source in zip(ran, corpora, strict=True) for line in [*study.lines(), *of_gold(source)]]
     lines = [as_options(line, "retry_errors") for line in lines]
     if own:
-        of_task = corpora[0].task
-        with opened().connect() as connection:
-            version = guideline_in_force(connection, of_task, get_task(of_task).question_kind).version
-        lines.append(f"Annotators read the words that you gave: version {version} of the guideline of {of_task}.")
+        lines.append(_words_line(database.engine, corpora[0].task))
     if any(len(study.without_groups) < len(study.relations) for study in ran):
-        lines.append(_next(opened(), db))
+        lines.append(_next(database.engine, db))
     return Reply(documents if len(documents) > 1 else documents[0], lines)
+
+
+def _forecast(studies: Sequence[Any], systems: Names, executor: Any, db: str, options: RunOptions) -> Reply:
+    from audit.runner.forecast import forecasts
+    from audit.runner.studies import Sampled
+    from audit.store.engine import readable
+
+    sampled = [(Sampled(source, options.seed, options.limit), relations) for source, relations in studies]
+    return forecast_reply(forecasts(sampled, systems, executor, readable(db), options))
+
+
+def _run_all(studies: Sequence[Any], systems: Names, executor: Any, database: Any, options: RunOptions) -> list[Any]:
+    """Run on each corpus, with one budget for all."""
+    from audit.runner.budget import Budget
+    from audit.runner.progress import Bar
+    from audit.runner.run import run as run_study
+
+    budget, ran = Budget(options), []
+    for source, relations in studies:
+        with Bar(source.name, say=say) as bar:
+            ran.append(run_study(database, source, systems, relations, executor, options, bar, budget))
+    return ran
+
+
+def _set_words(engine: Any, task: str, own: dict[str, Any], change: bool) -> None:
+    from audit.annotation.words import set_words
+
+    if own:
+        set_words(engine, task, own, change=change)
+
+
+def _words_line(engine: Any, task: str) -> str:
+    from audit.annotation.guidelines import guideline_in_force
+    from audit.tasks import get_task
+
+    with engine.connect() as connection:
+        version = guideline_in_force(connection, task, get_task(task).question_kind).version
+    return f"Annotators read the words that you gave: version {version} of the guideline of {task}."
 
 
 def own_words_of(tasks: Sequence[str], question: str | None, file: str | None) -> dict[str, Any]:
@@ -399,52 +297,6 @@ def of_gold(corpus: Any) -> list[str]:
     return lines
 
 
-def toward(corpus: str, task: str | None, targets: Sequence[str]) -> str:
-    """The name of a corpus with the languages to translate it into. Raises AuditError for a task that has none.
-
-    >>> toward("rotten-tomatoes", "translation", ["es", "fr"])
-    'rotten-tomatoes@es,fr'
-    """
-    from audit.corpora.recordings import check_codes
-
-    if not targets:
-        return corpus
-    if task != "translation":
-        raise AuditError(f"--targets {','.join(targets)} is for --task translation, not {task}; leave it out")
-    check_codes(targets)
-    return f"{corpus}@{','.join(targets)}"
-
-
-def reading_of(columns: Sequence[str], labels: Sequence[str]) -> "Reading":
-    """How a file of the user's is read, from the options. Raises AuditError for pairs of another form."""
-    from audit.corpora import Reading
-
-    return Reading(settings_of("--columns", columns), settings_of("--labels", labels, empty=True))
-
-
-def parameters(settings: Sequence[str]) -> dict[str, dict[str, object]]:
-    """Parameters by relation, from `RELATION.NAME=VALUE`. Raises AuditError for another form.
-
-    >>> parameters(["MR6.1.sentences=5"])
-    {'MR6.1': {'sentences': 5}}
-    """
-    from audit.files import Excessive, parse_json
-
-    values: dict[str, dict[str, object]] = {}
-    for setting in settings:
-        target, equals, value = setting.partition("=")
-        relation, dot, name = target.rpartition(".")
-        if not (equals and dot and relation and name and value):
-            raise AuditError(f"--set {setting!r}: expected RELATION.NAME=VALUE, for example MR6.1.sentences=5")
-        try:
-            values.setdefault(relation, {})[name] = parse_json(value)
-        except Excessive as problem:
-            raise AuditError(f"--set {target}={value[:40]}: {problem}") from None
-        except ValueError:
-            values.setdefault(relation, {})[name] = value
-    return values
-
-
 @command("runs", INSPECT, "what was run: studies, systems, versions, settings, errors", "audit runs")
 def runs(db: Database = DATABASE) -> Reply:
     """What was run in a database, one row for each study and system. A system with another version or other settings
@@ -453,7 +305,7 @@ def runs(db: Database = DATABASE) -> Reply:
     """
     from audit.runner.studies import runs
 
-    rows = [row.as_json() for row in runs(open_database(db))]
+    rows = runs(open_database(db))
     shown = [
         row
         | {
@@ -480,11 +332,13 @@ def import_run(
     """Brings groups that somebody else made and checked, so that they can be sampled, judged and corrected. The file
     is JSONL, a group a line (docs/formats.md).
     """
-    from audit.runner.imported import import_run, read_run
+    from audit.runner.imported import import_run
+    from audit.runner.progress import Bar
+    from audit.runner.studies import Later
 
-    groups = read_run(file)
-    engine = open_database(db, create=True)
-    imported = import_run(engine, groups, seed)
+    with Bar(file, say=say, unit="group") as bar:
+        imported = import_run(database := Later(db), file, seed, bar)
+    engine = database.engine
     counts = asdict(imported)
     document = {name: value for name, value in counts.items() if name != "outcomes"} | imported.outcomes
     if imported.new:
@@ -612,26 +466,20 @@ def systems_check(
         text("a text to ask about; repeatable; for a task on pairs every two are one", "TEXT", "--text"),
     ] = NONE,
     corpus: Annotated[str | None, text("ask about its first three sources instead", "NAME|FILE")] = None,
-    columns: Annotated[Names, listed("of your file, as in audit run", "text=review,...")] = NONE,
-    labels: Annotated[Names, listed("of your file, as in audit run", "pos=positive,...")] = NONE,
-    task: Annotated[str | None, text("the task (default: the corpus's, or the system's first)", "TASK")] = None,
     time_limit: Annotated[
-        float | None, decimal("that a system of yours may take to load, and for an input (default: 300)", "SECONDS")
-    ] = None,
+        float, decimal("that a system of yours may take to load, and for an input", "SECONDS")
+    ] = TIME_LIMIT,
+    read: CorpusOptions = CorpusOptions(),
 ) -> Reply:
     """Asks a system about three texts, yours or ours, each alone, and stores nothing: what it said, the output that is
     stored of that, seconds, version, settings, and what the requests cost. Where it answers none, the exit status is 2.
     """
-    from audit.corpora import get_corpus
-    from audit.runner.run import TIME_LIMIT
     from audit.runner.system_check import check_system, refuse_absent
 
-    _check_task(task)
-    source = get_corpus(corpus, task, reading=reading_of(columns, labels)) if corpus else None
+    _check_task(read.task)
+    source = read.corpus(corpus) if corpus else None
     with chatter_to_stderr():
-        check = check_system(
-            system, texts=given, corpus=source, task=task, limit=TIME_LIMIT if time_limit is None else time_limit
-        )
+        check = check_system(system, texts=given, corpus=source, task=read.task, limit=time_limit)
     refuse_absent(check)
     return Reply(check.as_json(), check_lines(check))
 

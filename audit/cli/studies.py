@@ -21,6 +21,7 @@ from audit.cli.options import (
 )
 from audit.errors import AuditError
 from audit.messages import counted
+from audit.runner.options import RunOptions
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -246,7 +247,7 @@ def _carry_out(engine: "Engine", plan: "Plan", workers: int | None, **how: Any) 
     from audit.runner.executors import executor_of
     from audit.studies.jobs import carry_out
 
-    with chatter_to_stderr(), executor_of(workers) as executor:
+    with chatter_to_stderr(), executor_of(RunOptions(workers=workers)) as executor:
         return carry_out(engine, plan, executor, **how)
 
 

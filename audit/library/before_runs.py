@@ -1,16 +1,18 @@
 """Before a run: try a system on a few texts, and say what a run would ask and cost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
-from audit.corpora.base import Unit
 from audit.library.components import Texts, corpus_of, system_names, using
+from audit.options import spread
 from audit.relations.registry import with_lines
 from audit.runner.executors import executor_of
+from audit.runner.fitting import fitting_all
 from audit.runner.forecast import forecasts
-from audit.runner.run import TIME_LIMIT, fitting_all
+from audit.runner.options import TIME_LIMIT, CorpusOptions, RunOptions
 from audit.runner.studies import Sampled
 from audit.runner.system_check import TEXTS, SystemCheck
 from audit.runner.system_check import check_system as check
@@ -31,27 +33,21 @@ def check_system(
     >>> checked.works, checked.answers[0].label
     (True, 'positive')
     """
-    named = corpus_of(list(texts) or list(TEXTS["en"]), task if task != "translation" else None, None, None, None)
+    named = corpus_of(list(texts) or list(TEXTS["en"]), CorpusOptions(task=task if task != "translation" else None))
     (name,) = system_names([system], named)
     with using([name]):
         return check(name, texts=texts, task=task, limit=time_limit, apart=False)
 
 
+@spread
 @checked_arguments
 def forecast(
     corpus: Texts,
     systems: object,
-    relations: str | Sequence[str] | None = None,
     *,
-    limit: int | None = None,
-    seed: int = 0,
     store: str | Path | None = None,
-    task: str | None = None,
-    unit: Unit | None = None,
-    language: str | None = None,
-    parameters: Mapping[str, Mapping[str, object]] | None = None,
-    valid: Sequence[str] = (),
-    workers: int = 0,
+    read: CorpusOptions = CorpusOptions(),
+    options: RunOptions = RunOptions(workers=0),
 ) -> pd.DataFrame:
     """What `run` with the same arguments would ask of each system, and what it costs, without asking any.
 
@@ -64,10 +60,12 @@ def forecast(
       system  inputs  to_ask  exact
     0  vader       4       4   True
     """
-    texts = corpus_of(corpus, task, unit, language, None)
+    texts = corpus_of(corpus, read)
     names = system_names(systems, texts)
-    (fitting,) = fitting_all([texts], relations, params=with_lines(texts.task, parameters or {}), valid=valid)
+    options = replace(options, parameters=with_lines(texts.task, options.parameters))
+    (fitting,) = fitting_all([texts], options)
     engine = readable(str(store)) if store is not None else None
-    with executor_of(workers) as executor:
-        rows = forecasts([(Sampled(texts, seed, limit), fitting)], names, executor, engine)
+    with executor_of(options) as executor:
+        study = Sampled(texts, options.seed, options.limit), fitting
+        rows = forecasts([study], names, executor, engine, options)
     return pd.DataFrame([row.as_json() for row in rows])

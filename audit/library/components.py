@@ -13,13 +13,13 @@ from weakref import WeakKeyDictionary
 
 import pandas as pd
 
-from audit.corpora import Corpus, get_corpus
-from audit.corpora.base import Unit
-from audit.corpora.files import AS_IT_IS, FrameCorpus, Reading
+from audit.corpora import Corpus
+from audit.corpora.files import FrameCorpus
 from audit.errors import AuditError
 from audit.relations import ANY, Plain, Verdict
 from audit.relations.base import Carry, nothing, stays, unchanged
 from audit.relations.registry import replace_relation
+from audit.runner.options import CorpusOptions
 from audit.systems import offer_system
 from audit.systems.base import System
 from audit.systems.judge import Judge, function_judge, load_judge
@@ -285,22 +285,16 @@ def _load_system(name: str, system: Any) -> System:
     return load_object(name, system, module)
 
 
-def corpus_of(
-    corpus: Texts,
-    task: str | None,
-    unit: Unit | None,
-    language: str | None,
-    name: str | None = None,
-    reading: Reading = AS_IT_IS,
-) -> Corpus:
+def corpus_of(corpus: Texts, read: CorpusOptions, name: str | None = None) -> Corpus:
     """The corpus that a name, a file, a frame, an iterable of texts or (text, gold) pairs, or a corpus stands for.
 
     A frame has the columns of a file (`audit.corpora.files`). Raises AuditError for anything else.
     """
     if isinstance(corpus, str | Path):
-        return get_corpus(corpus, task, unit, language, reading)
+        return read.corpus(corpus)
+    own = read.task or "sentiment", read.unit, read.language, read.reading
     if isinstance(corpus, pd.DataFrame):
-        return FrameCorpus(corpus, name or "frame", task or "sentiment", unit, language, reading)
+        return FrameCorpus(corpus, name or "frame", *own)
     if callable(getattr(corpus, "rows", None)) and callable(getattr(corpus, "fingerprint", None)):
         return cast(Corpus, corpus)
     if not isinstance(corpus, Iterable):
@@ -309,7 +303,7 @@ def corpus_of(
             "DataFrame with the column text, or texts"
         )
     rows = [_columns(number, item) for number, item in enumerate(corpus, start=1)]
-    return FrameCorpus(pd.DataFrame(rows), name or "texts", task or "sentiment", unit, language, reading)
+    return FrameCorpus(pd.DataFrame(rows), name or "texts", *own)
 
 
 def _columns(number: int, item: object) -> Mapping[str, object]:

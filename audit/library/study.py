@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from contextvars import ContextVar
-from functools import cache
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -16,8 +16,6 @@ from sqlalchemy import Engine, func, select
 from audit.annotation.answers import SCALES
 from audit.annotation.questions import BEHIND
 from audit.annotation.words import set_words, words_content
-from audit.corpora.base import Unit
-from audit.corpora.files import Reading
 from audit.corpora.slices import SliceFunction
 from audit.exchange.follow_ups import MOST, follow_ups_report
 from audit.false_satisfaction.resolution import Whose
@@ -27,6 +25,7 @@ from audit.judging.samples import ask_next
 from audit.library.components import Texts, corpus_of, judge_of, system_names, using
 from audit.library.results import Agreement, Report, stored_agreement
 from audit.messages import counted
+from audit.options import spread
 from audit.relations import Outcome
 from audit.relations.registry import with_lines
 from audit.reports.document import JudgeEntry
@@ -35,67 +34,44 @@ from audit.reports.judges import judges_report
 from audit.reports.study import study_report
 from audit.reports.validity_study import By, validity_report
 from audit.runner.budget import Budget
-from audit.runner.coordinator import Watcher
 from audit.runner.executors import executor_of
-from audit.runner.progress import Bar
-from audit.runner.repeats import Repeats
-from audit.runner.run import TIME_LIMIT, LimitReached, RunResult, fitting_all
+from audit.runner.fitting import fitting_all
+from audit.runner.options import CorpusOptions, RunOptions
+from audit.runner.progress import Bar, Watcher
+from audit.runner.run import LimitReached, RunResult
 from audit.runner.run import run as run_study
+from audit.runner.studies import Later
 from audit.sampling.samples import EPS, WINNER, SampleOptions
 from audit.statistics.intervals import Target
 from audit.store import open_store, table_of, tables
-from audit.store.engine import file_of
 from audit.tasks import Input, text_columns
-from audit.tasks.repeated import FIRST
 from audit.user_models import checked_arguments
 
 
+@spread
 @checked_arguments
 def run(
     corpus: Texts,
     systems: object,
-    relations: str | Sequence[str] | None = None,
     *,
-    limit: int | None = None,
-    seed: int = 0,
     store: str | Path | None = None,
-    task: str | None = None,
-    unit: Unit | None = None,
-    language: str | None = None,
     name: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    labels: Mapping[str, str] | None = None,
-    parameters: Mapping[str, Mapping[str, object]] | None = None,
-    valid: Sequence[str] = (),
-    workers: int = 0,
-    time_limit: float = TIME_LIMIT,
-    max_calls: int | None = None,
-    max_cost: float | None = None,
     progress: bool = True,
     question: str | None = None,
     words: Mapping[str, object] | None = None,
     change_words: bool = False,
-    repeats: int = 1,
-    take: str = FIRST,
+    read: CorpusOptions = CorpusOptions(),
+    options: RunOptions = RunOptions(workers=0),
 ) -> "Study":
     """Make metamorphic groups of a corpus, execute the systems on them, check them, and store everything.
 
     `corpus` is a name (`audit.all_corpora()`), a CSV or JSONL file, a DataFrame with the columns of such a file, an
     iterable of texts or of pairs (text, gold), or a `Corpus`. `systems` are names (`audit.all_systems()`),
     functions of a text, objects with `predict(texts)`, or `module:name`, in a list, or by name in a dict.
-    `relations` are names, `"all"`, `"default"` or `"family:NAME"`, in a list or one of them; None: the task's default
-    ones that fit. `limit` sources are used, those with the smallest random numbers of
-    `seed`. `store` is the database: a new file, an existing one to continue, or the URL of a PostgreSQL; None: a
-    temporary file, deleted with the study. `name` names a corpus made from a frame or from texts. `columns` says
-    which columns of a file or frame are ours, as in `{"text": "review", "gold": "stars"}`, and `labels` what its
-    gold labels stand for: `{"pos": "positive"}`. `parameters` are those of relations, as in `{"MR6.1":
-    {"sentences": 5}}`; one that takes a list takes a file of lines, too. `valid` are limits on follow-ups, of
-    all relations or one, as in `["replaced<=0.4", "typos:edit-distance<=0.2"]`: a group that breaks one is kept and
-    counted as rejected, and no system is asked about it. `workers` processes do the work, and must
-    be able to import its functions; 0: this process does it. Repeating the call executes nothing twice. `question` and
-    `words` are what annotators read about the task here (`Study.set_words`). With
-    `repeats` each system is asked each input so often, which shows how often it contradicts itself; what counts is the
-    output of its `first` call, or with `take="majority"` what most calls say.
+    `store` is the database: a new file, an existing one to continue, or the URL of a PostgreSQL; None: a temporary
+    file, deleted with the study. `name` names a corpus made from a frame or from texts. Processes (`workers`) must be
+    able to import its functions. Repeating the call executes nothing twice. `question` and `words` are what annotators
+    read about the task here (`Study.set_words`).
 
     Before anything is stored, each system answers three inputs. One that has outputs in the store is asked three of
     their inputs again, and where it answers otherwise (a label, a text, a score by more than 0.001) the run stops: the
@@ -109,11 +85,10 @@ def run(
     >>> study
     Study of texts: 2 sources, 2 relations, 1 system; 2 groups satisfied, 0 drawn, no question waits
     """
-    corpus = corpus_of(corpus, task, unit, language, name, Reading(columns or {}, labels or {}))
+    corpus = corpus_of(corpus, read, name)
     names = system_names(systems, corpus)
-    (fitting_relations,) = fitting_all(
-        [corpus], relations, params=with_lines(corpus.task, parameters or {}), valid=valid
-    )
+    options = replace(options, parameters=with_lines(corpus.task, options.parameters))
+    (relations,) = fitting_all([corpus], options)
     folder: str | None = None
     if store is None:
         folder = tempfile.mkdtemp(prefix="audit-")
@@ -121,25 +96,17 @@ def run(
     own = dict(words or {}) | ({} if question is None else {"question": question})
     words_content(corpus.task, own)
 
-    @cache  # when the run has been checked, and once
-    def database() -> Engine:
-        engine = open_store(str(store), create=True)
+    def begin(engine: Engine) -> None:
         if own:
             set_words(engine, corpus.task, own, change=change_words)
-        return engine
 
-    file = file_of(str(store))
-    is_new = file is not None and not file.exists()
-    budget = Budget(max_calls, max_cost)
+    database = Later(str(store), begin)
+    budget = Budget(options)
     budget.asked = ASKED.get(budget.asked)
     bar = Bar(corpus.name, leave=False, say=_warn) if progress else nullcontext(_Warner())
     try:
-        with executor_of(workers) as executor, bar as watcher, using(names):
-            ran = run_study(
-                database, corpus, names, fitting_relations, executor,
-                seed=seed, limit=limit, watcher=watcher, time_limit=time_limit, first=is_new,
-                budget=budget, repeats=Repeats(repeats, take),
-            )  # fmt: skip
+        with executor_of(options) as executor, bar as watcher, using(names):
+            ran = run_study(database, corpus, names, relations, executor, options, watcher, budget)
     except LimitReached as reached:
         _warn(str(reached))
         ran = reached.ran
@@ -147,7 +114,7 @@ def run(
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    return Study(database(), str(store), ran, folder)
+    return Study(database.engine, str(store), ran, folder)
 
 
 ASKED: ContextVar[set[str]] = ContextVar("asked")

@@ -16,12 +16,9 @@ from audit.systems.base import AsynchronousSystem, System
 from audit.systems.foreign import contained, message, shown
 from audit.tasks import Input, Output, Task, get_task
 
-CALL = {"sentence": 256, "document": 32}
-"""Inputs given to a system at once."""
-_MESSAGE = 500
-"""Characters kept of an error's message."""
-_RAW = 20_000
-"""Characters kept of what a system said instead of an output."""
+CALL = {"sentence": 256, "document": 32}  # Inputs given to a system at once
+_MESSAGE, _RAW = 500, 20_000
+"""Characters kept of an error's message, and of what a system said instead of an output."""
 
 
 class Identity(NamedTuple):
@@ -83,13 +80,11 @@ class Batch:
     """The spec that `audit.systems.get_system` takes; each worker makes the system from it, and prepares it, once."""
     task: str
     inputs: tuple[Input, ...]
-    call: int = CALL["sentence"]
-    """Inputs given to the system at once."""
+    call: int = CALL["sentence"]  # Inputs given to the system at once
     limit: float | None = field(default=None, compare=False)
     identity: Identity | None = field(default=None, compare=False)
     """What the outputs are stored by: a worker that has another system by this spec must not make them."""
-    times: int = 1
-    """How often each input is asked."""
+    times: int = 1  # How often each input is asked
 
     def work(self) -> Returned:
         """Return an output per input and time. What raises, or returns what its task does not allow, is an error."""
@@ -121,8 +116,7 @@ def ready(spec: str, wanted: Identity | None = None) -> System:
     return _ready[key]
 
 
-_ready: dict[tuple[str, Identity | None, object], System] = {}
-"""Systems of this process that are prepared."""
+_ready: dict[tuple[str, Identity | None, object], System] = {}  # Systems of this process that are prepared
 
 
 def _call(system: System, task: Task, inputs: Sequence[Input]) -> list[Output]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from audit.errors import AuditError
 from audit.messages import counted
+from audit.runner.options import ONCE, CommonOptions
 from audit.systems.base import System
 from audit.systems.remote_file import CHARACTERS_OF_TOKEN, Price
 from audit.tasks import Input
@@ -62,39 +63,25 @@ def _characters(inputs: Sequence[Input]) -> int:
 
 
 def meter_of(system: System) -> Meter | None:
-    """The meter of a system that asks another machine or has a price; None of any other."""
+    """Return the meter of a system that asks another machine or has a price; None of any other."""
     if callable(getattr(system, "run_async", None)) or getattr(system, "price", None) is not None:
         return Meter(system)
     return None
 
 
 class Budget:
-    """The limits of a run, over all its systems and corpora, and what it has spent of them.
+    """The limits of a run, over all its systems and corpora, and what it has spent of them."""
 
-    `max_calls` are requests, `max_cost` is money; None: no limit. Raises AuditError for limits that are none.
-    """
-
-    def __init__(self, max_calls: int | None = None, max_cost: float | None = None) -> None:
-        if max_calls is not None and max_calls < 1:
-            raise AuditError(f"max_calls {max_calls}: must be at least 1", parameter="max_calls")
-        if max_cost is not None and not 0 < max_cost < float("inf"):
-            raise AuditError(f"max_cost {max_cost:g}: must be above 0", parameter="max_cost")
-        self.max_calls, self.max_cost = max_calls, max_cost
-        self.spent = Sending()
-        """What was sent, and what is on its way."""
+    def __init__(self, options: CommonOptions = ONCE) -> None:
+        self.max_calls, self.max_cost = options.max_calls, options.max_cost
+        self.spent = Sending()  # What was sent, and what is on its way
         self.currency = ""
-        self.reached = False
-        """Whether something was not sent because of a limit."""
+        self.reached = False  # Whether something was not sent because of a limit
         self.asked: set[str] = set()
         """The specs of the systems that have answered their first inputs, or stored ones again."""
 
-    @property
-    def is_limited(self) -> bool:
-        """Whether there is any limit."""
-        return self.max_calls is not None or self.max_cost is not None
-
     def check(self, systems: Iterable[System]) -> None:
-        """Raise AuditError where a limit says nothing of these systems: none asks another machine, none has a price, or
+        """Raise AuditError where a limit says nothing of these systems: none asks another machine, one has no price, or
         their prices are in several currencies."""
         meters = [meter for system in systems if (meter := meter_of(system))]
         prices = {meter.price.currency for meter in meters if meter.price}
@@ -106,27 +93,24 @@ class Budget:
             )
         if self.max_cost is None:
             return
+        free = [meter.name for meter in meters if meter.price is None]
+        if free or not prices:
+            whose = f"the file of the system {free[0]} has no price" if free else "no system here has a price"
+            raise AuditError(
+                f"max_cost {self.max_cost:g}: {whose}; add price = {{...}} to it, or limit max_calls",
+                parameter=("max_cost", "max_calls"),
+            )
         if len(prices) > 1:
             raise AuditError(
                 f"max_cost {self.max_cost:g}: the systems' prices are in {' and '.join(sorted(prices))}; run those of "
                 "one currency at a time",
                 parameter="max_cost",
             )
-        if free := [meter.name for meter in meters if meter.price is None]:
-            raise AuditError(
-                f"max_cost {self.max_cost:g}: the file of the system {free[0]} has no price, so nobody knows what it "
-                "costs; add price = {...}, or limit max_calls",
-                parameter=("max_cost", "max_calls"),
-            )
-        if not prices:
-            raise AuditError(
-                f"max_cost {self.max_cost:g}: no system here has a price; leave it out", parameter="max_cost"
-            )
 
     def fits(self, meter: Meter, inputs: Sequence[Input], times: int = 1) -> int:
         """Return how many of these inputs, from the first on, may be sent so many times; notes that a limit is reached
-        where not all may."""
-        if not self.is_limited or self._holds(meter.of(inputs, times)):
+        where none may."""
+        if self._holds(meter.of(inputs, times)):
             return len(inputs)
         # What more inputs take is never less.
         fitting = bisect_right(
@@ -151,29 +135,24 @@ class Budget:
         if calls > 0:
             self.spent += Sending(calls, cost=meter.price.of(calls, 0) if meter.price else 0.0)
 
+    def spend_first(self, sending: Sending) -> None:
+        """Note what is asked of the systems before a run. Raises AuditError where not even that fits."""
+        if not self._holds(sending):
+            raise AuditError(
+                f"{self._limits()}: {self._said(self.spent)} are spent, and the first inputs of each system and those "
+                f"that are asked again take {self._said(sending)}; allow more",
+                parameter=("max_calls", "max_cost"),
+            )
+        self.spend(sending)
+
     def stopped(self) -> str:
-        """Which limit was reached, and what was spent."""
-        limits = [
-            *([f"max_calls {self.max_calls:,}"] if self.max_calls is not None else []),
-            *([f"max_cost {self.max_cost:g}"] if self.max_cost is not None else []),
-        ]
-        cost = f", about {self.spent.cost:,.4g} {self.currency}" if self.currency else ""
-        return f"{' or '.join(limits)} is reached after {counted(self.spent.calls, 'request')}{cost}"
+        """Return which limit was reached, and what was spent."""
+        return f"{self._limits()} is reached after {self._said(self.spent)}"
 
+    def _limits(self) -> str:
+        calls = [f"max_calls {self.max_calls:,}"] if self.max_calls is not None else []
+        return " or ".join([*calls, *([f"max_cost {self.max_cost:g}"] if self.max_cost is not None else [])])
 
-def check_first(budget: Budget, firsts: Iterable[tuple[Meter, Sequence[Input]]]) -> None:
-    """Raise AuditError where not even what is asked of the systems before a run fits."""
-    sending = sum((meter.of(inputs) for meter, inputs in firsts), Sending())
-    if budget.max_calls is not None and budget.spent.calls + sending.calls > budget.max_calls:
-        raise AuditError(
-            f"max_calls {budget.max_calls}: {budget.spent.calls} are made, and the first inputs of each system and "
-            f"those that are asked again to see whether it is still the same take {sending.calls}; allow more",
-            parameter="max_calls",
-        )
-    if budget.max_cost is not None and budget.spent.cost + sending.cost > budget.max_cost:
-        raise AuditError(
-            f"max_cost {budget.max_cost:g}: about {budget.spent.cost:,.4g} are spent, and the first inputs of each "
-            f"system and those that are asked again take about {sending.cost:,.4g} {budget.currency}; allow more",
-            parameter="max_cost",
-        )
-    budget.spend(sending)
+    def _said(self, sending: Sending) -> str:
+        cost = f", about {sending.cost:,.4g} {self.currency}" if self.currency else ""
+        return f"{counted(sending.calls, 'request')}{cost}"

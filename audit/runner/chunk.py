@@ -15,7 +15,8 @@ from audit.errors import AuditError, first_line
 from audit.relations import Fixed, Member, Outcome, Relation, Source, Verdict
 from audit.relations.base import COUNTED, Role, Steps, Words, cut_verdict
 from audit.relations.validity import Fitted, Limit, broken, learns
-from audit.store import group_id, insert_new, pieces, table_of, tables, upsert
+from audit.store import group_id, insert_new, table_of, tables, upsert
+from audit.store.bulk import rows_among
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
@@ -54,7 +55,7 @@ class PlannedGroup(NamedTuple):
 def rejected(
     limits: Sequence[Limit], source: Input, follow_ups: Sequence[Input], fitted: Fitted | None = None
 ) -> Verdict | None:
-    """The verdict on a group whose follow-ups break a limit; None where they keep all.
+    """Return the verdict on a group whose follow-ups break a limit; None where they keep all.
 
     Without `fitted`, what measures have learnt from the corpus, limits on such measures are left out.
     """
@@ -69,13 +70,12 @@ class Planning:
     """Perturb sources under relations: a job. A text is tagged once, however many relations look at it."""
 
     chunk: int
-    sources: tuple[tuple[Input, str], ...]
-    """Each with the seed of its choices."""
+    sources: tuple[tuple[Input, str], ...]  # Each with the seed of its choices
     relations: tuple[Fixed, ...]
     limit: float | None = field(default=None, compare=False)
 
     def work(self) -> list[PlannedGroup]:
-        """The groups, by source and relation. Raises AuditError for what a perturbation raises."""
+        """Return the groups, by source and relation. Raises AuditError for what a perturbation raises."""
         sources = [Source(item, Analysis(item.text, item.languages[0]), seed) for item, seed in self.sources]
         if any(relation.grammar for relation in self.relations):
             Analysis.tag_all([source.analysis for source in sources])
@@ -100,8 +100,7 @@ class Planning:
         return sorted(groups, key=itemgetter(0, 1))
 
 
-Lacks = Callable[[Input], bool]
-"""Whether a system has no output for an input, which it knows without being run."""
+Lacks = Callable[[Input], bool]  # Whether a system has no output for an input, which it knows without being run
 
 
 @dataclass(frozen=True)
@@ -109,13 +108,12 @@ class Bound:
     """A relation with the id of its row."""
 
     id: int
-    name: str
-    relation: Relation | None = None
+    relation: Relation
 
     @property
-    def limits(self) -> tuple[Limit, ...]:
-        """Those on its follow-ups."""
-        return self.relation.limits if self.relation is not None else ()
+    def name(self) -> str:
+        """The relation's."""
+        return self.relation.name
 
 
 @dataclass
@@ -135,27 +133,32 @@ class Counts:
     first_error: str | None = None
     outcomes: dict[str, int] = field(default_factory=lambda: {outcome.name.lower(): 0 for outcome in Outcome})
 
+    def note(self, outputs: Iterable[Output]) -> None:
+        """Count what systems returned."""
+        for output in outputs:
+            self.executed += 1
+            if output.error:
+                self.failed += 1
+                self.first_error = self.first_error or output.error
+
 
 @dataclass(slots=True)
 class _Group:
-    """A group in the making for one system (`system` None: for every system). Its members are named by their keys."""
+    """A group in the making for one system (`system` 0: for every system). Its members are named by their keys."""
 
     relation: Bound
     source_id: int
     keys: list[bytes]
     roles: list[Role]
-    system: int | None = None
+    system: int = 0
     steps: Steps | None = None
-    last_members: int = 0
-    """How many members the last yield added."""
+    last_members: int = 0  # How many members the last yield added
     verdict: Verdict | None = None
     note: Words = ()
 
 
-_FOLLOW_UP: tuple[Role] = ("follow_up",)
 _ABSENT = Verdict(Outcome.INAPPLICABLE, reason="the system has no output for a member")
-Wanted = dict[int, dict[bytes, Input]]
-"""System id -> inputs by key."""
+Wanted = dict[int, dict[bytes, Input]]  # System id -> inputs by key
 
 
 class Chunk:
@@ -181,149 +184,125 @@ class Chunk:
         self.study_id, self.number, self.sources, self.todo = study_id, number, sources, todo
         self.ids: dict[bytes, int] = {}
         """Ids of the inputs that were wanted, by key: whoever stores the inputs puts them here."""
-        self.waits = 0
-        """Outputs that are wanted and not received."""
-        self._outputs: dict[int, dict[bytes, Output]] = {system: {} for system in todo}
-        self._keys = {id: source.input.key for id, source in sources.items()}
+        self.waits = 0  # Outputs that are wanted and not received
+        self.outputs: dict[int, dict[bytes, Output]] = {system: {} for system in todo}
+        """Those that were kept or received."""
+        self._fixed = list(
+            {bound.id: bound for bounds in todo.values() for bound in bounds if not bound.relation.per_system}.values()
+        )
         self._shared: list[_Group] = []
         self._chained: list[_Group] = []
         self._walking: list[_Group] = []
         self._requested: dict[int, set[bytes]] = {system: set() for system in todo}
-        """For each system, the keys of the inputs that were wanted."""
-        self._lacks = lacks
+        self._lacks, self._fitted = lacks, fitted
         self._noted: Wanted = {}
-        self._fitted = fitted
-
-    @property
-    def size(self) -> int:
-        """The number of its sources."""
-        return len(self.sources)
 
     def planning(self) -> Planning | None:
-        """The job that makes the groups which are the same for every system; None where no relation makes such."""
-        fixed = self._fixed()
-        if not fixed:
-            return None
+        """Return the job that makes the groups which are the same for every system; None where there are none."""
+        relations = tuple(bound.relation for bound in self._fixed if isinstance(bound.relation, Fixed))
         sources = tuple((source.input, source.seed) for source in self.sources.values())
-        return Planning(
-            self.number, sources, tuple(bound.relation for bound in fixed if isinstance(bound.relation, Fixed))
-        )
-
-    def _fixed(self) -> list[Bound]:
-        relations = {
-            bound.id: bound for bounds in self.todo.values() for bound in bounds if isinstance(bound.relation, Fixed)
-        }
-        return list(relations.values())
+        return Planning(self.number, sources, relations) if relations else None
 
     def planned(self, groups: Iterable[PlannedGroup]) -> Wanted:
-        """Take the groups of the planning job; what the chunk wants first."""
-        fixed, ids = self._fixed(), list(self.sources)
-        follow_ups: dict[bytes, Input] = {}
+        """Take the groups of the planning job; return what the chunk wants first."""
+        ids = list(self.sources)
+        keys_of = {id: source.input.key for id, source in self.sources.items()}
+        inputs = {key: self.sources[id].input for id, key in keys_of.items()}
         for source, number, others, note, fault in groups:
-            id = ids[source]
-            keys: list[bytes] = [self._keys[id]]
-            roles: list[Role] = ["source", *_FOLLOW_UP * len(others)]
-            for key, follow_up in others:
-                follow_ups[key] = follow_up
-                keys.append(key)
-            group = _Group(fixed[number], id, keys, roles, note=note, verdict=fault)
+            id, bound = ids[source], self._fixed[number]
+            inputs.update(others)
+            roles: list[Role] = ["source", *["follow_up"] * len(others)]  # type: ignore[list-item]
+            group = _Group(bound, id, [keys_of[id], *(key for key, _ in others)], roles, note=note, verdict=fault)
             self._shared.append(group)
-            if fixed[number].limits and self._rejects(
-                group, [item for _, item in others], filter(learns, fixed[number].limits)
-            ):
-                self._note(0, {keys[0]: self.sources[id].input, **dict(others)})
-        of_source = {key: source.input for key, source in zip(self._keys.values(), self.sources.values(), strict=True)}
-        input_of_key = of_source | follow_ups
+            if (limits := bound.relation.limits) and self._rejects(group, [item for _, item in others], limits):
+                self._note(0, {key: inputs[key] for key in group.keys})
         wanted: Wanted = {}
         for system, bounds in self.todo.items():
-            relation_ids = {bound.id for bound in bounds}
-            wanted[system] = {
-                key: input_of_key[key]
-                for group in self._shared
-                if group.relation.id in relation_ids and group.verdict is None
-                for key in group.keys
-            }
+            relations = {bound.id for bound in bounds}
+            wanted[system] = self._without_lacking(
+                system,
+                {
+                    key: inputs[key]
+                    for group in self._shared
+                    if group.relation.id in relations and group.verdict is None
+                    for key in group.keys
+                },
+            )
         self._chained = [
             _Group(bound, id, [], [], system, bound.relation.steps(source))
             for system, bounds in self.todo.items()
             for bound in bounds
-            if bound.relation is not None and bound.relation.per_system
+            if bound.relation.per_system
             for id, source in self.sources.items()
         ]
-        wanted = {system: self._without_lacking(system, inputs) for system, inputs in wanted.items()}
         self._step(self._chained, wanted, first=True)
         return wanted
 
-    def _rejects(self, group: _Group, follow_ups: Sequence[Input], limits: Iterable[Limit]) -> bool:
+    def _rejects(self, group: _Group, follow_ups: Sequence[Input], limits: Sequence[Limit]) -> bool:
         """Whether a group breaks a limit; it has its verdict then."""
         if group.verdict is None:
-            source = self.sources[group.source_id].input
-            group.verdict = rejected(list(limits), source, follow_ups, self._fitted)
+            # Those that need not learn were looked at when a shared group was planned.
+            limits = limits if group.system else list(filter(learns, limits))
+            group.verdict = rejected(limits, self.sources[group.source_id].input, follow_ups, self._fitted)
         return group.verdict is not None
 
     def receive(self, system: int, outputs: Mapping[bytes, Output]) -> None:
-        """Outputs that were wanted."""
+        """Take outputs that were wanted."""
         self.keep(system, outputs)
         self.waits -= len(outputs)
 
     def keep(self, system: int, outputs: Mapping[bytes, Output]) -> None:
-        """Outputs that were stored before."""
-        self._outputs[system].update(outputs)
+        """Take outputs that were stored before."""
+        self.outputs[system].update(outputs)
 
     def want(self, system: int, inputs: Mapping[bytes, Input]) -> Wanted:
         """Want outputs for inputs of no group."""
         return {system: self._without_lacking(system, dict(inputs))}
 
-    def outputs(self, system: int) -> dict[bytes, Output]:
-        """Return those that were kept or received."""
-        return self._outputs[system]
-
     def wanted(self) -> Wanted:
-        """What groups want next that have all they asked for; nothing where the others wait, or at the chunk's end."""
+        """Return what groups want next that have all they asked for; nothing where the others wait, or at the end."""
         wanted: Wanted = {system: {} for system in self.todo}
         self._step(self._walking, wanted)
         return {system: inputs for system, inputs in wanted.items() if inputs}
 
     def _step(self, groups: Sequence[_Group], wanted: Wanted, first: bool = False) -> None:
         """Send each group that hangs on its system's outputs what it asked for; note what it asks for next."""
-        walking = []
-        for group in groups:
-            outputs, wanted_before = self._outputs[group.system or 0], self._requested[group.system or 0]
-            last_keys = group.keys[len(group.keys) - group.last_members :]
-            if not all(key in outputs for key in last_keys):
-                walking.append(group)
-                continue
-            sent = None if first else [outputs[key] for key in last_keys]
-            while (members := _advance(group, sent)) is not None:
-                keys = [member.input.key for member in members]
-                group.keys += keys
-                group.roles += [member.role for member in members]
-                group.last_members = len(members)
-                follow_ups = [member.input for member in members if member.role == "follow_up"]
-                if group.relation.limits and self._rejects(group, follow_ups, group.relation.limits):
-                    self._note(0, {key: member.input for key, member in zip(keys, members, strict=True)})
-                    if group.steps is not None:
-                        group.steps.close()
-                    break
-                missing = {key: member.input for key, member in zip(keys, members, strict=True) if key not in outputs}
-                missing = self._without_lacking(group.system or 0, missing)
-                if missing:
-                    walking.append(group)
-                    wanted[group.system or 0].update(
-                        {key: item for key, item in missing.items() if key not in wanted_before}
-                    )
-                    break
-                # All is known: it goes on at once, and need not wait until the others have what they wait for.
-                sent = [outputs[key] for key in keys]
-            if members is None and group.verdict and group.verdict.outcome in (Outcome.SATISFIED, Outcome.VIOLATED):
-                roles = zip(group.keys, group.roles, strict=True)
-                group.verdict = cut_verdict([outputs[key] for key, role in roles if role in COUNTED]) or group.verdict
-        self._walking = walking
+        self._walking = [group for group in groups if self._goes_on(group, wanted[group.system], first)]
         for system, inputs in wanted.items():
             self._requested[system].update(inputs)
 
+    def _goes_on(self, group: _Group, wanted: dict[bytes, Input], first: bool) -> bool:
+        """Take a group as far as outputs are there; whether it waits for more, which is put into `wanted`."""
+        outputs = self.outputs[group.system]
+        last = group.keys[len(group.keys) - group.last_members :]
+        if not all(key in outputs for key in last):
+            return True
+        sent = None if first else [outputs[key] for key in last]
+        while (members := _advance(group, sent)) is not None:
+            inputs = {member.input.key: member.input for member in members}
+            keys = [member.input.key for member in members]
+            group.keys += keys
+            group.roles += [member.role for member in members]
+            group.last_members = len(members)
+            follow_ups = [member.input for member in members if member.role == "follow_up"]
+            if (limits := group.relation.relation.limits) and self._rejects(group, follow_ups, limits):
+                self._note(0, inputs)
+                if group.steps is not None:
+                    group.steps.close()
+                return False
+            missing = {key: item for key, item in inputs.items() if key not in outputs}
+            if missing := self._without_lacking(group.system, missing):
+                before = self._requested[group.system]
+                wanted.update({key: item for key, item in missing.items() if key not in before})
+                return True
+            sent = [outputs[key] for key in keys]  # all is known: it goes on at once
+        if group.verdict and group.verdict.outcome in (Outcome.SATISFIED, Outcome.VIOLATED):
+            roles = zip(group.keys, group.roles, strict=True)
+            group.verdict = cut_verdict([outputs[key] for key, role in roles if role in COUNTED]) or group.verdict
+        return False
+
     def _without_lacking(self, system: int, inputs: dict[bytes, Input]) -> dict[bytes, Input]:
-        """The inputs but those that the system has no output for; their outputs are absent."""
+        """Return the inputs but those that the system has no output for; their outputs are absent."""
         lacks = self._lacks.get(system)
         lacking = {key: item for key, item in inputs.items() if lacks(item)} if lacks and inputs else {}
         if not lacking:
@@ -336,8 +315,8 @@ class Chunk:
         self._noted.setdefault(system, {}).update(inputs)
 
     def hanging(self) -> list[tuple[int, Bound]]:
-        """System and relation of each group that wants outputs which nobody has kept or received yet."""
-        return [(group.system or 0, group.relation) for group in self._walking]
+        """Return system and relation of each group that wants outputs which nobody has kept or received yet."""
+        return [(group.system, group.relation) for group in self._walking]
 
     def noted(self) -> Wanted:
         """Return inputs that nobody is asked about, found since this was called last: for each system those that it has
@@ -345,24 +324,25 @@ class Chunk:
         noted, self._noted = self._noted, {}
         return noted
 
-    def store(self, connection: Connection, counts: Counts) -> None:
-        """Write groups, members, verdicts and the note that the chunk is finished; counts what it wrote."""
-        groups = [*self._shared, *(group for group in self._chained if group.verdict)]
-        ids = [group_id(group.source_id, group.relation.id, group.system) for group in groups]
+    def store(self, connection: Connection) -> list[Outcome]:
+        """Write groups, members, verdicts and the note that the chunk is finished; return what the checks found, and
+        the number of groups is that of `groups`."""
+        groups = self.groups
+        ids = [group_id(group.source_id, group.relation.id, group.system or None) for group in groups]
         verdicts = [
             (ids[place], system, verdict)
             for system, bounds in self.todo.items()
             for place, verdict in self._checked(system, {bound.id for bound in bounds})
         ]
         own = zip(ids[len(self._shared) :], groups[len(self._shared) :], strict=True)
-        verdicts += [(id, group.system or 0, group.verdict) for id, group in own if group.verdict]
+        verdicts += [(id, group.system, group.verdict) for id, group in own if group.verdict]
         verdicts.sort(key=itemgetter(0, 1))  # in the order of their key a database writes them soonest
         rows: dict[str, list[Any]] = {
             "id": ids,
             "study_id": [self.study_id] * len(groups),
             "relation_id": [group.relation.id for group in groups],
             "source_id": [group.source_id for group in groups],
-            "system_id": [group.system for group in groups],
+            "system_id": [group.system or None for group in groups],
         }
         insert_new(connection, tables.Group, rows)
         rows = {
@@ -386,14 +366,16 @@ class Chunk:
             for bound in bounds
         ]
         insert_new(connection, tables.Progress, done)
-        counts.groups += len(groups)
-        counts.checks += len(verdicts)
-        for outcome, number in Counter(rows["outcome"]).items():
-            counts.outcomes[Outcome(outcome).name.lower()] += number
+        return [verdict.outcome for _, _, verdict in verdicts]
+
+    @property
+    def groups(self) -> list[_Group]:
+        """The groups that are stored: of those that hang on outputs, the ones that came to a verdict."""
+        return [*self._shared, *(group for group in self._chained if group.verdict)]
 
     def _checked(self, system: int, relations: Container[int]) -> Iterator[tuple[int, Verdict]]:
-        """The verdicts on a system's shared groups under these relations, each with the group's place."""
-        output_of = self._outputs[system]
+        """Yield the verdicts on a system's shared groups under these relations, each with the group's place."""
+        output_of = self.outputs[system]
         to_check: dict[int, list[tuple[int, list[Output]]]] = {}
         for place, group in enumerate(self._shared):
             if group.relation.id not in relations:
@@ -403,11 +385,8 @@ class Chunk:
                 continue
             outputs = [output_of[key] for key in group.keys]
             for output in outputs:
-                if output.error:
-                    yield place, Verdict(Outcome.ERROR, reason=output.error)
-                    break
-                if output.absent:
-                    yield place, _ABSENT
+                if output.error or output.absent:
+                    yield place, _ABSENT if output.absent else Verdict(Outcome.ERROR, reason=output.error)
                     break
             else:
                 if same := cut_verdict(outputs):
@@ -425,7 +404,7 @@ class Chunk:
 
 
 def _advance(group: _Group, outputs: list[Output] | None) -> list[Member] | None:
-    """Send the outputs on; the members that the group asks for next. None: it is at its end."""
+    """Send the outputs on; return the members that the group asks for next, None at its end."""
     if group.steps is None:
         return None
     roles = group.roles[len(group.roles) - group.last_members :]
@@ -444,7 +423,7 @@ def _advance(group: _Group, outputs: list[Output] | None) -> list[Member] | None
 
 
 def load_sources(connection: Connection, study_id: int, seed: int, first: int, last: int) -> dict[int, Source]:
-    """A study's sources from the id `first` to the id `last`, by id, in their order."""
+    """Return a study's sources from the id `first` to the id `last`, by id, in their order."""
     source, input_table = table_of(tables.Source), table_of(tables.Input)
     query = (
         select(source.c.id, source.c.row, input_table.c.texts, input_table.c.languages)
@@ -453,17 +432,20 @@ def load_sources(connection: Connection, study_id: int, seed: int, first: int, l
         .where(source.c.study_id + 0 == study_id, source.c.id.between(first, last))
         .order_by(source.c.id)
     )
-    sources = {}
-    for row in connection.execute(query).mappings():
-        item = Input.stored(row["texts"], row["languages"])
-        sources[int(row["id"])] = Source(item, Analysis(item.text, item.languages[0]), f"{seed}:{row['row']}")
-    return sources
+    return {
+        int(row.id): source_of(Input.stored(row.texts, row.languages), f"{seed}:{row.row}")
+        for row in connection.execute(query)
+    }
+
+
+def source_of(item: Input, seed: str) -> Source:
+    """Return the source of an input, not analysed yet."""
+    return Source(item, Analysis(item.text, item.languages[0]), seed)
 
 
 # Outputs in the store, as a run needs them: what is there already, and what came new.
 
-OutputKey = tuple[int, bytes]
-"""System id and key of an input."""
+OutputKey = tuple[int, bytes]  # System id and key of an input
 
 
 class Stored:
@@ -475,11 +457,10 @@ class Stored:
 
     def __init__(self, retried: set[OutputKey] | None = None):
         self.retried = retried
-        self._attempts: dict[OutputKey, int] = {}
-        """How often an input that is to be executed again was executed."""
+        self._attempts: dict[OutputKey, int] = {}  # How often an input that is to be executed again was executed
 
     def outputs(self, connection: Connection, system: int, ids: Mapping[bytes, int]) -> dict[bytes, Output]:
-        """Outputs of inputs by key, the last attempt of each. An error that is to be tried again is none of them."""
+        """Return outputs by key, the last attempt of each. An error that is to be tried again is none of them."""
         outputs = {}
         for key, (attempt, output) in self._attempted(connection, system, ids).items():
             if output.error and self.retried is not None and (system, key) not in self.retried:
@@ -491,24 +472,13 @@ class Stored:
     def _attempted(
         self, connection: Connection, system: int, ids: Mapping[bytes, int]
     ) -> dict[bytes, tuple[int, Output]]:
-        """The last attempt on each input, with its output."""
-        table = table_of(tables.Output)
-        keys = {id: key for key, id in ids.items()}
-        attempts: dict[bytes, tuple[int, Output]] = {}
-        for piece in pieces(keys):
-            query = (
-                select(table).where(table.c.system_id == system, table.c.input_id.in_(piece)).order_by(table.c.attempt)
-            )
-            for row in connection.execute(query).mappings():
-                attempts[keys[row["input_id"]]] = row["attempt"], Output.stored(row)
-        return attempts
-
-    def is_tried_again(self, system: int, key: bytes) -> bool:
-        """Whether an input failed before and is executed again."""
-        return (system, key) in self._attempts
+        table, keys = table_of(tables.Output), {id: key for key, id in ids.items()}
+        query = select(table).where(table.c.system_id == system).order_by(table.c.attempt)
+        rows = rows_among(connection, query, table.c.input_id, keys)
+        return {keys[row.input_id]: (row.attempt, Output.stored(row._mapping)) for row in rows}
 
     def note(self, system: int, keys: Collection[bytes]) -> int:
-        """Note that these were executed in this run; how many of them had failed before."""
+        """Note that these were executed in this run; return how many of them had failed before."""
         if self.retried is not None:
             self.retried.update((system, key) for key in keys)
         return sum((system, key) in self._attempts for key in keys) if self._attempts else 0
@@ -516,7 +486,7 @@ class Stored:
     def keep(
         self, connection: Connection, system: int, ids: Mapping[bytes, int], outputs: Sequence[Output]
     ) -> dict[bytes, Output]:
-        """Store outputs, in the order of `ids`; returns those that count: another study may have been quicker."""
+        """Store outputs, in the order of `ids`; return those that count: another study may have been quicker."""
         rows: dict[str, Sequence[Any]] = {
             "input_id": list(ids.values()),
             "system_id": [system] * len(ids),
@@ -532,3 +502,12 @@ class Stored:
         if new == len(ids):
             return stored
         return stored | {key: output for key, (_, output) in self._attempted(connection, system, ids).items()}
+
+
+def count_checks(counts: Counts, groups: int, found: Iterable[Outcome]) -> None:
+    """Add the groups and the checks of a chunk to the counts of a run."""
+    by_outcome = Counter(found)
+    counts.groups += groups
+    counts.checks += by_outcome.total()
+    for outcome, number in by_outcome.items():
+        counts.outcomes[outcome.name.lower()] += number

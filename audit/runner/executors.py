@@ -28,7 +28,7 @@ import audit
 from audit.errors import AuditError, NotInstalled, first_line
 from audit.registry import load_plugin, plugins
 from audit.runner.batch import Batch, Calls, Identity, Returned, check_same, is_asynchronous
-from audit.runner.underway import safe_path
+from audit.runner.options import ONCE, CommonOptions, RunOptions
 from audit.systems import get_system
 from audit.systems.asking import Asking, asking_of
 from audit.systems.base import AsynchronousSystem
@@ -54,8 +54,7 @@ class Lost:
     """In place of a job's result: it took longer than its limit, or the process that had it came to an end."""
 
     reason: str
-    late: bool = False
-    """Whether it took longer than its limit."""
+    late: bool = False  # Whether it took longer than its limit
 
 
 class Executor(Protocol):
@@ -104,16 +103,10 @@ def outcome(job: Job, future: Future[Any]) -> Any:
         ) from problem
 
 
-_QUIETLY = 250
-"""The status of a process that ended itself with 0."""
+_QUIETLY = 250  # The status of a process that ended itself with 0
 
 
 def _ended(code: int) -> str:
-    """Return how a process ended, in words.
-
-    >>> _ended(-11), _ended(3)
-    ('signal SIGSEGV', 'status 3')
-    """
     return f"signal {signal.Signals(-code).name}" if code < 0 else f"status {0 if code == _QUIETLY else code}"
 
 
@@ -212,8 +205,7 @@ def _work(job: Job) -> Any:
 
 # Systems that wait for other machines: an event loop in a thread.
 
-_ENDING = 5.0
-"""Seconds that systems have to end what they hold."""
+_ENDING = 5.0  # Seconds that systems have to end what they hold
 
 
 class Waiting(AbstractContextManager["Waiting"]):
@@ -281,25 +273,27 @@ class Waiting(AbstractContextManager["Waiting"]):
 
 # A cluster: each of Dask's workers has `Processes` of the run beside it, so that no job can harm the worker.
 
-_CONNECT = 5
-"""Seconds in which a scheduler answers."""
-_CLOSE = 3
-"""Seconds for each step of leaving; what takes longer is left behind."""
-_FRESH = 1.0
-"""Seconds for which the number of places is remembered."""
+_CONNECT, _CLOSE = 5, 3
+"""Seconds in which a scheduler answers, and for each step of leaving."""
+_FRESH = 1.0  # Seconds for which the number of places is remembered
+_lock = threading.Lock()
+_processes: dict[str, "Processes | None"] = {}
+"""On a worker, the processes of each run; None once it is over. The user may have changed a system since the last."""
 
 
 @dataclass(frozen=True)
-class _Terms:
-    """What is the same for all jobs of a run: its name, the folder where it was started, the version of audit, and the
-    plug-ins that it loaded."""
+class _Order:
+    """A job pickled for where it is done, since the worker itself may not have its modules; and what is the same for
+    all jobs of a run: its name, the folder where it was started, audit's version, and the plug-ins that it loaded."""
 
+    pickled: bytes
+    limit: float | None
     run: str
     folder: str
     version: str
     plugins: tuple[str, ...]
 
-    def __call__(self) -> None:
+    def prepare(self) -> None:
         """Prepare a process of a worker: the user's modules are those of the folder."""
         if Path(self.folder).is_dir():
             os.chdir(self.folder)
@@ -307,43 +301,29 @@ class _Terms:
         for module in self.plugins:
             load_plugin(module)
 
-
-@dataclass(frozen=True)
-class _Order:
-    """A job that is unpickled where it is done: the worker itself may not have its modules."""
-
-    pickled: bytes
-    limit: float | None
-
     def work(self) -> Any:
         job: Job = pickle.loads(self.pickled)  # noqa: S301  (from the run that this process works for)
         return job.work()
 
 
-_lock = threading.Lock()
-_processes: dict[str, Processes] = {}
-"""For each run, the processes of this worker; the user may have changed a system since the last run."""
-_over: set[str] = set()
-
-
-def _on_worker(order: _Order, terms: _Terms) -> Any:
+def _on_worker(order: _Order) -> Any:
     """Do a job beside a Dask worker, and return its result or `Lost`."""
     from distributed import get_worker
 
     worker = get_worker()
-    if audit.__version__ != terms.version:
+    if audit.__version__ != order.version:
         raise AuditError(
             f"the Dask worker {worker.address} has audit {audit.__version__}, and this run is of audit "
-            f"{terms.version}; pip install 'audit[dask]=={terms.version}' there"
+            f"{order.version}; pip install 'audit[dask]=={order.version}' there"
         )
     with _lock:
-        if terms.run in _over:
-            return Lost("its run was over")
-        if terms.run not in _processes:
+        if order.run not in _processes:
             # Dask marks its workers as daemons, which may have no children; these end with the worker.
             multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
-            _processes[terms.run] = Processes(worker.state.nthreads, "spawn", terms)
-        future = _processes[terms.run].submit(order)
+            _processes[order.run] = Processes(worker.state.nthreads, "spawn", order.prepare)
+        if (processes := _processes[order.run]) is None:
+            return Lost("its run was over")
+        future = processes.submit(order)
     try:
         return outcome(order, future)
     except AuditError as problem:
@@ -353,34 +333,35 @@ def _on_worker(order: _Order, terms: _Terms) -> Any:
 def _end_run(run: str) -> None:
     """End the processes of a run on this worker, at work or not, and let none begin."""
     with _lock:
-        _over.add(run)
-        processes = _processes.pop(run, None)
+        processes, _processes[run] = _processes.get(run), None
     if processes is not None:
         processes.__exit__()
 
 
 class Dask(AbstractContextManager["Dask"]):
-    """Does jobs on the workers of the scheduler at `address` (`tcp://host:8786`), as many as are there at any time; or,
-    without an address, on a cluster of its own: `workers` processes of this machine (default: one per core).
+    """Does jobs on the workers of the scheduler at `address` (`tcp://host:8786`), as many as are there at any time.
 
-    The jobs of a worker that goes away are given to another by Dask. The cluster at an address is left running. Raises
-    NotInstalled without Dask's package; AuditError where no scheduler answers.
+    The jobs of a worker that goes away are given to another by Dask. The cluster is left running. Raises NotInstalled
+    without Dask's package; AuditError where no scheduler answers.
     """
 
-    def __init__(self, address: str | None = None, workers: int | None = None):
+    def __init__(self, address: str):
         if find_spec("distributed") is None:
             raise NotInstalled("Dask is not installed; pip install 'audit[dask]'")
-        self.address, self._workers = address, workers or os.cpu_count() or 1
-        self._terms = _Terms(uuid4().hex, os.getcwd(), audit.__version__, tuple(plugins()))
-        self._cluster: Any = None
-        self._client: Any = None
-        self._places, self._counted = 1, -_FRESH
+        from distributed import Client
 
-    def __enter__(self) -> "Dask":
-        """Connects to an address. A cluster of its own starts when it is needed: a run may have nothing left to do."""
-        if self.address is not None:
-            self._connect()
-        return self
+        self._run = uuid4().hex
+        try:
+            self._client = Client(address, timeout=_CONNECT, set_as_default=False)
+        except (OSError, ValueError) as problem:
+            raise AuditError(
+                f"no Dask scheduler answers at {address} within {_CONNECT} s ({first_line(problem)}); start one with "
+                "`dask scheduler`, or leave the address out",
+                parameter="dask",
+            ) from problem
+        if not self._client.nthreads():
+            print(f"the Dask scheduler at {address} has no workers yet; waiting for one", file=sys.stderr)
+        self._places, self._counted = 1, -_FRESH
 
     @property
     def places(self) -> int:
@@ -388,83 +369,28 @@ class Dask(AbstractContextManager["Dask"]):
         if time.monotonic() - self._counted >= _FRESH:
             self._counted = time.monotonic()
             with suppress(OSError, AttributeError):  # a scheduler that is away has the workers that it had
-                self._places = max(1, sum(self._connect().nthreads().values()))
+                self._places = max(1, sum(self._client.nthreads().values()))
         return self._places
 
     def submit(self, job: Job) -> Future[Any]:
         """Send a job to the scheduler."""
         import cloudpickle
 
-        order = _Order(cloudpickle.dumps(job), job.limit)
-        future: Future[Any] = self._connect().get_executor(pure=False).submit(_on_worker, order, self._terms)
+        own = self._run, os.getcwd(), audit.__version__, tuple(plugins())
+        order = _Order(cloudpickle.dumps(job), job.limit, *own)
+        future: Future[Any] = self._client.get_executor(pure=False).submit(_on_worker, order)
         return future
 
-    def _connect(self) -> Any:
-        if self._client is None:
-            from distributed import Client
-
-            if self.address is None:
-                self._cluster = self._cluster or self._own_cluster()
-            try:
-                self._client = Client(self._cluster or self.address, timeout=_CONNECT, set_as_default=False)
-            except (OSError, ValueError) as problem:
-                raise AuditError(
-                    f"no Dask scheduler answers at {self.address} within {_CONNECT} s ({first_line(problem)}); start "
-                    "one with `dask scheduler`, or leave the address out",
-                    parameter="dask_address",
-                ) from problem
-            if self.address is not None and not self._client.nthreads():
-                print(
-                    f"the Dask scheduler at {self.address} has no workers yet; waiting for the first", file=sys.stderr
-                )
-        return self._client
-
-    def _own_cluster(self) -> Any:
-        """Start a cluster of this machine."""
-        import dask
-        from distributed import LocalCluster
-
-        # A worker keeps its other threads free to talk to the scheduler; the work is done in processes beside it, which
-        # Dask would not measure.
-        with safe_path(), dask.config.set({"distributed.worker.profile.enabled": False}):
-            return LocalCluster(
-                n_workers=self._workers,
-                threads_per_worker=1,
-                processes=True,
-                dashboard_address=None,
-                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # else a port that another cluster may have
-                memory_limit=0,
-                silence_logs=50,
-            )
-
     def __exit__(self, *problem: object) -> None:
-        client, cluster, self._client, self._cluster = self._client, self._cluster, None, None
         # A cluster that does not answer any more cannot be asked to leave.
-        if client is not None:
-            with suppress(Exception):
-                client.run(_end_run, self._terms.run, on_error="ignore", callback_timeout=_CLOSE)
-            with suppress(Exception):
-                client.close(timeout=_CLOSE)
-        if cluster is not None:
-            with suppress(Exception):
-                cluster.close(timeout=_CLOSE)
+        with suppress(Exception):
+            self._client.run(_end_run, self._run, on_error="ignore", callback_timeout=_CLOSE)
+        with suppress(Exception):
+            self._client.close(timeout=_CLOSE)
 
 
-def executor_of(workers: int | None, kind: str = "processes", address: str | None = None) -> Executor:
-    """Return `workers` processes (None: one per core; 0: this process), or workers of Dask: of the scheduler at an
-    address, or of a cluster of its own. `kind` is processes or dask.
-
-    Raises AuditError for parameters that contradict each other.
-    """
-    names = ("workers", "executor", "dask_address")
-    if workers is not None and workers < 0:
-        raise AuditError(f"workers={workers}: expected 0 (this process) or a number of processes", parameter="workers")
-    if address is not None and kind != "dask":
-        raise AuditError(f"dask_address {address} is for executor dask, not {kind}", parameter=names)
-    if kind == "dask" and workers == 0:
-        raise AuditError("workers 0 is this process, executor dask are others; leave one of them out", parameter=names)
-    if address is not None and workers is not None:
-        raise AuditError(f"workers {workers}: the scheduler at {address} has its own; leave it out", parameter=names)
-    if kind == "dask":
-        return Dask(address, workers)
-    return InProcess() if workers == 0 else Processes(workers)
+def executor_of(options: CommonOptions = ONCE) -> Executor:
+    """Return who does the work: this process, processes beside it, or workers of Dask."""
+    if isinstance(options, RunOptions) and options.dask is not None:
+        return Dask(options.dask)
+    return InProcess() if options.workers == 0 else Processes(options.workers)

@@ -7,7 +7,7 @@ so the numbers are then at least, and at most only where a relation says how muc
 
 import math
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -17,26 +17,31 @@ from sqlalchemy import Engine
 from audit.corpora.base import languages_of
 from audit.errors import AuditError
 from audit.relations import Relation
-from audit.relations.base import Chained, Source
+from audit.relations.base import Chained
 from audit.runner import preflight
 from audit.runner.budget import Meter, Sending, meter_of
-from audit.runner.chunk import Bound, Chunk, PlannedGroup, Planning, Stored, Wanted
+from audit.runner.chunk import Bound, Chunk, PlannedGroup, Planning, Stored, Wanted, source_of
 from audit.runner.executors import Executor, Lost, outcome
+from audit.runner.fitting import lacks_of, refuse_misfits
+from audit.runner.options import ONCE, RunOptions
 from audit.runner.repeats import asked_once, stored_calls
-from audit.runner.run import TIME_LIMIT, fitted_to, lacks_of, loaded, refuse_misfits
-from audit.runner.studies import CHUNK, Sampled, check_limit
+from audit.runner.run import fitted_to, loaded
+from audit.runner.studies import CHUNK, Sampled
 from audit.store.outcomes import find_inputs
 from audit.systems.base import System
 from audit.tasks import Input
-from audit.text import Analysis
 
 
 @dataclass(frozen=True)
 class Forecast:
     """What a run would ask of a system.
 
-    `inputs` are distinct ones, `stored` those whose outputs are there already, `to_ask` the others. A system on this
-    machine makes no requests: `calls` is None for it, as are `rounds` and `seconds`.
+    `inputs` are distinct ones, `stored` those whose outputs are there already, `to_ask` the others. `hanging` are the
+    groups, by relation, that want more, depending on what the system will say, and `most_to_ask` is how many inputs at
+    most; None: unknown. A system on this machine makes no requests: `calls` is None for it, as are `batch`, the most
+    inputs of a request, `rounds`, how many requests come one after the other, and `seconds`, how long it takes at
+    least at its rate. `tokens_counted`: by the system's own tokenizer, else a token is taken to have four characters.
+    `cost` is None where there is no price in its file.
     """
 
     system: str
@@ -45,24 +50,17 @@ class Forecast:
     stored: int
     to_ask: int
     most_to_ask: int | None
-    """Where more is wanted than is known now, how much at most; None: unknown."""
     hanging: Mapping[str, int]
-    """Groups that want more, depending on what the system will say, by relation."""
     calls: int | None
     batch: int | None
-    """The most inputs of a request."""
     characters: int
     tokens: int
     tokens_counted: bool
-    """Whether the system's own tokenizer counted them; else a token is taken to have four characters."""
     cost: float | None
-    """None: there is no price in its file."""
     currency: str | None
     concurrency: int | None
     rounds: int | None
-    """How many requests come one after the other: the time of one request, so many times, is how long it takes."""
     seconds: float | None
-    """How long it takes at least, at its rate."""
 
     @property
     def is_exact(self) -> bool:
@@ -70,7 +68,7 @@ class Forecast:
         return not self.hanging
 
     def as_json(self) -> dict[str, Any]:
-        """As `audit run --dry-run` has it in JSON."""
+        """Return what `audit run --dry-run` has in JSON."""
         return asdict(self) | {"hanging": dict(self.hanging), "exact": self.is_exact}
 
 
@@ -80,16 +78,14 @@ class _Tally:
 
     system: System
     own: int | None
-    repeats: int
-    """How often it is asked each input."""
+    repeats: int  # How often it is asked each input
     meter: Meter
     sending: Sending = field(default_factory=Sending)
     wanted: set[bytes] = field(default_factory=set)
     stored: set[bytes] = field(default_factory=set)
     to_ask: int = 0
     hanging: Counter[str] = field(default_factory=Counter)
-    more: int | None = 0
-    """How many inputs the hanging groups want at most; None: unknown."""
+    more: int | None = 0  # How many inputs the hanging groups want at most; None: unknown
 
     def add(self, inputs: Mapping[bytes, Input], stored: Sequence[bytes], calls: Mapping[bytes, int]) -> None:
         """Add inputs that are wanted together: which of them have a stored output, and how many stored calls."""
@@ -102,10 +98,10 @@ class _Tally:
             if to_ask := [item for key, item in new.items() if made[key] <= number]:
                 self.sending += self.meter.of(to_ask)
 
-    def add_hanging(self, relation: Bound) -> None:
+    def add_hanging(self, bound: Bound) -> None:
         """Add a group that wants more."""
-        self.hanging[relation.name] += 1
-        more = relation.relation.more if isinstance(relation.relation, Chained) else None
+        self.hanging[bound.name] += 1
+        more = bound.relation.more if isinstance(bound.relation, Chained) else None
         self.more = None if more is None or self.more is None else self.more + more
 
     def forecast(self) -> Forecast:
@@ -141,35 +137,27 @@ def forecasts(
     systems: Sequence[str],
     executor: Executor,
     engine: Engine | None = None,
-    *,
-    retry_errors: bool = False,
-    time_limit: float | None = TIME_LIMIT,
-    repeats: int = 1,
+    options: RunOptions = ONCE,
 ) -> list[Forecast]:
     """Return what runs of these systems on these studies, one after the other, would ask of each of them.
 
     `engine` is the database that the runs would use, of which only is read what is stored already; None: there is none
-    yet. With `retry_errors`, inputs that failed are to be asked again. `repeats` is how often each input is asked.
-    Raises what `audit.runner.run.run` raises before it asks a system.
+    yet. Raises what `audit.runner.run.run` raises before it asks a system.
     """
-    by_spec = loaded(systems, time_limit)
+    by_spec = loaded(systems, options.time_limit)
     for sampled, relations in studies:
-        check_limit(sampled.limit)
         refuse_misfits(sampled.corpus, by_spec, relations)
-    tallies = {}
+    tallies: dict[int, _Tally] = {}
     for number, system in enumerate(by_spec.values(), start=1):
-        own = None
-        if engine is not None:
-            with engine.connect() as connection:
-                own = preflight.own_id(connection, system)
-        tallies[number] = _Tally(system, own, 1 if asked_once(system) else repeats, Meter(system))
+        own = preflight.own_id(engine, system) if engine is not None else None
+        tallies[number] = _Tally(system, own, 1 if asked_once(system) else options.repeats, Meter(system))
     if engine is not None:
         numbers = dict(zip(by_spec, tallies, strict=True))
-        for trial in preflight.stored_trials(engine, by_spec, studies[0][0].corpus.task, repeats > 1):
+        for trial in preflight.stored_trials(engine, by_spec, studies[0][0].corpus.task, options.repeats > 1):
             tally = tallies[numbers[trial.spec]]
             tally.sending += tally.meter.of(list(trial.inputs.values()))
     for sampled, relations in studies:
-        _Study(sampled, relations, tallies, engine, Stored(set() if retry_errors else None)).follow(executor)
+        _Study(sampled, relations, tallies, engine, Stored(set() if options.retry_errors else None)).follow(executor)
     return [tally.forecast() for tally in tallies.values()]
 
 
@@ -189,16 +177,18 @@ class _Study:
         lacks = {id: lacks for id, tally in self.tallies.items() if (lacks := lacks_of(tally.system, languages))}
         # First what each system answers before a run.
         inputs = [row.input for _, row in self.sampled.sources[: preflight.MOST_LOOKED_AT]]
-        systems = {str(id): tally.system for id, tally in self.tallies.items()}
-        for trial in preflight.trials(systems, {str(id): lack for id, lack in lacks.items()}, inputs):
-            id = int(trial.spec)
-            if not self._found({id: dict(trial.inputs)})[id]:
-                self.tallies[id].add(trial.inputs, [], self._calls(id, trial.inputs))
-        bound = [Bound(number, relation.name, relation) for number, relation in enumerate(self.relations, start=1)]
-        fitted = fitted_to(self.sampled, self.relations)
+        for id, tally in self.tallies.items():
+            for trial in preflight.trials({"": tally.system}, {"": lacks.get(id)}, inputs):
+                if not self._found({id: dict(trial.inputs)})[id]:
+                    tally.add(trial.inputs, [], self._calls(tally, trial.inputs))
+        bound = [Bound(number, relation) for number, relation in enumerate(self.relations, start=1)]
+        fitted, seed = fitted_to(self.sampled, self.relations), self.sampled.seed
         underway: deque[tuple[Chunk, Planning, Future[Any]]] = deque()
-        for number, sources in enumerate(self._sources()):
-            chunk = Chunk(0, number, sources, dict.fromkeys(self.tallies, bound), lacks, fitted)
+        size, drawn = CHUNK[self.sampled.corpus.unit], self.sampled.sources
+        for start in range(0, len(drawn), size):
+            rows = enumerate((row for _, row in drawn[start : start + size]), start=start)
+            sources = {place: source_of(row.input, f"{seed}:{row.key}") for place, row in rows}
+            chunk = Chunk(0, start // size, sources, dict.fromkeys(self.tallies, bound), lacks, fitted)
             if (job := chunk.planning()) is None:
                 self._follow(chunk, [])
             else:
@@ -208,31 +198,20 @@ class _Study:
         while underway:
             self._follow(*_planned(*underway.popleft()))
 
-    def _sources(self) -> Iterator[dict[int, Source]]:
-        size, drawn = CHUNK[self.sampled.corpus.unit], self.sampled.sources
-        for start in range(0, len(drawn), size):
-            yield {
-                place: Source(
-                    row.input, Analysis(row.input.text, row.input.languages[0]), f"{self.sampled.seed}:{row.key}"
-                )
-                for place, (_, row) in enumerate(drawn[start : start + size], start=start)
-            }
-
     def _follow(self, chunk: Chunk, groups: list[PlannedGroup]) -> None:
         """Count what a chunk wants, handing it what is stored of that."""
         wanted = chunk.planned(groups)
         while any(wanted.values()):
             found = self._found(wanted)
             for id, inputs in wanted.items():
-                self.tallies[id].add(inputs, list(found[id]), self._calls(id, inputs))
+                self.tallies[id].add(inputs, list(found[id]), self._calls(self.tallies[id], inputs))
                 chunk.keep(id, found[id])
             wanted = chunk.wanted()
         for id, relation in chunk.hanging():
             self.tallies[id].add_hanging(relation)
 
-    def _calls(self, id: int, inputs: Mapping[bytes, Input]) -> dict[bytes, int]:
-        """How often a system was asked each of these inputs, where that is stored call by call."""
-        tally = self.tallies[id]
+    def _calls(self, tally: _Tally, inputs: Mapping[bytes, Input]) -> dict[bytes, int]:
+        """Return how often a system was asked each of these inputs, where that is stored call by call."""
         if self.engine is None or tally.own is None or tally.repeats == 1:
             return {}
         with self.engine.connect() as connection:
@@ -240,7 +219,7 @@ class _Study:
         return {key: len(made) for key, made in calls.items()}
 
     def _found(self, wanted: Wanted) -> dict[int, dict[bytes, Any]]:
-        """The stored outputs of inputs, by the number of the system here."""
+        """Return the stored outputs of inputs, by the number of the system here."""
         found: dict[int, dict[bytes, Any]] = {id: {} for id in wanted}
         if self.engine is None:
             return found

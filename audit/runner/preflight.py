@@ -23,7 +23,6 @@ from audit.messages import counted
 from audit.runner.batch import Batch, failed, is_asynchronous
 from audit.runner.chunk import Lacks
 from audit.runner.executors import Lost, outcome
-from audit.runner.repeats import has_calls
 from audit.store import table_of, tables
 from audit.store.outcomes import find_inputs
 from audit.store.queries import id_of
@@ -32,12 +31,9 @@ from audit.systems.base import System
 from audit.systems.foreign import shortened, shown
 from audit.tasks import Input, Output, get_task
 
-FIRST = 3
-"""Inputs that a system answers before a run."""
-AGAIN = 3
-"""Stored inputs, at most, that it is asked again."""
-MOST_LOOKED_AT = 100
-"""Sources, from the first on, among which there may be inputs that a system has an output for."""
+FIRST = 3  # Inputs that a system answers before a run
+AGAIN = 3  # Stored inputs, at most, that it is asked again
+MOST_LOOKED_AT = 100  # Sources, from the first on, among which there may be inputs that a system has an output for
 TOLERANCE, TOLERANCE_OF_SERVICES = 0.001, 0.01
 """How far a score may be from the stored one: sums are rounded otherwise in another batch, and on another machine."""
 _TRIED = 20
@@ -57,8 +53,7 @@ class Trial:
     may_differ: bool = False
 
 
-Answered = dict[str, dict[bytes, tuple[Input, Output]]]
-"""Spec -> key -> the input and what the system said."""
+Answered = dict[str, dict[bytes, tuple[Input, Output]]]  # Spec -> key -> the input and what the system said
 
 
 def trials(systems: Mapping[str, System], lacks: Mapping[str, Lacks | None], inputs: Iterable[Input]) -> list[Trial]:
@@ -75,24 +70,24 @@ def trials(systems: Mapping[str, System], lacks: Mapping[str, Lacks | None], inp
 
 def unanswered(engine: Engine, wanted: Iterable[Trial]) -> list[Trial]:
     """Return the trials of systems that have no output in a database yet for the inputs that they would be given."""
-
-    def is_new(connection: Connection, trial: Trial) -> bool:
-        system_id, ids = own_id(connection, trial.system), find_inputs(connection, list(trial.inputs))
-        if system_id is None or not ids:
-            return True
-        # A system whose majority counts has calls without outputs of its own.
-        answered = (
-            select(table.c.input_id).where(table.c.system_id == system_id, table.c.input_id.in_(list(ids.values())))
-            for table in (table_of(tables.Output), table_of(tables.Repeat))
-        )
-        return all(connection.execute(stored.limit(1)).first() is None for stored in answered)
-
+    output = table_of(tables.Output)
+    new = []
     with engine.connect() as connection:
-        return [trial for trial in wanted if is_new(connection, trial)]
+        for trial in wanted:
+            ids = list(find_inputs(connection, list(trial.inputs)).values())
+            own = select(output.c.input_id).where(output.c.system_id == _own_id(connection, trial.system))
+            if connection.execute(own.where(output.c.input_id.in_(ids)).limit(1)).first() is None:
+                new.append(trial)
+    return new
 
 
-def own_id(connection: Connection, system: System) -> int | None:
+def own_id(engine: Engine, system: System) -> int | None:
     """Return the id of a system in a database; None where it has no output there."""
+    with engine.connect() as connection:
+        return _own_id(connection, system)
+
+
+def _own_id(connection: Connection, system: System) -> int | None:
     settings = canonical(dict(system.settings))
     return id_of(connection, tables.System, name=system.name, version=system.version, settings=settings)
 
@@ -100,29 +95,24 @@ def own_id(connection: Connection, system: System) -> int | None:
 def stored_trials(engine: Engine, systems: Mapping[str, System], task: str, several: bool) -> list[Trial]:
     """Return what is to be asked again, of the systems that have outputs in a database; `several` says that this run
     asks each input several times."""
-    wanted = []
+    wanted, call = [], table_of(tables.Repeat)
     with engine.connect() as connection:
         for spec, system in systems.items():
-            if (id := own_id(connection, system)) is None:
+            id = _own_id(connection, system)
+            if id is None or not (found := _spread(connection, id, task)):
                 continue
-            by_calls = has_calls(connection, id)
-            found = _spread(connection, tables.Output, id, task)
-            if not found and by_calls:  # of a system whose majority counts there are calls alone
-                found = _spread(connection, tables.Repeat, id, task)
+            calls = select(call.c.number).where(call.c.system_id == id).limit(1)
             steady: bool | None = getattr(system, "deterministic", None)
-            may_differ = not steady if steady is not None else several or by_calls
-            if found:
-                inputs, outputs = ({key: pair[at] for key, pair in found.items()} for at in (0, 1))
-                wanted.append(Trial(spec, system, inputs, outputs, may_differ))  # type: ignore[arg-type]
+            may_differ = not steady if steady is not None else several or connection.execute(calls).first() is not None
+            inputs = {key: item for key, (item, _) in found.items()}
+            wanted.append(Trial(spec, system, inputs, {key: said for key, (_, said) in found.items()}, may_differ))
     return wanted
 
 
-def _spread(
-    connection: Connection, model: type[tables.Output] | type[tables.Repeat], system: int, task: str
-) -> dict[bytes, tuple[Input, Output]]:
-    """Return some of a system's first and last stored outputs without an error, with different labels where they have
-    such: another model may say the same of one class for long."""
-    table, input_table = table_of(model), table_of(tables.Input)
+def _spread(connection: Connection, system: int, task: str) -> dict[bytes, tuple[Input, Output]]:
+    """Return some of a system's first and last stored outputs for a task, with different labels where they have such:
+    another model may say the same of one class for long."""
+    table, input_table = table_of(tables.Output), table_of(tables.Input)
     said = or_(table.c.label.is_not(None), table.c.score.is_not(None), table.c.text.is_not(None))
     query = (
         select(table, input_table.c.texts, input_table.c.languages)
@@ -130,28 +120,24 @@ def _spread(
         .where(table.c.system_id == system, table.c.error.is_(None), said)
         .limit(_TRIED)
     )
-    found: dict[bytes, tuple[Input, Output]] = {}
-    for order in (table.c.input_id, table.c.input_id.desc(), table.c.input_id)[:AGAIN]:
-        near = [
-            (Input.stored(row["texts"], row["languages"]), Output(row["label"], row["score"], row["text"]))
-            for row in connection.execute(query.order_by(order)).mappings()
-        ]
-        near = [(item, output) for item, output in near if item.key not in found and _fits(task, item, output)]
-        labels = {output.label for _, output in found.values()}
-        if near:
-            item, output = next((pair for pair in near if pair[1].label not in labels), near[0])
-            found[item.key] = item, output
-    return found
+    rows = [
+        row for end in (table.c.input_id, table.c.input_id.desc()) for row in connection.execute(query.order_by(end))
+    ]
+    pairs = {}
+    for row in rows:
+        item, output = Input.stored(row.texts, row.languages), Output(row.label, row.score, row.text)
+        if len(item.texts) == get_task(task).texts and _is_of(task, output):
+            pairs[item.key] = item, output
+    by_label = {output.label: key for key, (_, output) in pairs.items()}
+    return {key: pairs[key] for key in list(dict.fromkeys([*by_label.values(), *pairs]))[:AGAIN]}
 
 
-def _fits(task: str, item: Input, output: Output) -> bool:
-    """Whether an input and its output are of this task."""
-    asked = get_task(task)
+def _is_of(task: str, output: Output) -> bool:
     try:
-        asked.checked(output)
+        get_task(task).checked(output)
     except BadOutput:
         return False
-    return len(item.texts) == asked.texts
+    return True
 
 
 def answers(
@@ -181,80 +167,66 @@ def answers(
     return answered
 
 
-def checked_first(wanted: Iterable[Trial], answered: Answered) -> list[str]:
-    """Return what to say of systems that failed on some of their first inputs. Raises AuditError, naming the system and
-    what to change, where one has nothing but errors."""
-    said = []
-    for trial in wanted:
-        outputs = [output for _, output in answered[trial.spec].values()]
-        errors = [output.error for output in outputs if output.error]
-        if errors and len(errors) == len(outputs):
-            error = max(errors, key=errors.count)
-            inputs = "the first input" if len(outputs) == 1 else f"each of the first {len(outputs)} inputs"
-            raise AuditError(
-                f"system {trial.spec} failed on {inputs} with {shortened(error)!r}; {advice(trial.system, error)}, and "
-                "run again; nothing was stored"
-            )
-        if errors:
-            said.append(
-                f"system {trial.spec} failed on {len(errors)} of its first {len(outputs)} inputs with "
-                f"{shortened(errors[0])!r}; the run goes on, and errors are stored and counted"
-            )
-    return said
+def checked(wanted: Iterable[Trial], answered: Answered) -> list[str]:
+    """Return what to say of systems that failed on some of their inputs, or answered stored ones otherwise now.
 
-
-def check_stored(wanted: Sequence[Trial], answered: Answered) -> list[str]:
-    """Return what to say of systems that answered stored inputs otherwise now, or failed on some of them.
-
-    Raises AuditError with the way on where the outputs that are stored are another model's, and where a system fails on
-    all of these inputs.
+    Raises AuditError, naming the system and what to change, where one has nothing but errors, and where the stored
+    outputs are another model's.
     """
     said: list[str] = []
     for trial in wanted:
         now = {key: output for key, (_, output) in answered[trial.spec].items()}
         errors = [output.error for output in now.values() if output.error]
-        if len(errors) == len(now):
+        if errors and len(errors) == len(now):
+            error = max(errors, key=errors.count)
+            inputs = "the first input" if len(now) == 1 else f"each of the first {len(now)} inputs"
+            failed_on = (
+                f"answered {counted(len(now), 'stored input')} before, and fails now"
+                if trial.outputs
+                else f"failed on {inputs}"
+            )
             raise AuditError(
-                f"system {trial.spec} answered {counted(len(now), 'stored input')} before, and fails now with "
-                f"{shortened(errors[0])!r}; {advice(trial.system, errors[0])}, and run again; nothing was stored"
+                f"system {trial.spec} {failed_on} with {shortened(error)!r}; {advice(trial.system, error)}, and run "
+                "again; nothing was stored"
             )
         if errors:
+            before = "inputs that it answered before" if trial.outputs else "inputs"
             said.append(
-                f"system {trial.spec} fails now on {counted(len(errors), 'input')} that it answered before with "
-                f"{shortened(errors[0])!r}; the run goes on with the stored outputs"
+                f"system {trial.spec} failed on {len(errors)} of its first {len(now)} {before} with "
+                f"{shortened(errors[0])!r}; the run goes on, and errors are stored and counted"
             )
-        margin = TOLERANCE_OF_SERVICES if is_asynchronous(trial.system) else TOLERANCE
-        differing = (
-            key for key, output in now.items() if not output.error and _differs(trial.outputs[key], output, margin)
-        )
-        if (key := next(differing, None)) is None:
-            continue
-        before, after = _spelled(trial.outputs[key], now[key])
-        seen = (
-            f"system {trial.spec} now answers {after} to {shown(' | '.join(trial.inputs[key].texts))}, and {before} is "
-            f"stored for version {trial.system.version}"
-        )
-        way = f"{_another_version(trial.spec)}, or use another database"
-        if not trial.may_differ:
-            raise AuditError(
-                f"{seen}: the stored outputs are of another model; {way} (a system that may answer differently each "
-                "time says so with `deterministic`)"
-            )
-        said.append(f"{seen}; that may be chance; if the model is another one, {way}")
+        if (sentence := _changed(trial, now)) is not None:
+            said.append(sentence)
     return said
 
 
-def _differs(before: Output, now: Output, margin: float) -> bool:
-    if (before.label, before.text) != (now.label, now.text) or (before.score is None) != (now.score is None):
-        return True
-    return before.score is not None and now.score is not None and not isclose(before.score, now.score, abs_tol=margin)
-
-
-def _spelled(before: Output, now: Output) -> tuple[str, str]:
-    """Two outputs that differ as parts of a sentence: their labels or texts, or else their scores."""
-    if (before.label, before.text) == (now.label, now.text):
-        return f"{before.score}", f"{now.score}"
-    return shown(before.label or before.text), shown(now.label or now.text)
+def _changed(trial: Trial, now: Mapping[bytes, Output]) -> str | None:
+    """Return what to say of a system that answers a stored input otherwise now. Raises AuditError where it cannot be
+    chance."""
+    margin = TOLERANCE_OF_SERVICES if is_asynchronous(trial.system) else TOLERANCE
+    pairs = ((key, trial.outputs[key], now[key]) for key in trial.outputs if not now[key].error)
+    for key, before, after in pairs:
+        same = (before.label, before.text) == (after.label, after.text)
+        scores = [score for score in (before.score, after.score) if score is not None]
+        if same and (len(scores) == 0 or (len(scores) == 2 and isclose(*scores, abs_tol=margin))):
+            continue
+        old, new = (
+            (str(before.score), str(after.score))
+            if same
+            else (shown(before.label or before.text), shown(after.label or after.text))
+        )
+        seen = (
+            f"system {trial.spec} now answers {new} to {shown(' | '.join(trial.inputs[key].texts))}, and {old} is "
+            f"stored for version {trial.system.version}"
+        )
+        way = f"{_another_version(trial.spec)}, or use another database"
+        if trial.may_differ:
+            return f"{seen}; that may be chance; if the model is another one, {way}"
+        raise AuditError(
+            f"{seen}: the stored outputs are of another model; {way} (a system that may answer differently each "
+            "time says so with `deterministic`)"
+        )
+    return None
 
 
 def _another_version(spec: str) -> str:
@@ -266,12 +238,7 @@ def _another_version(spec: str) -> str:
 
 
 def advice(system: System, error: str) -> str:
-    """What to change where a system has nothing but errors: what it says itself, or in general.
-
-    >>> from audit.systems import get_system
-    >>> advice(get_system("vader"), "OSError: no model")
-    'mend what the error says'
-    """
+    """Return what to change where a system has nothing but errors: what it says itself, or in general."""
     own = getattr(system, "advice", None)
     said = own(error) if callable(own) else None
     return said or "mend what the error says"

@@ -1,37 +1,49 @@
-"""The progress bar of a run: sources done, rate, time left."""
+"""How far a run is: what is told, and the bar that shows it."""
 
 from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
-from audit.runner.coordinator import Watcher
+AGAIN = 30.0  # Seconds after which a run that still waits for the same says so again
 
-AGAIN = 30.0
-"""Seconds after which a run that still waits for the same says so again."""
+
+class Watcher:
+    """Is told how far a run is. The command line draws a bar; this one stays silent."""
+
+    def begin(self, sources: int) -> None:
+        """`sources` are left to do."""
+
+    def executed(self, outputs: int) -> None:
+        """Systems returned this many more outputs."""
+
+    def finished(self, sources: int) -> None:
+        """This many more sources are done and committed."""
+
+    def says(self, sentence: str) -> None:
+        """A remark on the run, such as why it waits."""
 
 
 class Bar(Watcher):
-    """A bar of tqdm, on stderr or as a widget of a notebook; sources count as done when they are committed.
+    """A bar of tqdm, on stderr or as a widget of a notebook: what is committed, the rate, and the time left.
 
-    `leave` keeps it when it is done; `say` is told why the run waits, and nobody is without it.
+    `leave` keeps it when it is done; `say` gets the remarks.
     """
 
-    def __init__(self, name: str, leave: bool = True, say: Callable[[str], object] | None = None):
-        self._name = name
-        self._leave = leave
-        self._say = say
+    def __init__(
+        self, name: str, leave: bool = True, say: Callable[[str], object] | None = None, unit: str = "source"
+    ) -> None:
+        self._name, self._leave, self._say, self._unit = name, leave, say, unit
         self._bar: Any = None
         self._outputs = 0
         self._said: dict[str, float] = {}
 
     def begin(self, sources: int) -> None:
-        if not sources:
-            return
-        from tqdm.auto import tqdm
+        if sources:
+            from tqdm.auto import tqdm
 
-        self._bar = tqdm(
-            total=sources, desc=self._name, unit="source", leave=self._leave, smoothing=0.1, mininterval=0.5
-        )
+            self._bar = tqdm(
+                total=sources, desc=self._name, unit=self._unit, leave=self._leave, smoothing=0.1, mininterval=0.5
+            )
 
     def executed(self, outputs: int) -> None:
         self._outputs += outputs
@@ -55,6 +67,5 @@ class Bar(Watcher):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave the line as it is; a stopped run shows how far it came."""
         if self._bar is not None:
             self._bar.close()

@@ -11,8 +11,8 @@ What is found was searched for, not drawn: no rate comes from it, and nothing of
 These make a search that was broken off go on where it stopped.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -29,12 +29,14 @@ from audit.relations.base import Seen, Words, cut_verdict
 from audit.relations.expect import same_interval
 from audit.relations.validity import Fitted, broken
 from audit.runner.budget import Budget
-from audit.runner.chunk import Counts, raise_failed
-from audit.runner.coordinator import Coordinator, Watcher, written
+from audit.runner.chunk import Counts, raise_failed, source_of
+from audit.runner.coordinator import Coordinator, written
 from audit.runner.executors import Executor
-from audit.runner.repeats import Repeats
-from audit.runner.run import TIME_LIMIT, SystemRunner, bind_systems, fitted_to, loaded, refuse_misfits
-from audit.runner.studies import CHUNK, Sampled, StudyRow
+from audit.runner.fitting import check_limits_used, fitting, refuse_misfits
+from audit.runner.options import SearchOptions
+from audit.runner.progress import Watcher
+from audit.runner.run import SystemRunner, bind_systems, fitted_to, loaded
+from audit.runner.studies import CHUNK, Later, Sampled, StudyRow, opened
 from audit.store import pieces
 from audit.tasks import Input, Output, Task, get_task, text_columns
 from audit.text import Analysis
@@ -43,54 +45,13 @@ from audit.text.similarity import reference_words
 if TYPE_CHECKING:
     import pandas as pd
 
-GREEDY, BEAM = "greedy", "beam"
 SEARCHED = (
     "These violations were searched for, not drawn: how many there are says nothing of how often the system violates a "
     "relation, and no report counts them."
 )
 Ask = Callable[[dict[bytes, Input]], dict[bytes, Output]]
 """What returns the output of each input; those are absent that a limit of the whole search did not allow."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchRequest:
-    """How a search goes.
-
-    `budget` is the distinct inputs that the system is asked about for one source, the source itself among them, whether
-    their outputs are stored already or not: so that a search that goes on finds the same. `depth` is the most relations
-    one after the other; `method` goes on from the best candidate (greedy) or the best `width` (beam); `draws` are the
-    random choices tried of each relation; `max_changed` the largest share of words that may change, 0 to 1.
-    """
-
-    budget: int
-    depth: int = 2
-    method: str = GREEDY
-    width: int = 4
-    draws: int = 3
-    max_changed: float = 1.0
-
-    def checked(self) -> "SearchRequest":
-        """This, if a search can do so. Raises AuditError, which names the parameter.
-
-        >>> SearchRequest(budget=20).checked().beam
-        1
-        """
-        for name, least in (("budget", 2), ("depth", 1), ("width", 1), ("draws", 1)):
-            if getattr(self, name) < least:
-                raise AuditError(f"{name} {getattr(self, name)}: must be at least {least}", parameter=name)
-        if not 0 < self.max_changed <= 1:
-            raise AuditError(
-                f"max_changed {self.max_changed:g}: must be above 0 and at most 1, a share of words",
-                parameter="max_changed",
-            )
-        if self.method not in (GREEDY, BEAM):
-            raise AuditError(f"method {self.method!r}: it is greedy or beam", parameter="method")
-        return self
-
-    @property
-    def beam(self) -> int:
-        """How many candidates the search goes on from."""
-        return self.width if self.method == BEAM else 1
+_SETTINGS = ("budget", "depth", "method", "width", "draws", "max_changed")
 
 
 @dataclass(frozen=True)
@@ -128,25 +89,20 @@ class Searched:
     violation: Violation | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """As an entry of the document, and a line of a JSONL."""
-        found = self.violation
+        """Return an entry of the document, and a line of a JSONL."""
+        found, names = self.violation, ("relation", "draws", "changed", "fall", "allowed", "genuine")
+        of_violation = {name: getattr(found, name, None) for name in names}
         follow_ups = zip(found.follow_ups, found.outputs, strict=True) if found else ()
         return {
             "row": self.row,
-            "texts": list(self.source.texts),
-            "languages": list(self.source.languages),
+            "texts": self.source.texts,
+            "languages": self.source.languages,
             "gold": self.gold,
-            "output": None if self.output is None else asdict(self.output),
+            "output": self.output and asdict(self.output),
             "outcome": self.outcome,
             "calls": self.calls,
-            "relation": found.relation if found else None,
-            "draws": list(found.draws) if found else None,
-            "follow_ups": [{"texts": list(item.texts), "output": asdict(output)} for item, output in follow_ups],
-            "changed": found.changed if found else None,
-            "fall": found.fall if found else None,
-            "allowed": list(found.allowed) if found and found.allowed else None,
-            "genuine": found.genuine if found else None,
-        }
+            "follow_ups": [{"texts": item.texts, "output": asdict(output)} for item, output in follow_ups],
+        } | of_violation
 
 
 @dataclass(frozen=True)
@@ -159,15 +115,14 @@ class SearchResult:
     system: str
     version: str
     relations: list[str]
-    request: SearchRequest
+    options: SearchOptions
     found: list[Searched]
     executed: int
     stored: int
     failed: int
     not_composed: list[str]
     """Which of the relations' compositions expect nothing that could be checked, and were left out."""
-    stopped: str | None = None
-    """Which limit was reached; None: none."""
+    stopped: str | None = None  # Which limit was reached; None: none
 
     @property
     def violated(self) -> list[Searched]:
@@ -178,27 +133,19 @@ class SearchResult:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """As the command `audit search` has it in JSON."""
+        """Return what the command `audit search` has in JSON."""
         ended = [one for one in self.found if one.outcome in ("violation", "none")]
+        own = ("task", "corpus", "seed", "system", "version", "relations", "executed", "stored", "failed")
         return {
-            "task": self.task,
-            "corpus": self.corpus,
-            "seed": self.seed,
-            "system": self.system,
-            "version": self.version,
-            "relations": self.relations,
-            **asdict(self.request),
+            **{name: getattr(self, name) for name in (*own, "not_composed")},
+            **{name: getattr(self.options, name) for name in _SETTINGS},
             "sources": len(self.found),
             "searched": len(ended),
             "violated": len(self.violated),
             "share": len(self.violated) / len(ended) if ended else None,
             "median_calls": median(one.calls for one in ended) if ended else None,
             "median_calls_to_violation": median(one.calls for one in self.violated) if self.violated else None,
-            "executed": self.executed,
-            "stored": self.stored,
-            "failed": self.failed,
             "left": sum(one.outcome == "left" for one in self.found),
-            "not_composed": self.not_composed,
             "note": SEARCHED,
             "found": [one.as_json() for one in self.found],
         }
@@ -258,30 +205,22 @@ def share_changed(source: Input, follow_up: Input) -> float:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """Inputs that relations, one after the other, made of a source; the source itself has no relation."""
+    """Inputs that relations, one after the other, made of a source; the source itself has no relation. Once the system
+    has answered them: its outputs, the verdict, and how far its score fell."""
 
-    source: Source
-    """Of the first of the inputs: what the next relation is given."""
+    source: Source  # Of the first of the inputs: what the next relation is given
     inputs: tuple[Input, ...]
     relations: tuple[Fixed, ...] = ()
     draws: tuple[int, ...] = ()
     note: Words = ()
     changed: float = 0.0
+    outputs: tuple[Output, ...] = ()
+    verdict: Verdict | None = None
+    fall: float = 0.0
 
-
-@dataclass(frozen=True)
-class _Tried:
-    """A candidate with what the system says of it."""
-
-    candidate: _Candidate
-    outputs: tuple[Output, ...]
-    verdict: Verdict
-    fall: float
-
-    def order(self, first: Sequence[float]) -> tuple[Any, ...]:
-        """The key by which candidates are sorted; never two alike, so that nothing hangs on chance."""
-        made = self.candidate
-        return (*first, len(made.relations), [relation.name for relation in made.relations], made.draws)
+    def order(self, *first: float) -> tuple[Any, ...]:
+        """Return the key by which candidates are sorted; never two alike, so that nothing hangs on chance."""
+        return (*first, len(self.relations), [relation.name for relation in self.relations], self.draws)
 
 
 @dataclass
@@ -290,19 +229,17 @@ class _Walk:
 
     row: Row
     root: _Candidate
-    beam: list[_Candidate] = field(default_factory=list)
-    asked: set[bytes] = field(default_factory=set)
-    seen: set[tuple[bytes, ...]] = field(default_factory=set)
+    beam: list[_Candidate]
+    asked: set[bytes]
+    seen: set[tuple[bytes, ...]]
     next: list[_Candidate] = field(default_factory=list)
     output: Output | None = None
-    best: _Tried | None = None
-    tried: int = 0
-    """Candidates so far."""
-    outcome: str = ""
-    """Empty: it goes on."""
+    best: _Candidate | None = None
+    tried: int = 0  # Candidates so far
+    outcome: str = ""  # Empty: it goes on
 
     def wanted(self, budget: int) -> dict[bytes, Input]:
-        """The inputs of the next candidates, as many as the budget allows; the others are dropped."""
+        """Return the inputs of the next candidates, as many as the budget allows; the others are dropped."""
         inputs: dict[bytes, Input] = {}
         for place, candidate in enumerate(self.next):
             new = {item.key: item for item in candidate.inputs if item.key not in self.asked}
@@ -315,13 +252,11 @@ class _Walk:
 
 
 class _Searching:
-    """Searches under one request with some relations of one task."""
+    """Searches with some relations of one task."""
 
-    def __init__(
-        self, task: Task, relations: Sequence[Fixed], request: SearchRequest, seed: int, fitted: Fitted
-    ) -> None:
+    def __init__(self, task: Task, relations: Sequence[Fixed], options: SearchOptions, fitted: Fitted) -> None:
         """`fitted` is what the measures of the relations' limits have learnt from the corpus."""
-        self.task, self.relations, self.request, self.seed, self._fitted = task, relations, request, seed, fitted
+        self.task, self.relations, self.options, self._fitted = task, relations, options, fitted
         self._compositions: dict[tuple[str, ...], Fixed | None] = {}
 
     @property
@@ -330,13 +265,12 @@ class _Searching:
         return [" | ".join(names) for names, relation in self._compositions.items() if relation is None]
 
     def begin(self, row: Row) -> _Walk:
-        """The search from a source, which the system has not answered yet."""
-        analysis = Analysis(row.input.text, row.input.languages[0])
-        root = _Candidate(Source(row.input, analysis, f"{self.seed}:{row.key}"), (row.input,))
+        """Return the search from a source, which the system has not answered yet."""
+        root = _Candidate(source_of(row.input, f"{self.options.seed}:{row.key}"), (row.input,))
         return _Walk(row, root, [root], {row.input.key}, {(row.input.key,)})
 
     def relation_of(self, relations: tuple[Fixed, ...]) -> Fixed | None:
-        """The relation whose check is that of a candidate; None where these do not compose."""
+        """Return the relation whose check is that of a candidate; None where these do not compose."""
         if len(relations) == 1:
             return relations[0]
         names = tuple(relation.name for relation in relations)
@@ -353,7 +287,7 @@ class _Searching:
             Analysis.tag_all([candidate.source.analysis for walk in walks for candidate in walk.beam])
         for walk in walks:
             walk.next = []
-        for place, draw, relation in product(range(self.request.beam), range(self.request.draws), self.relations):
+        for place, draw, relation in product(range(self.options.beam), range(self.options.draws), self.relations):
             pairs = [
                 (walk, before)
                 for walk in walks
@@ -366,40 +300,35 @@ class _Searching:
             except Exception as problem:
                 raise_failed(relation.name, problem)
             for (walk, before), (follow_ups, note) in zip(pairs, groups, strict=True):
-                self._add(walk, before, relation, draw, follow_ups, note)
+                made = replace(before, relations=(*before.relations, relation), draws=(*before.draws, draw), note=note)
+                self._add(walk, made, follow_ups)
 
-    def _add(
-        self, walk: _Walk, before: _Candidate, relation: Fixed, draw: int, follow_ups: Sequence[Input], note: Words
-    ) -> None:
+    def _add(self, walk: _Walk, made: _Candidate, follow_ups: Sequence[Input]) -> None:
         key = tuple(item.key for item in follow_ups)
         changed = max((share_changed(walk.row.input, item) for item in follow_ups), default=0.0)
-        if not follow_ups or key in walk.seen or changed > self.request.max_changed:
+        if not follow_ups or key in walk.seen or changed > self.options.max_changed:
             return
         walk.seen.add(key)
-        made = (*before.relations, relation), (*before.draws, draw)
-        limits = [limit for part in made[0] for limit in part.limits]
-        if broken(limits, walk.row.input, follow_ups, self._fitted) is not None:
-            return
-        first = follow_ups[0]
-        source = Source(first, Analysis(first.text, first.languages[0]), walk.root.source.seed)
-        walk.next.append(_Candidate(source, tuple(follow_ups), *made, note, changed))
+        limits = [limit for part in made.relations for limit in part.limits]
+        if broken(limits, walk.row.input, follow_ups, self._fitted) is None:
+            source = source_of(follow_ups[0], walk.root.source.seed)
+            walk.next.append(replace(made, source=source, inputs=tuple(follow_ups), changed=changed))
 
     def judge(self, walk: _Walk, outputs: Mapping[bytes, Output], depth: int) -> None:
         """Take the outputs of a walk's candidates: it ends, or goes on from the best."""
         tried = [one for candidate in walk.next if (one := self._tried(walk, candidate, outputs))]
         walk.tried += len(walk.next)
-        violated = [one for one in tried if one.verdict.outcome is Outcome.VIOLATED]
+        violated = [one for one in tried if one.verdict and one.verdict.outcome is Outcome.VIOLATED]
         if violated:
-            walk.best = min(violated, key=lambda one: one.order((one.candidate.changed, -one.fall)))
+            walk.best = min(violated, key=lambda one: one.order(one.changed, -one.fall))
             walk.outcome = "violation"
             return
-        ordered = sorted(tried, key=lambda one: one.order((-one.fall, one.candidate.changed)))
-        walk.beam = [one.candidate for one in ordered[: self.request.beam]]
-        if not walk.beam or depth == self.request.depth or len(walk.asked) >= self.request.budget:
+        walk.beam = sorted(tried, key=lambda one: one.order(-one.fall, one.changed))[: self.options.beam]
+        if not walk.beam or depth == self.options.depth or len(walk.asked) >= self.options.budget:
             walk.outcome = "none" if walk.tried else "no_follow_up"
 
-    def _tried(self, walk: _Walk, candidate: _Candidate, by_key: Mapping[bytes, Output]) -> _Tried | None:
-        """A candidate that the system has answered; None where it failed or has no output."""
+    def _tried(self, walk: _Walk, candidate: _Candidate, by_key: Mapping[bytes, Output]) -> _Candidate | None:
+        """Return a candidate with what the system says of it; None where it failed or has no output."""
         outputs = tuple(by_key[item.key] for item in candidate.inputs)
         relation = self.relation_of(candidate.relations)
         if relation is None or walk.output is None or any(output.error or output.absent for output in outputs):
@@ -409,31 +338,26 @@ class _Searching:
             verdict = cut_verdict(every) or relation.verdict(every, candidate.note)
         except Exception as problem:
             raise_failed(relation.name, problem)
-        return _Tried(candidate, outputs, verdict, _fall(relation, walk.output, outputs, verdict))
+        return replace(candidate, outputs=outputs, verdict=verdict, fall=_fall(relation, walk.output, outputs, verdict))
 
     def found(self, walk: _Walk) -> Searched:
-        """What the search from a source came to."""
-        row = walk.row
-        violation = self._violation(row, walk.output, walk.best) if walk.best and walk.output else None
-        calls = 0 if walk.output is None else len(walk.asked)
-        return Searched(row.key, row.input, row.gold, walk.output, walk.outcome, calls, violation)
+        """Return what the search from a source came to."""
+        row, output = walk.row, walk.output
+        violation = self._violation(row, output, walk.best) if walk.best and output else None
+        calls = 0 if output is None else len(walk.asked)
+        return Searched(row.key, row.input, row.gold, output, walk.outcome, calls, violation)
 
-    def _violation(self, row: Row, output: Output, best: _Tried) -> Violation:
-        candidate = best.candidate
-        relation = self.relation_of(candidate.relations)
-        allowed: frozenset[str] | None = None
-        genuine: bool | None = None
+    def _violation(self, row: Row, output: Output, best: _Candidate) -> Violation:
+        relation, allowed, genuine = self.relation_of(best.relations), None, None
         if row.gold is not None and relation is not None and self.task.question_kind == "input":
-            allowed = relation.carry({row.gold}, Seen(row.input, output), Seen(candidate.inputs[-1], best.outputs[-1]))
+            allowed = relation.carry({row.gold}, Seen(row.input, output), Seen(best.inputs[-1], best.outputs[-1]))
             wrong = self.task.is_wrong(output, {row.gold})
             if allowed is not None:
                 wrong = wrong or any(self.task.is_wrong(one, allowed) for one in best.outputs)
             genuine = wrong if wrong or allowed is not None else None
-        name = " | ".join(part.name for part in candidate.relations)
-        return Violation(
-            name, candidate.draws, candidate.inputs, best.outputs, candidate.changed, best.fall,
-            tuple(sorted(allowed)) if allowed else None, genuine,
-        )  # fmt: skip
+        name = " | ".join(part.name for part in best.relations)
+        right = tuple(sorted(allowed)) if allowed else None
+        return Violation(name, best.draws, best.inputs, best.outputs, best.changed, best.fall, right, genuine)
 
 
 def _seed(walk: _Walk, before: _Candidate, relation: Fixed, draw: int) -> str:
@@ -458,72 +382,77 @@ def _fall(relation: Fixed, source: Output, outputs: Sequence[Output], verdict: V
 
 
 def search(
-    opened: Engine | Callable[[], Engine],
+    database: Engine | Later,
     corpus: Corpus,
     system: str,
     relations: Sequence[Relation],
     executor: Executor,
-    request: SearchRequest,
-    *,
-    seed: int = 0,
-    limit: int | None = None,
+    options: SearchOptions,
     watcher: Watcher | None = None,
-    time_limit: float | None = TIME_LIMIT,
-    first: bool = False,
-    budget: Budget | None = None,
 ) -> SearchResult:
     """Search a corpus' first sources for violations of a system; arguments as of `audit.runner.run.run`.
 
-    Inputs and outputs are stored, so that the same search again asks for nothing twice and finds the same. Where
-    `budget`, that of the whole search, is used up, what is left says so (`stopped`). Raises AuditError before anything
-    is stored for what cannot be searched, and UnknownName, NotInstalled as a run does.
+    Inputs and outputs are stored, so that the same search again asks for nothing twice and finds the same. Where a
+    limit of the whole search is reached, what is left says so (`stopped`). Raises AuditError before anything is stored
+    for what cannot be searched, and UnknownName, NotInstalled as a run does.
     """
-    watcher, budget, request = watcher or Watcher(), budget or Budget(), request.checked()
-    fixed = _searchable(relations)
-    systems = loaded([system], time_limit)
+    watcher, budget = watcher or Watcher(), Budget(options)
+    fixed = [relation for relation in relations if isinstance(relation, Fixed)]
+    if other := next((relation for relation in relations if not isinstance(relation, Fixed)), None):
+        raise AuditError(
+            f"relation {other.name} cannot be searched: what it makes hangs on what a system says; leave it out"
+        )
+    systems = loaded([system], options.time_limit)
     if len(systems) > 1:
         raise AuditError(f"{system} means {len(systems)} systems: {', '.join(systems)}; search one at a time")
     (one,) = systems.values()
     refuse_misfits(corpus, systems, relations)
     budget.check(systems.values())
-    sampled = Sampled(corpus, seed, limit)
-    searching = _Searching(get_task(corpus.task), fixed, request, seed, fitted_to(sampled, fixed))
-    found: list[Searched] = []
-    counts, study = Counts(), StudyRow(0, corpus.task, corpus.name, seed, corpus.unit, CHUNK[corpus.unit], 0)
-    with SystemRunner(executor, systems, time_limit, watcher, budget) as runner:
-        answered = runner.first_answers(sampled, None if first else opened)
-        engine = opened if isinstance(opened, Engine) else opened()
-        bound, fresh = written(
-            engine, lambda connection: bind_systems(connection, corpus, runner, Repeats(), answered), watcher.says
-        )
-        counts.executed = len(fresh)
-        runner.prepare()
-        asking = Coordinator(engine, study, bound, runner, counts, fresh)
-        ask = partial(asking.outputs, next(iter(bound)))
-        rows = [row for _, row in sampled.sources]
-        watcher.begin(len(rows))
-        for block in pieces(rows, CHUNK[corpus.unit]):
-            walks = [searching.begin(row) for row in block]
-            inputs = {row.input.key: row.input for row in block} if searching.relations else {}
-            _walk_all(searching, ask, walks, ask(inputs))
-            found += map(searching.found, walks)
-            watcher.finished(sum(walk.outcome != "left" for walk in walks))
+    sampled = Sampled(corpus, options.seed, options.limit)
+    searching = _Searching(get_task(corpus.task), fixed, options, fitted_to(sampled, fixed))
+    counts = Counts()
+    with SystemRunner(executor, systems, options, watcher, budget) as runner:
+        found = _found(searching, sampled, database, runner, counts)
     return SearchResult(
-        corpus.task, corpus.name, seed, one.name, one.version, [relation.name for relation in fixed], request, found,
-        counts.executed, counts.stored, counts.failed, searching.not_composed,
+        corpus.task, corpus.name, options.seed, one.name, one.version, [relation.name for relation in fixed], options,
+        found, counts.executed, counts.stored, counts.failed, searching.not_composed,
         budget.stopped() if budget.reached else None,
     )  # fmt: skip
 
 
-def _searchable(relations: Iterable[Relation]) -> list[Fixed]:
-    fixed = []
-    for relation in relations:
-        if not isinstance(relation, Fixed):
-            raise AuditError(
-                f"relation {relation.name} cannot be searched: what it makes hangs on what a system says; leave it out"
-            )
-        fixed.append(relation)
-    return fixed
+def searchable(corpus: Corpus, options: SearchOptions) -> list[Relation]:
+    """Return the relations of a search: those that are named, or the default ones that can be searched."""
+    chosen = fitting(corpus, options)
+    if options.relations is None:
+        chosen = [relation for relation in chosen if isinstance(relation, Fixed)]
+    check_limits_used(options.valid, [relation.name for relation in chosen])
+    return chosen
+
+
+def _found(
+    searching: "_Searching", sampled: Sampled, database: Engine | Later, runner: SystemRunner, counts: Counts
+) -> list[Searched]:
+    """Search from all sources, some side by side."""
+    corpus, watcher = sampled.corpus, runner.watcher
+    engine = None if isinstance(database, Later) and database.is_new else opened(database)
+    answered = runner.first_answers(sampled, engine)
+    engine = engine or opened(database)
+    bound, fresh = written(engine, lambda c: bind_systems(c, corpus, runner, answered), watcher.says)
+    counts.executed = len(fresh)
+    runner.prepare()
+    size = CHUNK[corpus.unit]
+    study = StudyRow(0, corpus.task, corpus.name, sampled.seed, corpus.unit, size, 0)
+    ask = partial(Coordinator(engine, study, bound, runner, counts, fresh).outputs, next(iter(bound)))
+    rows = [row for _, row in sampled.sources]
+    watcher.begin(len(rows))
+    found: list[Searched] = []
+    for block in pieces(rows, size):
+        walks = [searching.begin(row) for row in block]
+        inputs = {row.input.key: row.input for row in block} if searching.relations else {}
+        _walk_all(searching, ask, walks, ask(inputs))
+        found += map(searching.found, walks)
+        watcher.finished(sum(walk.outcome != "left" for walk in walks))
+    return found
 
 
 def _walk_all(searching: _Searching, ask: Ask, walks: Sequence[_Walk], outputs: dict[bytes, Output]) -> None:
@@ -536,28 +465,15 @@ def _walk_all(searching: _Searching, ask: Ask, walks: Sequence[_Walk], outputs: 
             walk.outcome = "left"
         elif walk.output.error or walk.output.absent:
             walk.outcome = "error"
-    for depth in range(1, searching.request.depth + 1):
+    for depth in range(1, searching.options.depth + 1):
         going = [walk for walk in walks if not walk.outcome]
         if not going:
             return
         searching.expand(going)
-        wanted = {key: item for walk in going for key, item in walk.wanted(searching.request.budget).items()}
+        wanted = {key: item for walk in going for key, item in walk.wanted(searching.options.budget).items()}
         outputs |= ask({key: item for key, item in wanted.items() if key not in outputs})
         for walk in going:
             if all(item.key in outputs for candidate in walk.next for item in candidate.inputs):
                 searching.judge(walk, outputs, depth)
             else:
                 walk.outcome = "left"
-
-
-__all__ = [
-    "BEAM",
-    "GREEDY",
-    "SEARCHED",
-    "SearchRequest",
-    "SearchResult",
-    "Searched",
-    "Violation",
-    "search",
-    "share_changed",
-]

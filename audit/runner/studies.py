@@ -1,8 +1,7 @@
-"""Making a study: its sources, and the rows of its relations and systems. Idempotent."""
+"""Studies in the store: made with their sources, found again, and listed. Idempotent."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from heapq import nsmallest
 from typing import Any
@@ -17,14 +16,42 @@ from audit.relations import Relation
 from audit.relations.base import SYSTEM_REASONS, Outcome
 from audit.relations.registry import name_order
 from audit.runner.used import used_notes
-from audit.store import input_ids, insert_new, table_of, tables
+from audit.store import input_ids, insert_new, open_store, table_of, tables
 from audit.store.copying import in_utc
+from audit.store.engine import file_of
 from audit.store.queries import id_of, insert_one
 from audit.systems.base import System
 from audit.tasks import Input
 
-CHUNK = {"sentence": 250, "document": 25}
-"""Sources per chunk of work: a kill costs at most the checks of one."""
+CHUNK = {"sentence": 250, "document": 25}  # Sources per chunk of work: a kill costs at most the checks of one
+
+
+class Later:
+    """A database that is opened once everything else has been checked, so that a mistake leaves no empty one behind.
+
+    `begin` is called with it then, before anything is stored.
+    """
+
+    def __init__(self, store: str, begin: Callable[[Engine], object] = lambda engine: None) -> None:
+        self._store, self._begin = store, begin
+
+    @property
+    def is_new(self) -> bool:
+        """Whether there is no such file yet, so that nothing is stored."""
+        file = file_of(self._store)
+        return file is not None and not file.exists()
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The database, made where there is none."""
+        engine = open_store(self._store, create=True)
+        self._begin(engine)
+        return engine
+
+
+def opened(database: Engine | Later) -> Engine:
+    """Return the engine of a database, which is opened now if it was not."""
+    return database.engine if isinstance(database, Later) else database
 
 
 @dataclass(frozen=True)
@@ -40,7 +67,7 @@ class StudyRow:
     sources: int
 
     def size(self, chunk: int) -> int:
-        """Sources of a chunk; the last one may be smaller."""
+        """Return the number of sources of a chunk; the last one may be smaller."""
         return min(self.chunk, self.sources - chunk * self.chunk)
 
 
@@ -51,8 +78,6 @@ class Sampled:
     """
 
     def __init__(self, corpus: Corpus, seed: int, limit: int | None = None) -> None:
-        """Raises AuditError for a limit below 1, and what the corpus raises."""
-        check_limit(limit)
         self.corpus, self.seed, self.limit = corpus, seed, limit
 
     @cached_property
@@ -70,40 +95,106 @@ class Sampled:
             raise AuditError(f"corpus {self.corpus.name} has no rows")
         return chosen
 
+    def first_inputs(self, number: int, engine: Engine | None) -> list[Input]:
+        """Return the inputs of the first sources, by u: those that a database has where the study is there, else the
+        corpus's, which has to be read for that."""
+        study, source, input_table = table_of(tables.Study), table_of(tables.Source), table_of(tables.Input)
+        stored = (
+            select(input_table.c.texts, input_table.c.languages)
+            .join(source, source.c.input_id == input_table.c.id)
+            .join(study, study.c.id == source.c.study_id)
+            .where(study.c.key == self.key)
+            .order_by(source.c.id)
+            .limit(number)
+        )
+        if engine is not None:
+            with engine.connect() as connection:
+                if rows := connection.execute(stored).all():
+                    return [Input.stored(row.texts, row.languages) for row in rows]
+        return [row.input for _, row in self.sources[:number]]
 
-def first_inputs(sampled: Sampled, number: int, engine: Engine | None) -> list[Input]:
-    """The inputs of a study's first sources, by u: those that a database has where the study is there, else the
-    corpus's, which has to be read for that."""
-    study, source, input_table = table_of(tables.Study), table_of(tables.Source), table_of(tables.Input)
-    stored = (
-        select(input_table.c.texts, input_table.c.languages)
-        .join(source, source.c.input_id == input_table.c.id)
-        .join(study, study.c.id == source.c.study_id)
-        .where(study.c.key == sampled.key)
-        .order_by(source.c.id)
-        .limit(number)
-    )
-    if engine is not None:
-        with engine.connect() as connection:
-            if rows := connection.execute(stored).all():
-                return [Input.stored(row.texts, row.languages) for row in rows]
-    return [row.input for _, row in sampled.sources[:number]]
+
+def _order(drawn: tuple[float, Row]) -> tuple[float, str]:
+    return drawn[0], drawn[1].key
 
 
 def make_study(engine: Engine, sampled: Sampled) -> StudyRow:
-    """The study of this corpus, seed and limit, with its sources; made in one transaction where it is new.
-
-    Raises what the corpus raises.
-    """
+    """Return the study of this corpus, seed and limit, made with its sources in one transaction where it is new."""
+    corpus = sampled.corpus
     with engine.begin() as connection:
         study_id = id_of(connection, tables.Study, key=sampled.key)
         if study_id is None:
-            study_id = _insert(connection, sampled)
-        return load_study(connection, study_id)
+            row = {
+                "key": sampled.key,
+                "task": corpus.task,
+                "corpus": corpus.name,
+                "fingerprint": corpus.fingerprint(),
+                "unit": corpus.unit,
+                "has_gold": any(row.gold is not None for _, row in sampled.sources),
+                "seed": sampled.seed,
+                "limit": sampled.limit,
+                "imported": False,
+                "chunk": CHUNK[corpus.unit],
+                "created_at": tables.now(),
+            }
+            study_id, new = insert_one(connection, tables.Study, row, "key")
+            if new:  # else another process made it, with its sources, since we looked
+                add_sources(connection, study_id, sampled.sources)
+        study, source = table_of(tables.Study), table_of(tables.Source)
+        found = connection.execute(select(study).where(study.c.id == study_id)).mappings().one()
+        sources = connection.execute(select(func.count()).where(source.c.study_id == study_id)).scalar() or 0
+        own = {name: found[name] for name in ("task", "corpus", "seed", "unit", "chunk")}
+        return StudyRow(study_id, **own, sources=int(sources))
+
+
+def add_sources(connection: Connection, study_id: int, drawn: Sequence[tuple[float, Row]]) -> None:
+    """Insert sources in the given order, which is the order of their ids."""
+    ids = input_ids(connection, (row.input for _, row in drawn))
+    rows = [
+        {
+            "study_id": study_id,
+            "row": row.key,
+            "input_id": ids[row.input.key],
+            "gold": row.gold,
+            "cluster": row.cluster,
+            "attributes": dict(row.attributes),
+            "u": u,
+        }
+        for u, row in drawn
+    ]
+    insert_new(connection, tables.Source, rows)
+
+
+def relation_id(connection: Connection, relation: Relation) -> int:
+    """Return the id of a relation with its version and parameters."""
+    params = canonical(dict(relation.params))
+    key = {"task": relation.task, "name": relation.name, "version": relation.full_version, "params": params}
+    return named_id(connection, tables.Relation, key)
+
+
+def system_id(connection: Connection, system: System, settings: Mapping[str, object] | None = None) -> int:
+    """Return the id of a system with its version and settings (None: its own)."""
+    own = canonical(dict(system.settings if settings is None else settings))
+    return named_id(connection, tables.System, {"name": system.name, "version": system.version, "settings": own})
+
+
+def named_id(connection: Connection, model: type[tables.Relation] | type[tables.System], key: dict[str, str]) -> int:
+    """Return the id of the row with this unique key, inserted where it is new."""
+    return insert_one(connection, model, key, *key)[0]
+
+
+def finished(connection: Connection, study_id: int) -> set[tuple[int, int, int]]:
+    """Return chunk, system and relation of what is noted as finished."""
+    progress = table_of(tables.Progress)
+    query = select(progress.c.chunk, progress.c.system_id, progress.c.relation_id)
+    return {(int(row[0]), int(row[1]), int(row[2])) for row in connection.execute(query.filter_by(study_id=study_id))}
+
+
+# What a report says of the inputs that a system read a part of, and of groups that its outputs say nothing about.
 
 
 def cut_inputs(connection: Connection, studies: Sequence[int], systems: Iterable[int] | None = None) -> dict[int, int]:
-    """System (of these ids) -> inputs in groups of these studies of which it read a part, where there are any."""
+    """Return, by system (of these ids), how many inputs in groups of these studies it read a part of, if any."""
     group, member, output = (table_of(model) for model in (tables.Group, tables.Member, tables.Output))
     in_studies = (
         select(member.c.group_id)
@@ -124,8 +215,8 @@ def cut_inputs(connection: Connection, studies: Sequence[int], systems: Iterable
 def inapplicable_notes(
     connection: Connection, studies: Sequence[int], systems: Iterable[int] | None = None
 ) -> list[str]:
-    """A sentence for each system (of these ids) that read a part of some inputs, or says what it used, and for each
-    system and reason of `SYSTEM_REASONS` why groups of these studies are inapplicable: which relations, how many."""
+    """Return a sentence for each system (of these ids) that read a part of some inputs, or says what it used, and for
+    each system and reason of `SYSTEM_REASONS` why groups are inapplicable: which relations, how many."""
     group, verdict = table_of(tables.Group), table_of(tables.Verdict)
     relation, system = table_of(tables.Relation), table_of(tables.System)
     by_cell = (
@@ -158,200 +249,66 @@ def inapplicable_notes(
     ]
 
 
-def check_limit(limit: int | None) -> None:
-    """Raises AuditError for a limit below 1."""
-    if limit is not None and (not isinstance(limit, int) or limit < 1):
-        raise AuditError(
-            f"limit {limit!r}: must be at least 1, and a whole number; leave it out for the whole corpus",
-            parameter="limit",
-        )
-
-
-def load_study(connection: Connection, study_id: int) -> StudyRow:
-    """A stored study by its id."""
-    study, source = table_of(tables.Study), table_of(tables.Source)
-    row = connection.execute(select(study).where(study.c.id == study_id)).mappings().one()
-    counted = select(source.c.id).where(source.c.study_id == study_id).subquery()
-    sources = connection.execute(select(func.count()).select_from(counted)).scalar() or 0
-    return StudyRow(study_id, row["task"], row["corpus"], row["seed"], row["unit"], row["chunk"], sources)
-
-
-def _insert(connection: Connection, sampled: Sampled) -> int:
-    corpus, chosen = sampled.corpus, sampled.sources
-    study = {
-        "key": sampled.key,
-        "task": corpus.task,
-        "corpus": corpus.name,
-        "fingerprint": corpus.fingerprint(),
-        "unit": corpus.unit,
-        "has_gold": any(row.gold is not None for _, row in chosen),
-        "seed": sampled.seed,
-        "limit": sampled.limit,
-        "imported": False,
-        "chunk": CHUNK[corpus.unit],
-        "created_at": tables.now(),
-    }
-    study_id, new = insert_one(connection, tables.Study, study, "key")
-    if new:  # else another process made it, with its sources, since we looked
-        add_sources(connection, study_id, chosen)
-    return study_id
-
-
-def add_sources(connection: Connection, study_id: int, drawn: Sequence[tuple[float, Row]]) -> None:
-    """Insert sources in the given order, which is the order of their ids."""
-    ids = input_ids(connection, (row.input for _, row in drawn))
-    rows = [
-        {
-            "study_id": study_id,
-            "row": row.key,
-            "input_id": ids[row.input.key],
-            "gold": row.gold,
-            "cluster": row.cluster,
-            "attributes": dict(row.attributes),
-            "u": u,
-        }
-        for u, row in drawn
-    ]
-    insert_new(connection, tables.Source, rows)
-
-
-def _order(drawn: tuple[float, Row]) -> tuple[float, str]:
-    return drawn[0], drawn[1].key
-
-
-def relation_id(connection: Connection, relation: Relation) -> int:
-    """The row of a relation with its version and parameters."""
-    return named_id(
-        connection,
-        tables.Relation,
-        {
-            "task": relation.task,
-            "name": relation.name,
-            "version": relation.full_version,
-            "params": canonical(dict(relation.params)),
-        },
-    )
-
-
-def system_id(connection: Connection, system: System, settings: Mapping[str, object] | None = None) -> int:
-    """The row of a system with its version and settings (None: its own)."""
-    own = dict(system.settings if settings is None else settings)
-    return named_id(
-        connection, tables.System, {"name": system.name, "version": system.version, "settings": canonical(own)}
-    )
-
-
-def named_id(connection: Connection, model: type[tables.Relation] | type[tables.System], key: dict[str, str]) -> int:
-    """The id of the row with this unique key, inserted where it is new."""
-    return insert_one(connection, model, key, *key)[0]
-
-
 # `audit runs`: what was run in a database, by study and system: another version or setting is a system of its own.
 
 
-@dataclass(frozen=True)
-class Listed:
-    """A system on a study. `finished` is the share of sources and relations begun that are through."""
+def runs(engine: Engine) -> list[dict[str, Any]]:
+    """Return what was run, by study, and in it by the names of systems and the order in which they came.
 
-    study: int
-    corpus: str
-    seed: int
-    sources: int
-    system: str
-    version: str
-    settings: str
-    """Canonical JSON."""
-    relations: int
-    finished: float
-    outputs: int
-    """Inputs that the system was executed on in this database, for whatever study."""
-    errors: int
-    """Of these, how many failed at the last attempt."""
-    number: int
-    """Of the system in this database, in the order in which systems came: `#2` means it in `audit compare`."""
-    began: datetime
-    """When the study was begun, in UTC, by the first of its systems."""
-
-    def as_json(self) -> dict[str, Any]:
-        """As the command `audit runs` has it in JSON."""
-        return asdict(self) | {"began": self.began.isoformat(timespec="seconds")}
-
-
-def runs(engine: Engine) -> list[Listed]:
-    """What was run, by study, and in it by the names of systems and the order in which they came."""
-    study, system = table_of(tables.Study), table_of(tables.System)
+    `relations` are those begun, `finished` the share of them and of the sources that is through; `outputs` the inputs
+    that the system was executed on in this database, for whatever study, and `errors` those of them that failed at the
+    last attempt; `number` is the system's in this database, `#2` in `audit compare`; `began` is when the study was
+    begun, in UTC, by the first of its systems.
+    """
+    study, system, output = table_of(tables.Study), table_of(tables.System), table_of(tables.Output)
+    later, listed = output.alias(), []
+    same = (later.c.input_id == output.c.input_id, later.c.system_id == output.c.system_id)
+    again = select(later.c.attempt).where(*same, later.c.attempt > output.c.attempt).exists()
     with engine.connect() as connection:
-        studies = {row["id"]: row for row in connection.execute(select(study)).mappings()}
-        systems = {row["id"]: row for row in connection.execute(select(system)).mappings()}
-        output = table_of(tables.Output)
+        studies = {row.id: row for row in connection.execute(select(study))}
+        systems = {row.id: row for row in connection.execute(select(system))}
         sources = _counted(connection, table_of(tables.Source).c.study_id)
-        executed, failed = _counted(connection, output.c.system_id, output.c.attempt == 1), _failed(connection)
-        listed = []
-        for (study_id, system_id), (relations, chunks) in _progress(connection).items():
-            row, system_row = studies[study_id], systems[system_id]
-            source_count = sources[study_id]
-            whole = relations * -(-source_count // row["chunk"])
+        executed = _counted(connection, output.c.system_id, output.c.attempt == 1)
+        failed = _counted(connection, output.c.system_id, output.c.error.is_not(None), ~again)
+        for study_id, system_id, relations, chunks in _progress(connection):
+            of, ran = studies[study_id], systems[system_id]
+            whole = relations * -(-sources[study_id] // of.chunk)
             listed.append(
-                Listed(
-                    study=study_id,
-                    corpus=row["corpus"],
-                    seed=row["seed"],
-                    sources=source_count,
-                    system=system_row["name"],
-                    version=system_row["version"],
-                    settings=system_row["settings"],
-                    relations=relations,
-                    finished=1.0 if row["imported"] else chunks / whole,
-                    outputs=executed.get(system_id, 0),
-                    errors=failed.get(system_id, 0),
-                    number=system_id,
-                    began=in_utc(row["created_at"]),
-                )
+                {
+                    "study": study_id,
+                    "corpus": of.corpus,
+                    "seed": of.seed,
+                    "sources": sources[study_id],
+                    "system": ran.name,
+                    "version": ran.version,
+                    "settings": ran.settings,
+                    "relations": relations,
+                    "finished": 1.0 if of.imported else chunks / whole,
+                    "outputs": executed.get(system_id, 0),
+                    "errors": failed.get(system_id, 0),
+                    "number": system_id,
+                    "began": in_utc(of.created_at).isoformat(timespec="seconds"),
+                }
             )
-    return sorted(listed, key=lambda row: (row.study, row.system, row.number))
+    return sorted(listed, key=lambda row: (row["study"], row["system"], row["number"]))
 
 
-def _progress(connection: Connection) -> dict[tuple[int, int], tuple[int, int]]:
-    """(study, system) -> relations that were begun, and how many chunks of them are through; imports have none."""
+def _progress(connection: Connection) -> list[tuple[int, int, int, int]]:
+    """Study, system, relations that were begun, and how many chunks of them are through; imports have none."""
     progress, study = table_of(tables.Progress), table_of(tables.Study)
     group, verdict = table_of(tables.Group), table_of(tables.Verdict)
-    ran = select(
-        progress.c.study_id, progress.c.system_id, func.count(distinct(progress.c.relation_id)), func.count()
-    ).group_by(progress.c.study_id, progress.c.system_id)
+    own = (progress.c.study_id, progress.c.system_id)
+    ran = select(*own, func.count(distinct(progress.c.relation_id)), func.count()).group_by(*own)
     imported = (
         select(group.c.study_id, verdict.c.system_id, func.count(distinct(group.c.relation_id)))
         .join(study, and_(study.c.id == group.c.study_id, study.c.imported))
         .join(verdict, verdict.c.group_id == group.c.id)
         .group_by(group.c.study_id, verdict.c.system_id)
     )
-    begun = {(study, system): (relations, chunks) for study, system, relations, chunks in connection.execute(ran)}
-    return begun | {(study, system): (relations, 0) for study, system, relations in connection.execute(imported)}
-
-
-def _failed(connection: Connection) -> dict[int, int]:
-    """System -> inputs that failed at the last attempt."""
-    output, later = table_of(tables.Output), table_of(tables.Output).alias("later")
-    again = (
-        select(later.c.attempt)
-        .where(
-            later.c.input_id == output.c.input_id,
-            later.c.system_id == output.c.system_id,
-            later.c.attempt > output.c.attempt,
-        )
-        .exists()
-    )
-    return _counted(connection, output.c.system_id, output.c.error.is_not(None), ~again)
+    listed = [(int(row[0]), int(row[1]), int(row[2]), int(row[3])) for row in connection.execute(ran)]
+    return listed + [(int(row[0]), int(row[1]), int(row[2]), 0) for row in connection.execute(imported)]
 
 
 def _counted(connection: Connection, column: Column[Any], *conditions: ColumnElement[bool]) -> dict[int, int]:
-    """Rows by the value of a column."""
     query = select(column, func.count()).where(*conditions).group_by(column)
     return {int(value): int(number) for value, number in connection.execute(query)}
-
-
-def finished(connection: Connection, study_id: int) -> set[tuple[int, int, int]]:
-    """Chunk, system and relation of what is noted as finished."""
-    progress = table_of(tables.Progress)
-    query = select(progress.c.chunk, progress.c.system_id, progress.c.relation_id)
-    query = query.where(progress.c.study_id == study_id)
-    return {(int(row[0]), int(row[1]), int(row[2])) for row in connection.execute(query)}

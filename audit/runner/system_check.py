@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -11,11 +12,12 @@ from audit.errors import AuditError, NotInstalled
 from audit.runner.batch import checked, failed, is_asynchronous
 from audit.runner.budget import Sending, meter_of
 from audit.runner.executors import InProcess, Lost, Processes, outcome
+from audit.runner.options import TIME_LIMIT
 from audit.runner.preflight import FIRST, advice
-from audit.runner.run import TIME_LIMIT, loaded
+from audit.runner.run import loaded
 from audit.runner.studies import Sampled
 from audit.systems import get_system, is_own
-from audit.systems.asking import Asking, asking_of
+from audit.systems.asking import asking_of
 from audit.systems.base import HasPairs, System
 from audit.systems.foreign import contained, hearing, message, shown
 from audit.tasks import Input, Output, Task, get_task, matches
@@ -55,12 +57,10 @@ class SystemCheck:
     task: str
     needs: str | None
     answers: tuple[CheckedInput, ...] = ()
-    calls: int | None = None
-    """Requests to another machine; None for a system on this one."""
+    calls: int | None = None  # Requests to another machine; None for a system on this one
     cost: float | None = None
     currency: str | None = None
-    advice: str | None = None
-    """What to change, where every input failed."""
+    advice: str | None = None  # What to change, where every input failed
 
     @property
     def works(self) -> bool:
@@ -164,25 +164,25 @@ class _Asked:
         system = get_system(self.spec)
         with contained():
             system.prepare()
-        answers = [await self._answer(system, asking_of(system), item) for item in self.inputs]
+        asking, answers = asking_of(system), []
+        for item in self.inputs:
+            began = perf_counter()
+            with hearing() as heard:
+                try:
+                    with contained():
+                        outputs = (
+                            await asking.ask(partial(system.run_async, [item]))
+                            if is_asynchronous(system)
+                            else (system.run([item]))
+                        )
+                        (output,) = checked(get_task(self.task), outputs, 1)
+                except Exception as problem:  # the system is foreign code
+                    output = failed(message(problem))
+            said = tuple(value if isinstance(value, str) else shown(value) for value in heard)
+            answers.append(_checked_input(item, output, said, perf_counter() - began))
         if close := getattr(system, "close_async", None):
             await close()
         return answers
-
-    async def _answer(self, system: System, asking: Asking, item: Input) -> CheckedInput:
-        began = perf_counter()
-        with hearing() as heard:
-            try:
-                with contained():
-                    if is_asynchronous(system):
-                        outputs = await asking.ask(lambda: system.run_async([item]))
-                    else:
-                        outputs = system.run([item])
-                    (output,) = checked(get_task(self.task), outputs, 1)
-            except Exception as problem:  # the system is foreign code
-                output = failed(message(problem))
-        said = tuple(value if isinstance(value, str) else shown(value) for value in heard)
-        return _checked_input(item, output, said, perf_counter() - began)
 
 
 def _checked_input(item: Input, output: Output, said: tuple[str, ...] = (), seconds: float = 0.0) -> CheckedInput:

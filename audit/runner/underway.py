@@ -4,8 +4,6 @@ import os
 import socket
 import sys
 import sysconfig
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,15 +16,9 @@ from audit.errors import AuditError, UnderWay
 from audit.store import insert_new, table_of, tables
 from audit.store.copying import in_utc
 
-# Processes of this machine: how another Python is begun, and whether a process goes on.
-#
-# Runs and jobs of one that is gone are over.
-
-_SAFE_PATH = "PYTHONSAFEPATH"
-
 
 def another_python(*arguments: str) -> list[str]:
-    """The command of another Python like this one.
+    """Return the command of another Python like this one.
 
     -P: a file of the folder where the user is, called statistics.py or queue.py, must not stand in for Python's own.
 
@@ -37,29 +29,15 @@ def another_python(*arguments: str) -> list[str]:
 
 
 def its_environment() -> dict[str, str]:
-    """The environment of `another_python`: it finds this package where it is not installed, as in a checkout."""
+    """Return the environment of `another_python`: it finds this package where it is not installed, as in a checkout."""
     package = str(Path(audit.__file__).resolve().parents[1])
     installed = package in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
     paths = [*([] if installed else [package]), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
-@contextmanager
-def safe_path() -> Iterator[None]:
-    """Every Python that somebody else's code begins meanwhile is begun as with -P."""
-    before = os.environ.get(_SAFE_PATH)
-    os.environ[_SAFE_PATH] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_SAFE_PATH]
-        else:
-            os.environ[_SAFE_PATH] = before
-
-
 def began(pid: int) -> str | None:
-    """When a process began, as the machine counts; empty where the machine does not say; None: it is no more.
+    """Return when a process began, as the machine counts; empty where the machine does not say; None: it is no more.
 
     Another process may have its number by now, and one that was killed is there until its parent has looked.
 
@@ -83,11 +61,9 @@ def began(pid: int) -> str | None:
 SILENCE = timedelta(minutes=5)
 """How long a run on another machine may give no sign of life; clocks of machines that share a database may differ by
 less."""
-RENEW = 15.0
-"""Seconds between two signs of life."""
+RENEW = 15.0  # Seconds between two signs of life
 _RUN = table_of(tables.StudyRun)
-_HERE: set[str] = set()
-"""Tokens of the runs that go on in this process."""
+_HERE: set[str] = set()  # Tokens of the runs that go on in this process
 
 
 class OnlyRun:
@@ -103,24 +79,20 @@ class OnlyRun:
     def take(self, connection: Connection) -> None:
         """Take the place. Raises UnderWay, which says who has it, where another run of the study goes on."""
         before = _row(connection, self._study)
-        refuse_second(before, self._token)
-        # Another run may have been quicker since we looked.
+        _refuse(before, self._token)
         if before is not None:
             connection.execute(delete(_RUN).where(_RUN.c.study_id == self._study, _RUN.c.token == before.token))
         moment = tables.now()
         row = {"study_id": self._study, "token": self._token, "host": socket.gethostname(), "pid": os.getpid()}
         row |= {"process": began(os.getpid()) or "", "started_at": moment, "seen_at": moment}
-        if not insert_new(connection, tables.StudyRun, [row]):
-            refuse_second(_row(connection, self._study), self._token)
+        if not insert_new(connection, tables.StudyRun, [row]):  # another was quicker since we looked
+            _refuse(_row(connection, self._study), self._token)
         _HERE.add(self._token)
 
     def renew(self, connection: Connection) -> None:
         """Say that the run goes on. Raises AuditError where another has taken the place meanwhile."""
         if not connection.execute(_RUN.update().where(*self._own).values(seen_at=tables.now())).rowcount:
-            raise AuditError(
-                "another run of this study has taken over, since this one gave no sign of life; what was finished is "
-                "stored"
-            )
+            raise AuditError("another run of this study has taken over, since this one gave no sign of life")
 
     def release(self, connection: Connection) -> None:
         """Give the place back."""
@@ -131,17 +103,16 @@ class OnlyRun:
         _HERE.discard(self._token)
 
 
-def refuse_second_of(connection: Connection, study_key: bytes) -> None:
+def refuse_second(connection: Connection, study_key: bytes) -> None:
     """Raise UnderWay where a run of the study with this key goes on."""
     study = table_of(tables.Study)
     id = connection.execute(select(study.c.id).where(study.c.key == study_key)).scalar()
     if id is not None:
-        refuse_second(_row(connection, id))
+        _refuse(_row(connection, id))
 
 
-def refuse_second(row: Any, token: str = "") -> None:
-    """Raise UnderWay where the run of this row, not that of the token, goes on: which process has the study, where, and
-    since when."""
+def _refuse(row: Any, token: str = "") -> None:
+    """Raise UnderWay where the run of this row, not that of the token, goes on."""
     if row is None or row.token == token or _is_over(row):
         return
     free = ""

@@ -37,7 +37,8 @@ from audit.judging.labels import GoldAnswers, answer_with_gold
 from audit.judging.samples import ask_next
 from audit.messages import from_stored, message, stored
 from audit.runner.executors import Executor
-from audit.runner.run import RunResult, Watcher, run
+from audit.runner.progress import Watcher
+from audit.runner.run import RunResult, run
 from audit.runner.underway import another_python, began, its_environment
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
@@ -434,17 +435,7 @@ def carry_out(
     if written := {key: value for key, value in plan.words.items() if value}:
         set_words(engine, study["task"], written, by=by, change=change_words)
     begin("run")
-    ran = run(
-        engine,
-        corpus,
-        study["systems"],
-        relations,
-        executor,
-        seed=study["seed"],
-        limit=study["limit"],
-        watcher=watcher,
-        repeats=plan.repeats(),
-    )
+    ran = run(engine, corpus, study["systems"], relations, executor, plan.options(), watcher)
     gold = None
     if plan.judging["gold"]:
         begin("gold")

@@ -25,19 +25,20 @@ from audit.corpora.base import Corpus, languages_of
 from audit.errors import AuditError, BadFile
 from audit.files import read_bytes, text_of, toml_of
 from audit.messages import LANGUAGES, message, with_commas
+from audit.options import values_of
 from audit.registry import Registry
 from audit.relations import Relation, get_relation, relations_named
 from audit.relations.validity import limits_by_relation
 from audit.resources import data_file
-from audit.runner.repeats import MOST as MOST_REPEATS
-from audit.runner.repeats import Repeats
-from audit.runner.run import check_limits_used, fitting, loaded
+from audit.runner.fitting import check_limits_used, fitting
+from audit.runner.options import MOST_REPEATS, RunOptions
+from audit.runner.run import loaded
 from audit.sampling.samples import EPS, QUORUMS, WINNER, SampleOptions
 from audit.statistics.intervals import TARGETS
 from audit.studies.deviations import primary_named
 from audit.systems import all_systems, without_version
 from audit.tasks import TASKS, OwnWords, get_task, matches
-from audit.tasks.repeated import FIRST, TAKES
+from audit.tasks.repeated import TAKES
 from audit.tasks.words import ANY
 from audit.text.languages import is_code
 from audit.user_models import LARGEST as LARGEST_NUMBER
@@ -225,9 +226,9 @@ class Plan:
         """The tables without the name: what a version in the database holds."""
         return {table: dict(getattr(self, table)) for table in TABLES}
 
-    def repeats(self) -> Repeats:
-        """How often each system is asked each input. A plan of an older version does not say so: once."""
-        return Repeats(self.study.get("repeats") or 1, self.study.get("take") or FIRST)
+    def options(self) -> RunOptions:
+        """How the study is run."""
+        return run_options(self.study)
 
     def sampling(self) -> SampleOptions:
         """What rounds ask, and how people are asked."""
@@ -304,7 +305,7 @@ def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bo
     corpus = _corpus(study, note, uploaded)
     _words(words, study["task"], note)
     run = _systems(study, note)
-    _ask("study.take", Repeats(study["repeats"] or 1, study["take"] or FIRST).checked, note)
+    _ask("study.take", lambda: run_options({key: study[key] for key in ("repeats", "take")}), note)
     if corpus is not None:
         _relations(study, corpus, note)
     _ask("sample", lambda: SampleOptions(**sample), note)
@@ -369,7 +370,12 @@ def corpus_planned(study: Mapping[str, Any], uploaded: Uploaded = NOTHING_UPLOAD
 
 def relations_planned(corpus: Corpus, study: Mapping[str, Any]) -> list[Relation]:
     """The relations that a plan's table `study` runs on its corpus. Raises what `fitting` raises."""
-    return fitting(corpus, study["relations"], study["document_share"], study["set"], study["valid"])
+    return fitting(corpus, run_options(study))
+
+
+def run_options(study: Mapping[str, Any]) -> RunOptions:
+    """The options of a run that a plan's table `study` has."""
+    return values_of(RunOptions, study, renamed={"parameters": "set"})
 
 
 def _corpus(study: dict[str, Any], note: Note, uploaded: Uploaded) -> Corpus | None:

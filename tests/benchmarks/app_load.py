@@ -40,7 +40,8 @@ from audit.annotation.accounts import add_account
 from audit.corpora import get_corpus
 from audit.judging.samples import ask_next
 from audit.runner.executors import InProcess
-from audit.runner.run import fitting, run
+from audit.runner.fitting import fitting
+from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of, tables
 

@@ -17,7 +17,9 @@ from audit.corpora import get_corpus
 from audit.false_satisfaction.cells import count
 from audit.judging.labels import answer_with_gold
 from audit.runner.executors import executor_of
-from audit.runner.run import fitting, run
+from audit.runner.fitting import fitting
+from audit.runner.options import RunOptions
+from audit.runner.run import run
 from audit.statistics.contests import Answered, Compared, Contest, Thresholds, answered_to, ask, eliminate, lead
 from audit.statistics.rates import ALIKE, TELLING, Checked, Judged, bottom_k, rates_of
 from audit.store import open_store
@@ -124,7 +126,7 @@ def population(name: str, folder: Path, sources: int | None = None) -> World:
     corpus = get_corpus(corpus_name)
     relations = [relation for relation in fitting(corpus, None) if relation.carry.preserves_truth]
     with executor_of(0) as executor:
-        run(engine, corpus, systems, relations, executor, limit=sources or limit)
+        run(engine, corpus, systems, relations, executor, RunOptions(limit=sources or limit))
     answer_with_gold(engine)
     counted = count(engine)
     (study,) = counted.populations

@@ -13,7 +13,7 @@ from conftest_rows import row
 from audit.cli import main
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import ask_next
-from audit.runner.imported import import_run, read_run
+from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
 from audit.store import open_store
 
@@ -48,7 +48,7 @@ def where(tmp_path, monkeypatch):
     (tmp_path / "run.jsonl").write_text("\n".join(map(json.dumps, groups)), encoding="utf-8")
     path = str(tmp_path / "audit.db")
     engine = open_store(path, create=True)
-    import_run(engine, read_run(tmp_path / "run.jsonl"))
+    import_run(engine, tmp_path / "run.jsonl")
     ask_next(engine, SampleOptions(40))
     answer_with_gold(engine)
     (tmp_path / "referees.py").write_text(JUDGE, encoding="utf-8")

@@ -55,7 +55,7 @@ def test_from_the_run_to_the_report(swaying, capsys, asked_once):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--repeats", "0"], "--repeats 0: must be a whole number from 1 to 1,000"),
+        (["--repeats", "0"], "--repeats 0: expected a whole number from 1 to 1000"),
         (["--take", "majority"], "--take majority needs several calls on each input; say --repeats 3, or more"),
     ],
 )

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from audit.runner.imported import import_run, read_run
+from audit.runner.imported import import_run
 from audit.store import open_store
 
 
@@ -16,7 +16,7 @@ def build(tmp_path):
         path = tmp_path / name
         path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
         engine = open_store(str(tmp_path / database), create=True)
-        import_run(engine, read_run(path))
+        import_run(engine, path)
         return engine
 
     return make

@@ -26,7 +26,7 @@ from audit.judging.judgements import judge
 from audit.judging.labels import NO_OUTPUT, Label, Labels, answer_with_gold, import_labels, read_labels
 from audit.judging.unit import rebuild
 from audit.reports.study import study_report
-from audit.runner.imported import import_run, read_run
+from audit.runner.imported import import_run
 from audit.store import table_of, tables
 from audit.tasks import Input, Output
 
@@ -149,7 +149,7 @@ def test_relations_of_two_tasks_may_have_one_name(study, tmp_path):
     path = tmp_path / "sentiment.jsonl"
     same = {"task": "sentiment", "relation": "R", "system": "lead", "source": "Good.", "follow_ups": ["Good!"]}
     path.write_text(json.dumps(same | {"outputs": [{"label": "positive"}] * 2, "verdict": "satisfied"}))
-    import_run(study, read_run(path))
+    import_run(study, path)
     assert {(cell.task, cell.relation) for cell in count(study).cells.itertuples()} == {
         ("sentiment", "R"), ("summarization", "R"),
     }  # fmt: skip

@@ -14,7 +14,7 @@ from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.proxies import distances
 from audit.judging.judgements import judge
 from audit.judging.samples import ask_next
-from audit.runner.imported import import_run, read_run
+from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of, tables
 
@@ -32,7 +32,7 @@ def build(tmp_path):
         path = tmp_path / "run.jsonl"
         path.write_text("\n".join(lines), encoding="utf-8")
         engine = open_store(str(tmp_path / "a.db"), create=True)
-        import_run(engine, read_run(path))
+        import_run(engine, path)
         ask_next(engine, SampleOptions(share=1.0, annotators=1))
         ann = add_account(engine, "ann", "annotator", "a password of hers").id
         while (shown := next_question(engine, ann)) is not None:

@@ -27,7 +27,7 @@ from audit.judging.judgements import judge, undo
 from audit.relations import Source
 from audit.relations.base import Fixed
 from audit.relations.registry import all_relations
-from audit.runner.imported import import_run, read_run
+from audit.runner.imported import import_run
 from audit.store import open_store
 from audit.tasks import Input, Output, get_task
 from audit.text import Analysis
@@ -151,7 +151,7 @@ def llmbar(folder: Path) -> Pinned:
 
 def _imported(groups: Path, folder: Path) -> Pinned:
     store = str(folder / "imported.db")
-    import_run(open_store(store, create=True), read_run(groups))
+    import_run(open_store(store, create=True), groups)
     return figures(audit.open(store).sample(share=1.0).answer_with_gold().report())
 
 

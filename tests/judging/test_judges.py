@@ -13,7 +13,7 @@ from audit.judging.judges import HOPELESS, JudgeRequest, ask_judge, variants_nam
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import ask_next
 from audit.reports.study import study_report
-from audit.runner.imported import import_run, read_run
+from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
 from audit.store import open_store, tables
 from audit.systems.judge import function_judge
@@ -32,7 +32,7 @@ def films(tmp_path):
     path = tmp_path / "run.jsonl"
     path.write_text("\n".join(json.dumps(group) for group in groups), encoding="utf-8")
     engine = open_store(str(tmp_path / "audit.db"), create=True)
-    import_run(engine, read_run(path))
+    import_run(engine, path)
     ask_next(engine, SampleOptions(4))
     return engine
 
@@ -134,7 +134,7 @@ def test_a_judge_that_never_answers_is_asked_no_more(tmp_path):
     path = tmp_path / "run.jsonl"
     path.write_text("\n".join(json.dumps(group) for group in groups), encoding="utf-8")
     engine = open_store(str(tmp_path / "audit.db"), create=True)
-    import_run(engine, read_run(path))
+    import_run(engine, path)
     dead = Simulated({}, silent={f"Film {n}." for n in range(3 * HOPELESS)})
     with pytest.raises(AuditError, match="nothing is drawn yet"):
         ask_judge(engine, judge_of(dead), JudgeRequest())

@@ -31,7 +31,7 @@ from audit.judging.staleness import Choice, mark_stale
 from audit.judging.training import judging_mode, train
 from audit.judging.unit import rebuild, unit_of_work
 from audit.judging.validity import draw_validity
-from audit.runner.imported import import_run, read_run
+from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store, table_of, tables
@@ -91,7 +91,7 @@ def drawn(where: str, tmp_path: Path, films=FILMS) -> World:
     path.write_text("\n".join(json.dumps(film) for film in films), encoding="utf-8")
     open_store(where, create=True).dispose()
     engine = quick(where)
-    import_run(engine, read_run(path))
+    import_run(engine, path)
     ask_next(engine, SampleOptions(2, follow_ups=1.0))
     return World(engine, {name: add_account(engine, name, role, "long enough").id for name, role in ROLES.items()})
 

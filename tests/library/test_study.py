@@ -13,6 +13,7 @@ import audit
 from audit.library import components
 from audit.relations import Member, registry, uses
 from audit.relations.base import nothing
+from audit.runner.options import CorpusOptions
 from audit.systems import SYSTEMS
 from audit.systems.versions import code_version
 from audit.tasks import Input, Output
@@ -216,7 +217,7 @@ def test_wrong_labels_are_refused(labels: dict, reason: str):
         ({"systems": {"a:b": by_keyword}}, "no colon"),
         ({"systems": {"three": 3}}, "cannot be called"),
         ({"systems": ["nobody"]}, "unknown system 'nobody'"),
-        ({"relations": 3}, r"relations=3: expected a text or a list of texts"),
+        ({"relations": 3}, r"relations=3: expected a list"),
         ({"relations": ["MR9.9"]}, "unknown relation 'MR9.9'"),
         ({"corpus": 7}, "corpus is a int"),
         ({"corpus": [7]}, "corpus, row 1"),
@@ -228,9 +229,9 @@ def test_wrong_labels_are_refused(labels: dict, reason: str):
         ({"limit": "3"}, "limit='3': expected a whole number"),
         ({"limit": True}, "limit=True: expected a whole number"),
         ({"time_limit": "5"}, "time_limit='5': expected a number"),
-        ({"unit": "paragraph"}, "unit='paragraph': expected 'sentence' or 'document'"),
+        ({"unit": "paragraph"}, "unit='paragraph': expected one of sentence, document"),
         ({"language": 3}, "language=3: expected a text"),
-        ({"parameters": ["MR3.1"]}, r"parameters=\['MR3.1'\]: expected a dict"),
+        ({"parameters": ["MR3.1"]}, r"parameters 'MR3.1': expected RELATION.NAME=VALUE"),
         ({"parameters": {"MR6.1": {"sentences": 5}}}, "MR6.1: this relation is not among those that are run: MR3.1"),
     ],
 )
@@ -311,7 +312,7 @@ def test_a_frame_with_columns_of_its_own():
     frame = pd.DataFrame(
         {"text": ["A good film.", "A bad film."], "gold": ["Positive", None], "year": [1999, 2001], "id": ["a", "b"]}
     )
-    corpus = components.corpus_of(frame, None, None, None, "films")
+    corpus = components.corpus_of(frame, CorpusOptions(), "films")
     first, second = corpus.rows()
     assert (corpus.name, corpus.has_gold, first.key, first.gold, dict(first.attributes)) == (
         "films", True, "a", "positive", {"year": "1999"},

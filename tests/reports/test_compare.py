@@ -10,7 +10,7 @@ import audit
 from audit.errors import AuditError
 from audit.exchange.doctor import doctor
 from audit.reports.compare import Comparing, Condition, compare, lines
-from audit.runner.imported import import_run, read_run
+from audit.runner.imported import import_run
 from audit.store import open_store
 from audit.store.core import count_rows, draw
 
@@ -33,7 +33,7 @@ def imported(folder, rows, name="audit.db"):
     path = folder / "run.jsonl"
     path.write_text("\n".join(json.dumps(one) for one in rows), encoding="utf-8")
     engine = open_store(str(folder / name), create=True)
-    import_run(engine, read_run(path))
+    import_run(engine, path)
     engine.dispose()
     return str(folder / name)
 

@@ -14,7 +14,7 @@ from audit.reports.html import to_html
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.runner.executors import InProcess
-from audit.runner.repeats import Repeats
+from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.store import open_store
 
@@ -69,7 +69,7 @@ def relations(toy_relations):
 
 def made(corpus, specs, relations, repeats):
     engine = open_store("sqlite://", create=True)
-    run(engine, corpus, specs, relations, InProcess(), repeats=repeats)
+    run(engine, corpus, specs, relations, InProcess(), options=repeats)
     return engine
 
 
@@ -79,7 +79,7 @@ def cells(entry):
 
 @pytest.mark.slow
 def test_contradictions_are_told_apart_from_violations(toy_corpus, specs, relations):
-    engine = made(toy_corpus(), specs("steady", "swaying", "shaken"), relations, Repeats(3))
+    engine = made(toy_corpus(), specs("steady", "swaying", "shaken"), relations, RunOptions(repeats=3))
     report = study_report(engine)
     check_document(json.loads(json.dumps(report)))
     (entry,) = report["repeats"]
@@ -132,15 +132,22 @@ def test_contradictions_are_told_apart_from_violations(toy_corpus, specs, relati
 
 @pytest.mark.slow
 def test_the_rest_of_the_report_is_what_it_is_without_repeats(toy_corpus, specs, relations):
-    once = study_report(made(toy_corpus(), specs("steady"), relations, Repeats()))
-    often = study_report(made(toy_corpus(), specs("steady"), relations, Repeats(3)))
+    once = study_report(made(toy_corpus(), specs("steady"), relations, RunOptions()))
+    often = study_report(made(toy_corpus(), specs("steady"), relations, RunOptions(repeats=3)))
     assert often.pop("repeats")
     assert often == once
 
 
 def test_a_majority_is_reported_by_the_calls_it_was_made_of(toy_corpus, specs, relations):
-    engine = made(toy_corpus(), specs("shaken"), relations[:1], Repeats(3))
-    run(engine, toy_corpus(), specs("shaken"), relations[:1], InProcess(), repeats=Repeats(3, "majority"))
+    engine = made(toy_corpus(), specs("shaken"), relations[:1], RunOptions(repeats=3))
+    run(
+        engine,
+        toy_corpus(),
+        specs("shaken"),
+        relations[:1],
+        InProcess(),
+        options=RunOptions(repeats=3, take="majority"),
+    )
     (entry,) = study_report(engine)["repeats"]
     first, majority = sorted(entry["systems"], key=lambda system: system["take"])
     assert (first["take"], majority["take"]) == ("first", "majority")

@@ -14,7 +14,7 @@ from audit.judging.adjudications import adjudicate
 from audit.judging.samples import ask_next
 from audit.reports.study import study_report
 from audit.reports.validity import cause_entries
-from audit.runner.imported import import_run, read_run
+from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
 from audit.statistics.intervals import effective_interval
 from audit.store import open_store, table_of, tables
@@ -95,7 +95,7 @@ def engine(tmp_path):
     ]  # fmt: skip
     (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     engine = open_store(str(tmp_path / "a.db"), create=True)
-    import_run(engine, read_run(tmp_path / "own.jsonl"))
+    import_run(engine, tmp_path / "own.jsonl")
     ask_next(engine, SampleOptions(share=1.0))
     return engine
 

@@ -18,7 +18,7 @@ from audit.reports.words import (
     slice_rows,
     worst_rows,
 )
-from audit.runner.imported import import_run, read_run
+from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
 from audit.statistics.intervals import effective_interval, mid_p
 from audit.store import open_store
@@ -48,7 +48,7 @@ def database(path, gold=True, **size):
     file = path / "films.jsonl"
     file.write_text("\n".join(map(json.dumps, lines(gold))), encoding="utf-8")
     engine = open_store(str(path / "audit.db"), create=True)
-    import_run(engine, read_run(file))
+    import_run(engine, file)
     ask_next(engine, SampleRequest(Size(**(size or {"share": 1.0}))))
     answer_with_gold(engine)
     return engine
@@ -220,7 +220,7 @@ def divided(tmp_path_factory):
     file = path / "divided.jsonl"
     file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     engine = open_store(str(path / "audit.db"), create=True)
-    import_run(engine, read_run(file))
+    import_run(engine, file)
     ask_next(engine, SampleOptions(share=1.0))
     answer_with_gold(engine)
     return engine

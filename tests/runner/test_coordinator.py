@@ -8,47 +8,13 @@ from hypothesis import strategies as st
 from pebble import ProcessExpired
 
 from audit.errors import AuditError
-from audit.runner import coordinator
 from audit.runner.batch import Batch
-from audit.runner.coordinator import AIM, FEW, HASTE, MOST, Pace
+from audit.runner.coordinator import AIM, HASTE, Pace
 from audit.runner.executors import InProcess
+from audit.runner.options import RunOptions
+from audit.runner.progress import Watcher
 from audit.runner.run import run
 from audit.store import open_store
-
-
-def paced(seconds_an_input, batches=12):
-    """Sizes of the batches of a system that takes so long for each input."""
-    pace, sizes = Pace(), []
-    for _ in range(batches):
-        sizes.append(pace.size)
-        pace.learn(pace.size, pace.size * seconds_an_input)
-    return sizes
-
-
-def test_a_quick_system_gets_large_batches_soon_and_a_slow_one_small_ones():
-    assert paced(0.0001)[:5] == [FEW, 32, 128, 512, MOST]
-    assert paced(0.0001)[-1] == MOST
-    assert paced(0.5)[-1] == AIM / 0.5
-    assert paced(60)[-1] == 1
-
-
-@given(st.floats(1e-7, 1e4))
-def test_a_batch_takes_about_as_long_as_it_should_whatever_the_system(seconds):
-    size = paced(seconds, 20)[-1]
-    assert 1 <= size <= MOST
-    assert size == 1 or size * seconds <= AIM + 1e-6
-    assert size == MOST or (size + 1) * seconds > AIM - 1e-6
-
-
-def test_a_remainder_says_little_and_a_first_batch_that_loads_a_model_is_forgotten():
-    pace = Pace()
-    pace.learn(FEW, 40.0)
-    assert pace.size == FEW // 4
-    pace.learn(2, 0.001)
-    pace.learn(8, 0.004)
-    assert pace.size == 32
-    pace.learn(1, 1.9)  # the last of a chunk, slow by chance
-    assert pace.size == 32
 
 
 @given(st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
@@ -83,7 +49,7 @@ def test_a_system_that_is_lost_again_and_again_stops_the_run_and_what_was_finish
     executor = Losing()
     executed = []
 
-    class Watching(coordinator.Watcher):
+    class Watching(Watcher):
         def finished(self, sources):
             executed.append(sources)
             executor.down = True
@@ -91,7 +57,7 @@ def test_a_system_that_is_lost_again_and_again_stops_the_run_and_what_was_finish
     with pytest.raises(AuditError, match="was lost on 10 inputs one after the other"):
         run(engine, toy_corpus(), own.specs("calm"), toy_relations, executor, watcher=Watching())
     assert executed
-    run(engine, toy_corpus(), own.specs("calm"), toy_relations, InProcess(), retry_errors=True)
+    run(engine, toy_corpus(), own.specs("calm"), toy_relations, InProcess(), options=RunOptions(retry_errors=True))
     whole = open_store("sqlite://", create=True)
     run(whole, toy_corpus(), own.specs("calm"), toy_relations, InProcess())
     for name in ("verdict", "group", "member", "progress"):

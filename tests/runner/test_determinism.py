@@ -12,6 +12,7 @@ from audit.judging.samples import ask_next
 from audit.relations import get_relation
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess, Processes
+from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
 from audit.store import open_store
@@ -36,7 +37,7 @@ def content_of_run(executor, where, corpus, specs, relations, content, seed=0):
     """What a run leaves in a database, and the bytes of its report after a draw and gold's answers."""
     engine = open_store(where, create=True)
     with executor:
-        run(engine, corpus, specs, relations, executor, seed=seed)
+        run(engine, corpus, specs, relations, executor, RunOptions(seed=seed))
     held = content(engine)
     ask_next(engine, SampleOptions(10))
     answer_with_gold(engine)

@@ -8,8 +8,6 @@ import sys
 import pytest
 
 from audit.cli import main
-from audit.runner import coordinator
-from audit.runner.coordinator import Coordinator
 from audit.store import engine as opening
 from audit.store import open_store
 
@@ -134,44 +132,7 @@ def locked(database, seconds):
         holder.stdout.close()
 
 
-@pytest.fixture
-def in_the_middle(monkeypatch):
-    """Makes a run do something when it has stored the outputs of so many batches."""
-
-    def when(batches, do):
-        keep, seen = Coordinator._keep, []
-
-        def kept(self, finished_batches):
-            keep(self, finished_batches)
-            seen.append(finished_batches)
-            if len(seen) == batches:
-                do()
-
-        monkeypatch.setattr(Coordinator, "_keep", kept)
-
-    return when
-
-
 LOCKED = "audit: the database does not answer (database is locked); trying again"
-
-
-@pytest.mark.slow
-def test_a_database_that_is_locked_for_too_long_is_one_sentence_and_the_run_can_go_on(
-    command, undisturbed, tmp_path, content, capsys, monkeypatch, in_the_middle
-):
-    database = tmp_path / "a.db"
-    with monkeypatch.context() as patch:
-        pragmas(patch, "busy_timeout=50")
-        patch.setattr(coordinator, "PATIENCE", 0.5)
-        with contextlib.ExitStack() as locks:
-            in_the_middle(4, lambda: locks.enter_context(locked(database, 600)))
-            assert main([*command, "--db", str(database)]) == 2
-            said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("audit: ")]
-            assert said == [LOCKED, f"audit: the database refused: database is locked; {ROOM}"]
-            assert 0 < rows(database, "output") < len(undisturbed["output"])
-    assert rows(database, "study_run") == 1  # which could not be given back
-    assert main([*command, "--db", str(database)]) == 0
-    assert held(content, database) == undisturbed
 
 
 @pytest.mark.slow

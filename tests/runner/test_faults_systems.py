@@ -11,8 +11,9 @@ from audit.errors import AuditError
 from audit.relations import get_relation
 from audit.relations.registry import configured
 from audit.reports.study import study_report
-from audit.runner.coordinator import Watcher
 from audit.runner.executors import InProcess, Processes
+from audit.runner.options import RunOptions
+from audit.runner.progress import Watcher
 from audit.runner.run import run
 from audit.store import open_store, table_of, tables
 
@@ -223,12 +224,12 @@ def test_the_input_that_costs_a_process_its_life_or_its_time_is_the_only_error(f
     names = list(DEADLY)
     specs, (healthy,) = faulty.specs(*names), faulty.specs("healthy")
     with Processes(2) as executor:
-        ran = run(engine, toy_corpus(), [*specs, healthy], relations, executor, time_limit=1)
+        ran = run(engine, toy_corpus(), [*specs, healthy], relations, executor, options=RunOptions(time_limit=1))
     assert (ran.counts.executed, ran.counts.failed) == (5 * INPUTS, 4)
     fail_once(engine, specs, DEADLY.values(), healthy)
     faulty.mend()
     with Processes(2) as executor:
-        again = run(engine, toy_corpus(), [*specs, healthy], relations, executor, retry_errors=True)
+        again = run(engine, toy_corpus(), [*specs, healthy], relations, executor, options=RunOptions(retry_errors=True))
     assert (again.counts.executed, again.counts.retried, again.counts.failed) == (4, 4, 0)
     assert all(outputs(engine, spec) == outputs(engine, healthy) for spec in specs)
 
@@ -243,7 +244,7 @@ def test_what_is_raised_or_returned_in_error_is_stored_and_tried_again(faulty, t
     fail_once(engine, specs, WRONG.values(), healthy)
     faulty.mend()
     with executor() as at_work:
-        again = run(engine, toy_corpus(), specs, relations, at_work, retry_errors=True)
+        again = run(engine, toy_corpus(), specs, relations, at_work, options=RunOptions(retry_errors=True))
     assert (again.counts.executed, again.counts.retried, again.counts.failed) == (6, 6, 0)
     assert {cell["errors"] for cell in study_report(engine)["cells"]} == {0}
 
@@ -259,14 +260,14 @@ def test_a_system_that_always_hangs_stops_the_run_and_what_was_finished_is_store
         # What ends here is the run of the healthy one; the other's is stopped.
         run(engine, toy_corpus(), [healthy], relations, at_work)
         with pytest.raises(AuditError, match=r"was lost on 10 inputs one after the other \(no answer within 0") as told:
-            run(engine, toy_corpus(), [healthy, stuck], relations, at_work, time_limit=limit)
+            run(engine, toy_corpus(), [healthy, stuck], relations, at_work, options=RunOptions(time_limit=limit))
     assert "\n" not in str(told.value)
     assert len(outputs(engine, healthy)) == INPUTS
     assert 0 < len(outputs(engine, stuck)) < 10 + 2  # errors of the inputs that were given up before
     with engine.connect() as connection:
         assert connection.execute(select(table_of(tables.StudyRun))).all() == []
     faulty.mend()
-    run(engine, toy_corpus(), [healthy, stuck], relations, InProcess(), retry_errors=True)
+    run(engine, toy_corpus(), [healthy, stuck], relations, InProcess(), options=RunOptions(retry_errors=True))
     assert outputs(engine, stuck) == outputs(engine, healthy)
 
 
@@ -298,7 +299,15 @@ def test_workers_that_are_ended_from_outside_are_replaced(
     monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
     watcher = Murderous(moments)
     with Processes(2) as executor:
-        ran = run(engine, toy_corpus(), faulty.specs("healthy"), relations, executor, watcher=watcher, time_limit=20)
+        ran = run(
+            engine,
+            toy_corpus(),
+            faulty.specs("healthy"),
+            relations,
+            executor,
+            watcher=watcher,
+            options=RunOptions(time_limit=20),
+        )
     assert watcher.ended >= 2
     assert ran.counts.failed == 0
     whole = open_store("sqlite://", create=True)

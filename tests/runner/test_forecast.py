@@ -3,15 +3,13 @@
 import pytest
 from service import serving
 
-from audit.errors import BadFile
 from audit.relations import get_relation
 from audit.runner.executors import InProcess, Processes
 from audit.runner.forecast import forecasts
-from audit.runner.repeats import Repeats
+from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.runner.studies import Sampled
 from audit.store import open_store
-from audit.store.engine import readable
 
 pytestmark = pytest.mark.usefixtures("asked_once")
 
@@ -56,15 +54,15 @@ def test_calls_on_the_same_input_are_counted_and_none_is_made_twice(tmp_path, to
     fixed = [get_relation("sentiment", name) for name in ("MR2.1", "MR3.1")]
     with serving() as server, InProcess() as executor:
         specs = [server.file(tmp_path, "batch = 1")]
-        (before,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, repeats=3)
+        (before,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, RunOptions(repeats=3))
         assert before.calls == 3 * before.inputs
-        run(engine, corpus, specs, fixed, executor, repeats=Repeats(3, take))
+        run(engine, corpus, specs, fixed, executor, options=RunOptions(repeats=3, take=take))
         assert len(server.bodies) == before.calls  # the first three inputs among them
-        (after,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, repeats=3)
+        (after,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, RunOptions(repeats=3))
         assert (after.to_ask, after.calls) == (0, 0)
-        (more,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, repeats=5)
+        (more,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, RunOptions(repeats=5))
         assert more.calls == 2 * before.inputs
-        run(engine, corpus, specs, fixed, executor, repeats=Repeats(5, take))
+        run(engine, corpus, specs, fixed, executor, options=RunOptions(repeats=5, take=take))
         assert len(server.bodies) == before.calls + more.calls
 
 
@@ -82,27 +80,3 @@ def test_groups_that_hang_on_outputs_make_it_at_least_and_what_is_stored_makes_i
         assert before.to_ask < asked
         (after,) = forecasts([(Sampled(corpus, 0), toy_relations)], specs, executor, engine)
         assert (after.is_exact, after.inputs, after.to_ask) == (True, asked, 0)
-
-
-def test_a_relation_that_says_how_much_more_it_wants_gives_an_upper_bound(tmp_path):
-    from small_corpus import SmallCorpus
-
-    texts = ["It was good. It was bad. I slept well.", "A fine film. The end was weak."]
-    corpus = SmallCorpus("two", texts, [None, None], unit="document")
-    with InProcess() as executor:
-        relation = get_relation("sentiment", "MR5.2")
-        (forecast,) = forecasts([(Sampled(corpus, 0), [relation])], ["vader"], executor, None)
-        # Documents and their sentences, 2 + 5, and one follow-up each at most.
-        assert (forecast.inputs, forecast.most_to_ask) == (7, 9)
-        assert run(
-            open_store("sqlite://", create=True), corpus, ["vader"], [relation], executor
-        ).counts.executed in range(7, 10)
-
-
-def test_a_database_is_only_read(tmp_path):
-    assert readable(str(tmp_path / "absent.db")) is None
-    assert list(tmp_path.iterdir()) == []
-    other = tmp_path / "other.db"
-    other.write_bytes(b"no database at all, but long enough to be looked at as one" * 10)
-    with pytest.raises(BadFile):
-        readable(str(other))

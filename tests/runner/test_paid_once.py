@@ -5,9 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from service import Reply, plain_answer, serving
-
-from audit.cli import main
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
@@ -39,17 +36,3 @@ def test_killed_in_the_middle_no_stored_input_is_sent_again(tmp_path):
     twice = {text for text, times in record["answered"].items() if times > 1}
     assert len(twice & kept) <= 3  # asked again, to see whether the service is still the same
     assert twice >= set(answered) - kept  # answered before the kill and not stored: the window of loss
-
-
-def test_a_service_that_refuses_all_is_given_up_and_what_was_answered_stays(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "one.csv").write_text("text\n" + "".join(f"Film {number} was fine.\n" for number in range(12)))
-    command = ["run", "--relations", "MR3.1", "--workers", "0", "--db", "films.db", "--systems", "http:service.toml"]
-    with serving(lambda body, number: plain_answer(body) if number < 4 else Reply({}, 401)) as server:
-        server.file(tmp_path, "batch = 3")
-        assert main([*command, "--corpus", "one.csv", "--json"]) == 0
-        answered = set(server.texts[:12])
-        server.answer = lambda body, number: plain_answer(body)
-        before = len(server.bodies)
-        assert main([*command, "--corpus", "one.csv", "--retry-errors"]) == 0
-        assert answered.isdisjoint(text for body in server.bodies[before:] for text in body["texts"])

@@ -8,6 +8,7 @@ from audit.errors import AuditError
 from audit.relations import get_relation
 from audit.runner.executors import InProcess, Processes
 from audit.runner.run import run
+from audit.runner.studies import Later
 from audit.store import open_store
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
@@ -83,12 +84,12 @@ def test_a_system_of_ones_own_that_only_fails_is_refused_and_one_that_fails_at_t
         "        raise OSError('not now')\n    return 'positive'\n"
     )
     database = tmp_path / "x.db"
+    later = Later(str(database))
     with workers() as executor:
         with pytest.raises(
             AuditError, match=r"system broken_one:never failed on each of the first 3 .* label 'POS' is"
         ):
-            run(lambda: open_store(str(database), create=True), toy_corpus(), ["broken_one:never"], relations,
-                executor, first=True)  # fmt: skip
+            run(later, toy_corpus(), ["broken_one:never"], relations, executor)
         assert not database.exists()
         engine = open_store("sqlite://", create=True)
         said = []
@@ -119,5 +120,5 @@ def test_one_of_two_systems_that_fails_later_on_ends_the_run_with_an_error(films
         assert main([*films, "vader,http:service.toml"]) == 1
     shown = capsys.readouterr()
     assert "Next:" not in shown.out + shown.err
-    assert "system local failed on 21 of its 24 inputs" in shown.err
+    assert "system local failed in every group, most often with" in shown.err
     assert "--retry-errors" in shown.err

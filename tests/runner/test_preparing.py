@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from audit.cli import main
 from audit.errors import AuditError
 from audit.relations import get_relation
-from audit.runner.executors import Dask, InProcess, Processes
+from audit.runner.executors import InProcess, Processes
 from audit.runner.run import run
 from audit.store import open_store, table_of, tables
 
@@ -95,18 +95,12 @@ def calls(tmp_path):
 EXECUTORS = {
     "in this process": InProcess,
     "processes": lambda: Processes(2),
-    "dask": lambda: Dask(None, 2),
 }
 
 
-@pytest.mark.parametrize(
-    "executor",
-    ["in this process", "processes", pytest.param("dask", marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize("executor", ["in this process", "processes"])
 @pytest.mark.parametrize("kind", ["Model", "Waiting"])
 def test_it_is_prepared_once_in_each_process(module, kind, executor, tmp_path, toy_corpus):
-    if executor == "dask":
-        pytest.importorskip("distributed", reason="pip install 'audit[dask]'")
     relations = [get_relation("sentiment", "MR3.1")]
     engine = open_store("sqlite://", create=True)
     with EXECUTORS[executor]() as doing:
@@ -142,47 +136,9 @@ def test_one_that_is_another_when_it_is_loaded_again_is_refused(module, executor
         run(engine, toy_corpus(), [f"{module}:Model"], [get_relation("sentiment", "MR3.1")], doing)
 
 
-PLUGIN = """
-raise ValueError("no licence here")
-"""
-
-
 def refused(capsys, *arguments):
     """What a command that is refused says."""
     assert main(list(arguments)) == 2
     said = capsys.readouterr()
     assert "Traceback" not in said.out + said.err
     return said.err
-
-
-def test_a_module_or_a_plug_in_that_raises_leaves_nothing_behind(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "texts.csv").write_text("text\nIt was good.\n")
-    names = {
-        "raises_value": PLUGIN,
-        "raises_exit": "raise SystemExit(3)",
-    }
-    for name, code in names.items():
-        (tmp_path / f"{name}.py").write_text(code)
-    run = ("run", "--db", "new.db", "--corpus", "texts.csv", "--relations", "MR3.1")
-    for name in names:
-        said = refused(capsys, *run, "--systems", f"{name}:classify")
-        assert f"module '{name}' of the system '{name}:classify' failed to import" in said
-        assert len(said.strip().splitlines()) == 1
-    said = refused(capsys, "--plugin", "raises_value", *run, "--systems", "vader")
-    assert "raises_value" in said
-    assert "ValueError: no licence here" in said
-    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix != ".py") == ["__pycache__", "texts.csv"]
-
-
-def test_a_system_that_cannot_be_prepared_leaves_nothing_behind(module, tmp_path, capsys):
-    (tmp_path / "texts.csv").write_text("text\nIt was good.\n")
-    (tmp_path / "unready.py").write_text(
-        "class Model:\n    def prepare(self):\n        raise OSError('no weights')\n"
-        "    def predict(self, texts):\n        return ['positive'] * len(texts)\n"
-    )
-    run = ("run", "--db", "new.db", "--corpus", "texts.csv", "--relations", "MR3.1", "--systems", "unready:Model")
-    for workers in ("0", "1"):
-        said = refused(capsys, *run, "--workers", workers)
-        assert "prepare() of the system 'unready:Model' failed: OSError: no weights" in said
-    assert not (tmp_path / "new.db").exists()

@@ -2,11 +2,10 @@
 
 import pytest
 from interrupting import Interrupting
-from service import serving
 from sqlalchemy import select
 
 from audit.runner.executors import InProcess
-from audit.runner.repeats import Repeats
+from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.store import open_store, table_of, tables
 
@@ -115,7 +114,7 @@ def calls(engine):
 
 
 def test_each_input_is_asked_as_often_as_asked_for_and_the_first_call_counts(moody, toy_corpus, toy_relations, engine):
-    ran = run(engine, toy_corpus(), moody("moody"), toy_relations[:2], InProcess(), repeats=Repeats(3))
+    ran = run(engine, toy_corpus(), moody("moody"), toy_relations[:2], InProcess(), options=RunOptions(repeats=3))
     asked = moody.asked("moody")
     assert set(asked) == {3}
     assert (ran.counts.executed, ran.counts.repeated) == (3 * len(asked), 2 * len(asked))
@@ -124,35 +123,24 @@ def test_each_input_is_asked_as_often_as_asked_for_and_the_first_call_counts(moo
     assert set(outputs(engine)) == {("{}", input) for input in calls(engine)}
     assert set(outputs(engine).values()) == {"positive"}
 
-    again = run(engine, toy_corpus(), moody("moody"), toy_relations[:2], InProcess(), repeats=Repeats(3))
+    again = run(engine, toy_corpus(), moody("moody"), toy_relations[:2], InProcess(), options=RunOptions(repeats=3))
     assert (again.counts.executed, moody.asked("moody")) == (0, asked)
-    more = run(engine, toy_corpus(), moody("moody"), toy_relations[:2], InProcess(), repeats=Repeats(5))
+    more = run(engine, toy_corpus(), moody("moody"), toy_relations[:2], InProcess(), options=RunOptions(repeats=5))
     assert more.counts.executed == more.counts.repeated == 2 * len(asked)
     assert set(map(len, calls(engine).values())) == {5}
 
 
-def test_a_run_of_some_relations_asks_again_what_these_wanted_and_is_then_through(
-    moody, toy_corpus, toy_relations, engine
-):
-    corpus, spec = toy_corpus(), moody("moody")
-    once = run(engine, corpus, spec, toy_relations, InProcess()).counts.executed
-    some = run(engine, corpus, spec, toy_relations[:1], InProcess(), repeats=Repeats(3)).counts
-    assert 0 < some.executed == some.repeated < 2 * once
-    again = run(engine, corpus, spec, toy_relations[:1], InProcess(), repeats=Repeats(3)).counts
-    assert (again.executed, again.checks) == (0, 0)
-
-
 def test_the_majority_is_a_system_of_its_own_made_of_the_same_calls(moody, toy_corpus, toy_relations, engine):
     corpus, spec = toy_corpus(), moody("second_thoughts")
-    run(engine, corpus, spec, toy_relations, InProcess(), repeats=Repeats(3))
+    run(engine, corpus, spec, toy_relations, InProcess(), options=RunOptions(repeats=3))
     asked = moody.asked("second_thoughts")
-    most = run(engine, corpus, spec, toy_relations[:2], InProcess(), repeats=Repeats(3, "majority"))
+    most = run(engine, corpus, spec, toy_relations[:2], InProcess(), options=RunOptions(repeats=3, take="majority"))
     assert (most.counts.executed, moody.asked("second_thoughts")) == (0, asked)
     settings = {settings for settings, _ in outputs(engine)}
     assert settings == {"{}", '{"repeats":3,"take":"majority"}'}
     assert {label for (system, _), label in outputs(engine).items() if system == "{}"} == {"neutral"}
     assert {label for (system, _), label in outputs(engine).items() if system != "{}"} == {"negative"}
-    again = run(engine, corpus, spec, toy_relations[:2], InProcess(), repeats=Repeats(3, "majority"))
+    again = run(engine, corpus, spec, toy_relations[:2], InProcess(), options=RunOptions(repeats=3, take="majority"))
     assert (again.counts.executed, again.counts.checks) == (0, 0)
 
 
@@ -163,15 +151,15 @@ def test_a_run_that_is_broken_off_asks_nothing_twice(moody, toy_corpus, toy_rela
     made = []
     for name, breaks in (("whole", False), ("broken", True)):
         engine = open_store(f"sqlite:///{tmp_path / name}.db", create=True)
-        repeats, spec = Repeats(3, take), moody("steady")
+        repeats, spec = RunOptions(repeats=3, take=take), moody("steady")
         if breaks:
             asked = sum(moody.asked("steady"))
             with pytest.raises(KeyboardInterrupt):
-                run(engine, toy_corpus(), spec, toy_relations, Interrupting(batches), repeats=repeats)
-            run(engine, toy_corpus(), spec, toy_relations, InProcess(), repeats=repeats)
+                run(engine, toy_corpus(), spec, toy_relations, Interrupting(batches), options=repeats)
+            run(engine, toy_corpus(), spec, toy_relations, InProcess(), options=repeats)
             assert sum(moody.asked("steady")) == 2 * asked  # the undisturbed run's, and as many
         else:
-            run(engine, toy_corpus(), spec, toy_relations, InProcess(), repeats=repeats)
+            run(engine, toy_corpus(), spec, toy_relations, InProcess(), options=repeats)
         texts = {row["id"]: row["texts"][0] for row in rows(engine, tables.Input)}
         made.append(
             [
@@ -184,56 +172,28 @@ def test_a_run_that_is_broken_off_asks_nothing_twice(moody, toy_corpus, toy_rela
 
 
 def test_calls_that_fail_are_kept_and_made_again_only_where_that_is_asked_for(moody, toy_corpus, toy_relations, engine):
-    ran = run(engine, toy_corpus(), moody("fragile"), toy_relations[:1], InProcess(), repeats=Repeats(3))
+    ran = run(engine, toy_corpus(), moody("fragile"), toy_relations[:1], InProcess(), options=RunOptions(repeats=3))
     inputs = len(calls(engine))
     # A call of several texts that fails is made again, text by text: the second time each is asked is lost in that.
     failed = sum(labels.count("ERROR") for labels in calls(engine).values())
     assert ran.counts.failed == failed
     assert set(outputs(engine).values()) == {"positive"}
     assert (
-        run(engine, toy_corpus(), moody("fragile"), toy_relations[:1], InProcess(), repeats=Repeats(3)).counts.executed
+        run(
+            engine, toy_corpus(), moody("fragile"), toy_relations[:1], InProcess(), options=RunOptions(repeats=3)
+        ).counts.executed
         == 0
     )
     again = run(
-        engine, toy_corpus(), moody("fragile"), toy_relations[:1], InProcess(), repeats=Repeats(3), retry_errors=True
+        engine,
+        toy_corpus(),
+        moody("fragile"),
+        toy_relations[:1],
+        InProcess(),
+        options=RunOptions(repeats=3, retry_errors=True),
     )
     assert again.counts.executed == failed
     after = calls(engine)
     assert len(after) == inputs
     assert all(sum(label != "ERROR" for label in labels) == 3 for labels in after.values())
     assert sum(labels.count("ERROR") for labels in after.values()) == failed  # they stay
-
-
-def test_a_system_that_says_it_is_deterministic_is_asked_once(moody, toy_corpus, toy_relations, engine):
-    for take in ("first", "majority"):
-        run(engine, toy_corpus(), moody("Sure"), toy_relations[:1], InProcess(), repeats=Repeats(3, take))
-        assert set(moody.asked("sure")) == {1}
-    assert rows(engine, tables.Repeat) == []
-    assert len(rows(engine, tables.System)) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("take", ["first", "majority"])
-def test_a_service_gets_each_repeat_in_a_request_of_its_own(toy_corpus, toy_relations, engine, tmp_path, take):
-    """Services keep no promise for the same text twice in one request; many requests are under way at once."""
-    pytest.importorskip("httpx", reason="pip install 'audit[http]'")
-
-    def answer(body, number):
-        # Threads answer side by side: which call it is on a text is counted under the server's lock.
-        with server.lock:
-            calls = [asked.setdefault(text, []).append(number) or len(asked[text]) for text in body["texts"]]
-        return {"outputs": [{"label": "neutral" if call == 2 else "positive", "score": 0.5} for call in calls]}
-
-    asked = {}
-    with serving(answer) as server, InProcess() as executor:
-        spec = server.file(tmp_path, "batch = 3\nconcurrency = 4")
-        ran = run(engine, toy_corpus(), [spec], toy_relations, executor, repeats=Repeats(3, take))
-        assert ran.counts.failed == 0
-        assert all(len(body["texts"]) == len(set(body["texts"])) for body in server.bodies)
-        assert set(map(len, asked.values())) == {3}
-        before = len(server.bodies)
-        assert run(engine, toy_corpus(), [spec], toy_relations, executor, repeats=Repeats(3, take)).counts.executed == 0
-        assert len(server.bodies) == before
-    assert {tuple(sorted(labels)) for labels in calls(engine).values()} == {("neutral", "positive", "positive")}
-    if take == "majority":
-        assert set(outputs(engine).values()) == {"positive"}

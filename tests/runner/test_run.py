@@ -3,20 +3,19 @@
 from collections import Counter
 
 import pytest
+from audit.sampling.draw import SampleRequest, Size
 from interrupting import Interrupting
-from small_corpus import SmallCorpus
 from sqlalchemy import select
 
-from audit.judging.samples import ask_next
+from audit.judging.samples import draw_all
 from audit.relations import get_relation, uses
 from audit.relations.base import unchanged
 from audit.relations.expect import equivalent
-from audit.relations.registry import configured
 from audit.reports.study import study_report
 from audit.runner.batch import Batch
 from audit.runner.executors import InProcess, Processes
-from audit.runner.run import fitting, run
-from audit.sampling.samples import SampleOptions
+from audit.runner.options import RunOptions
+from audit.runner.run import run
 from audit.store import open_store, table_of, tables
 
 pytestmark = pytest.mark.usefixtures("asked_once")
@@ -74,7 +73,7 @@ def test_each_distinct_input_is_executed_once_per_system(own, toy_corpus, toy_re
     again = run(engine, toy_corpus(), specs, toy_relations[:2], InProcess())
     assert (again.counts.executed, again.counts.checks) == (0, 0)
     assert "Everything was there already" in again.lines()[-1]
-    other_study = run(engine, toy_corpus(), specs, toy_relations[:1], InProcess(), seed=7)
+    other_study = run(engine, toy_corpus(), specs, toy_relations[:1], InProcess(), options=RunOptions(seed=7))
     assert other_study.study.id != first.study.id
     assert other_study.counts.executed == 0
     assert other_study.counts.stored == 2 * 56
@@ -129,33 +128,9 @@ def test_groups_have_the_members_their_relation_made(own, toy_corpus, toy_relati
     assert 0 < len(rows["T3"]) < 30
 
 
-@pytest.mark.slow
-def test_inputs_that_fail_are_stored_errors_and_the_run_goes_on(own, toy_corpus, toy_relations, engine):
-    ran = run(engine, toy_corpus(), own.specs("failing", "calm"), toy_relations, InProcess())
-    failing, calm = own.specs("failing", "calm")
-    assert ran.counts.first_error == "RuntimeError: seven is out of order"
-    assert ran.counts.failed > 0
-    assert any("failed: the errors are stored" in line and "seven is out of order" in line for line in ran.lines())
-    for relation in ("T1", "T2"):
-        outcome_counts = outcomes(engine, relation, failing)
-        assert {row for row, (outcome, _) in outcome_counts.items() if outcome == 3} == {"7", "17", "27"}
-        assert all("seven" in (reason or "") for outcome, reason in outcome_counts.values() if outcome == 3)
-        assert 3 not in {outcome for outcome, _ in outcomes(engine, relation, calm).values()}
-    assert {row for row, (outcome, _) in outcomes(engine, "T3", failing).items() if outcome == 3} == {"7", "17", "27"}
-    output = table_of(tables.Output)
-    with engine.connect() as connection:
-        wrong = connection.execute(select(output).where(output.c.error.is_not(None))).mappings().all()
-    assert len(wrong) == ran.counts.failed
-    assert all(row["label"] is row["score"] is row["text"] is None for row in wrong)
-    cells = {(cell["relation"], cell["system"]): cell for cell in study_report(engine)["cells"]}
-    assert cells["T1", failing]["errors"] == 3
-    assert cells["T1", calm]["errors"] == 0
-    assert cells["T1", failing]["groups"] == 30
-
-
 def judged(engine):
     """The report after a draw: what a user sees in the end."""
-    ask_next(engine, SampleOptions(4))
+    draw_all(engine, SampleRequest(Size(per_relation=4)))
     return study_report(engine)
 
 
@@ -207,7 +182,9 @@ def sources_of(engine, study):
 
 def test_a_larger_limit_begins_with_the_sources_of_a_smaller_one(own, toy_corpus, toy_relations, engine):
     def limited(limit):
-        ran = run(engine, toy_corpus(), own.specs("calm"), toy_relations[:1], InProcess(), limit=limit)
+        ran = run(
+            engine, toy_corpus(), own.specs("calm"), toy_relations[:1], InProcess(), options=RunOptions(limit=limit)
+        )
         return sources_of(engine, ran.study.id)
 
     ten, twenty, everything, more = limited(10), limited(20), limited(None), limited(99)
@@ -218,44 +195,6 @@ def test_a_larger_limit_begins_with_the_sources_of_a_smaller_one(own, toy_corpus
     assert [u for _, u in everything] == sorted(u for _, u in everything)
     assert len({u for _, u in everything}) == 30
     assert Counter(own.calls()).most_common(1)[0][1] == 1
-
-
-@pytest.fixture
-def six_documents():
-    texts = [
-        f"It is the film number {n}. It's good and bad. I liked it. The end was dull. He can not act." for n in range(6)
-    ]
-    return SmallCorpus("documents", texts, gold=["negative", "positive"] * 3, unit="document")
-
-
-@pytest.mark.slow
-def test_the_studys_own_relations_on_sentences_and_documents(own, toy_corpus, six_documents, engine):
-    loose = configured(get_relation("sentiment", "MR1.4"), {"strict": False})
-    sentences = [loose, get_relation("sentiment", "MR3.1")]
-    documents = fitting(six_documents, ["MR5.1", "MR5.2", "MR7.1"])
-    run(engine, toy_corpus(), own.specs("calm", "nervous"), sentences, InProcess())
-    run(engine, six_documents, own.specs("calm", "nervous"), documents, InProcess())
-    assert Counter(own.calls()).most_common(1)[0][1] == 1
-    cells = study_report(engine)["cells"]
-    assert {cell["relation"] for cell in cells} == {"MR1.4", "MR3.1", "MR5.1", "MR5.2", "MR7.1"}
-    for cell in cells:
-        parts = cell["satisfied"] + cell["violated"] + cell["inapplicable"] + cell["errors"]
-        assert cell["groups"] == parts > 0
-
-
-def test_sentence_relations_on_documents_are_relations_of_their_own(own, six_documents, engine):
-    ran = run(
-        engine,
-        six_documents,
-        own.specs("calm"),
-        fitting(six_documents, ["MR1.4", "MR5.1"], 0.5),
-        InProcess(),
-    )
-    assert ran.relations == ["MR1.4", "MR5.1"]
-    relation = table_of(tables.Relation)
-    with engine.connect() as connection:
-        params = connection.execute(select(relation.c.params).where(relation.c.name == "MR1.4")).scalar_one()
-    assert '"share":0.5' in params
 
 
 def test_a_relation_that_applies_to_nothing_is_told_by_name(own, toy_corpus, toy_relations, engine):

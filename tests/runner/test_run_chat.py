@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from audit.relations import Outcome, get_relation
 from audit.runner.executors import InProcess
+from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.runner.studies import inapplicable_notes
 from audit.store import open_store, table_of, tables
@@ -96,7 +97,7 @@ def test_a_spent_account_is_asked_no_more_and_the_run_goes_on_later(tmp_path, to
         assert first.counts.failed > 20 > 200 - len(spent)
         assert "insufficient_quota" in first.counts.first_error
         spent.clear()
-        again = run(*args, retry_errors=True)
+        again = run(*args, RunOptions(retry_errors=True))
     assert again.counts.retried == first.counts.failed
     assert all(row.error is None for text, row in stored(engine).items() if "7" not in text)
     engine.dispose()

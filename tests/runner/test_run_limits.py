@@ -1,8 +1,6 @@
 """Runs with limits on follow-ups: what breaks one is kept and counted, and no system is asked about it."""
 
 import pytest
-from contents import content
-from interrupting import Interrupting
 from sqlalchemy import select
 
 from audit.judging.samples import ask_next
@@ -67,41 +65,6 @@ def test_rejected_groups_are_kept_counted_and_never_executed(own, toy_corpus, st
     assert not unasked & asked
     again = run(engine, toy_corpus(), own.specs("calm", "nervous"), strict, InProcess())
     assert (again.counts.checks, again.counts.executed, again.rejected) == (0, 0, ran.rejected)
-
-
-def test_other_limits_are_another_relation_and_outputs_are_shared(own, toy_corpus, toy_relations, strict, engine):
-    run(engine, toy_corpus(), own.specs("calm"), [strict[1]], InProcess())
-    before = content(engine, "verdict")["verdict"]
-    loose = run(engine, toy_corpus(), own.specs("calm"), [toy_relations[1]], InProcess())
-    assert loose.counts.outcomes["rejected"] == 0
-    assert set(content(engine, "verdict")["verdict"]) >= set(before)
-    assert len(own.calls()) == len(set(own.calls()))
-    report = study_report(engine)
-    assert sorted(cell.get("rejected", 0) > 0 for cell in report["cells"]) == [False, True]
-    assert [relation["params"].get("valid") for relation in report["signature"]["relations"]].count(None) == 1
-
-
-def test_stopped_anywhere_it_ends_as_if_undisturbed(own, toy_corpus, strict):
-    specs = own.specs("calm", "failing")
-    undisturbed = open_store("sqlite://", create=True)
-    run(undisturbed, toy_corpus(21), specs, strict, InProcess())
-    expected = content(undisturbed)
-    for stop in (1, 5):
-        engine = open_store("sqlite://", create=True)
-        with pytest.raises(KeyboardInterrupt):
-            run(engine, toy_corpus(21), specs, strict, Interrupting(stop))
-        run(engine, toy_corpus(21), specs, strict, InProcess())
-        assert content(engine) == expected, f"stopped after {stop} batches"
-
-
-def test_a_relation_that_rejects_everything_says_so(own, toy_corpus, toy_relations, engine):
-    nothing = limited(toy_relations[0], [limit_of("edit-distance<0.01")[1]])
-    ran = run(engine, toy_corpus(), own.specs("calm", "failing"), [nothing], InProcess())
-    assert "T1: all 30 groups rejected by its limits, and kept." in ran.lines()
-    assert not any(call.split("\t")[1].isupper() for call in own.calls())
-    (cell, _) = study_report(engine)["cells"]
-    assert (cell["groups"], cell["rejected"], cell["sr_observed"]) == (30, 30, None)
-    assert cell["reason"]
 
 
 @pytest.mark.slow

@@ -6,7 +6,10 @@ import pytest
 from audit.corpora.files import FrameCorpus
 from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.runner.executors import InProcess
-from audit.runner.run import fitting, run
+from audit.runner.fitting import fitting
+from audit.runner.options import RunOptions
+from audit.runner.run import run
+from audit.runner.studies import Later
 from audit.store import open_store
 from audit.tasks import Output
 
@@ -20,15 +23,18 @@ def test_relations_that_do_not_fit_are_refused(toy_corpus, toy_relations):
     documents = toy_corpus(name="documents")
     documents.unit = "document"
     with pytest.raises(AuditError, match=r"relation MR5\.1 is about a document, corpus toy has sentences$"):
-        fitting(toy_corpus(), ["MR1.1", "MR5.1"])
+        fitting(toy_corpus(), RunOptions(relations=["MR1.1", "MR5.1"]))
     with pytest.raises(AuditError, match="about a sentence, corpus documents has documents; document_share"):
-        fitting(documents, ["MR1.1"])
+        fitting(documents, RunOptions(relations=["MR1.1"]))
     with pytest.raises(AuditError, match="document_share is for documents"):
-        fitting(toy_corpus(), ["MR1.1"], 0.5)
+        fitting(toy_corpus(), RunOptions(relations=["MR1.1"], document_share=0.5))
     with pytest.raises(UnknownName, match=r"unknown relation 'MR99'; known are: MR1\.1"):
-        fitting(toy_corpus(), ["MR99"])
-    assert [relation.name for relation in fitting(toy_corpus(), ["T2", "T1", "T2"])] == ["T2", "T1"]
-    assert "MR5.1" not in [relation.name for relation in fitting(toy_corpus(), None)]
+        fitting(toy_corpus(), RunOptions(relations=["MR99"]))
+    assert [relation.name for relation in fitting(toy_corpus(), RunOptions(relations=["T2", "T1", "T2"]))] == [
+        "T2",
+        "T1",
+    ]
+    assert "MR5.1" not in [relation.name for relation in fitting(toy_corpus())]
 
 
 class Absent:
@@ -49,16 +55,10 @@ class Absent:
         return [Output("positive") for _ in inputs]
 
 
-def test_nothing_is_opened_where_something_is_wrong(own, toy_corpus, toy_relations, monkeypatch):
-    def opened():
-        raise AssertionError("opened too early")
+def test_nothing_is_opened_where_something_is_wrong(own, toy_corpus, toy_relations, monkeypatch, tmp_path):
+    def attempt(systems, corpus=None):
+        run(Later(str(tmp_path / "x.db")), corpus or toy_corpus(), systems, toy_relations, InProcess())
 
-    def attempt(systems, corpus=None, **options):
-        run(opened, corpus or toy_corpus(), systems, toy_relations, InProcess(), **options)
-
-    for limit in (0, -3):
-        with pytest.raises(AuditError, match=f"limit {limit}: must be at least 1"):
-            attempt(own.specs("calm"), limit=limit)
     with pytest.raises(UnknownName, match="unknown system 'nobody'"):
         attempt(["nobody"])
     with pytest.raises(AuditError, match="has no 'nothing'"):
@@ -74,6 +74,7 @@ def test_nothing_is_opened_where_something_is_wrong(own, toy_corpus, toy_relatio
     corpus.needs = lambda: "get it"
     with pytest.raises(NotInstalled, match="corpus toy is not available; get it"):
         attempt(["x"], corpus)
+    assert list(tmp_path.glob("*.db")) == []
 
 
 def test_a_corpus_that_breaks_half_way_stores_nothing(own, toy_corpus, toy_relations, engine, content):
@@ -106,7 +107,7 @@ def test_a_corpus_that_breaks_half_way_stores_nothing(own, toy_corpus, toy_relat
     ],
 )
 def test_texts_that_do_not_read_like_their_language_are_told(text, language, told):
-    from audit.runner.run import _of_other_languages
+    from audit.runner.fitting import _of_other_languages
 
     texts = pd.DataFrame({"text": [text.format(number) for number in range(5)]})
     remarks = list(_of_other_languages(FrameCorpus(texts, language=language)))

@@ -63,14 +63,6 @@ def test_where_every_input_fails_the_status_is_2(here, capsys):
     assert sorted(path.name for path in here.iterdir() if path.suffix == ".db") == []
 
 
-@pytest.mark.parametrize(
-    ("system", "sentence"), [("broken", "OSError: no model"), ("leaving", "its process ended with status 7")]
-)
-def test_a_system_of_ones_own_costs_nobody_else_anything(here, capsys, system, sentence):
-    assert main(["systems", "check", f"checked_mine:{system}"]) == 2
-    assert sentence in capsys.readouterr().err
-
-
 @pytest.mark.slow
 def test_a_system_is_prepared_and_asked_about_texts_pairs_or_a_corpus(here):
     loud = check_system("checked_mine:Loud")

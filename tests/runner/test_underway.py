@@ -7,10 +7,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event
 
 from audit.errors import AuditError
 from audit.runner.executors import InProcess
+from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.runner.studies import Sampled, make_study
 from audit.runner.underway import SILENCE, OnlyRun, began
@@ -42,20 +42,15 @@ def test_a_second_run_is_refused_and_the_study_is_free_afterwards(engine, toy_co
     take(engine, place)  # the server went away after the commit and before its answer
     with pytest.raises(AuditError, match=rf"under way: process {os.getpid()} on .*, since \d{{4}}-.* run again$"):
         run(engine, toy_corpus(), systems, toy_relations, InProcess())
-    assert run(engine, toy_corpus(), systems, toy_relations, InProcess(), seed=1).counts.checks > 0  # another study
+    assert (
+        run(engine, toy_corpus(), systems, toy_relations, InProcess(), options=RunOptions(seed=1)).counts.checks > 0
+    )  # another study
     with engine.begin() as connection:
         place.release(connection)
     place.end()
     assert run(engine, toy_corpus(), systems, toy_relations, InProcess()).counts.checks > 0
     with engine.connect() as connection:
         assert connection.execute(RUN.select()).all() == []
-
-
-def test_a_run_of_this_process_that_could_not_give_its_place_back_is_over(engine):
-    lost = OnlyRun(1)
-    take(engine, lost)
-    lost.end()
-    take(engine, OnlyRun(1))
 
 
 def test_a_run_on_another_machine_is_over_when_it_was_silent_for_long(engine):
@@ -94,22 +89,3 @@ def test_a_process_of_this_machine_that_is_no_more_need_not_be_waited_for(engine
     finally:
         other.kill()
         other.wait()
-
-
-@pytest.mark.postgres
-def test_of_two_that_begin_at_once_one_is_refused(toy_corpus, postgres_url):
-    """The other takes the place, and commits, after one has looked who has it and before it writes."""
-    engine = open_store(postgres_url, create=True)
-    study = make_study(engine, Sampled(toy_corpus(), 0)).id
-    taken, slower = [], OnlyRun(study)
-    with engine.begin() as connection:
-
-        @event.listens_for(connection, "before_cursor_execute")
-        def quicker(_connection, _cursor, statement, *_others):
-            if statement.startswith("INSERT") and not taken:
-                taken.append(True)
-                take(engine, OnlyRun(study))
-
-        with pytest.raises(AuditError, match="under way"):
-            slower.take(connection)
-    engine.dispose()

@@ -27,7 +27,9 @@ from audit.judging.samples import ask_next
 from audit.judging.validity import draw_validity
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
-from audit.runner.run import fitting, run
+from audit.runner.fitting import fitting
+from audit.runner.options import RunOptions
+from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
 from audit.store import engine as store
@@ -42,7 +44,7 @@ def everything(engine):
     followed = {"MR1.4": {"strict": False}, "MR2.2": {"strict": False}}
     relations = fitting(corpus, ["MR1.4", "MR2.2", "MR3.1"], params=followed)
     for _ in range(2):  # the second run finds all done
-        ran = run(engine, corpus, ["vader", "textblob"], relations, InProcess(), limit=60)
+        ran = run(engine, corpus, ["vader", "textblob"], relations, InProcess(), RunOptions(limit=60))
     assert ran.counts.executed == 0
     ask_next(engine, SampleOptions(5))
     ask_next(engine, SampleOptions(10, follow_ups=0.5))

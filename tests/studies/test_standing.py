@@ -12,7 +12,9 @@ from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.reports.words import plan_lines
 from audit.runner.executors import InProcess
-from audit.runner.run import fitting, run
+from audit.runner.fitting import fitting
+from audit.runner.options import RunOptions
+from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
 from audit.studies.jobs import carry_out
 from audit.studies.versions import freeze, set_plan
@@ -111,7 +113,7 @@ def test_a_run_and_a_sample_that_are_otherwise(engine, done):
     corpus = get_corpus("rotten-tomatoes")
     relations = fitting(corpus, ["MR1.4", "MR3.1", "MR2.2"])
     with InProcess() as executor:
-        run(engine, corpus, ["vader", "textblob", "hiv4"], relations, executor, limit=20)
+        run(engine, corpus, ["vader", "textblob", "hiv4"], relations, executor, RunOptions(limit=20))
     ask_next(engine, SampleOptions(share=1.0, annotators=3, follow_ups=0.5), 1)[0]
     deviating = deviations(engine)
     assert set(deviating) == {

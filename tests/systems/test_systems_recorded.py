@@ -13,7 +13,8 @@ from audit.errors import AuditError
 from audit.relations import Chained, Member, Outcome, base
 from audit.relations.base import Verdict, nothing
 from audit.runner.executors import InProcess
-from audit.runner.run import Watcher, run
+from audit.runner.progress import Watcher
+from audit.runner.run import run
 from audit.store import open_store, table_of, tables
 from audit.systems import get_system, systems_of
 from audit.tasks import Input, Output

@@ -10,7 +10,7 @@ from audit.annotation.accounts import add_account
 from audit.annotation.queue import Shown, next_question
 from audit.judging.judgements import judge
 from audit.judging.samples import ask_next
-from audit.runner.imported import import_run, read_run
+from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
 from audit.store import open_store
 
@@ -50,7 +50,7 @@ def prepare_pairs(path: Path) -> Prepared:
     for task in ("similarity", "summarization", "classification"):
         file = path.with_name(f"{task}.jsonl")
         file.write_text("\n".join(json.dumps(row) for row in rows(task)), encoding="utf-8")
-        import_run(engine, read_run(file))
+        import_run(engine, file)
     ask_next(engine, SampleOptions(share=1.0))
     names = {"ann": "annotator", "ben": "annotator", "judge": "adjudicator", "boss": "manager"}
     return Prepared(engine, path, **{name: add_account(engine, name, role, PASSWORD) for name, role in names.items()})

@@ -24,7 +24,7 @@ from audit.judging.deferral import flag
 from audit.judging.judgements import judge
 from audit.judging.samples import ask_next
 from audit.judging.validity import draw_validity
-from audit.runner.imported import import_run, read_run
+from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store, table_of, tables
@@ -64,7 +64,7 @@ def prepare_everything(folder: Path) -> Prepared:
     for name, run in runs.items():
         file = folder / f"{name}.jsonl"
         file.write_text("\n".join(json.dumps(row) for row in run), encoding="utf-8")
-        import_run(engine, read_run(file))
+        import_run(engine, file)
     engine.dispose()
     prepared = prepare(folder / "audit.db")  # its study is the last, which pages begin with
     engine = prepared.engine

@@ -8,7 +8,7 @@ from app_driver import PASSWORD, Prepared
 
 from audit.annotation.accounts import add_account
 from audit.judging.samples import ask_next
-from audit.runner.imported import import_run, read_run
+from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
 from audit.store import open_store
 
@@ -46,7 +46,7 @@ def prepare_words(path: Path, *tasks: str) -> Prepared:
     for number, task in enumerate(tasks):
         file = path.with_name(f"{number}.jsonl")
         file.write_text("\n".join(json.dumps(row) for row in ROWS[task]), encoding="utf-8")
-        import_run(engine, read_run(file))
+        import_run(engine, file)
     ask_next(engine, SampleOptions(share=1.0))
     names = {"ann": "annotator", "ben": "annotator", "judge": "adjudicator", "boss": "manager"}
     return Prepared(engine, path, **{name: add_account(engine, name, role, PASSWORD) for name, role in names.items()})

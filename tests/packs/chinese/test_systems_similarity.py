@@ -10,6 +10,7 @@ from audit.corpora.base import Row
 from audit.packs.chinese import systems as chinese_similarity
 from audit.relations import get_relation
 from audit.runner.executors import Processes
+from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.store import open_store
 from audit.systems import get_system
@@ -107,7 +108,12 @@ def run_pairs(number):
     engine = open_store("sqlite://", create=True)
     with Processes(2) as executor:
         return engine, run(
-            engine, Pairs("pairs", texts), NAMES, [get_relation("similarity", "MR7.1")], executor, time_limit=120
+            engine,
+            Pairs("pairs", texts),
+            NAMES,
+            [get_relation("similarity", "MR7.1")],
+            executor,
+            options=RunOptions(time_limit=120),
         )
 
 

@@ -1,0 +1,225 @@
+"""Which relations a run has on a corpus, and what is refused or remarked on before it begins."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from itertools import islice
+
+from audit.corpora.base import Corpus, languages_of
+from audit.corpora.files import FileCorpus
+from audit.errors import EXTRAS, AuditError, NotInstalled, install_line
+from audit.messages import counted, with_commas
+from audit.relations import ANY, Relation, get_relation, relations_named
+from audit.relations.composition import spread
+from audit.relations.registry import configured, stands_for_several
+from audit.relations.validity import limited, limits_by_relation, measure_of
+from audit.runner.options import ONCE, CommonOptions, RunOptions
+from audit.runner.repeats import asked_once
+from audit.systems import is_own
+from audit.systems.base import System
+from audit.tasks import Input, base_of, matches
+from audit.text.tools import usual_words
+
+_LOOKED_AT = 50  # Sources of which a run looks in which language they are
+_LEAST_USUAL = 0.1  # Share of usual words below which texts do not read like their language
+
+
+def fitting(corpus: Corpus, options: CommonOptions = ONCE) -> list[Relation]:
+    """Return the relations to run on a corpus: the named ones, or those of its task and unit that are default.
+
+    `all` and `family:NAME` among the names mean those of several relations that fit the corpus. Raises AuditError for a
+    relation that does not fit the corpus' unit or language, a parameter that it does not have, and what is no limit.
+    """
+    names, share = options.relations, options.document_share if isinstance(options, RunOptions) else None
+    if share is not None and corpus.unit != "document":
+        raise AuditError(
+            f"document_share is for documents, corpus {corpus.name} has {corpus.unit}s; leave it out",
+            parameter="document_share",
+        )
+    by_name = {get_relation(corpus.task, name).name for name in names or () if not stands_for_several(name)}
+    changes = {get_relation(corpus.task, name).name: own for name, own in options.parameters.items()}
+    limits = limits_by_relation(options.valid)
+    fit: dict[str, Relation] = {}
+    for relation in relations_named(corpus.task, names, languages_of(corpus)):
+        if relation.name in changes:
+            relation = configured(relation, changes[relation.name])
+        relation = limited(relation, [*limits.get("", ()), *limits.get(relation.name, ())])
+        fault = None
+        if not any(map(relation.speaks, languages_of(corpus))):
+            spoken = ", ".join(relation.languages)
+            fault = AuditError(
+                f"relation {relation.name} reads {spoken}, corpus {corpus.name} is in {corpus.language}; choose "
+                "another relation, or say the language of your file with language=CODE",
+                parameter="language",
+            )
+        elif relation.unit not in (corpus.unit, "any"):
+            half = "; document_share=0.5 makes it perturb half of a document's sentences"
+            fault = AuditError(
+                f"relation {relation.name} is about a {relation.unit}, corpus {corpus.name} has {corpus.unit}s"
+                + half * (relation.unit == "sentence"),
+                parameter="document_share",
+            )
+            if share is not None and (other := spread(relation, share)):
+                relation, fault = other, None
+        if fault is None:
+            fit[relation.name] = relation
+        elif relation.name in by_name:
+            raise fault
+    if not fit:
+        named = f" in {', '.join(names)}" if names else ""
+        raise AuditError(
+            f"no relation of task {corpus.task}{named} fits corpus {corpus.name}, which has {corpus.unit}s in "
+            f"{corpus.language}; language=CODE says which language your file is in, and a relation of your own is one "
+            "function (audit.relation)",
+            parameter="language",
+        )
+    return list(fit.values())
+
+
+def fitting_all(corpora: Sequence[Corpus], options: CommonOptions = ONCE) -> list[list[Relation]]:
+    """Return what is `fitting` for each of several corpora, sentences and documents among them.
+
+    Raises what `fitting` raises, where a name, the document share, parameters or limits fit none of the corpora.
+    """
+    units = {corpus.unit for corpus in corpora}
+    relations = []
+    for corpus in corpora:
+        own = options
+        if len(units) > 1:  # each corpus runs those of the names that are for its unit
+            if isinstance(own, RunOptions) and corpus.unit != "document":
+                own = replace(own, document_share=None)
+            share = isinstance(own, RunOptions) and own.document_share is not None
+            wanted = ("sentence", "document", "any") if share else (corpus.unit, "any")
+            names = [name for name in own.relations or () if _fits_unit(corpus, name, wanted)]
+            if own.relations and not names:
+                raise AuditError(
+                    f"none of {', '.join(own.relations)} is a relation on {corpus.unit}s, which {corpus.name} has; "
+                    "leave it out, or name one that is"
+                )
+            own = replace(own, relations=names or None)
+        relations.append(fitting(corpus, own))
+    ran = list(dict.fromkeys(relation.name for fitted in relations for relation in fitted))
+    for corpus in corpora:
+        for name in options.parameters:
+            if get_relation(corpus.task, name).name not in ran:
+                raise AuditError(
+                    f"parameters {name}: this relation is not among those that are run: {', '.join(ran)}",
+                    parameter="parameters",
+                )
+    check_limits_used(options.valid, ran)
+    return relations
+
+
+def _fits_unit(corpus: Corpus, name: str, wanted: Sequence[str]) -> bool:
+    return any(one.unit in wanted for one in relations_named(corpus.task, [name], languages_of(corpus)))
+
+
+def check_limits_used(valid: Iterable[str], names: Sequence[str]) -> None:
+    """Raise AuditError where a limit is of a relation that is not among those that are run."""
+    if unused := next((name for name in limits_by_relation(valid) if name and name not in names), None):
+        raise AuditError(
+            f"valid: {unused} is not among the relations that are run: {with_commas(names)}", parameter="valid"
+        )
+
+
+def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation]) -> None:
+    """Raise AuditError for a system that does not fit the corpus, NotInstalled where something that is needed lacks."""
+    for spec, system in systems.items():
+        if not any(matches(corpus.task, task) for task in system.tasks):
+            raise AuditError(
+                f"system {spec} does {', '.join(system.tasks)}, not {corpus.task}; {_advice(spec, system, corpus.task)}"
+            )
+        if not any(reads(system, language) for language in languages_of(corpus)):
+            raise AuditError(
+                f"system {spec} reads {', '.join(system.languages)}, corpus {corpus.name} is in "
+                f"{', '.join(languages_of(corpus))}; choose another system; one of your own says what it reads with "
+                "`languages`"
+            )
+        if needs := system.needs():
+            raise NotInstalled(f"system {spec} cannot run here; {needs}")
+    for relation in relations:
+        if absent := next((module for module in relation.needs if find_spec(module) is None), None):
+            line = install_line(EXTRAS[absent]) if absent in EXTRAS else f"pip install {absent}"
+            raise NotInstalled(f"relation {relation.name} needs {absent}, which is not installed; run: {line}")
+        for limit in relation.limits:
+            if lacking := measure_of(limit).lacks():
+                raise NotInstalled(
+                    f"the limit on {limit.measure} cannot be looked at here; run: {lacking}, or leave the limit out",
+                    parameter="valid",
+                )
+        relation.full_version  # noqa: B018  (asks its tagger or parser who it is: one that there is not is refused here)
+    if needs := corpus.needs():
+        raise NotInstalled(f"corpus {corpus.name} is not available; {needs}")
+    for spec, system in systems.items():
+        trained_on: Callable[[Input], bool] | None = getattr(system, "trained_on", None)
+        if seen := [row.key for row in corpus.rows() if trained_on(row.input)] if trained_on else []:
+            raise AuditError(
+                f"system {spec} was trained on {counted(len(seen), 'text')} of corpus {corpus.name}, row {seen[0]} "
+                "first: it would look better than it is; take them out of the corpus, or train it on others"
+            )
+
+
+def _advice(spec: str, system: System, task: str) -> str:
+    """What to change where a system does not do a corpus' task."""
+    wanted = set(task.partition("/")[2].split(","))
+    for other in system.tasks:
+        if base_of(other) == base_of(task) and set(other.partition("/")[2].split(",")) == wanted:
+            return f"these are the same labels in another order, which is another task: write {other} for the corpus"
+    if is_own(spec):
+        return f'say what your own does, as in classify.tasks = ("{task}",)'
+    if spec.endswith(".toml"):
+        return f"say what it does in its file, as task or tasks: {task}"
+    return "choose another system, or another task"
+
+
+def reads(system: System, language: str) -> bool:
+    """Whether a system reads a language."""
+    return system.languages == ANY or language in system.languages
+
+
+def lacks_of(system: System, languages: Sequence[str]) -> Callable[[Input], bool] | None:
+    """Return what a system has no output for, of a corpus in these languages: what it says itself, and texts in a
+    language that it does not read. None where it has outputs for all."""
+    own: Callable[[Input], bool] | None = getattr(system, "lacks", None)
+    if all(reads(system, language) for language in languages):
+        return own
+    return lambda item: (
+        not all(reads(system, language) for language in item.languages[: len(item.texts)])
+        or (own is not None and own(item))
+    )
+
+
+def remarks(
+    corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation], options: RunOptions
+) -> Iterator[str]:
+    """Yield what is to be known of a run before it begins: texts that seem to be in another language, what systems and
+    relations leave out, and what systems say of themselves."""
+    languages = languages_of(corpus)
+    yield from _of_other_languages(corpus)
+    if options.repeats > 1 and (sure := [spec for spec, system in systems.items() if asked_once(system)]):
+        yield f"asked once, since they say that they always give the same output: {', '.join(sure)}"
+    for spec, system in systems.items():
+        if unread := [language for language in languages if not reads(system, language)]:
+            yield f"system {spec} reads {', '.join(system.languages)}; it is not run on texts in {', '.join(unread)}"
+    yield from filter(None, dict.fromkeys(getattr(system, "remark", None) for system in systems.values()))
+    for relation in relations:
+        for language in languages:
+            if lacking := relation.lacks(language):
+                yield f"relation {relation.name} makes no groups of texts in {language}: {lacking}"
+
+
+def _of_other_languages(corpus: Corpus) -> Iterator[str]:
+    """Yield a sentence for each language of which the first texts of a user's own corpus have hardly a usual word."""
+    if not isinstance(corpus, FileCorpus):
+        return
+    first = [row.input for row in islice(corpus.rows(), _LOOKED_AT)]
+    for language in languages_of(corpus):
+        texts = [
+            text for item in first for text, own in zip(item.texts, item.languages, strict=False) if own == language
+        ]
+        share = usual_words(texts, language)
+        if share is not None and share < _LEAST_USUAL:
+            yield (
+                f"the texts of {corpus.name} are taken to be in {language}, and do not read like it: {share:.0%} of "
+                f"their words are usual ones there; say which language they are in, or each row in a column `language`"
+            )
