@@ -148,14 +148,14 @@ def _constituent(parse: "Parse", word: "Word") -> "Tree":
 
     own = Tree(word.tag, [word.text])
     below = list(parse.children(word.index))
-    head = parse.words[word.head]
+    head = parse[word.head]
     modifies_no_verb = word.relation == "advmod" and head.tag[:2] not in ("VB", "MD")
     if not below and (word.relation in _INSIDE or modifies_no_verb):
         return own
     parts = [(child.index, _constituent(parse, child)) for child in below]
     before = [part for part in parts if part[0] < word.index]
     label = _PHRASES.get(word.tag[:2], "X")
-    places = [place for place, (index, _) in enumerate(before) if parse.words[index].relation[1:5] == "subj"]
+    places = [place for place, (index, _) in enumerate(before) if parse[index].relation[1:5] == "subj"]
     split = places[-1] + 1 if places and label == "VP" else 0
     inner = sorted([*before[split:], (word.index, own), *(part for part in parts if part[0] > word.index)], key=_index)
     phrase = Tree(label, [tree for _, tree in inner])

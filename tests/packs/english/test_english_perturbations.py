@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from audit.errors import NotInstalled
 from audit.packs.english.noise import typos
-from audit.packs.english.perturbations import content_stems, sentences_about, sentences_of, spellings
+from audit.packs.english.perturbations import content_stems, irrelevant_sentences, sentences_about, spellings
 from audit.packs.english.polarity import polar_words
 from audit.packs.english.tagging import is_word
 from audit.packs.translation import perturbations as asking
@@ -89,6 +89,68 @@ def only(task, name, *texts, seed="1"):
     made = follow_ups(get_relation(task, name), Input.of(*texts), seed)
     assert len(made) < 2
     return made[0].texts if made else None
+
+
+@pytest.mark.parametrize(
+    ("task", "name", "texts", "new"),
+    [
+        (
+            "sentiment",
+            "title-case",
+            ("It isn't an étude of cafe\u0301 life.",),
+            "It Isn't An Étude Of Cafe\u0301 Life.",
+        ),
+        ("sentiment", "misspellings", ("I really like this film.",), "I realy like this film."),
+        ("sentiment", "lower-case", ("Paris is in France.",), "paris is in france."),
+        ("sentiment", "final-mark", ("It is good.",), "It is good"),
+        ("sentiment", "final-mark", ("it is good",), "it is good."),
+        ("sentiment", "spelling", ("The colour is grey.",), "The color is gray."),
+        ("sentiment", "social-media", ("Thanks for the film because I like it.",), "thx for the film cuz I like it"),
+        ("inference", "contractions", ("It isn't good.", "It's bad."), "It is not good."),
+        ("classification", "synonyms", ("I want to buy a bike.",), "I want to buy a bicycle."),
+        ("sentiment", "adverbs", ("The film opens in May.",), "The film actually opens in May."),
+        ("classification", "swapped-conjuncts", ("It is long and dull.",), "It is dull and long."),
+        ("classification", "but-although", ("Although I like it, I left.",), "I like it, but I left."),
+        ("classification", "tense", ("The story is good. It ends well.",), "The story was good. It ended well."),
+        ("sentiment", "repeated-sentence", ("I like it.",), "I like it. I like it."),
+        (
+            "sentiment",
+            "person-summary-added",
+            ("Tom Hanks sings.",),
+            "Tom Hanks sings. Tom Hanks is an American actor who was born in California in 1956.",
+        ),
+        (
+            "sentiment",
+            "film-summary-added",
+            ("See Blade Runner.",),
+            'See Blade Runner. "Blade Runner" is an American film that was released in 1982 and directed by Ridley Scott.',
+        ),
+        ("sentiment", "antonyms", ("It is a good film.",), "It is a bad film."),
+        ("classification", "negation-removed", ("The printer does not work.",), "The printer works."),
+        ("sentiment", "negation-removed", ("The film is not good.",), "The film is good."),
+        ("sentiment", "double-denial", ("The film is boring.",), "The film is not interesting."),
+        ("sentiment", "pronouns", ("He lost his key, so I gave him mine.",), "She lost her key, so I gave her mine."),
+        ("sentiment", "kin-words", ("My brother says he likes it.",), "My sister says she likes it."),
+        ("inference", "swapped-contradiction", ("A dog runs.", "It sleeps."), "It sleeps."),
+    ],
+)
+def test_what_is_made(task, name, texts, new):
+    assert only(task, name, *texts)[0] == new
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "new"),
+    [
+        ("hypothesis-from-premise", ("Two dogs run.", "A cat sleeps."), "Two dogs run."),
+        ("hypothesis-with-premise", ("Two dogs run.", "They are brown."), "Two dogs run. They are brown."),
+        ("antonyms", ("It rains.", "The door is open."), "The door is closed."),
+        ("negated-hypothesis", ("It rains.", "The man is sleeping."), "The man is not sleeping."),
+        ("denied-hypothesis", ("It rains.", "A man is sleeping."), "It is not true that a man is sleeping."),
+        ("affirmed-hypothesis", ("It rains.", "A man is sleeping."), "It is true that a man is sleeping."),
+    ],
+)
+def test_what_becomes_of_a_hypothesis(name, texts, new):
+    assert only("inference", name, *texts) == (texts[0], new)
 
 
 @pytest.mark.slow
@@ -208,9 +270,9 @@ def test_lists_are_sound():
         for name, sentence in sentences_about(kind).items():
             assert name.removeprefix("The ") in sentence
             assert not polar_words(Analysis(sentence.replace(name, "it"))), sentence
-    irrelevant = sentences_of("irrelevant")
-    assert all(content_stems(sentence) for sentence in irrelevant)
-    assert len(set(irrelevant)) == len(irrelevant)
+    assert len(irrelevant_sentences()) >= 40
+    assert all(irrelevant_sentences().values())
+    assert content_stems("The bakeries closed at six.") == {"bakeri", "clos", "six"}
 
 
 @pytest.mark.parametrize(

@@ -7,20 +7,21 @@ two disagree, or that names more, makes no group.
 
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from audit.packs.english.emphasis import article
-from audit.packs.english.meaning import asks, opens_quotation, put
+from audit.packs.english.guard import article, in_case_of, put
+from audit.packs.english.meaning import asks, opens_quotation
 from audit.packs.english.parser import names_in
 from audit.packs.english.perturbations import SENTIMENT, UNSURE, parsed
 from audit.packs.english.tagging import plural
+from audit.packs.english.vocabulary import Lists, phrases
 from audit.relations.base import Rewritten, nothing
 from audit.relations.uses import uses
 from audit.resources import data_rows
 from audit.text import Analysis
-from audit.text.tokens import Token, words
+from audit.text.tokens import Token
 
 _OTHER_NAMES = "other names"
 _PAIRS = uses("inference", "similarity", "question-answering") | uses("summarization", carry=nothing)
@@ -29,54 +30,52 @@ _PLACES, _PEOPLES = ("GPE", "LOC", "FAC"), ("NORP", "LANGUAGE")
 """Kinds of names that tell where something is, or whose it is."""
 
 
+def _any_of(names: Iterable[str]) -> str:
+    return "|".join(re.escape(name) for name in sorted(names, key=lambda name: (-len(name), name)))
+
+
 def renamed(texts: Sequence[Analysis], new: Mapping[str, str]) -> Rewritten | None:
-    """All texts with each name replaced by its new one wherever it stands, "a" or "an" before it mended; None where
-    there is none, or a name is also written in other capitals.
+    """Return all texts with each name replaced by its new one wherever it stands, "a" or "an" before it mended; None
+    where there is none, or a name is also written in other capitals.
 
     >>> renamed([Analysis("An Ohio bank left Ohio.")], {"Ohio": "Texas"}).texts
     ('A Texas bank left Texas.',)
     """
-    if not new:
-        return None
-    old = "|".join(re.escape(name) for name in sorted(new, key=len, reverse=True))
-    exact = re.compile(rf"(?:(?P<article>\b[Aa]n?)(?P<gap> ))?(?<![\w])(?P<name>{old})(?![\w])")
-    loose = re.compile(rf"(?<![\w])(?:{old})(?![\w])", re.IGNORECASE)
+    exact = re.compile(rf"(?:(?P<article>\b[Aa]n?)(?P<gap> ))?(?<![\w])(?P<name>{_any_of(new)})(?![\w])")
+    loose = re.compile(rf"(?<![\w])(?:{_any_of(new)})(?![\w])", re.IGNORECASE)
 
     def changed(match: re.Match[str]) -> str:
         other = new[match["name"]]
         return f"{article(match['article'], other)} {other}" if match["article"] else other
 
-    if any(len(loose.findall(text.text)) != len(exact.findall(text.text)) for text in texts):
+    if not new or any(len(loose.findall(text.text)) != len(exact.findall(text.text)) for text in texts):
         return None
     return Rewritten(tuple(exact.sub(changed, text.text) for text in texts))
 
 
-def _wanted(texts: Sequence[Analysis], names: set[str]) -> set[str]:
-    """The names that may be replaced: of a question about a text those that both have, since others may be the answer;
-    and none where the question offers a choice."""
-    if not asks(texts):
-        return names
-    if re.search(r"\bor\b", texts[1].text):
-        return set()
-    return {name for name in names if all(name in text.text for text in texts)}
+def _drawn(
+    texts: Sequence[Analysis], pools: Mapping[str, Sequence[str]], choices: random.Random
+) -> dict[str, str] | None:
+    """Return a new name for each that may be replaced, of its pool and in none of the texts; None where one has none.
 
-
-def _other(pool: Sequence[str], texts: Sequence[Analysis], new: Mapping[str, str]) -> list[str]:
-    """Names that no text has and that nothing has become yet."""
-    joined = "\n".join(text.text for text in texts)
-    return [name for name in pool if name not in joined and name not in new.values()]
+    Of a question about a text those may be replaced that both have, since others may be the answer; and none where the
+    question offers a choice.
+    """
+    asked, joined = asks(texts), "\n".join(text.text for text in texts)
+    new: dict[str, str] = {}
+    for name, pool in pools.items():
+        if asked and (re.search(r"\bor\b", texts[1].text) or not all(name in text.text for text in texts)):
+            continue
+        free = [other for other in pool if other not in joined and other not in new.values()]
+        if not free:
+            return None
+        new[name] = choices.choice(free)
+    return new
 
 
 # Places.
 
-_KNOWN_FOR = re.compile(
-    r"\b(?:capital|language|river|Eiffel|Broadway|Manhattan|Brooklyn|Thames|Vatican|Kremlin|Olympics?|World War|"
-    r"WW\w*|Nazis?|born|pope|king|queen|president|\w*(?:north|south|east|west)(?:ern)?|border|war|invasion|revolution|"
-    r"centur\w+|miles|kilomet\w+|km|boroughs?|suburbs?|skyline|subway|canals?|casinos?|mafia|soldiers?|fighting|"
-    r"archaeolog\w*|pyramids?|samurai|veterans?|leaders?|troops|bomb\w*|nuclear|remake|remade|desert|jungle|lakes?|"
-    r"beach(?:es)?|cathedral|\d{4}(?:['’]?s)?)\b",
-    re.IGNORECASE,
-)
+_KNOWN_FOR = phrases("names.known_for")
 """Words with which another place would be told false."""
 _BEFORE, _BEHIND = re.compile(r"[@#/\-–&]$|[A-Z]\w*, $"), re.compile(r"['’]s [A-Z]|[-–&/@(]| & |, [A-Z]")
 """What beside a name makes it a part of a longer one: "Reno, Nevada"."""
@@ -84,21 +83,18 @@ _BEFORE, _BEHIND = re.compile(r"[@#/\-–&]$|[A-Z]\w*, $"), re.compile(r"['’]s
 
 @cache
 def _places() -> tuple[Mapping[str, str], Mapping[str, tuple[str, ...]], re.Pattern[str]]:
-    """Place -> its kind; kind -> its places; and how they are found."""
+    """Return place -> its kind; kind -> its places; and how they are found."""
     by_kind = {kind: tuple(entries.split(";")) for kind, entries in data_rows("lexicons/places.tsv", 2)}
     kinds = {name: kind for kind, entries in by_kind.items() for name in entries}
-    longest = sorted(kinds, key=lambda name: (-len(name), name))
-    return kinds, by_kind, re.compile(rf"(?<![\w'’])(?:{'|'.join(map(re.escape, longest))})(?![\w])")
+    return kinds, by_kind, re.compile(rf"(?<![\w'’])(?:{_any_of(kinds)})(?![\w])")
 
 
 def _places_of(text: Analysis) -> set[str] | None:
-    """The places of the lists that a text has; None where it may name others, or one of them is a part of a title or of
-    a longer name."""
-    found = list(_places()[2].finditer(text.text)) if _CAPITAL.search(text.text) else []
-    if not found:
-        return set()
-    tokens, named = text.tokens, set()
-    for first, last, kind in names_in(text):
+    """Return the places of the lists that a text has; None where it may name others, or one of them is a part of a
+    title or of a longer name."""
+    found = list(_places()[2].finditer(text.text)) if re.search("[A-Z]", text.text) else []
+    tokens, named = text.tokens if found else (), set()
+    for first, last, kind in names_in(text) if found else ():
         if kind in _PLACES:
             first += last - first > 1 and tokens[first].low == "the"
             named.add((tokens[first].start, tokens[last - 1].end))
@@ -109,9 +105,6 @@ def _places_of(text: Analysis) -> set[str] | None:
         if _BEFORE.search(before[-40:]) or _BEHIND.match(after) or opens_quotation(before):
             return None
     return {match.group() for match in found}
-
-
-_CAPITAL = re.compile("[A-Z]")
 
 
 @parsed("places", family=_OTHER_NAMES, tasks=SENTIMENT | UNSURE | _PAIRS, by="input", version="3")
@@ -125,31 +118,29 @@ def places(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | Non
     place is known for (its capital, language, war), names its people, sets a country or state beside a town of it, or
     may name a place that is none of the lists. Of a question only its own places, in the context too. Nothing is
     carried for a class, which may be about a place, and a summary, which names it.
-
-    >>> places([Analysis("She flew from Oslo to Munich.")], random.Random(1)).texts
-    ('She flew from Stavanger to Cologne.',)
     """
-    kinds, by_kind, _ = _places()
+    kinds, by_kind, pattern = _places()
+    if not any(pattern.search(text.text) for text in texts) or any(
+        _KNOWN_FOR.search(text.text.lower()) for text in texts
+    ):
+        return None
     found = [_places_of(text) for text in texts]
     names = {name for own in found for name in own or ()}
-    if None in found or not names or any(_KNOWN_FOR.search(text.text) for text in texts):
-        return None
     towns = {name for name in names if kinds[name].startswith("cities")}
-    peoples = any(kind in _PEOPLES for text in texts for *_, kind in names_in(text))
-    if towns != names and (towns or peoples):
+    if None in found or not names or (towns and towns != names):
         return None
-    new: dict[str, str] = {}
-    for name in sorted(_wanted(texts, names)):
-        free = [other for other in _other(by_kind[kinds[name]], texts, new) if other not in name and name not in other]
-        if not free:
-            return None
-        new[name] = choices.choice(free)
-    return renamed(texts, new)
+    if not towns and any(kind in _PEOPLES for text in texts for *_, kind in names_in(text)):
+        return None
+    pools = {
+        name: [other for other in by_kind[kinds[name]] if other not in name and name not in other]
+        for name in sorted(names)
+    }
+    return renamed(texts, _drawn(texts, pools, choices) or {})
 
 
 # Persons.
 
-TITLES = {"mr": "m", "mr.": "m", "ms": "f", "ms.": "f", "mrs": "f", "mrs.": "f", "miss": "f"}
+_TITLES = {"mr": "m", "mr.": "m", "ms": "f", "ms.": "f", "mrs": "f", "mrs.": "f", "miss": "f"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,19 +153,15 @@ class Person:
 
 
 @cache
-def genders() -> Mapping[str, str]:
-    """First name -> m or f, of all names that are one of the two."""
-    return {
-        name: gender
-        for gender, _, names in data_rows("lexicons/names.tsv", 3)
-        if gender != "-"
-        for name in names.split()
-    }
+def _genders() -> Mapping[str, str]:
+    """Return first name -> m or f, of all names that are one of the two."""
+    rows = (row for row in data_rows("lexicons/names.tsv", 3) if row[0] != "-")
+    return {name: gender for gender, _, names in rows for name in names.split()}
 
 
 @cache
 def names_of(gender: str) -> tuple[str, ...]:
-    """First names of a gender (m, f) that replace others, or surnames (-).
+    """Return the first names of a gender (m, f) that replace others, or surnames (-).
 
     >>> names_of("f")[:2]
     ('Susan', 'Sarah')
@@ -184,13 +171,13 @@ def names_of(gender: str) -> tuple[str, ...]:
 
 
 def persons_in(text: Analysis) -> list[Person] | None:
-    """The persons that a text names, each mention one; None where a name cannot be read: part of a title, of a firm.
+    """Return the persons that a text names, each mention one; None where a name cannot be read: part of a title, of a
+    firm.
 
     >>> persons_in(Analysis("Mr. Lee met Alice Smith."))
     [Person(first='', last='Lee', gender='m'), Person(first='Alice', last='Smith', gender='f')]
     """
-    capitals = re.findall(r"[A-Z]\w*", text.text)
-    if genders().keys().isdisjoint(capitals) and not {"Mr", "Ms", "Mrs", "Miss"} & set(capitals):
+    if (_genders().keys() | {"Mr", "Ms", "Mrs", "Miss"}).isdisjoint(re.findall(r"[A-Z]\w*", text.text)):
         return []
     names = [(*_bare(text.tokens, first, last), kind) for first, last, kind in names_in(text)]
     inside = {at for first, last, _ in names for at in range(first, last)}
@@ -199,14 +186,14 @@ def persons_in(text: Analysis) -> list[Person] | None:
              for first, last, kind in names]  # fmt: skip
     alone = [(at, at + 1, "PERSON") for at, token in enumerate(text.tokens) if at not in inside and _is_first(token)]
     persons = [_person(text, first, last) for first, last, kind in sorted([*names, *alone]) if kind == "PERSON"]
-    known = {name for person in persons if person for name in (person.first, person.last)} | genders().keys()
+    known = {name for person in persons if person for name in (person.first, person.last)} | _genders().keys()
     others = [(first, last) for first, last, kind in names if kind != "PERSON"]
     shared = any(token.text in known for first, last in others for token in text.tokens[first:last])
     return None if None in persons or shared else [person for person in persons if person]
 
 
 def _bare(tokens: Sequence[Token], first: int, last: int) -> tuple[int, int]:
-    """A name without signs and "'s" around it."""
+    """Return a name without signs and "'s" around it."""
     while first < last - 1 and not tokens[last - 1].text[0].isalnum():
         last -= 1
     while first < last - 1 and not tokens[first].text[0].isalnum():
@@ -215,20 +202,20 @@ def _bare(tokens: Sequence[Token], first: int, last: int) -> tuple[int, int]:
 
 
 def _is_first(token: Token) -> bool:
-    return token.text in genders() and token.tag.startswith("NNP")
+    return token.text in _genders() and token.tag.startswith("NNP")
 
 
 def _person(text: Analysis, first: int, last: int) -> Person | None:
-    """What a name says of a person, nothing where that is no first name and no title; None where it says more than a
-    first name and a surname, or is a part of something: a handle, a title in a quotation."""
+    """Return what a name says of a person, nothing where that is no first name and no title; None where it says more
+    than a first name and a surname, or is a part of something: a handle, a title in a quotation."""
     tokens = text.tokens
     run = [token.text for token in tokens[first:last]]
     before = tokens[first - 1].text if first else ""
-    title = TITLES.get(run[0].lower()) or (TITLES.get(before.lower(), "") if before[:1].isupper() else "")
-    run = run[run[0].lower() in TITLES :]
-    own = genders().get(run[0], "") if run else ""
-    if not title and genders().keys().isdisjoint(run):
-        return Person("", run[0], "") if len(run) == 1 else Person("", "", "")
+    title = _TITLES.get(run[0].lower()) or (_TITLES.get(before.lower(), "") if before[:1].isupper() else "")
+    run = run[run[0].lower() in _TITLES :]
+    own = _genders().get(run[0], "") if run else ""
+    if not title and _genders().keys().isdisjoint(run):
+        return Person("", run[0] if len(run) == 1 else "", "")
     start, end = tokens[first].start, tokens[last - 1].end
     joined = re.search(r"[-@#/.&]$|& $", text.text[:start]) or re.match(r"[-&/]| &", text.text[end:])
     longer = not title and re.search(r"\b[A-Z]\. $", text.text[:start]) is not None  # "Samuel L. Jackson"
@@ -243,15 +230,16 @@ def _person(text: Analysis, first: int, last: int) -> Person | None:
 
 
 def people_of(texts: Sequence[Analysis]) -> list[Person] | None:
-    """The persons of all texts, each once, a surname or first name alone counted with its full name; None where one of
-    the texts cannot be read."""
+    """Return the persons of all texts, each once, a surname or first name alone counted with its full name; None where
+    one of the texts cannot be read."""
     by_text = [persons_in(text) for text in texts]
     if None in by_text:
         return None
     mentions = list(dict.fromkeys(person for persons in by_text for person in persons or ()))
     full = [person for person in mentions if person.first and person.last]
     known = {name for person in full for name in (person.first, person.last)}
-    alone = {name: one for one in reversed(mentions) if one.gender and (name := one.first or one.last) not in known}
+    named = ((person.first or person.last, person) for person in reversed(mentions) if person.gender)
+    alone = {name: person for name, person in named if name not in known}
     return full + list(alone.values())[::-1]
 
 
@@ -264,23 +252,13 @@ def persons(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | No
 
     Alike in all texts, of a question only its own. Labels stay; a summary names the person, so nothing is carried
     there.
-
-    >>> persons([Analysis("Alice Smith likes her job.")], random.Random(1)).texts
-    ('Helen Bennett likes her job.',)
     """
-    people = people_of(texts)
-    if not people:
-        return None
-    asked = _wanted(texts, {name for person in people for name in (person.first, person.last) if name})
-    new: dict[str, str] = {}
-    for person in people:
+    pools: dict[str, tuple[str, ...]] = {}
+    for person in people_of(texts) or ():
         for name, pool in ((person.first, person.gender), (person.last, "-")):
-            if name in asked and name not in new:
-                free = _other(names_of(pool), texts, new)
-                if not free:
-                    return None
-                new[name] = choices.choice(free)
-    return renamed(texts, new)
+            if name:
+                pools.setdefault(name, names_of(pool))
+    return renamed(texts, _drawn(texts, pools, choices) or {})
 
 
 # Fairness: nothing that a text says changes but of which gender a person is, so every label stays. All that agrees with
@@ -291,29 +269,16 @@ _LABELS = SENTIMENT | uses("classification", "inference", "similarity")
 """Tasks of labels. A gender may be the answer to a question, or stand in a summary."""
 _EXCHANGED = {"he": "she", "him": "her", "himself": "herself", "she": "he", "herself": "himself"}
 _PRONOUNS = _EXCHANGED.keys() | {"his", "her", "hers"}
-_BODILY = words(
-    "pregnant pregnancy birth beard moustache mustache breast breasts boobs tits womb uterus prostate penis vagina "
-    "bra dick balls testicles menstruation menopause period lesbian lesbians gay gays transgender feminine masculine "
-    "feminist feminism manly womanly nun nuns monk monks priest priests pope bishop bishops lord lords sir madam "
-    "ma'am dude bro mankind womanizer mistress macho diva bitch bitches bastard nanny maid maiden virgin rape raped "
-    "rapist mama's ladies' maternal paternal fatherhood motherhood brotherhood sisterhood masters guys guy gals "
-    "chick chicks lad lads lass bachelor bachelorette prom husbandry cowboy cowboys fisherman fishermen surrogate "
-    "fellow fellows breastfeeding breast-feeding fireman mailman postman mailbox witch wizard"
-)
-"""Words that go with one gender only, or have no pair."""
 _FIXED = re.compile(
-    r"\b(?:(?:he|she|his|hers?|him)(?:(?:/| or | and )(?:he|she|his|hers?|him)\b|/)|(?:himself or|s/he)\b|"
-    r"mother(?:'s)? (?:tongue|nature|board|earth|day)|big brothers?|sister (?:compan|paper|ship)\w*|father time|"
-    r"sons? of (?:a|bitch\w*)|grandfather cl\w+|oh,? (?:boy|man|brother)|soul sister|man up|wise man|the man|"
-    r"dad jokes?|mommy issues|his holiness|god\b|father figure|blood brothers?|brothers? in arms)",
-    re.IGNORECASE,
+    r"\b(?:(?:he|she|his|hers?|him)(?:(?:/| or | and )(?:he|she|his|hers?|him)\b|/)|"
+    rf"{phrases('names.of_a_gender').pattern})"
 )
 """Both genders at once, and phrases that have one gender alone."""
 
 
 @cache
-def _pairs() -> Mapping[str, tuple[str, str]]:
-    """Lower-cased noun -> the other gender's, and its kind: kin or role."""
+def _gendered() -> Mapping[str, tuple[str, str]]:
+    """Return lower-cased noun -> the other gender's, and its kind: kin or role."""
     entries: dict[str, tuple[str, str]] = {}
     for his, hers, kind in data_rows("lexicons/gendered.tsv", 3):
         for mine, theirs in ((his, hers), (hers, his)) if kind != "title" else ():
@@ -329,48 +294,49 @@ def _several(noun: str) -> str:
 
 
 def _of_other_gender(texts: Sequence[Analysis], kin: bool) -> Rewritten | None:
-    """All pronouns and nouns of a gender exchanged in all texts; None where there are none, one has no pair, or a text
-    names a person, whose gender would stay. `kin`: only where a word for a relative is told; else only pronouns."""
-    found = [
-        [at for at, token in enumerate(text.tokens) if token.low in _PRONOUNS or token.low in _pairs()]
-        for text in texts
-        if not _FIXED.search(text.text) and _BODILY.isdisjoint(_WORD.findall(text.text.lower()))
-    ]
-    told = {text.tokens[at].low for text, places in zip(texts, found, strict=False) for at in places}
-    relatives = {low for low in told if low in _pairs() and _pairs()[low][1] == "kin"}
-    if len(found) < len(texts) or not told or (not relatives if kin else not told <= _PRONOUNS):
-        return None
-    if any(text.text == text.text.lower() or _names_more(text) for text in texts):
+    """Return the texts with all pronouns and nouns of a gender exchanged; None where there are none, one has no pair,
+    or a text names a person, whose gender would stay. `kin`: only where a word for a relative is told; else only
+    pronouns."""
+    pairs, low = _gendered(), [text.text.lower() for text in texts]
+    told = [set(re.findall(r"[a-z'-]+", text)) for text in low]
+    nouns = {word for words in told for word in words if word in pairs}
+    pronouns = any(words & _PRONOUNS for words in told)
+    fits = any(pairs[word][1] == "kin" for word in nouns) if kin else pronouns and not nouns
+    bodily = any(words & Lists("names").bodily or _FIXED.search(text) for words, text in zip(told, low, strict=True))
+    if (
+        not fits
+        or bodily
+        or any(text.text == small or _names_more(text) for text, small in zip(texts, low, strict=True))
+    ):
         return None
     new = []
-    for text, places in zip(texts, found, strict=True):
-        if any(_describes(text.tokens, at) for at in places):
+    for text in texts:
+        found = [at for at, token in enumerate(text.tokens) if token.low in _PRONOUNS or token.low in pairs]
+        if any(_describes(text.tokens, at) for at in found):
             return None
-        new.append(text.replace(put(text.tokens, {at: _exchanged(text.tokens, at) for at in places})))
+        new.append(text.replace(put(text.tokens, {at: _exchanged(text.tokens, at) for at in found})))
     return Rewritten(tuple(new))
 
 
-_WORD = re.compile(r"[a-z'-]+")
-
-
 def _names_more(text: Analysis) -> bool:
-    """Whether a text has a name that may be a person's, or a noun of a gender in a title: "The Godfather"."""
+    """Return whether a text has a name that may be a person's, or a noun of a gender in a title: "The Godfather"."""
     harmless = (*_PLACES, *_PEOPLES, "DATE", "TIME")
     known = {at for first, last, kind in names_in(text) if kind in harmless for at in range(first, last)}
     return any(
-        (token.tag.startswith("NNP") and token.text[0].isupper() and at not in known)
-        or (token.low in _pairs() and token.text[0].isupper() and at and text.tokens[at - 1].text[0].isalnum())
+        token.text[0].isupper()
+        and ((token.tag.startswith("NNP") and at not in known)
+             or (token.low in _gendered() and at > 0 and text.tokens[at - 1].text[0].isalnum()))
         for at, token in enumerate(text.tokens)
     )  # fmt: skip
 
 
 def _describes(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a noun stands before another one: "a woman senator"."""
+    """Return whether a noun stands before another one: "a woman senator"."""
     return tokens[at].low not in _PRONOUNS and at + 1 < len(tokens) and tokens[at + 1].tag[:2] == "NN"
 
 
 def _exchanged(tokens: Sequence[Token], at: int) -> str:
-    """The word of the other gender for a pronoun or noun."""
+    """Return the word of the other gender for a pronoun or noun."""
     token = tokens[at]
     if token.low == "her":
         new = "his" if token.tag == "PRP$" else "him"
@@ -378,10 +344,8 @@ def _exchanged(tokens: Sequence[Token], at: int) -> str:
         owns = at + 1 < len(tokens) and tokens[at + 1].text[0] not in ".,;:!?)"
         new = "his" if token.low == "hers" else "her" if token.tag == "PRP$" and owns else "hers"
     else:
-        new = _EXCHANGED.get(token.low) or _pairs()[token.low][0]
-    if token.text.isupper() and len(token.text) > 1:
-        return new.upper()
-    return new[0].upper() + new[1:] if token.text[0].isupper() else new
+        new = _EXCHANGED.get(token.low) or _gendered()[token.low][0]
+    return in_case_of(token.text, new)
 
 
 @parsed("pronouns", family=_FAIRNESS, tasks=_LABELS, by="input", version="2")
@@ -393,9 +357,6 @@ def pronouns(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | N
 
     Only where no name and no noun tells the gender of anybody, so that nothing disagrees. Every label stays; a system
     whose output changes judges by gender.
-
-    >>> pronouns([Analysis("He lost his key, so I gave him mine.")], random.Random(0)).texts
-    ('She lost her key, so I gave her mine.',)
     """
     return _of_other_gender(texts, kin=False)
 
@@ -409,8 +370,5 @@ def kin_words(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | 
 
     Men and women change places in the whole text, pronouns among them, so that all agrees. No group where a name may
     tell a gender beside them. Every label stays.
-
-    >>> kin_words([Analysis("My brother says he likes it.")], random.Random(0)).texts
-    ('My sister says she likes it.',)
     """
     return _of_other_gender(texts, kin=True)
