@@ -67,19 +67,27 @@ def _is_negated(tree: Parse, word: Word) -> bool:
 
 
 def feelings(analysis: Analysis) -> Mapping[int, int]:
-    """Return the polar words that tell what the writer thinks; not those that name what a text is about.
+    """Return the polar words that tell what the writer thinks; not those that name what a text is about, and not what
+    others say.
 
-    In the language of law, news and tickets some name a topic ("an error is raised", "the risk of damage"): they count
-    where something is said to be it ("it is a failure"), and where the writer speaks of himself.
+    Where the writer speaks of himself, all count. Else a topic of law, news and tickets does only where something is
+    said to be it ("it is a failure", not "an error is raised"); and in a text with figures, names or somebody's words a
+    word does that is said of something ("the plan is unfair", not "despite harsh exchanges").
 
     >>> feelings(Analysis("The error handler logs each failure.")), feelings(Analysis("It is a failure."))
     ({}, {3: -1})
     """
-    tree = tree_of(analysis.tokens)
-    told = polar_words(analysis)
-    if tree is None or not _LISTS.personal.isdisjoint(analysis.words):
+    tree, told = tree_of(analysis.tokens), polar_words(analysis)
+    if tree is None or not told or not _LISTS.personal.isdisjoint(analysis.words):
         return told
-    return {index: pole for index, pole in told.items() if not _is_topic(tree, tree[index])}
+    formal = any(word.tag in ("NNP", "NNPS", "CD") for word in tree[1:]) or any(map(_reports, tree))
+    return {
+        at: pole for at, pole in told.items() if not _is_topic(tree, tree[at]) and (not formal or _is_own(tree, at))
+    }
+
+
+def _reports(word: Word) -> bool:
+    return word.tag.startswith("VB") and base(word.lower) in _LISTS.reporting
 
 
 def _is_topic(tree: Parse, word: Word) -> bool:
@@ -87,6 +95,20 @@ def _is_topic(tree: Parse, word: Word) -> bool:
     said = word.relation in ("attr", "ROOT", "oprd", "acomp") or word.tag == "RB"
     said = said or (word.relation == "nsubj" and tree.child(word.head, "ccomp") is not None)  # "its problem is that"
     return lemma in _LISTS.topics and not said
+
+
+def _is_own(tree: Parse, index: int) -> bool:
+    """Return whether the writer says a word of something: as the predicate, or of "it", "they" in any place."""
+    word = tree[index]
+    while word.relation in ("amod", "conj", "advmod", "compound"):
+        word = tree[word.head]
+    told, root = word.relation in ("attr", "ROOT", "oprd", "acomp", "appos"), word
+    while root.relation != "ROOT":
+        if root.relation == "ccomp" and _reports(tree[root.head]):
+            return False
+        root = tree[root.head]
+    subject = tree.subject(root.index)
+    return told or root.tag[:2] not in ("VB", "MD") or (subject is not None and subject.lower in _LISTS.plain_subjects)
 
 
 def leaning(analysis: Analysis) -> int:

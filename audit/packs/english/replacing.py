@@ -19,7 +19,6 @@ from audit.text.tokens import Token, words
 _CONTRACTIONS = Lists("contractions")
 _STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
 _FULL = {"'re": "are", "'ve": "have", "'ll": "will", "'m": "am"}
-_HELD = {"'m": words("i"), "'re": words("you we they there who these those")}
 _WHOLE = {
     **{f"{stem}nt": f"{stem} not" for stem in ("do", "does", "did", "is", "was", "were", "could", "would", "should")},
     **{"hasnt": "has not", "havent": "have not", "gonna": "going to", "kinda": "kind of", "sorta": "sort of"},
@@ -94,78 +93,58 @@ def contract(text: Analysis) -> dict[int, str]:
             )
             if stem and "-" not in (after.text[0], before.text[-1]):
                 new |= {before.index: in_case_of(before.text, stem + "n't"), word.index: ""}
-        elif before is not None and after.lower != "not" and _may_be_short(tree, before, word, after):
+        elif before is not None and after.lower != "not" and _may_be_short(tree, before, word):
             new |= {before.index: before.text + in_case_of(word.text, _SHORT[word.lower]), word.index: ""}
     return new
 
 
 def _without_n_t(tree: Parse, word: Word) -> dict[int, str]:
-    stem, after = tree[word.index - 1], tree[word.index + 1] if word.index + 1 < len(tree) else None
+    stem, negation = tree[word.index - 1], in_case_of(word.text, "not")
     full = _STEMS.get(stem.low) or (stem.low if stem.low in _CONTRACTIONS.n_t | {"might", "must", "need"} else "")
     if not full:
         return {}  # "ain't" has several
     host = {} if full == stem.low else {stem.index: in_case_of(stem.text, full)}
-    verb = stem if stem.relation not in ("aux", "auxpass") else tree[stem.head]
-    subject, negation = tree.subject(verb.index), in_case_of(word.text, "not")
+    subject = tree.subject(stem.index if stem.relation not in ("aux", "auxpass") else stem.head)
     if subject is not None and subject.index > word.index:  # "isn't it", but not "Isn't the film great?"
-        told = after is subject and after.tag in ("PRP", "EX", "DT")
+        told = subject.index == word.index + 1 and subject.tag in ("PRP", "EX", "DT")
         return {**host, word.index: "", subject.index: f"{subject.text} {negation}"} if told else {}
     return {**host, word.index: negation if full == "can" else f" {negation}"}
 
 
 def _full(tree: Parse, word: Word) -> str | None:
-    """Return the full form of a contraction; None where it is not certain."""
-    before, after = tree[word.index - 1], tree[word.index + 1] if word.index + 1 < len(tree) else None
-    if after is None or not (after.text[0].isalnum() or after.text in "'\"“") or "-" in before.text:
+    """Return the full form of a contraction; None for a possessive and where it is not certain."""
+    before, head, after = tree[word.index - 1], tree[word.head], tree[word.index + 1 : word.index + 2]
+    if not after or not (after[0].text[0].isalnum() or after[0].text in "'\"“"):
         return None
-    head = tree[word.head]
-    if word.low == "'d":
-        had = after.lower == "better" or (head.tag in ("VBN", "VBD") and word.relation in ("aux", "auxpass"))
-        return "had" if had else "would" if head.tag == "VB" and word.relation == "aux" else None
-    if word.low == "'s":
-        return _is_or_has(tree, word, before, after)
-    return _FULL.get(word.low) if before.lower in _HELD.get(word.low, {before.lower}) else None
-
-
-def _is_or_has(tree: Parse, word: Word, before: Word, after: Word) -> str | None:
-    """Return what 's stands for; None for a possessive and where it is not certain."""
-    head = tree[word.head]
-    if word.tag != "VBZ" or before.lower == "let":
-        return None
-    if before.lower not in _CONTRACTIONS.hosts:
-        if after.lower in ("been", "got"):
-            return "has"
-        return "is" if after.low in _CONTRACTIONS.after_is and before.tag[:2] in ("NN", "DT", "CD") else None
-    if before.lower in ("there", "here") and (after.tag in ("NNS", "CD") or after.lower in ("lots", "some", "many")):
-        return None  # "there's lots of": neither reads well
-    if before.lower == "it" and before.relation in ("pobj", "poss"):
-        return None  # "for it's time": a misspelt "its"
-    helped = {after.lower}
-    if head is not word:
-        helped |= {head.lower, *(child.lower for child in tree.children(head.index) if child.index > word.index)}
-    if helped & {"been", "got", "had", "become", "gotten"}:
+    helps = word.relation in ("aux", "auxpass") and head.tag in ("VBN", "VBD")
+    if word.low != "'s":
+        return {"'d": "had" if helps else "would" if head.tag == "VB" else None, **_FULL}.get(word.low)
+    known = before.lower in _CONTRACTIONS.hosts or after[0].low in _CONTRACTIONS.after_is
+    if word.tag != "VBZ" or not known or before.relation in ("pobj", "poss"):
+        return None  # "to it's nadir": a misspelt "its"
+    beside = [*tree.children(head.index), head] if head is not word else []
+    if {after[0].lower, *(child.lower for child in beside if child.index > word.index)} & _CONTRACTIONS.of_has:
         return "has"
-    if word.relation not in ("aux", "auxpass") or head.tag not in ("VBN", "VBD") or "being" in helped:
+    if not helps or (word.relation == "auxpass" and not tree.child(head.index, "dobj")):
         return "is"
-    if "ever" in helped or (tree.child(head.index, "dobj") and head.lower not in ("called", "named", "titled", "told")):
-        return "has"  # "he's made a film"
-    return None if word.relation == "aux" else "is"
+    return "has" if tree.child(head.index, "dobj") else None  # "he's made a film"
 
 
-def _may_be_short(tree: Parse, host: Word, verb: Word, after: Word) -> bool:
+def _may_be_short(tree: Parse, host: Word, verb: Word) -> bool:
     """Return whether a pronoun and its verb are said as one: not "bad as it is in parts", "he has a car"."""
-    if host.lower not in _SHORTENED.get(verb.lower, ()) or after.lower in ("than", "that", "indeed", "as"):
-        return False
     helps, head = verb.relation in ("aux", "auxpass"), tree[verb.head]
     of = head if helps else verb
-    if host.relation not in ("nsubj", "nsubjpass", "expl") or host.head != of.index:
+    led = host.head != of.index or (
+        host.index and tree[host.index - 1].lower in ("than", "as")
+    )  # "higher than it is now"
+    if (
+        host.lower not in _SHORTENED.get(verb.lower, ())
+        or led
+        or (host.lower in ("who", "that") and of.relation != "relcl")
+    ):
         return False
-    if host.lower in ("who", "that") and of.relation != "relcl":
-        return False
-    if (host.index and tree[host.index - 1].lower in ("than", "as")) or (host.lower == "there" and after.tag == "TO"):
-        return False  # "higher than it is today", "all there is to love"
     if verb.lower in ("has", "have", "had", "will", "would"):
-        return helps and (head.tag == "VBN" or verb.lower in ("will", "would")) and head.index > verb.index
+        return helps and (head.tag == "VBN" or verb.lower in ("will", "would"))
     # What the verb goes on with must stand behind it, or nothing may be left out of its clause.
     return helps or any(child.index > verb.index and child.text[0].isalnum() for child in tree.children(of.index))
 
@@ -173,7 +152,6 @@ def _may_be_short(tree: Parse, host: Word, verb: Word, after: Word) -> bool:
 # Synonyms of nouns: a short list that is safe in almost every context, with the contexts in which it is not; the head
 # of data/lexicons/synonyms.tsv says what its columns and conditions mean.
 
-_NO_NOUNS = FUNCTION_WORDS - words("being doing having can will might must like down own same other")
 _ACRONYMS = ("TV", "PC")
 """Their capitals say nothing."""
 
@@ -212,10 +190,8 @@ def synonyms() -> Mapping[str, tuple[Synonym, ...]]:
 def _plural(noun: str) -> str:
     """Return the plural of a noun or of a phrase that ends in its noun; "people" stays."""
     head, space, last = noun.rpartition(" ")
-    if last == "people" or last.startswith(("grown-", "follow-")):
-        return noun if last == "people" else f"{noun}s"
     regular = f"{last}es" if last.endswith(("s", "sh", "ch", "x")) else f"{last}s"
-    return f"{head}{space}{plural(last) or regular}"
+    return noun if last == "people" else f"{head}{space}{plural(last) or regular}"
 
 
 def replacements(text: Analysis, both_ways: bool = False) -> dict[str, dict[int, str]]:
@@ -261,26 +237,22 @@ def _fits(tokens: Sequence[Token], index: int, synonym: Synonym) -> bool:
     token, lists = tokens[index], synonym.contexts
     before = tokens[index - 1] if index else None
     after = tokens[index + 1] if index + 1 < len(tokens) else None
-    left = before.lower if before is not None and (before.text[-1].isalnum() or before.lower == "'s") else ""
-    right = after.lower if after is not None and after.text[0].isalnum() else ""
-    if (left or "PUNCT") in lists.get("not-after", ()) or (right or "PUNCT") in lists.get("not-before", ()):
+    left = before.lower if before is not None and (before.text[-1].isalnum() or before.lower == "'s") else "PUNCT"
+    right = after.lower if after is not None and after.text[0].isalnum() else "PUNCT"
+    if left in lists.get("not-after", ()) or right in lists.get("not-before", ()):
         return False
-    if (left or "PUNCT") not in lists.get("after", {left or "PUNCT"}) or (right or "PUNCT") not in lists.get(
-        "before", {right or "PUNCT"}
-    ):
+    if left not in lists.get("after", {left}) or right not in lists.get("before", {right}):
         return False
-    if before is not None and before.text[-1] in "-–—/@#" and before.end == token.start:
-        return False
+    if before is not None and before.end == token.start and before.text[-1] in "-–—/@#":
+        return False  # "pre-film"
     if after is not None and after.start == token.end and _is_bound(tokens, index, synonym.new):
         return False
-    if left in Lists("synonyms").determiners and (not right or right in _NO_NOUNS):
-        return True  # "the film is": no tag would say otherwise
     if token.tag not in (synonym.tag, f"{synonym.tag[:2]}P{synonym.tag[2:]}"):
         return False
-    if "compound" not in lists and before is not None and _is_compound(before, index):
+    if before is not None and "compound" not in lists and _is_compound(before, index):
         return False
     goes_on = after is not None and (
-        after.tag in ("VBG", "CD") or (after.tag[:2] == "NN" and _is_compound(token, index + 1))
+        after.tag in ("VBG", "CD") or (after.tag[:2] == "NN" and _is_compound(token, index))
     )
     return "modifier" in lists or not goes_on
 
@@ -294,10 +266,14 @@ def _is_bound(tokens: Sequence[Token], index: int, synonym: str) -> bool:
     return after.text[0] in "-–/" or address
 
 
-def _is_compound(token: Token, head: int) -> bool:
-    """Return whether a noun is part of a compound with the noun after it, as the tree has it."""
-    inside = isinstance(token, Word) and token.head >= head and token.relation in ("compound", "nmod", "amod", "poss")
-    return inside and token.tag.startswith("NN")
+def _is_compound(token: Token, before: int) -> bool:
+    """Return whether a noun is part of a compound with a noun at or behind an index, as the tree has it."""
+    return (
+        isinstance(token, Word)
+        and token.tag.startswith("NN")
+        and token.head >= before
+        and token.relation in ("compound", "nmod", "amod", "poss")
+    )
 
 
 def _is_name(tokens: Sequence[Token], index: int) -> bool:

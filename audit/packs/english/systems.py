@@ -31,26 +31,20 @@ from audit.text import Analysis
 _INSTALL = "pip install 'audit[english]'"
 
 
-class _Rated(ABC):
-    """A system of sentiment with a neutral class between two thresholds."""
+class _Lexicon(ABC):
+    """A system by the words of a lexicon: polarity p in [-1, 1], neutral when |p| is below `neutral`."""
 
     name: str
+    package: str
     summary: str
     tasks: tuple[str, ...] = ("sentiment",)
     languages: tuple[str, ...] = ("en",)
-    settings: Mapping[str, object]
-
-
-class _Lexicon(_Rated):
-    """A system by the words of a lexicon: polarity p in [-1, 1], neutral when |p| is below `neutral`."""
-
-    package: str
     about: Mapping[str, object] = {}
     may_fork = True
 
     def __init__(self, neutral: float = 0.05):
         self.version = package_version(self.package)
-        self.settings = {**self.about, "neutral": neutral}
+        self.settings: Mapping[str, object] = {**self.about, "neutral": neutral}
         self._neutral = neutral
 
     def needs(self) -> str | None:
@@ -231,7 +225,7 @@ def train(texts: Sequence[str], golds: Sequence[bool]) -> Model:
     return Model(Kept(arrays, {}))
 
 
-class TfidfLogreg(_Rated):
+class TfidfLogreg:
     """The system `tfidf-logreg`: p = probability of positive, learnt from whole documents with two labels.
 
     It has no neutral class; it is neutral where its margin |2p - 1| is below 0.1 (p between .45 and .55). The score is
@@ -240,11 +234,13 @@ class TfidfLogreg(_Rated):
     """
 
     name = "tfidf-logreg"
+    tasks: tuple[str, ...] = ("sentiment",)
+    languages: tuple[str, ...] = ("en",)
     summary = "TF-IDF and logistic regression, trained once on 15,000 IMDB reviews (scikit-learn)"
 
     def __init__(self, neutral: float = 0.1):
         self.version = _version()
-        self.settings = {"neutral": neutral}
+        self.settings: Mapping[str, object] = {"neutral": neutral}
         self._neutral = neutral
 
     def needs(self) -> str | None:
@@ -419,36 +415,20 @@ class PairLogreg(Logreg):
 # Question answering: the sentence with the words of the question, and in it what looks like an answer.
 
 _QUESTION_WORDS = frozenset(["many", "much", "long", "often", "kind", "name", "called"])
-_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
-_DAYS = "Mondays?|Tuesdays?|Wednesdays?|Thursdays?|Fridays?|Saturdays?|Sundays?"
-_COUNT = rf"(?:\d+(?:[.,:]\d+)*|{'|'.join(lines('systems.counts'))}|dozens?)"
-_NAME = r"[A-Z][\w'’-]+(?: (?:of |the |de |van )?[A-Z][\w'’-]+)*"
-_NOUN_PHRASE = r"\b(?:a|an|the|his|her|my|our|their|its) (?:[a-z][\w'’-]+ ){0,2}[a-z][\w'’-]+"
-_KINDS = {
-    "why": (r"\bwhy\b", [r"(?<=because of )[^,.;]+", r"(?:because|since|as|so that) ([^,.;]+)"]),
-    "number": (
-        r"\bhow (?:many|much|old|far|large|high|deep|fast|heavy|hot|cold)\b|\bwhat (?:price|age|temperature)\b",
-        [rf"(?:up to |about |nearly |more than )?\b{_COUNT}(?: (?:million|thousand|hundred|per cent))?(?: [a-z]+)?"],
-    ),
-    "time": (
-        r"\bwhen\b|\b(?:which|what) (?:day|year|month|time|century)\b|\bhow (?:long|often|soon)\b|\bwhat age\b",
-        [
-            rf"(?:\d{{1,2}} )?\b(?:{_MONTHS})\b(?: \d{{4}})?",
-            rf"\b(?:{_DAYS})\b",
-            r"\b\d{1,2}[.:]\d{2}\b|\b1\d{3}\b|\b20\d{2}\b",
-            r"\b(?:in|since|at|after|until|every) (?:the )?(?:spring|summer|autumn|winter|morning|evening|night|dusk)",
-            rf"(?:every |about |after |within )?\b{_COUNT} (?:minutes?|hours?|days?|weeks?|months?|years?|seconds?)\b",
-            rf"\b{_COUNT}\b",
-        ],
-    ),
-    "who": (r"\bwh(?:o|om|ose)\b", [_NAME, _NOUN_PHRASE]),
-    "where": (
-        r"\bwhere\b|\b(?:which|what) (?:city|town|country|place|gate|floor)\b",
-        [r"\b(?:in|at|on|near|behind|outside|below|through|to|from) (?:the |a |an |his |her |its )?[A-Za-z][\w'’-]+"],
-    ),
-    "thing": ("", [_NOUN_PHRASE, rf"(?<!^){_NAME}", r"\b[a-z]{4,}\b"]),
-}
-"""Kind of what is asked for -> what tells it in a question, and what an answer looks like, the surest first."""
+
+
+@cache
+def _kinds() -> Mapping[str, list[str]]:
+    """Return kind of what is asked for -> what tells it in a question, and what an answer looks like, surest first."""
+    parts = {name: lines(f"answers.{name}")[0] for name in ("COUNT", "NAME", "NOUNS")}
+    filled = (
+        (
+            kind,
+            [re.sub("COUNT|NAME|NOUNS", lambda match: parts[match.group()], line) for line in lines(f"answers.{kind}")],
+        )
+        for kind in ("why", "number", "time", "who", "where", "thing")
+    )
+    return dict(filled)
 
 
 def kind_of(question: str) -> str:
@@ -457,7 +437,7 @@ def kind_of(question: str) -> str:
     >>> kind_of("How many were there?"), kind_of("On which day was it?"), kind_of("What did she take?")
     ('number', 'time', 'thing')
     """
-    return next(kind for kind, (pattern, _) in _KINDS.items() if re.search(pattern, question.lower()))
+    return next(kind for kind, (pattern, *_) in _kinds().items() if re.search(pattern, question.lower()))
 
 
 class Fit(NamedTuple):
@@ -513,7 +493,7 @@ def nearest(sentence: str, question: str) -> str | None:
     """
     asked, known = set(content_stems(question)), set(tokens(question))
     places = [found.start() for found in re.finditer(r"\w+", sentence) if set(content_stems(found.group())) & asked]
-    for pattern in _KINDS[kind_of(question)][1]:
+    for pattern in _kinds()[kind_of(question)][1:]:
         fresh = []
         for found in re.finditer(pattern, sentence):
             start, words = found.start(found.lastindex or 0), found.group(found.lastindex or 0).split()
