@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from audit.corpora.base import Row, Unit
+from audit.corpora.foreign import refuse_other_languages
 from audit.errors import AuditError, BadFile, BadRow
 from audit.files import (
     LARGE,
@@ -236,7 +237,7 @@ class FileCorpus:
         """The user's own columns, which are kept and not looked at."""
         self.labelled = 0
         """Rows with a gold label."""
-        self._number = 0
+        self._number, self._has_languages = 0, False
         self._kept: list[pd.DataFrame] | None = None
         counted: Counter[str] = Counter()
         pieces: list[pd.DataFrame] = []
@@ -244,7 +245,10 @@ class FileCorpus:
         self._kept = pieces if keep else None
         self.languages = tuple(code for code, _ in counted.most_common())
         self.language = language or self.languages[0]
-        self.unit: Unit = unit or unit_of(list(islice(self.rows(), _LOOKED_AT)))
+        first = list(islice(self.rows(), _LOOKED_AT))
+        if language is None and not self._has_languages:
+            refuse_other_languages(self.path, [row.input.text for row in first])
+        self.unit: Unit = unit or unit_of(first)
         self.has_gold = self.labelled > 0
         self.summary = f"{self._number:,} {self.unit}s of {self.path}"
 
@@ -292,7 +296,7 @@ class FileCorpus:
                 names = _Names(self.path, list(piece.columns), self.task, self._reading)
                 self._texts = names.texts
                 self._need_texts(piece, names)
-                self._has_ids = "id" in map(names.of, piece.columns)
+                self._has_ids, self._has_languages = (key in map(names.of, piece.columns) for key in ("id", "language"))
             piece = piece.loc[:, ~piece.columns.duplicated()].rename(columns=names.of)
             for name in (*_KNOWN, *self._texts):
                 piece[name] = piece.get(name)

@@ -9,7 +9,7 @@ from itertools import pairwise
 from audit.packs.english.guard import article, in_case_of, protected
 from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.tagging import base, forms, plural
-from audit.packs.english.vocabulary import FUNCTION_WORDS, NEGATIONS, Lists
+from audit.packs.english.vocabulary import NEGATIONS, Lists
 from audit.resources import data_rows
 from audit.text.analysis import Analysis
 from audit.text.tokens import Token, words
