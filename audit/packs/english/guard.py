@@ -368,7 +368,7 @@ def _agrees(tree: Parse, word: Word) -> bool:
     if word.relation == "det":
         return word.lower not in _LISTS.singular or head.tag not in ("NNS", "NNPS")
     tensed = tree.tensed(head.index) if word.relation in ("nsubj", "nsubjpass") and word.tag in ("NN", "NNS") else None
-    clashing = {"plural": ("VBZ", "was"), "singular": ("VBP",)}.get(number_of(tree, word) or "", ())
+    clashing = {"plural": ("VBZ", "was"), "singular": ("VBP", "were")}.get(number_of(tree, word) or "", ())
     return tensed is None or not {tensed.tag, tensed.lower} & {*clashing}
 
 

@@ -13,7 +13,7 @@ from functools import cache
 
 from audit.packs.english.guard import article, in_case_of, put
 from audit.packs.english.meaning import asks, opens_quotation
-from audit.packs.english.parser import names_in
+from audit.packs.english.parser import Word, names_in
 from audit.packs.english.perturbations import SENTIMENT, UNSURE, parsed
 from audit.packs.english.tagging import plural
 from audit.packs.english.vocabulary import Lists, phrases
@@ -186,6 +186,8 @@ def persons_in(text: Analysis) -> list[Person] | None:
              for first, last, kind in names]  # fmt: skip
     alone = [(at, at + 1, "PERSON") for at, token in enumerate(text.tokens) if at not in inside and _is_first(token)]
     persons = [_person(text, first, last) for first, last, kind in sorted([*names, *alone]) if kind == "PERSON"]
+    if any(_is_first(token) and _describes_things(text.tokens, token) for token in text.tokens):
+        return None
     known = {name for person in persons if person for name in (person.first, person.last)} | _genders().keys()
     others = [(first, last) for first, last, kind in names if kind != "PERSON"]
     shared = any(token.text in known for first, last in others for token in text.tokens[first:last])
@@ -203,6 +205,13 @@ def _bare(tokens: Sequence[Token], first: int, last: int) -> tuple[int, int]:
 
 def _is_first(token: Token) -> bool:
     return token.text in _genders() and token.tag.startswith("NNP")
+
+
+def _describes_things(tokens: Sequence[Token], name: Token) -> bool:
+    """Return whether a name stands before what it describes: "Norman families"."""
+    if not isinstance(name, Word) or name.relation not in ("compound", "amod", "nmod") or name.head != name.index + 1:
+        return False
+    return tokens[name.head].tag in ("NN", "NNS") and tokens[name.head].text.islower()
 
 
 def _person(text: Analysis, first: int, last: int) -> Person | None:
@@ -243,7 +252,7 @@ def people_of(texts: Sequence[Analysis]) -> list[Person] | None:
     return full + list(alone.values())[::-1]
 
 
-@parsed("persons", family=_OTHER_NAMES, tasks=SENTIMENT | uses("classification") | _PAIRS, by="input", version="2")
+@parsed("persons", family=_OTHER_NAMES, tasks=SENTIMENT | uses("classification") | _PAIRS, by="input", version="3")
 def persons(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """Persons are named otherwise, by usual English names of the same gender.
 
@@ -339,7 +348,8 @@ def _exchanged(tokens: Sequence[Token], at: int) -> str:
     """Return the word of the other gender for a pronoun or noun."""
     token = tokens[at]
     if token.low == "her":
-        new = "his" if token.tag == "PRP$" else "him"
+        very = at + 1 < len(tokens) and tokens[at + 1].low in ("very", "own")  # "did her very best"
+        new = "his" if very or token.tag == "PRP$" else "him"
     elif token.low in ("his", "hers"):
         owns = at + 1 < len(tokens) and tokens[at + 1].text[0] not in ".,;:!?)"
         new = "his" if token.low == "hers" else "her" if token.tag == "PRP$" and owns else "hers"

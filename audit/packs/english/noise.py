@@ -103,7 +103,7 @@ def _noise(name: str, spellings: Callable[[str], tuple[str, ...]], about: str) -
     decorate = relation(
         name,
         family="noise in letters",
-        version="2",
+        version="3",
         params={"share": _SHARE},
         check_params=wrong_share,
         needs=("lemminflect",),

@@ -76,7 +76,7 @@ def lower_case(text: Analysis, choices: random.Random) -> str | None:
     return text.text.lower() if text.text.isupper() or _LISTS.cased.isdisjoint(named) else None
 
 
-@relation("title-case", family=_WRITING, tasks=ANYWHERE, version="2")
+@relation("title-case", family=_WRITING, tasks=ANYWHERE, version="3")
 def title_case(text: Analysis, choices: random.Random) -> str | None:
     """Every word begins with a capital.
 
@@ -129,7 +129,7 @@ def punctuation_added(text: Analysis, choices: random.Random) -> str | None:
     return choices.choice(kinds)
 
 
-@relation("spelling", family=_WRITING, by="together", version="2")
+@relation("spelling", family=_WRITING, by="together", version="3")
 def spelling(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """British spellings become American, or, where there are none, American ones British: "colour", "color".
 

@@ -4,6 +4,7 @@ A strict relation applies only where there is a sentiment to strengthen, or to t
 asked of a system that is audited, so this list is the project's own.
 """
 
+import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
@@ -119,3 +120,13 @@ def leaning(analysis: Analysis) -> int:
     """
     poles = set(polar_words(analysis).values())
     return poles.pop() if len(poles) == 1 else 0
+
+
+def tells_a_view(text: str) -> bool:
+    """Return whether a text may be a review, by words alone: the writer speaks of himself, or praises or blames.
+
+    >>> tells_a_view("It is a dull film."), tells_a_view("The licensee shall pay the fee."), tells_a_view("We left.")
+    (True, False, True)
+    """
+    told = {*re.findall(r"[^\W\d_]+", text.lower())}
+    return not told.isdisjoint(_LISTS.personal | (lexicon().keys() - _LISTS.topics))

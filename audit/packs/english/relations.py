@@ -18,7 +18,7 @@ from audit.messages import counted
 from audit.packs.english import meaning, names, noise, pairs, perturbations
 from audit.packs.english.emphasis import ADVERBS, emphasized, in_capitals, negate, places, praise_or_blame
 from audit.packs.english.guard import drawn, passages, replaced
-from audit.packs.english.polarity import feelings
+from audit.packs.english.polarity import feelings, tells_a_view
 from audit.packs.english.replacing import changes, contract, expand, replacements
 from audit.packs.english.restructuring import change_tense, exchange, rephrase, reverse, swap, swappable, switch
 from audit.relations.base import Check, Member, Outcome, Source, Steps, Verdict, nothing, stays, unchanged
@@ -41,10 +41,10 @@ from audit.text import Analysis
 OTHERS = (noise, perturbations, meaning, names, pairs)
 """Modules that register the relations of the other tasks."""
 of_sentences = partial(
-    relation, version="3", task="sentiment", unit="sentence", carry=unchanged, needs=perturbations.TOOLS, grammar=True
+    relation, version="4", task="sentiment", unit="sentence", carry=unchanged, needs=perturbations.TOOLS, grammar=True
 )
 of_documents = partial(relation, task="sentiment", unit="document")
-of_outputs = partial(relation, by="source", version="4", task="sentiment", unit="document")
+of_outputs = partial(relation, by="source", version="5", task="sentiment", unit="document")
 _STRICT = {"strict": True}
 """Of relations that are loose as the study defines them: without it they apply where the study applies them."""
 
@@ -194,7 +194,9 @@ def swapped_comparison(text: Analysis, choices: random.Random) -> str | None:
 # MR5.1 to MR5.3: the sentences of a document change their order.
 
 _PERMUTING = "permuting sentences"
-_FIXED_LINES = re.compile(r"^\s*(?:[-*+#>|=~`{}]|\d+[.)]\s|</?\w|(?: {4}|\t)\S)|[{};]\s*$|```", re.MULTILINE)
+_FIXED_LINES = re.compile(
+    r"^\s*(?:[-*+#>|=~`{}]|\d+[.)]\s|</?\w|(?: {4}|\t)\S)|[{};]\s*$|```|^.{0,60}\w *\n(?=[A-Z])", re.MULTILINE
+)
 """Lines of lists, headings, tables and code."""
 _CLOSED = re.compile(r"[.!?…][\"”'’)\]]*$")
 
@@ -212,7 +214,7 @@ def _movable(text: Analysis) -> Analysis | None:
     return None if len({*parts}) < 2 or headed or _FIXED_LINES.search(text.text) else text
 
 
-@of_documents("MR5.1", version="4", family=_PERMUTING, check=equivalent, carry=unchanged)
+@of_documents("MR5.1", version="5", family=_PERMUTING, check=equivalent, carry=unchanged)
 def permuted(text: Analysis, choices: random.Random) -> str | None:
     """The sentences come in a random order; the sentiment stays."""
     movable = _movable(text)
@@ -288,7 +290,7 @@ def _of_sentences(source: Source, text: Analysis, order: Sequence[int]) -> Membe
 #
 # The study took its sentences from its own data; ours are written for audit (data/sentences): their sentiment is beyond
 # doubt, and they name nothing, so that they fit the review of a product as well as of a film. They are reviewers'
-# sentences: for other texts, give your own.
+# sentences: a text without the writer's view, such as a contract, takes sentences of your own only.
 
 _EXTENDING = "adding sentences"
 _ADDED = 3
@@ -319,7 +321,8 @@ def _extended(name: str, label: str, check: Check) -> Callable[[Callable[..., ob
         family=_EXTENDING,
         check=check,
         carry=stays(label),
-        version="3",
+        version="4",
+        needs=("lemminflect",),
         params={"sentences": _ADDED},
         accepts={"sentences": (int, list)},
         check_params=partial(wrong_sentences, label=label),
@@ -346,6 +349,8 @@ def sentences_of(label: str) -> tuple[str, ...]:
 
 def _with_sentences_added(text: Analysis, label: str, own: int | list[str], choices: random.Random) -> list[str]:
     """Return the document with the first, the first two, ... of the sentences at its end."""
+    if isinstance(own, int) and not tells_a_view(text.text):
+        return []
     pool, number = (sentences_of(label), own) if isinstance(own, int) else (sorted(set(own)), _ADDED)
     documents, document = list[str](), text.text.rstrip()
     document += "." if document[-1:].isalnum() else ""

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from audit.packs.english.guard import (
     article,
+    disagreeing,
     in_case_of,
     keeps_capital,
     lower_first,
@@ -109,22 +110,12 @@ def _lemma(word: str, tag: str) -> str | None:
 
 def _past(tree: Parse, verb: Word) -> str | None:
     if verb.low == "'s":
-        return _was_or_had(tree, verb)
+        helped = {word.lower for word in [*tree.children(verb.head), tree[verb.head]] if word.index > verb.index}
+        return " had" if verb.relation == "aux" and helped & {"been", "had", "become", "gone", "come"} else " was"
     if verb.low in _MODALS:
         return _MODALS[verb.low][1]
     lemma = _lemma(verb.lower, verb.tag)
     return _PAST.get(verb.low) or next(iter(forms(lemma, "VBD") if lemma else ()), None)
-
-
-def _was_or_had(tree: Parse, verb: Word) -> str | None:
-    """Return the past of 's: " was" or " had"."""
-    if verb.relation not in ("aux", "auxpass"):
-        return " was"
-    head = tree[verb.head]
-    if head.lower == "got" or (head.tag == "VBN" and tree.child(head.index, "dobj")):
-        return None
-    aided = {word.lower for word in [*tree.children(head.index), head] if word.index > verb.index}
-    return " had" if aided & {"been", "had", "become", "gone", "come"} else " was"
 
 
 def _present(tree: Parse, verb: Word, verbs: list[Word]) -> str | None:
@@ -344,7 +335,10 @@ def _switched(text: Analysis, tree: Parse) -> Iterator[str | None]:
         while len(sentence) > 2 and tree[sentence[0]].text == "@":
             del sentence[:2]
         marks = [index for index in sentence if text.low[index] in ("but", "although", "though")]
-        if len(marks) == 1 and sum(tree[at].head == at for at in sentence) == 1:
+        runs_on = any(
+            tree[at].relation == "nsubj" for at in disagreeing(tree) & {*sentence}
+        )  # "the bed were comfy but"
+        if len(marks) == 1 and sum(tree[at].head == at for at in sentence) == 1 and not runs_on:
             change = _although if text.low[marks[0]] == "but" else _but
             yield change(text, tree, marks[0], range(sentence[0], sentence[-1] + 1))
 
