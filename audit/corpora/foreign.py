@@ -41,7 +41,7 @@ def _usual_words() -> Mapping[str, frozenset[str]]:
 def other_language(text: str) -> str:
     """Return which language a text is in that cannot be English; empty where it may be.
 
-    >>> other_language("La comida estaba fría y el camarero no era muy amable."), other_language("It was la dolce vita.")
+    >>> other_language("La comida estaba fría y el camarero no era muy amable."), other_language("It was dolce vita.")
     ('Spanish', '')
     """
     letters = re.findall(r"[^\W\d_]", text)

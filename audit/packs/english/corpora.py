@@ -77,20 +77,12 @@ _LONE = re.compile(r"(?<=\S) '(?!\S)")
 
 
 def has_letter(text: str) -> bool:
-    """Return whether there is a letter in the text; lines without one are ornaments.
-
-    >>> has_letter("* * *"), has_letter("10 times"), has_letter("好")
-    (False, True, True)
-    """
+    """Return whether there is a letter in the text; lines without one are ornaments."""
     return re.search(r"[^\W\d_]", text) is not None
 
 
 def mend(text: str) -> str:
-    """Return the text without control characters, tabs and no-break spaces, with the characters that they stood for.
-
-    >>> mend("a bit\\x85 \\x96 it´s")
-    "a bit... – it's"
-    """
+    """Return the text without control characters, tabs and no-break spaces, with the characters that they stood for."""
     if _ODD.search(text):
         text = text.translate(_CONTROLS)
     text = _QUOTED.sub(lambda match: _CONTROLS[int(match.group(1), 16)], text)
@@ -100,11 +92,7 @@ def mend(text: str) -> str:
 
 
 def paragraphs(html: str) -> str:
-    """Return a review with `<br />` as plain text: one break is a new line, two or more are a new paragraph.
-
-    >>> paragraphs("Good.<br /><br />It <i>works</i>.")
-    'Good.\\n\\nIt works.'
-    """
+    """Return a review with `<br />` as plain text: one break is a new line, two or more are a new paragraph."""
     text = _TAG.sub("", _BREAK.sub("\n", mend(html)))
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
@@ -112,11 +100,7 @@ def paragraphs(html: str) -> str:
 
 def restore_spacing(tokenised: str) -> str:
     """Return a tokenised line or text, spaced as people write it; lines stay lines. Only white space changes,
-    apart from what `mend` mends and quotation marks in TeX's spelling.
-
-    >>> restore_spacing('" i do n\\'t know , " he said ( twice ) . . . it\\'s hard- boiled !')
-    '"i don\\'t know," he said (twice)... it\\'s hard-boiled!'
-    """
+    apart from what `mend` mends and quotation marks in TeX's spelling."""
     return "\n".join(map(_respaced, mend(tokenised).split("\n")))
 
 
@@ -154,11 +138,7 @@ _MEASURED = {("imdb-sentences", "e2d083513199.1.37efd66d"): 124_576}
 
 def is_reserved(text: str) -> bool:
     """Return whether an IMDB document is kept for training, by the hash of its letters and digits: copies that differ
-    in spacing or breaks are on the same side.
-
-    >>> is_reserved("A  film.") == is_reserved("a film")
-    True
-    """
+    in spacing or breaks are on the same side."""
     words = re.findall(r"\w+", re.sub(r"<br\s*/?>", " ", text).lower())
     return uniform("reserved for training", " ".join(words)) < RESERVED_SHARE
 
@@ -451,11 +431,7 @@ def _printed(files: dict[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def sentences(trees: str, raw: str) -> list[str]:
-    """Return the sentences of an article, from its trees and from its raw text (which may be empty).
-
-    >>> sentences("( (S (NP (PRP It) ) (VP (VBD was) (RB n't) (NP (-NONE- *-1) ) ) (. .) ) )", ".START It  wasn't.")
-    ["It wasn't."]
-    """
+    """Return the sentences of an article, from its trees and from its raw text (which may be empty)."""
     raw = _unescape_marks(raw.replace(".START", ""))
     places = [place for place, letter in enumerate(raw) if not letter.isspace()]
     letters = "".join(raw[place] for place in places)

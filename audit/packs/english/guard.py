@@ -40,11 +40,7 @@ def _protected_spans(text: str) -> list[tuple[int, int]]:
 
 
 def outside(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """Yield where a pattern matches outside of addresses, handles, hashtags, markup, code, and numbers with units.
-
-    >>> [match.group() for match in outside(re.compile("[a-z]+"), "see <br> (https://a.b) now")]
-    ['see', 'now']
-    """
+    """Yield where a pattern matches outside of addresses, handles, hashtags, markup, code, and numbers with units."""
     spans = _protected_spans(text)
     for match in pattern.finditer(text):
         if not any(start < match.end() and match.start() < end for start, end in spans):
@@ -63,11 +59,7 @@ def replaced_outside(pattern: re.Pattern[str], new: Callable[[re.Match[str]], st
 @lru_cache(maxsize=1024)
 def protected(text: Analysis, quotations: bool = True) -> frozenset[int]:
     """Return the indices of the tokens that no rewriting may touch: in protected spans and, unless told otherwise, in
-    quotations.
-
-    >>> sorted(protected(Analysis('See www.example.com, the "best" one.')))
-    [1, 2, 3, 4, 5, 6, 9]
-    """
+    quotations."""
     spans, inside, quoted = _protected_spans(text.text), set[int](), False
     for index, token in enumerate(text.tokens):
         if quotations and (token.text in QUOTING or token.text == "''"):
@@ -83,11 +75,7 @@ _FAR = 400
 
 
 def passages(text: Analysis) -> Analysis:
-    """Return the text with the sentences that a quotation or a bracket holds together as one.
-
-    >>> [sentence.text for sentence in passages(Analysis('He said "No. Never." Then he left.')).sentences]
-    ['He said "No. Never."', 'Then he left.']
-    """
+    """Return the text with the sentences that a quotation or a bracket holds together as one."""
     held: list[tuple[int, int]] = []
     opened: dict[str, int] = {}
     for match in _QUOTATION.finditer(text.text):
@@ -111,27 +99,13 @@ def passages(text: Analysis) -> Analysis:
 
 
 def article(before: str, after: str) -> str:
-    """Return the article `before` ("a", "an", in any case) as it reads before the word `after`; another word as it is.
-
-    >>> article("A", "extremely"), article("an", "very"), article("the", "end")
-    ('An', 'a', 'the')
-    """
+    """Return the article `before` ("a", "an", in any case) as it reads before a word; another word as it is."""
     if before.lower() not in ("a", "an"):
         return before
-    return in_case_of(before, "an" if starts_with_vowel_sound(after) else "a")
-
-
-def starts_with_vowel_sound(word: str) -> bool:
-    """Return whether an English word takes "an".
-
-    >>> [word for word in ("hour", "unique", "uncle", "one", "apple", "story") if starts_with_vowel_sound(word)]
-    ['hour', 'uncle', 'apple']
-    """
-    lower = word.lower().lstrip("\"'“‘([")
-    if lower.startswith(("hour", "honest", "honor", "honour", "heir", "unin", "unim", "unid")):
-        return True
+    lower = after.lower().lstrip("\"'“‘([")
     consonant = lower.startswith(("uni", "use", "usu", "eu", "one", "once", "ubiq", "utop", "u."))
-    return not consonant and (lower[:1] in tuple("aeiou") or lower[:2] in ("8", "11", "18"))
+    vowel = lower.startswith(("hour", "honest", "honor", "honour", "heir", "unin", "unim", "unid", "8", "11", "18"))
+    return in_case_of(before, "an" if vowel or (lower[:1] in tuple("aeiou") and not consonant) else "a")
 
 
 def in_case_of(example: str, text: str) -> str:
@@ -142,22 +116,14 @@ def in_case_of(example: str, text: str) -> str:
 
 
 def put(tokens: Sequence[Token], new: Mapping[int, str]) -> dict[int, str]:
-    """Return tokens to replace, and with them each "a" or "an" right before that becomes the other.
-
-    >>> put(Analysis("I saw a dog.").tokens, {3: "animal"})
-    {3: 'animal', 2: 'an'}
-    """
+    """Return tokens to replace, and with them each "a" or "an" right before that becomes the other."""
     before = {index - 1: tokens[index - 1].text for index in new if index and index - 1 not in new}
     mended = {at: article(old, new[at + 1]) for at, old in before.items()}
     return {**new, **{at: word for at, word in mended.items() if word != before[at]}}
 
 
 def opens_sentence(tokens: Sequence[Token], index: int) -> bool:
-    """Return whether a token is the first of its sentence, a handle before it left out: there a capital says nothing.
-
-    >>> [opens_sentence(Analysis("@rose Great work. Thanks").tokens, index) for index in (2, 3, 5)]
-    [True, False, True]
-    """
+    """Return whether a token is the first of its sentence, a handle left out: there a capital says nothing."""
     return not index or tokens[index - 1].text[-1] in '.!?"“' or (index > 1 and tokens[index - 2].text == "@")
 
 
@@ -166,12 +132,7 @@ _CAPITALS = Lists("capitals")
 
 def keeps_capital(tree: Parse, index: int) -> bool | None:
     """Return whether the first word of a sentence keeps its capital inside one; None where that cannot be told: it may
-    begin a title.
-
-    >>> texts = "The film is long.", "American films are long.", "The Mother is long."
-    >>> [keeps_capital(tree_of(Analysis(text).tokens), 0) for text in texts]
-    [False, True, None]
-    """
+    begin a title."""
     word = tree[index]
     if word.text[0].islower() or word.text == "I" or (len(word.text) > 1 and not word.text[1:].islower()):
         return True
@@ -199,11 +160,7 @@ def keeps_capital(tree: Parse, index: int) -> bool | None:
 
 def is_statement(text: Analysis) -> bool:
     """Return whether the first sentence of a text is a clause with subject and finite verb that opens with no link to
-    a sentence before it, and no other clause stands before its own: "It rains, he said."
-
-    >>> [is_statement(Analysis(text)) for text in ("It is long.", "A long film.", "But it is long.", "I go, he said.")]
-    [True, False, False, False]
-    """
+    a sentence before it, and no other clause stands before its own: "It rains, he said"."""
     tree = tree_of(text.tokens)
     if (
         tree is None
@@ -222,11 +179,7 @@ def is_statement(text: Analysis) -> bool:
 
 def inside_sentence(text: Analysis) -> str | None:
     """Return a text as it is written behind the beginning of a sentence: its first word without the capital that only
-    opened it. None where that cannot be told, or the text does not begin with a plain statement.
-
-    >>> inside_sentence(Analysis("The film is long.")), inside_sentence(Analysis("I like it."))
-    ('the film is long.', 'I like it.')
-    """
+    opened it. None where that cannot be told, or the text does not begin with a plain statement."""
     tree = tree_of(text.tokens)
     if tree is None or not is_statement(text) or (keeps := keeps_capital(tree, 0)) is None:
         return None
@@ -280,11 +233,7 @@ def reads_well(
 
 def sound(tree: Parse) -> bool:
     """Return whether the parse of a text hangs together: no finite verb may be another word, and no other word a
-    finite verb.
-
-    >>> sound(tree_of(Analysis("It is good.").tokens)), sound(tree_of(Analysis("Don't be late.").tokens))
-    (True, False)
-    """
+    finite verb."""
     return not any(_is_doubtful(tree, word) for word in tree)
 
 
@@ -345,11 +294,7 @@ def number_of(tree: Parse, subject: Word | None) -> str | None:
 
 def places_of(tokens: Sequence[Token], new: Mapping[int, str]) -> list[int | None]:
     """Return, for `reads_well`, where the tokens of a text come from that `Analysis.replace` makes of these
-    replacements.
-
-    >>> places_of(Analysis("It makes a film.").tokens, {1: "does not makes", 2: ""})
-    [0, None, None, 1, 3, 4]
-    """
+    replacements."""
     places: list[int | None] = []
     for index, token in enumerate(tokens):
         parts = new.get(index, token.text).split()

@@ -7,10 +7,10 @@ of what follows is contradicted. docs/reference/relations.md lists them by task.
 import random
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 
 from audit.packs.english.emphasis import negate
-from audit.packs.english.guard import put
+from audit.packs.english.guard import in_case_of, put
 from audit.packs.english.pairs import CONTRARY, DENYING, OPPOSITE, deniable
 from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.perturbations import SENTIMENT, UNSURE, parsed
@@ -54,11 +54,7 @@ def _antonyms() -> Mapping[str, Mapping[str, str]]:
 
 
 def opposites(text: Analysis) -> dict[int, str]:
-    """Return the index of each word that has an antonym and is no part of a name or compound -> the antonym.
-
-    >>> opposites(Analysis("The door is open."))
-    {3: 'closed'}
-    """
+    """Return the index of each word that has an antonym and is no part of a name or compound -> the antonym."""
     entries, tokens = _antonyms(), text.tokens
     return {
         index: new.capitalize() if token.text[0].isupper() else new
@@ -99,17 +95,12 @@ def polar_antonyms(text: Analysis, choices: random.Random) -> str | None:
     if len(set(poles.values())) != 1 or len(text.low) > _PLAIN_WORDS or not poles.keys() <= new.keys():
         return None
     tree = tree_of(text.tokens) if negate(text) is not None else None
-    if tree is None or not all(_is_judged(tree, tree[place]) for place in poles):
-        return None
-    return text.replace(put(text.tokens, {place: new[place] for place in poles}))
-
-
-def _is_judged(tree: Parse, word: Word) -> bool:
-    """Return whether a word is the main clause's verdict: "It is good", "It is a good film", "I love it"."""
-    head = tree[word.head]
-    if word.relation == "amod" and head.relation == "attr":
-        return tree[head.head].relation == "ROOT"
-    return word.relation == "ROOT" or (word.relation == "acomp" and head.relation == "ROOT")
+    for place in poles if tree else ():  # the main clause's verdict: "It is good", "It is a good film", "I love it"
+        word, head = tree[place], tree[tree[place].head]
+        verdict = word if word.relation == "ROOT" else tree[head.head] if head.relation == "attr" else head
+        if verdict.relation != "ROOT" or word.relation not in ("ROOT", "acomp", "amod"):
+            return None
+    return text.replace(put(text.tokens, {place: new[place] for place in poles})) if tree else None
 
 
 @parsed(
@@ -319,14 +310,14 @@ def numbers(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | No
         return None  # it stands where it may not be replaced as well
     dated = {number for number in chosen if any(f"{month} {number}" in "\n".join(low) for month in _LISTS.months)}
     new = _others(sorted(chosen), dated, set().union(*shown), choices)
-    return Rewritten(tuple(map(partial(_counted, new=new), texts, found))) if new else None
-
-
-def _counted(text: Analysis, places: Mapping[int, str], new: Mapping[str, str]) -> str:
-    """Return the text with its numbers replaced, capitals as they were."""
-    words = {at: new[number] for at, number in places.items() if number in new}
-    return text.replace(
-        {at: word.capitalize() if text.tokens[at].text[0].isupper() else word for at, word in words.items()}
+    if not new:
+        return None
+    other = [{at: new[number] for at, number in places.items() if number in new} for places in found]
+    return Rewritten(
+        tuple(
+            text.replace({at: in_case_of(text.tokens[at].text, word) for at, word in words.items()})
+            for text, words in zip(texts, other, strict=True)
+        )
     )
 
 

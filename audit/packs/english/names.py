@@ -36,11 +36,7 @@ def _any_of(names: Iterable[str]) -> str:
 
 def renamed(texts: Sequence[Analysis], new: Mapping[str, str]) -> Rewritten | None:
     """Return all texts with each name replaced by its new one wherever it stands, "a" or "an" before it mended; None
-    where there is none, or a name is also written in other capitals.
-
-    >>> renamed([Analysis("An Ohio bank left Ohio.")], {"Ohio": "Texas"}).texts
-    ('A Texas bank left Texas.',)
-    """
+    where there is none, or a name is also written in other capitals."""
     exact = re.compile(rf"(?:(?P<article>\b[Aa]n?)(?P<gap> ))?(?<![\w])(?P<name>{_any_of(new)})(?![\w])")
     loose = re.compile(rf"(?<![\w])(?:{_any_of(new)})(?![\w])", re.IGNORECASE)
 
@@ -161,22 +157,14 @@ def _genders() -> Mapping[str, str]:
 
 @cache
 def names_of(gender: str) -> tuple[str, ...]:
-    """Return the first names of a gender (m, f) that replace others, or surnames (-).
-
-    >>> names_of("f")[:2]
-    ('Susan', 'Sarah')
-    """
+    """Return the first names of a gender (m, f) that replace others, or surnames (-)."""
     rows = [names for kind, use, names in data_rows("lexicons/names.tsv", 3) if (kind, use) == (gender, "new")]
     return tuple(" ".join(rows).split())
 
 
 def persons_in(text: Analysis) -> list[Person] | None:
     """Return the persons that a text names, each mention one; None where a name cannot be read: part of a title, of a
-    firm.
-
-    >>> persons_in(Analysis("Mr. Lee met Alice Smith."))
-    [Person(first='', last='Lee', gender='m'), Person(first='Alice', last='Smith', gender='f')]
-    """
+    firm."""
     if (_genders().keys() | {"Mr", "Ms", "Mrs", "Miss"}).isdisjoint(re.findall(r"[A-Z]\w*", text.text)):
         return []
     names = [(*_bare(text.tokens, first, last), kind) for first, last, kind in names_in(text)]
@@ -321,7 +309,8 @@ def _of_other_gender(texts: Sequence[Analysis], kin: bool) -> Rewritten | None:
     new = []
     for text in texts:
         found = [at for at, token in enumerate(text.tokens) if token.low in _PRONOUNS or token.low in pairs]
-        if any(_describes(text.tokens, at) for at in found):
+        after = [text.tokens[at + 1].tag[:2] for at in found if text.tokens[at].low in pairs and text.tokens[at + 1 :]]
+        if "NN" in after:  # "a woman senator"
             return None
         new.append(text.replace(put(text.tokens, {at: _exchanged(text.tokens, at) for at in found})))
     return Rewritten(tuple(new))
@@ -337,11 +326,6 @@ def _names_more(text: Analysis) -> bool:
              or (token.low in _gendered() and at > 0 and text.tokens[at - 1].text[0].isalnum()))
         for at, token in enumerate(text.tokens)
     )  # fmt: skip
-
-
-def _describes(tokens: Sequence[Token], at: int) -> bool:
-    """Return whether a noun stands before another one: "a woman senator"."""
-    return tokens[at].low not in _PRONOUNS and at + 1 < len(tokens) and tokens[at + 1].tag[:2] == "NN"
 
 
 def _exchanged(tokens: Sequence[Token], at: int) -> str:

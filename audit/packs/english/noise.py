@@ -6,7 +6,7 @@ still reads what was meant: names, numbers, links and code stay. What comes out 
 
 import random
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache, partial
 
 from audit.packs.english.guard import outside
@@ -30,31 +30,21 @@ _SCANNED = re.findall(r"(\w+)>(\w+)", "l>1 o>0 i>1 s>5 g>9 b>6 m>rn rn>m d>cl cl
 
 
 def wrong_share(params: Mapping[str, object]) -> str | None:
-    """Return what is wrong with the parameter `share`; None: nothing.
-
-    >>> wrong_share({"share": 2.0})
-    'share is 2; it is the share of the words that change, above 0 and at most 1'
-    """
+    """Return what is wrong with the parameter `share`; None: nothing."""
     share = params["share"]
     if isinstance(share, float) and 0 < share <= 1:
         return None
     return f"share is {share:g}; it is the share of the words that change, above 0 and at most 1"
 
 
-def _change(
-    text: Analysis,
-    choices: random.Random,
-    share: float = _SHARE,
-    *,
-    spellings: Callable[[str], tuple[str, ...]],
-) -> str | None:
+def _change(text: Analysis, choices: random.Random, share: float = _SHARE, *, kind: str) -> str | None:
     """Return the text with this share of its words changed, at least one; None where none of them can be."""
-    places = [match for match in outside(_WORD, text.text) if spellings is _misspelt or match.group() not in _KEPT]
+    places = [match for match in outside(_WORD, text.text) if kind == "misspellings" or match.group() not in _KEPT]
     wanted = max(1, round(share * len(text.text.split())))
     choices.shuffle(places)
     changed: dict[int, tuple[int, str]] = {}
     for match in places:
-        if new := spellings(match.group()):
+        if new := _spellings(kind, match.group()):
             changed[match.start()] = (match.end(), choices.choice(new))
         if len(changed) == wanted:
             break
@@ -66,54 +56,33 @@ def _change(
     return "".join([*parts, text.text[at:]]) if changed else None
 
 
-# Texts repeat their words, so what becomes of a word is kept. First letters stay: readers go by them.
+@lru_cache(maxsize=1 << 18)
+def _spellings(kind: str, word: str) -> tuple[str, ...]:
+    """Return what a word may become, no word itself; the first letter stays in slips: readers go by it. Texts repeat
+    their words, so it is kept."""
+    if kind == "misspellings":
+        return tuple(wrong for right, wrong in data_rows("lexicons/misspellings.tsv", 2) if right == word)
+    if kind == "typos":
+        slips = ((at, key) for at in range(1, len(word)) for key in _BESIDE.get(word[at], ""))
+        made = [word[:at] + key + word[at + 1 :] for at, key in slips]
+    elif kind == "swapped-letters":
+        places = [at for at in range(1, len(word) - 2) if word[at] != word[at + 1]]
+        made = [word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in places]
+    else:
+        read = ((match, seen) for letters, seen in _SCANNED for match in re.finditer(letters, word))
+        made = [word[: match.start()] + seen + word[match.end() :] for match, seen in read]
+    return tuple(new for new in made if not is_word(new))
 
 
-def _unknown(candidates: Iterable[str]) -> tuple[str, ...]:
-    """Return those that are no words themselves."""
-    return tuple(word for word in candidates if not is_word(word))
-
-
-@lru_cache(maxsize=65536)
-def _slips(word: str) -> tuple[str, ...]:
-    places = range(1, len(word))
-    return _unknown(word[:at] + key + word[at + 1 :] for at in places for key in _BESIDE.get(word[at], ""))
-
-
-@lru_cache(maxsize=65536)
-def _swaps(word: str) -> tuple[str, ...]:
-    places = [at for at in range(1, len(word) - 2) if word[at] != word[at + 1]]
-    return _unknown(word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in places)
-
-
-@lru_cache(maxsize=65536)
-def _readings(word: str) -> tuple[str, ...]:
-    found = ((match, seen) for letters, seen in _SCANNED for match in re.finditer(letters, word))
-    return _unknown(word[: match.start()] + seen + word[match.end() :] for match, seen in found)
-
-
-@lru_cache(maxsize=65536)
-def _misspelt(word: str) -> tuple[str, ...]:
-    return tuple(wrong for right, wrong in data_rows("lexicons/misspellings.tsv", 2) if right == word)
-
-
-def _noise(name: str, spellings: Callable[[str], tuple[str, ...]], about: str) -> Perturb:
-    noise = partial(_change, spellings=spellings)
+def _noise(name: str, about: str) -> Perturb:
+    noise = partial(_change, kind=name)
     noise.__doc__ = about
-    decorate = relation(
-        name,
-        family="noise in letters",
-        version="3",
-        params={"share": _SHARE},
-        check_params=wrong_share,
-        needs=("lemminflect",),
-    )
-    return decorate(noise)
+    settings = {"params": {"share": _SHARE}, "check_params": wrong_share, "needs": ("lemminflect",)}
+    return relation(name, family="noise in letters", version="3", **settings)(noise)
 
 
 typos = _noise(
     "typos",
-    _slips,
     """A letter of one word in ten is that of a key beside it.
 
     Keeps what a reader understands; may break labels of how carefully a text is written, and the sense of a rare word
@@ -122,7 +91,6 @@ typos = _noise(
 )
 swapped_letters = _noise(
     "swapped-letters",
-    _swaps,
     """Two letters inside one word in ten change places.
 
     Keeps the first and last letter of a word, by which readers know it; may break labels of spelling, and the reading
@@ -131,7 +99,6 @@ swapped_letters = _noise(
 )
 scanning_errors = _noise(
     "scanning-errors",
-    _readings,
     """Letters of one word in ten are those that a scanner takes them for.
 
     Keeps what a reader can make out; may break how real the text looks: a digit inside a word is no slip of somebody
@@ -140,7 +107,6 @@ scanning_errors = _noise(
 )
 misspellings = _noise(
     "misspellings",
-    _misspelt,
     """One word in ten, of those that many people misspell, is misspelt.
 
     Keeps which word is meant; may break labels of spelling, and of who wrote the text: a child, a learner.

@@ -98,11 +98,7 @@ def swapped_contradiction(texts: Sequence[Analysis], choices: random.Random) -> 
 
 def deniable(text: Analysis) -> bool:
     """Return whether a negation of a text's main verb denies what it says: one statement on a known subject, unhedged
-    ("a man is not here" does not deny "a man is here").
-
-    >>> deniable(Analysis("The man is here.")), deniable(Analysis("A man is here."))
-    (True, False)
-    """
+    ("a man is not here" does not deny "a man is here")."""
     if not _statement(text) or not (MODALS | _LISTS.hedged).isdisjoint(text.low) or not is_statement(text):
         return False
     first = text.tokens[0]
@@ -138,11 +134,7 @@ def affirmed_hypothesis(text: Analysis, choices: random.Random) -> str | None:
 
 
 def framed(frame: str, text: Analysis) -> str | None:
-    """Return a statement behind words such as "It is true that"; None where it is none.
-
-    >>> framed("It is true that", Analysis("The man is here."))
-    'It is true that the man is here.'
-    """
+    """Return a statement behind words such as "It is true that"; None where it is none."""
     follows = inside_sentence(text) if _statement(text) else None
     return None if follows is None else f"{frame.lower() if text.text.islower() else frame} {follows}"
 

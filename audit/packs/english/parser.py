@@ -114,30 +114,23 @@ def _model() -> "Language":
     return spacy.load(_installed(), exclude=["senter", "lemmatizer", "attribute_ruler"], disable=["ner"])
 
 
-@dataclass(frozen=True, slots=True)
-class Unparsed:
-    """The words of a text, split as everywhere here, and as the model is shown them: no capitals that only shout."""
-
-    words: Sequence[str]
-    seen: Sequence[str]
-    spans: Sequence[tuple[int, int]]
-    """(start, end) of each word in the text."""
-
-
-def parse(texts: Sequence[Unparsed]) -> list[Parse]:
-    """Return the words of each text with their trees. Raises NotInstalled where there is no model."""
+def parse(
+    texts: Sequence[Sequence[str]], seen: Sequence[Sequence[str]], spans: Sequence[Sequence[tuple[int, int]]]
+) -> list[Parse]:
+    """Return the words of each text with their trees: its words, the words as the model is shown them (without
+    capitals that only shout), and where each is in the text. Raises NotInstalled where there is no model."""
     from spacy.tokens import Doc
 
     model = _model()
-    order = sorted(range(len(texts)), key=lambda place: len(texts[place].seen))  # texts of a length are parsed faster
-    made = model.pipe(Doc(model.vocab, list(texts[place].seen), _spaces(texts[place].spans)) for place in order)
+    order = sorted(range(len(texts)), key=lambda place: len(texts[place]))  # texts of a length are parsed faster
+    made = model.pipe(Doc(model.vocab, list(seen[place]), _spaces(spans[place])) for place in order)
     docs = dict(zip(order, made, strict=True))
     return [
         Parse(
             Word(word, ESCAPED.get(read.tag_, read.tag_), start, end, read.i, read.head.i, read.dep_)
-            for word, read, (start, end) in zip(text.words, docs[place], text.spans, strict=True)
+            for word, read, (start, end) in zip(words, docs[place], spans[place], strict=True)
         )
-        for place, text in enumerate(texts)
+        for place, words in enumerate(texts)
     ]
 
 
@@ -153,11 +146,7 @@ def tree_of(tokens: Sequence[Token]) -> Parse | None:
 
 @lru_cache(maxsize=2048)
 def names_in(text: Analysis) -> tuple[tuple[int, int, str], ...]:
-    """Return (first token, behind the last one, kind) of each name; kinds are those of OntoNotes: PERSON, GPE ...
-
-    >>> names_in(Analysis("Alice Smith flew to Oslo."))
-    ((0, 2, 'PERSON'), (4, 5, 'GPE'))
-    """
+    """Return (first token, behind the last one, kind) of each name; kinds are those of OntoNotes: PERSON, GPE ..."""
     from spacy.tokens import Doc
 
     model, tokens = _model(), text.tokens

@@ -12,7 +12,7 @@ from functools import cache, partial
 
 from audit.packs.english.guard import drawn, inside_sentence, passages, replaced_outside
 from audit.packs.english.parser import Parse, Word, tree_of
-from audit.packs.english.replacing import contract, expand, has_contraction, has_full_form, replacements
+from audit.packs.english.replacing import contract, expand, replacements
 from audit.packs.english.restructuring import change_tense, swap, swappable, switch
 from audit.packs.english.tagging import split_words
 from audit.packs.english.vocabulary import BE_FINITE, FUNCTION_WORDS, QUOTES, Lists, lines
@@ -208,6 +208,7 @@ def mention_and_link(text: Analysis, choices: random.Random) -> str | None:
 # Words: others in their place that mean the same, and some that say nothing.
 
 _WORDS = "other words for the same"
+_SHORT_FORMS = ("n't", "'s", "'m", "'re", "'ve", "'ll", "'d")
 _OPENINGS = ("By the way, ", "As a matter of fact, ", "For the record, ", "As it happens, ", "Just so you know, ")
 
 
@@ -219,10 +220,13 @@ def contractions(texts: Sequence[Analysis], choices: random.Random) -> Rewritten
 
     Of two texts, both change alike. No group where one of them would be left as it was: "ain't", "who'd".
     """
-    for change, is_left in ((expand, has_contraction), (contract, has_full_form)):
+    for change in (expand, contract):
         if any(new := [change(text) for text in texts]):
-            changed = [text.replace(own) if own else text.text for text, own in zip(texts, new, strict=True)]
-            return None if any(map(is_left, changed)) else Rewritten(tuple(changed))
+            both = list(zip(texts, new, strict=True))
+            left = (token for text, own in both for at, token in enumerate(text.tokens) if at not in own)
+            if change is expand and any(token.low in _SHORT_FORMS and token.tag != "POS" for token in left):
+                return None
+            return Rewritten(tuple(text.replace(own) if own else text.text for text, own in both))
     return None
 
 
@@ -363,11 +367,7 @@ def irrelevant_to(texts: Sequence[Analysis]) -> list[str]:
 
 
 def content_stems(text: str) -> frozenset[str]:
-    """Return the words of a text that name something, without endings: enough to see whether two texts share one.
-
-    >>> sorted(content_stems("The bakeries closed at six."))
-    ['bakeri', 'clos', 'six']
-    """
+    """Return the words of a text that name something, without endings: enough to see whether two texts share one."""
     low = [word.lower() for word in split_words(text) if word[0].isalnum()]
     return frozenset(_stem(word) for word in low if word not in FUNCTION_WORDS)
 
@@ -381,11 +381,7 @@ def _stem(word: str) -> str:
 
 def appended(text: Analysis, sentence: str) -> str:
     """Return a text with a sentence at its end, on a line of its own where the text's sentences have such; in lower
-    case where the text is.
-
-    >>> appended(Analysis("It is long"), "That is all.")
-    'It is long. That is all.'
-    """
+    case where the text is."""
     body, spans = text.text.rstrip(), text.spans
     body += "." if body[-1:].isalnum() else ""
     lines = len(spans) > 1 and all("\n" in text.text[a[1] : b[0]] for a, b in itertools.pairwise(spans))
@@ -462,11 +458,7 @@ _OTHER_FILM = re.compile(
 
 @cache
 def sentences_about(kind: str) -> Mapping[str, str]:
-    """Return name -> a plain sentence about it, of a file of data/sentences.
-
-    >>> sentences_about("people")["Tom Hanks"]
-    'Tom Hanks is an American actor who was born in California in 1956.'
-    """
+    """Return name -> a plain sentence about it, of a file of data/sentences."""
     return {name: sentence for name, sentence, *_ in data_rows(f"sentences/{kind}.tsv", 2)}
 
 

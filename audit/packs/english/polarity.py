@@ -20,11 +20,7 @@ _LISTS = Lists("polarity")
 
 @cache
 def lexicon() -> Mapping[str, Mapping[str, int]]:
-    """Return word form -> beginning of its tag -> 1 for praise, -1 for blame, from data/lexicons/polar.tsv.
-
-    >>> lexicon()["enjoyed"]
-    {'VB': 1, 'JJ': 1}
-    """
+    """Return word form -> beginning of its tag -> 1 for praise, -1 for blame, from data/lexicons/polar.tsv."""
     entries: dict[str, dict[str, int]] = {}
     for pole, part, line in data_rows("lexicons/polar.tsv"):
         for word in line.split():
@@ -41,11 +37,7 @@ def lexicon() -> Mapping[str, Mapping[str, int]]:
 
 @lru_cache(maxsize=512)
 def polar_words(analysis: Analysis) -> Mapping[int, int]:
-    """Return the index of each word that praises or blames -> 1 or -1; a negated one counts for the other pole.
-
-    >>> polar_words(Analysis("The sound is great, but the manual is not helpful."))
-    {3: 1, 10: -1}
-    """
+    """Return the index of each word that praises or blames -> 1 or -1; a negated one counts for the other pole."""
     entries, found = lexicon(), dict[int, int]()
     if entries.keys().isdisjoint(analysis.words):
         return found
@@ -74,9 +66,6 @@ def feelings(analysis: Analysis) -> Mapping[int, int]:
     Where the writer speaks of himself, all count. Else a topic of law, news and tickets does only where something is
     said to be it ("it is a failure", not "an error is raised"); and in a text with figures, names or somebody's words a
     word does that is said of something ("the plan is unfair", not "despite harsh exchanges").
-
-    >>> feelings(Analysis("The error handler logs each failure.")), feelings(Analysis("It is a failure."))
-    ({}, {3: -1})
     """
     tree, told = tree_of(analysis.tokens), polar_words(analysis)
     if tree is None or not told or not _LISTS.personal.isdisjoint(analysis.words):
@@ -113,20 +102,12 @@ def _is_own(tree: Parse, index: int) -> bool:
 
 
 def leaning(analysis: Analysis) -> int:
-    """Return 1 where all polar words praise, -1 where all blame, 0 where there are none, or both.
-
-    >>> leaning(Analysis("It is a masterpiece.")), leaning(Analysis("It is long."))
-    (1, 0)
-    """
+    """Return 1 where all polar words praise, -1 where all blame, 0 where there are none, or both."""
     poles = set(polar_words(analysis).values())
     return poles.pop() if len(poles) == 1 else 0
 
 
 def tells_a_view(text: str) -> bool:
-    """Return whether a text may be a review, by words alone: the writer speaks of himself, or praises or blames.
-
-    >>> tells_a_view("It is a dull film."), tells_a_view("The licensee shall pay the fee."), tells_a_view("We left.")
-    (True, False, True)
-    """
+    """Return whether a text may be a review, by words alone: the writer speaks of himself, or praises or blames."""
     told = {*re.findall(r"[^\W\d_]+", text.lower())}
     return not told.isdisjoint(_LISTS.personal | (lexicon().keys() - _LISTS.topics))

@@ -297,13 +297,7 @@ _ADDED = 3
 
 
 def wrong_sentences(params: Mapping[str, object], label: str) -> str | None:
-    """Return what is wrong with the parameter `sentences`, a number or sentences of one's own; None: nothing.
-
-    >>> wrong_sentences({"sentences": 1}, "positive")[:44]
-    'sentences is 1; the study adds at least 2, a'
-    >>> wrong_sentences({"sentences": ["It works."]}, "positive")
-    'sentences has 1 different text; at least 2 are needed'
-    """
+    """Return what is wrong with the parameter `sentences`, a number or sentences of one's own; None: nothing."""
     own, available = params["sentences"], sentences_of(label)
     if isinstance(own, list):
         if not all(isinstance(text, str) and text.strip() for text in own):

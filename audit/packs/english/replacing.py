@@ -1,6 +1,5 @@
 """Words in the place of others that say the same: contractions and full forms, synonyms, the other number."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -32,35 +31,10 @@ _SHORTENED = {
     "will": words("i you he she it we they"),
     "have": words("i you we they"),
 }
-_FULL_FORM = re.compile(
-    rf"\b(?:{'|'.join(_CONTRACTIONS.n_t)}|can|will) not\b|\bcannot\b|"
-    + "|".join(rf"\b(?:{'|'.join(hosts)}) {word}(?= \w)" for word, hosts in _SHORTENED.items() if word != "have"),
-    re.IGNORECASE,
-)
-_SHORT_FORM = re.compile(
-    rf"\w['’](?:t|m|re|ve|ll|d)\b|\b(?:{'|'.join(_CONTRACTIONS.hosts - _CONTRACTIONS.owners)}|let)['’]s\b|"
-    rf"['’]s (?:been|got|a|an|about|not|it|he|she|they)\b|\b(?:{'|'.join(_WHOLE)}|ain['’]?t)\b",
-    re.IGNORECASE,
-)
-
-
-def has_contraction(text: str) -> bool:
-    """Return whether a text has a contraction, as far as words alone tell: "Anna's" has none."""
-    return _SHORT_FORM.search(text) is not None
-
-
-def has_full_form(text: str) -> bool:
-    """Return whether a text has what may be contracted, likewise."""
-    return _FULL_FORM.search(text) is not None
 
 
 def expand(text: Analysis) -> dict[int, str]:
-    """Return replacements that write every contraction out whose full form is certain and reads well.
-
-    >>> text = Analysis("isn't it a film you can't miss?")
-    >>> text.replace(expand(text))
-    'is it not a film you cannot miss?'
-    """
+    """Return replacements that write every contraction out whose full form is certain and reads well."""
     tree, new = tree_of(text.tokens) or Parse(), dict[int, str]()
     for word in tree:
         if word.lower in _WHOLE:
@@ -74,12 +48,7 @@ def expand(text: Analysis) -> dict[int, str]:
 
 
 def contract(text: Analysis) -> dict[int, str]:
-    """Return replacements that contract every full form whose contraction is common and reads well.
-
-    >>> text = Analysis("It is a film that does not work, bad as it is.")
-    >>> text.replace(contract(text))
-    "It's a film that doesn't work, bad as it is."
-    """
+    """Return replacements that contract every full form whose contraction is common and reads well."""
     tree, new = tree_of(text.tokens) or Parse(), dict[int, str]()
     for word, after in pairwise(tree):
         before = tree[word.index - 1] if word.index else None
@@ -198,9 +167,6 @@ def replacements(text: Analysis, both_ways: bool = False) -> dict[str, dict[int,
     """Return, for each noun of the text that has a synonym here, token index -> text, a/an before it mended as well.
 
     `both_ways`: only synonyms that can themselves be replaced by the noun; others may be wider ("novel", "book").
-
-    >>> replacements(Analysis("I want to buy a bike."))
-    {'bike': {5: 'bicycle'}}
     """
     entries, tokens, by_noun = synonyms(), text.tokens, dict[str, dict[int, str]]()
     present = frozenset([token.lower for token in tokens])
@@ -307,11 +273,7 @@ _NUMBERS = ("first", "singular", "plural")
 
 def agree(verb: Token, number: str) -> str | None:
     """Return a finite verb or auxiliary as it agrees with a subject: `first` (I), `singular` or `plural`. A
-    contraction is written in full; None for what is no form of a verb in the dictionary.
-
-    >>> [agree(Analysis(text).tokens[1], "plural") for text in ("It is", "It works", "It went")]
-    ['are', 'work', 'went']
-    """
+    contraction is written in full; None for what is no form of a verb in the dictionary."""
     full = _SAME_VERB.get(verb.low, verb.low)
     if full in _BE_HAVE_DO:
         new = _BE_HAVE_DO[full][_NUMBERS.index(number)]
@@ -338,12 +300,7 @@ def _uses() -> Mapping[str, frozenset[str]]:
 
 
 def changes(text: Analysis) -> list[Change]:
-    """Return one set of replacements (token index -> text) for each noun phrase whose number can be changed.
-
-    >>> text = Analysis("The scenes are dull.")
-    >>> [text.replace(change) for change in changes(text)]
-    ['The scene is dull.']
-    """
+    """Return one set of replacements (token index -> text) for each noun phrase whose number can be changed."""
     plurals, singulars = countables()
     found = text.words & (plurals.keys() | singulars.keys())
     tree = (tree_of(text.tokens) if found and "?" not in text.words else None) or Parse()
@@ -388,8 +345,8 @@ def _phrase(tree: Parse, noun: Word, change: Change) -> bool:
         or (after.tag in ("VBZ", "VBP") and not noun.relation.startswith("nsubj"))
     ):
         return False  # "the scene modes", "the song Running": the phrase is longer than the parser has seen
-    if clause is not None and not _may_follow(tree, noun, clause, change):
-        return False
+    if clause is not None and (clause.relation != "acl" or noun.relation not in ("dobj", "pobj")):
+        return False  # "the film that is"
     change[noun.index] = countables()[0][noun.text] if noun.tag == "NN" else _singular(noun) or ""
     if not begin or begin[0].relation not in ("det", "poss", "predet"):
         first = (begin or [noun])[0]
@@ -401,14 +358,6 @@ def _phrase(tree: Parse, noun: Word, change: Change) -> bool:
     if new is not None and new != begin[0].text:
         change[begin[0].index] = new.capitalize() if begin[0].text.istitle() else new
     return new is not None
-
-
-def _may_follow(tree: Parse, noun: Word, clause: Word, change: Change) -> bool:
-    """Return whether a relative clause goes with either number, or a participle behind an object."""
-    subject = tree.subject(clause.index)
-    if clause.relation == "acl" or subject is None:
-        return clause.relation == "acl" and noun.relation in ("dobj", "pobj") and clause.tag in ("VBN", "VBG")
-    return subject.tag not in ("WDT", "WP") or _predicates(tree, clause, noun, change)
 
 
 def _determiner(tree: Parse, noun: Word, determiner: Word, first: str) -> str | None:

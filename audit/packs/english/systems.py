@@ -65,11 +65,7 @@ class _Lexicon(ABC):
 
 def polar(polarity: float, neutral: float) -> Output:
     """Return the output for a polarity in [-1, 1]: neutral when |polarity| < `neutral`; score |polarity|, or
-    1 - |polarity| for neutral.
-
-    >>> polar(-0.5, 0.05)
-    Output(label='negative', score=0.5, text=None, error=None)
-    """
+    1 - |polarity| for neutral."""
     strength = min(abs(float(polarity)), 1.0)
     if strength < neutral:
         return Output("neutral", 1 - strength)
@@ -312,11 +308,7 @@ def _opposites() -> Mapping[str, frozenset[str]]:
 
 
 def stem(word: str) -> str:
-    """Return a word without its ending, where three letters or more are left.
-
-    >>> stem("repairs"), stem("repaired"), stem("is"), stem("carried")
-    ('repair', 'repair', 'is', 'carr')
-    """
+    """Return a word without its ending, where three letters or more are left."""
     short = re.sub(r"(?:'s|ies|ied|ing|ed|es|s|e|y)$", "", word)
     return short if len(short) >= 3 else word
 
@@ -432,11 +424,7 @@ def _kinds() -> Mapping[str, list[str]]:
 
 
 def kind_of(question: str) -> str:
-    """Return what a question asks for: why, number, time, who, where or thing.
-
-    >>> kind_of("How many were there?"), kind_of("On which day was it?"), kind_of("What did she take?")
-    ('number', 'time', 'thing')
-    """
+    """Return what a question asks for: why, number, time, who, where or thing."""
     return next(kind for kind, (pattern, *_) in _kinds().items() if re.search(pattern, question.lower()))
 
 
@@ -486,11 +474,7 @@ class SentenceWindow(_Rules):
 
 def nearest(sentence: str, question: str) -> str | None:
     """Return the span of the kind that the question asks for, nearest to the question's words; None where there is
-    none.
-
-    >>> nearest("In 1931 the hall was opened, and in 2004 the roof was replaced.", "When was the roof replaced?")
-    '2004'
-    """
+    none."""
     asked, known = set(content_stems(question)), set(tokens(question))
     places = [found.start() for found in re.finditer(r"\w+", sentence) if set(content_stems(found.group())) & asked]
     for pattern in _kinds()[kind_of(question)][1:]:
@@ -543,17 +527,6 @@ lexrank, lsa, luhn = (partial(EnglishSumy, algorithm) for algorithm in ("lexrank
 
 # Customers' tickets: the generic baselines with the reserved tickets and a list of words that we wrote.
 
-
-def ticket_keywords() -> Keywords:
-    """Return the system `ticket-keywords`."""
-    return Keywords(data_file("keywords/support_tickets.toml"), "ticket-keywords", ("en",))
-
-
-def ticket_logreg() -> Logreg:
-    """Return the system `ticket-logreg`."""
-    return Logreg(training_file("support-tickets"), "ticket-logreg", ("en",))
-
-
-def ticket_centroid() -> Centroid:
-    """Return the system `ticket-centroid`."""
-    return Centroid(training_file("support-tickets"), "ticket-centroid", ("en",))
+ticket_keywords = partial(Keywords, data_file("keywords/support_tickets.toml"), "ticket-keywords", ("en",))
+ticket_logreg = partial(Logreg, training_file("support-tickets"), "ticket-logreg", ("en",))
+ticket_centroid = partial(Centroid, training_file("support-tickets"), "ticket-centroid", ("en",))

@@ -25,11 +25,7 @@ def _lemmas(word: str) -> dict[str, tuple[str, ...]]:
 
 
 def known_as(word: str, *parts: str) -> bool:
-    """Return whether the dictionary knows the lower-cased word as one of these parts of speech.
-
-    >>> known_as("offers", "VERB"), known_as("kiwi", "VERB", "ADJ")
-    (True, False)
-    """
+    """Return whether the dictionary knows the lower-cased word as one of these parts of speech."""
     return not _lemmas(word).keys().isdisjoint(parts)
 
 
@@ -39,11 +35,7 @@ def is_word(word: str) -> bool:
 
 
 def base(verb: str) -> str | None:
-    """Return the base form of a lower-cased verb form, or None where the dictionary knows no such verb.
-
-    >>> base("makes"), base("went"), base("kiwi")
-    ('make', 'go', None)
-    """
+    """Return the base form of a lower-cased verb form, or None where the dictionary knows no such verb."""
     lemmas = ("be",) if verb in _BE else _lemmas(verb).get("VERB", (None,))
     # "found" is a form of find and the base of found: as an inflected form the other verb is always meant.
     others = [lemma for lemma in lemmas if lemma != verb]
@@ -97,25 +89,19 @@ _ENGLISH = re.compile(
 )
 
 
-def _english(text: str) -> tuple[Token, ...]:
-    return _all_english([text])[0]
-
-
-def _all_english(texts: Sequence[str]) -> list[tuple[Token, ...]]:
+def _tag_all(texts: Sequence[str]) -> list[tuple[Token, ...]]:
     found = [[*_ENGLISH.finditer(text)] for text in texts]
     split = [[match.group() for match in matches] for matches in found]
     spans = ([match.span() for match in matches] for matches in found)
-    return list(
-        parser.parse([parser.Unparsed(words, _as_seen(words), at) for words, at in zip(split, spans, strict=True)])
-    )
+    return list(parser.parse(split, list(map(_as_seen, split)), list(spans)))
+
+
+def _tag(text: str) -> tuple[Token, ...]:
+    return _tag_all([text])[0]
 
 
 def split_words(text: str) -> list[str]:
-    """Return the English words of a text as `tag` finds them, without their tags.
-
-    >>> split_words("It isn't 3 o'clock.")
-    ['It', 'is', "n't", '3', "o'clock", '.']
-    """
+    """Return the English words of a text as `tag` finds them, without their tags."""
     return _ENGLISH.findall(text)
 
 
@@ -145,4 +131,4 @@ def _without_shouting(word: str, opens: bool) -> str:
 _NAMES = frozenset({"will", "rose", "mark", "grant", "bill", "drew", "frank", "sue", "jack", "rob", "pat", "bob"})
 
 
-ENGLISH = LanguageTools(_english, tag_all=_all_english, version=parser.version, phrases=PHRASES)
+ENGLISH = LanguageTools(_tag, tag_all=_tag_all, version=parser.version, phrases=PHRASES)

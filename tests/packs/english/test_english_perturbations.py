@@ -119,12 +119,6 @@ def only(task, name, *texts, seed="1"):
             ("Tom Hanks sings.",),
             "Tom Hanks sings. Tom Hanks is an American actor who was born in California in 1956.",
         ),
-        (
-            "sentiment",
-            "film-summary-added",
-            ("See Blade Runner.",),
-            'See Blade Runner. "Blade Runner" is an American film that was released in 1982 and directed by Ridley Scott.',
-        ),
         ("sentiment", "antonyms", ("It is a good film.",), "It is a bad film."),
         ("classification", "negation-removed", ("The printer does not work.",), "The printer works."),
         ("sentiment", "negation-removed", ("The film is not good.",), "The film is good."),
@@ -362,3 +356,11 @@ def test_a_round_trip_asks_for_many_texts_at_once(monkeypatch):
     assert relation.full_version.endswith("fake 1")
     assert relation.carry({"positive"}) is None
     asking._TRIPS.clear()
+
+
+def test_a_film_is_explained():
+    (new,) = only("sentiment", "film-summary-added", "See Blade Runner.")
+    assert (
+        new
+    assert new.endswith("American film that was released in 1982 and directed by Ridley Scott.")
+    )
