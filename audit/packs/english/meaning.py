@@ -83,14 +83,7 @@ def _stands_free(tokens: Sequence[Token], index: int) -> bool:
     version="3",
 )
 def polar_antonyms(text: Analysis, choices: random.Random) -> str | None:
-    """Every word that praises or blames is replaced by its antonym.
-
-    Keeps what is judged; may break the turn of the label where other words decide, and sense where an antonym does not
-    fit its noun.
-
-    Only where each of them has one, and belongs to what one plain statement says; what other words say may still
-    decide, so nothing is carried.
-    """
+    """Every word that praises or blames is replaced by its antonym."""
     poles, new = polar_words(text), opposites(text)
     if len(set(poles.values())) != 1 or len(text.low) > _PLAIN_WORDS or not poles.keys() <= new.keys():
         return None
@@ -113,13 +106,7 @@ def polar_antonyms(text: Analysis, choices: random.Random) -> str | None:
     version="2",
 )
 def denying_antonyms(text: Analysis, choices: random.Random) -> str | None:
-    """What the second text says of a definite subject is replaced by its antonym.
-
-    Keeps the subject; may break the contradiction where both words may be true, of other parts or in another sense.
-
-    Both cannot be true of the same subject, so what was entailed is contradicted, and two sentences that meant the same
-    do not. Nothing is known where the source is neutral: neither may follow; or contradicted: both may be wrong.
-    """
+    """What the second text says of a definite subject is replaced by its antonym."""
     hedged = not text.words.isdisjoint(NEGATIONS | _LISTS.hedges)
     tree = None if hedged or len(text.spans) != 1 or not text.text.rstrip().endswith(".") else tree_of(text.tokens)
     new = opposites(text) if tree else {}
@@ -151,15 +138,7 @@ def _is_said(tree: Parse, word: Word) -> bool:
 
 @parsed("negation-removed", family=DENYING, tasks=UNSURE | OPPOSITE, version="2")
 def negation_removed(text: Analysis, choices: random.Random) -> str | None:
-    """The negation of a main verb is left out, where it is the only one in its sentence.
-
-    Keeps subject and topic; may break every label about what fails or is missing, and a word that leaned on the
-    negation.
-
-    For inference the denied sentence's label follows as of negated-hypothesis; elsewhere nothing is carried. Only of
-    one sentence, since others may build on it. No group where a word needs the negation ("any", "yet"), or is denied
-    with it ("not very").
-    """
+    """The negation of a main verb is left out, where it is the only one in its sentence."""
     if len(text.spans) != 1 or not _LISTS.barring.isdisjoint(text.words) or not deniable(text):
         return None
     tree = tree_of(text.tokens) or Parse()
@@ -175,13 +154,7 @@ def negation_removed(text: Analysis, choices: random.Random) -> str | None:
     version="2",
 )
 def opinion_affirmed(text: Analysis, choices: random.Random) -> str | None:
-    """The negation of a main verb is left out, where it is the only one in its sentence.
-
-    Keeps what is judged; may break the turn of the label where the denial was polite or ironic, or where words outside
-    our lists decide.
-
-    Only where it denies each word that praises or blames.
-    """
+    """The negation of a main verb is left out, where it is the only one in its sentence."""
     affirmed = negation_removed(text, choices)
     return affirmed if affirmed and negate(Analysis(affirmed)) else None
 
@@ -212,12 +185,7 @@ _VERBS = dict.fromkeys(("hate", "dislike", "loathe", "detest", "despise"), "like
 
 @parsed("double-denial", family=DENYING, tasks=uses("classification", "sentiment", "similarity"), version="2")
 def double_denial(text: Analysis, choices: random.Random) -> str | None:
-    """A word that blames becomes "not" and its opposite: "boring", "not interesting"; "lacks", "does not have".
-
-    Keeps the blame; may break its strength: "not interesting" is milder than "boring", and neutral to some.
-
-    Praise is not put so: "not bad" says less than "good".
-    """
+    """A word that blames becomes "not" and its opposite: "boring", "not interesting"; "lacks", "does not have"."""
     tree = tree_of(text.tokens) or Parse()
     if (len(text.spans) == 1 and not _LISTS.comparing.isdisjoint(text.low)) or "yes" in text.low:
         return None
@@ -284,17 +252,7 @@ _DRAWS = 30
     version="3",
 )
 def numbers(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """Numerals are replaced by others about as large, the same ones alike in all texts.
-
-    Keeps what is counted, and about how much there is; may break facts of the world, dates and limits that other words
-    imply, and classes about amounts.
-
-    All numbers of a text or none, and only those that count things nobody knows yet, years, and days of a month: no
-    grade ("8 out of 10"), percentage, time of day, part of a name ("Windows 7") or of a sum. So what is felt stays. Of
-    a pair, only numbers that both texts have, or where one text has none: the pair is as similar as it was. Of a
-    question, only its own numbers, in the context as well, since others may be the answer. A class may be about how
-    many, so nothing is carried there; in inference a number may follow from another one, so it is left out.
-    """
+    """Numerals are replaced by others about as large, the same ones alike in all texts."""
     low = [text.text.lower() for text in texts]
     if not _FIGURES.search(low[0]):
         return None

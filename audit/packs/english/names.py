@@ -105,16 +105,7 @@ def _places_of(text: Analysis) -> set[str] | None:
 
 @parsed("places", family=_OTHER_NAMES, tasks=SENTIMENT | UNSURE | _PAIRS, by="input", version="3")
 def places(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """Places are replaced by others of the same kind: cities by cities of the same country, countries by their likes.
-
-    Keeps who did what; may break facts that people know of a place (distances, weather, sights), and classes or
-    summaries that name it.
-
-    Alike in all texts, so that what followed still follows and what was similar is. No group where a text tells what a
-    place is known for (its capital, language, war), names its people, sets a country or state beside a town of it, or
-    may name a place that is none of the lists. Of a question only its own places, in the context too. Nothing is
-    carried for a class, which may be about a place, and a summary, which names it.
-    """
+    """Places are replaced by others of the same kind: cities by cities of a country, countries by their likes."""
     kinds, by_kind, pattern = _places()
     if not any(pattern.search(text.text) for text in texts) or any(
         _KNOWN_FOR.search(text.text.lower()) for text in texts
@@ -242,14 +233,7 @@ def people_of(texts: Sequence[Analysis]) -> list[Person] | None:
 
 @parsed("persons", family=_OTHER_NAMES, tasks=SENTIMENT | uses("classification") | _PAIRS, by="input", version="3")
 def persons(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """Persons are named otherwise, by usual English names of the same gender.
-
-    Keeps gender, and what is said of each person; may break what everybody knows of a famous one, and a class or
-    summary that hangs on who it is.
-
-    Alike in all texts, of a question only its own. Labels stay; a summary names the person, so nothing is carried
-    there.
-    """
+    """Persons are named otherwise, by usual English names of the same gender."""
     pools: dict[str, tuple[str, ...]] = {}
     for person in people_of(texts) or ():
         for name, pool in ((person.first, person.gender), (person.last, "-")):
@@ -344,25 +328,11 @@ def _exchanged(tokens: Sequence[Token], at: int) -> str:
 
 @parsed("pronouns", family=_FAIRNESS, tasks=_LABELS, by="input", version="2")
 def pronouns(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """A person who is "he" becomes "she" or the other way round, with "him", "his", "himself".
-
-    Keeps what is said of the person; may break a hint at gender that no list of ours has, and facts of a known person
-    whom nothing names.
-
-    Only where no name and no noun tells the gender of anybody, so that nothing disagrees. Every label stays; a system
-    whose output changes judges by gender.
-    """
+    """A person who is "he" becomes "she" or the other way round, with "him", "his", "himself"."""
     return _of_other_gender(texts, kin=False)
 
 
 @parsed("kin-words", family=_FAIRNESS, tasks=_LABELS, by="input", version="2")
 def kin_words(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """Relatives become those of the other gender: "brother" becomes "sister", with all other words of gender.
-
-    Keeps how people are related; may break what goes with one gender alone without a word that says so, and the facts
-    of a known family.
-
-    Men and women change places in the whole text, pronouns among them, so that all agrees. No group where a name may
-    tell a gender beside them. Every label stays.
-    """
+    """Relatives become those of the other gender: "brother" becomes "sister", with all other words of gender."""
     return _of_other_gender(texts, kin=True)

@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 
 from audit.packs.english.guard import outside
 from audit.packs.english.tagging import is_word
-from audit.packs.english.vocabulary import NEGATIONS, SUBORDINATORS, Lists
+from audit.packs.english.vocabulary import NEGATIONS, SUBORDINATORS, Lists, kept_and_broken
 from audit.relations.base import Perturb
 from audit.relations.uses import relation
 from audit.resources import data_rows
@@ -76,39 +76,12 @@ def _spellings(kind: str, word: str) -> tuple[str, ...]:
 
 def _noise(name: str, about: str) -> Perturb:
     noise = partial(_change, kind=name)
-    noise.__doc__ = about
+    noise.__doc__ = f"{about}\n\n{kept_and_broken(name)}"
     settings = {"params": {"share": _SHARE}, "check_params": wrong_share, "needs": ("lemminflect",)}
     return relation(name, family="noise in letters", version="3", **settings)(noise)
 
 
-typos = _noise(
-    "typos",
-    """A letter of one word in ten is that of a key beside it.
-
-    Keeps what a reader understands; may break labels of how carefully a text is written, and the sense of a rare word
-    that nobody can guess any more.
-    """,
-)
-swapped_letters = _noise(
-    "swapped-letters",
-    """Two letters inside one word in ten change places.
-
-    Keeps the first and last letter of a word, by which readers know it; may break labels of spelling, and the reading
-    of a word that now looks like another one.
-    """,
-)
-scanning_errors = _noise(
-    "scanning-errors",
-    """Letters of one word in ten are those that a scanner takes them for.
-
-    Keeps what a reader can make out; may break how real the text looks: a digit inside a word is no slip of somebody
-    who types.
-    """,
-)
-misspellings = _noise(
-    "misspellings",
-    """One word in ten, of those that many people misspell, is misspelt.
-
-    Keeps which word is meant; may break labels of spelling, and of who wrote the text: a child, a learner.
-    """,
-)
+typos = _noise("typos", "A letter of one word in ten is that of a key beside it.")
+swapped_letters = _noise("swapped-letters", "Two letters inside one word in ten change places.")
+scanning_errors = _noise("scanning-errors", "Letters of one word in ten are those that a scanner takes them for.")
+misspellings = _noise("misspellings", "One word in ten, of those that many people misspell, is misspelt.")

@@ -14,12 +14,20 @@ from collections.abc import Sequence
 from audit.packs.english.emphasis import negate
 from audit.packs.english.guard import inside_sentence, is_statement, passages
 from audit.packs.english.parser import Parse, Word, tree_of
-from audit.packs.english.perturbations import SENTENCES, appended, content_stems, ends, irrelevant_to, parsed
+from audit.packs.english.perturbations import (
+    SENTENCES,
+    appended,
+    content_stems,
+    ends,
+    irrelevant_to,
+    parsed,
+    perturbation,
+)
 from audit.packs.english.tagging import forms, is_form
 from audit.packs.english.vocabulary import BE_FINITE, FINITE, MODALS, NEGATIONS, Lists, lines
 from audit.relations.base import Carry, Outcome, Rewritten, Seen, Verdict, always
 from audit.relations.expect import Labelled, regardless, same_interval
-from audit.relations.uses import SECOND, Use, leading, relation, uses
+from audit.relations.uses import SECOND, Use, leading, uses
 from audit.tasks import Output
 from audit.tasks.question_answering import UNANSWERABLE, normalised
 from audit.tasks.similarity import LEVELS
@@ -51,13 +59,9 @@ def _statement(text: Analysis) -> bool:
     return plain and len(text.spans) == 1 and len(body.split()) > 2
 
 
-@relation("hypothesis-from-premise", family=_FOLLOWING, tasks=_always("entailment"), by="input")
+@perturbation("hypothesis-from-premise", family=_FOLLOWING, tasks=_always("entailment"), by="input")
 def hypothesis_from_premise(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """The hypothesis becomes the premise, or a sentence of it.
-
-    Keeps the premise; may break all that the old hypothesis said, and a pronoun in a sentence that is taken out of its
-    premise.
-    """
+    """The hypothesis becomes the premise, or a sentence of it."""
     said = _said(*texts)
     return Rewritten((texts[0].text, choices.choice(said))) if said else None
 
@@ -68,12 +72,9 @@ def _said(premise: Analysis, hypothesis: Analysis) -> list[str]:
     return [sentence.text for sentence in sentences if normalised(sentence.text) != normalised(hypothesis.text)]
 
 
-@relation("hypothesis-with-premise", family=_FOLLOWING, tasks=uses("inference"), by="input")
+@perturbation("hypothesis-with-premise", family=_FOLLOWING, tasks=uses("inference"), by="input")
 def hypothesis_with_premise(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """The premise, or a sentence of it, is added to the hypothesis.
-
-    Keeps both texts; may break the thread of the hypothesis, and whom or what its pronouns mean.
-    """
+    """The premise, or a sentence of it, is added to the hypothesis."""
     premise, hypothesis = texts
     said = _said(premise, hypothesis)
     if not said or not _statement(hypothesis):
@@ -82,17 +83,14 @@ def hypothesis_with_premise(texts: Sequence[Analysis], choices: random.Random) -
     return Rewritten((premise.text, f"{first}{'.' if first[-1:].isalnum() else ''} {hypothesis.text}"))
 
 
-@relation(
+@perturbation(
     "swapped-contradiction",
     family="the texts swapped",
     tasks={"inference": leading({"contradiction": ("contradiction",)}, "contradiction stays")},
     by="input",
 )
 def swapped_contradiction(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """Premise and hypothesis change places.
-
-    Keeps both texts; may break entailment and neutral, and what "the" or a pronoun in the later text pointed back to.
-    """
+    """Premise and hypothesis change places."""
     return Rewritten((texts[1].text, texts[0].text))
 
 
@@ -107,29 +105,19 @@ def deniable(text: Analysis) -> bool:
 
 @parsed("negated-hypothesis", family=DENYING, tasks=OPPOSITE)
 def negated_hypothesis(text: Analysis, choices: random.Random) -> str | None:
-    """The main verb of the hypothesis is negated.
-
-    Keeps the premise and the subject; may break the scope: "did not leave on Monday" may deny the day alone.
-    """
+    """The main verb of the hypothesis is negated."""
     return negate(text, strict=False) if deniable(text) else None
 
 
 @parsed("denied-hypothesis", family=DENYING, tasks=OPPOSITE)
 def denied_hypothesis(text: Analysis, choices: random.Random) -> str | None:
-    """The hypothesis is denied: "It is not true that ...".
-
-    Keeps the premise; may break how natural the hypothesis reads, and which part of a long one is denied.
-    """
+    """The hypothesis is denied: "It is not true that ..."."""
     return framed("It is not true that", text)
 
 
 @parsed("affirmed-hypothesis", family="other words for the same", tasks=uses("inference", texts=SECOND))
 def affirmed_hypothesis(text: Analysis, choices: random.Random) -> str | None:
-    """The hypothesis is affirmed: "It is true that ...".
-
-    Keeps what the hypothesis says; may break its tone: "It is true that" concedes something, and lets readers wait for
-    a "but".
-    """
+    """The hypothesis is affirmed: "It is true that ..."."""
     return framed("It is true that", text)
 
 
@@ -150,15 +138,9 @@ _VAGUE = NEGATIONS | _LISTS.vague
 """Words by which a text with one number may be true with another, too: "at least two", "open from nine"."""
 
 
-@relation("changed-number", family=_TURNED, tasks={"inference": CONTRARY}, by="input")
+@perturbation("changed-number", family=_TURNED, tasks={"inference": CONTRARY}, by="input")
 def changed_number(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """A number of the hypothesis that the premise has, too, becomes a larger one.
-
-    Keeps the premise and what is counted; may break the contradiction where the premise leaves room for more, and how
-    likely the number is.
-
-    Carries contradiction for entailment alone. No group where a word leaves room ("at least", "from").
-    """
+    """A number of the hypothesis that the premise has, too, becomes a larger one."""
     premise, hypothesis = (text.text for text in texts)
     stated = [(_value(match.group()), match.start()) for match in _NUMBER.finditer(premise)]
     values = {value for value, _ in stated}
@@ -210,34 +192,20 @@ def _embedded(frames: str, texts: Sequence[Analysis], choices: random.Random) ->
 
 @parsed("overlap-open", family=_EMBEDDED, tasks=_always("neutral"), by="input", version="2")
 def overlap_open(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """The premise becomes the hypothesis as an open question: "Nobody knows whether ...".
-
-    Keeps the hypothesis; may break all that the premise told, and the neutral label where common knowledge answers the
-    question.
-
-    No group where the hypothesis is negated, which makes a clumsy question.
-    """
+    """The premise becomes the hypothesis as an open question: "Nobody knows whether ..."."""
     negated = not (NEGATIONS | _LISTS.negative).isdisjoint(texts[1].low)
     return None if negated else _embedded("open", texts, choices)
 
 
 @parsed("overlap-stated", family=_EMBEDDED, tasks=_always("entailment"), by="input", version="2")
 def overlap_stated(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """The premise becomes the hypothesis as a known fact: "Everybody knows that ...".
-
-    Keeps the hypothesis; may break all that the premise told, and sense where the hypothesis is nothing that everybody
-    could know.
-    """
+    """The premise becomes the hypothesis as a known fact: "Everybody knows that ..."."""
     return _embedded("facts", texts, choices)
 
 
 @parsed("overlap-denied", family=_EMBEDDED, tasks=_always("contradiction"), by="input", version="2")
 def overlap_denied(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """The premise becomes the denied hypothesis: "It is false that ...".
-
-    Keeps the hypothesis; may break all that the premise told, and what is true of the world where a fact is called a
-    lie.
-    """
+    """The premise becomes the denied hypothesis: "It is false that ..."."""
     return _embedded("false", texts, choices)
 
 
@@ -247,27 +215,20 @@ _PAIR = "the pair arranged otherwise"
 _HIGHEST = LEVELS[-1]
 
 
-@relation("swapped-pair", family=_PAIR, tasks=uses("similarity", check=same_interval), by="input")
+@perturbation("swapped-pair", family=_PAIR, tasks=uses("similarity", check=same_interval), by="input")
 def swapped_pair(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """The two texts change places.
-
-    Keeps both texts; may break the order of a pair in which one text answers, corrects or quotes the other.
-    """
+    """The two texts change places."""
     return Rewritten((texts[1].text, texts[0].text))
 
 
-@relation(
+@perturbation(
     "text-with-itself",
     family=_PAIR,
     by="input",
     tasks={"similarity": Use(check=Labelled(_HIGHEST), expects="the interval is the highest", carry=always(_HIGHEST))},
 )
 def text_with_itself(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """One of the texts stands in the place of both.
-
-    Keeps one of the texts; may break the other, which is gone, and the sense of asking: nobody needs to compare a text
-    with itself.
-    """
+    """One of the texts stands in the place of both."""
     text = choices.choice(texts).text
     return Rewritten((text, text))
 
@@ -282,13 +243,9 @@ _INDIRECT = (
 )  # fmt: skip
 
 
-@relation("polite-question", family=_ASKING, tasks=_ANSWERED)
+@perturbation("polite-question", family=_ASKING, tasks=_ANSWERED)
 def polite_question(text: Analysis, choices: random.Random) -> str | None:
-    """The question stands in a polite frame: "Can you tell me: ...?".
-
-    Keeps the question, word for word; may break labels of politeness, and the answer of whoever replies to the request
-    first.
-    """
+    """The question stands in a polite frame: "Can you tell me: ...?"."""
     if not text.text.rstrip().endswith("?"):
         return None
     frame = choices.choice(_FRAMES)
@@ -297,10 +254,7 @@ def polite_question(text: Analysis, choices: random.Random) -> str | None:
 
 @parsed("indirect-question", family=_ASKING, tasks=_ANSWERED)
 def indirect_question(text: Analysis, choices: random.Random) -> str | None:
-    """The question is asked indirectly: "Can you tell me where ...?".
-
-    Keeps what is asked; may break the answer of whoever takes the frame at its word ("Can you tell me ...?" "Yes.").
-    """
+    """The question is asked indirectly: "Can you tell me where ...?"."""
     asked = _in_order(text)
     return choices.choice(_INDIRECT).format(asked[0].lower() + asked[1:]) if asked else None
 
@@ -371,16 +325,9 @@ def _verb(root: Word, tensed: Word) -> tuple[str, str] | None:
     return ("", "has" if (root.low, tensed.low) == ("have", "does") else inflected[0]) if inflected else None
 
 
-@relation("distractor-sentence", family=SENTENCES, tasks=_ANSWERED, by="input")
+@perturbation("distractor-sentence", family=SENTENCES, tasks=_ANSWERED, by="input")
 def distractor_sentence(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """A sentence with the question's own words, a name, a place and a year stands at the end of the context.
-
-    Keeps every sentence of the context; may break its thread, and the answer to a question that any name, place or year
-    in it would answer.
-
-    Somebody who is nowhere else asks the question there; it is not answered, so the answer stays. No group where the
-    question is about asking, or the names are in the text.
-    """
+    """A sentence with the question's own words, a name, a place and a year stands at the end of the context."""
     context, question = texts
     asked = question.text.strip()
     if not ends(context.text) or not asked.endswith("?") or '"' in asked or re.search(r"\bask|question", asked.lower()):
@@ -407,7 +354,7 @@ def _only_unanswerable(answer: str, source: Seen | None, follow_up: Seen | None)
     return frozenset({"right" if normalised(follow_up.output.text) == UNANSWERABLE else "wrong"})
 
 
-@relation(
+@perturbation(
     "other-context",
     family="the answer taken away",
     tasks={
@@ -418,13 +365,7 @@ def _only_unanswerable(answer: str, source: Seen | None, follow_up: Seen | None)
     by="input",
 )
 def other_context(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """The context becomes four sentences about something else.
-
-    Keeps the question; may break the label "unanswerable" for whoever answers from what everybody knows.
-
-    They share no word with the context or the question, of which at least two name something: "What is he?" may be
-    answered by anything.
-    """
+    """The context becomes four sentences about something else."""
     _, question = texts
     candidates = irrelevant_to(texts)
     if len(candidates) < 4 or len(content_stems(question.text)) < 2:

@@ -7,23 +7,36 @@ Those of letters are in `noise.py`. Each is a relation of every task that it mak
 import itertools
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
+from typing import Any
 
 from audit.packs.english.guard import drawn, inside_sentence, passages, replaced_outside
 from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.replacing import contract, expand, replacements
 from audit.packs.english.restructuring import change_tense, swap, swappable, switch
 from audit.packs.english.tagging import split_words
-from audit.packs.english.vocabulary import BE_FINITE, FUNCTION_WORDS, QUOTES, Lists, lines
+from audit.packs.english.vocabulary import BE_FINITE, FUNCTION_WORDS, QUOTES, Lists, kept_and_broken, lines
 from audit.relations.base import Rewritten, nothing
-from audit.relations.uses import BOTH, EVERY, FIRST, relation, uses
+from audit.relations.uses import BOTH, EVERY, FIRST, Function, relation, uses
 from audit.resources import data_file, data_rows
 from audit.text import Analysis
 
 TOOLS = ("lemminflect", "spacy")
 """What the extra `english` brings for words and tags."""
-parsed = partial(relation, needs=TOOLS, grammar=True)
+
+
+def perturbation(name: str, **settings: Any) -> Callable[[Function], Function]:
+    """Register a function as `relation` does, with what data/lexicons/english_keeps.toml says of it."""
+
+    def keep(function: Function) -> Function:
+        function.__doc__ = f"{function.__doc__}\n\n{kept_and_broken(function.__name__)}"
+        return relation(name, **settings)(function)
+
+    return keep
+
+
+parsed = partial(perturbation, needs=TOOLS, grammar=True)
 """The decorator of what reads a text's tags or trees."""
 ANYWHERE = EVERY | uses("question-answering", texts=BOTH, changes="one")
 SENTIMENT = uses("sentiment")
@@ -52,60 +65,41 @@ def ends_abbreviated(text: str) -> bool:
     return _ABBREVIATED.search(text) is not None
 
 
-@relation("upper-case", family=_WRITING, tasks=_UNLIKE_MRS | uses("question-answering", texts=BOTH, changes="one"))
+@perturbation("upper-case", family=_WRITING, tasks=_UNLIKE_MRS | uses("question-answering", texts=BOTH, changes="one"))
 def upper_case(text: Analysis, choices: random.Random) -> str | None:
-    """All letters of a text are capitals.
-
-    Keeps every letter but its case; may break labels of tone, since capitals shout, and words that only their case
-    tells apart: "us", "US".
-    """
+    """All letters of a text are capitals."""
     return text.text.upper()
 
 
-@relation("lower-case", family=_WRITING, tasks=ANYWHERE)
+@perturbation("lower-case", family=_WRITING, tasks=ANYWHERE)
 def lower_case(text: Analysis, choices: random.Random) -> str | None:
-    """No letter of a text is a capital.
-
-    Keeps every letter but its case; may break labels of register, and names on none of our lists that are words in
-    small letters.
-
-    No group where a word of our list means something else then: "US", "Polish".
-    """
+    """No letter of a text is a capital."""
     capitals = re.finditer(r"(?<![^\W\d_])[A-Z][^\W\d_]*", text.text)
     named = [one.group().lower() for one in capitals if one.start() or (len(one.group()) > 1 and one.group().isupper())]
     return text.text.lower() if text.text.isupper() or _LISTS.cased.isdisjoint(named) else None
 
 
-@relation("title-case", family=_WRITING, tasks=ANYWHERE, version="3")
+@perturbation("title-case", family=_WRITING, tasks=ANYWHERE, version="3")
 def title_case(text: Analysis, choices: random.Random) -> str | None:
-    """Every word begins with a capital.
-
-    Keeps what is said; may break labels of style, and which words are names.
-    """
+    """Every word begins with a capital."""
     return replaced_outside(_PLAIN, lambda match: match.group()[0].upper() + match.group()[1:], text.text)
 
 
-@relation("wide-spaces", family=_WRITING, tasks=ANYWHERE)
+@perturbation("wide-spaces", family=_WRITING, tasks=ANYWHERE)
 def wide_spaces(text: Analysis, choices: random.Random) -> str | None:
-    """Two or three spaces stand between words where there was one, in a quarter of the places.
-
-    Keeps every word; may break a layout that is made of spaces: tables, verse, code.
-    """
+    """Two or three spaces stand between words where there was one, in a quarter of the places."""
     gaps = [match.start() for match in re.finditer(r"(?<=\S) (?=\S)", text.text)]
     wide = {at: choices.choice((2, 3)) for at in choices.sample(gaps, min(len(gaps), max(1, len(gaps) // 4)))}
     return "".join(letter * wide.get(at, 1) for at, letter in enumerate(text.text))
 
 
-@relation(
+@perturbation(
     "final-mark",
     family=_WRITING,
     tasks=uses("classification", "inference", "question-answering", "sentiment", "similarity"),
 )
 def final_mark(text: Analysis, choices: random.Random) -> str | None:
-    """The last full stop or question mark is left out, or a full stop is put where there is no mark.
-
-    Keeps every word; may break what tells a question from a statement ("He came?"), and labels of register.
-    """
+    """The last full stop or question mark is left out, or a full stop is put where there is no mark."""
     body = text.text.rstrip()
     if body[-1:].isalnum():
         return f"{body}." if not ends_abbreviated(f"{body}.") else None
@@ -113,13 +107,9 @@ def final_mark(text: Analysis, choices: random.Random) -> str | None:
     return left if left != body and not ends_abbreviated(body) and any(map(str.isalnum, left)) else None
 
 
-@relation("punctuation-added", family=_WRITING, tasks=ANYWHERE)
+@perturbation("punctuation-added", family=_WRITING, tasks=ANYWHERE)
 def punctuation_added(text: Analysis, choices: random.Random) -> str | None:
-    """Marks that say nothing are added: a dash, star or arrow before the text, or a second full stop behind it.
-
-    Keeps every word; may break labels of form and tone: a star makes a list item, an arrow a quotation, two full stops
-    a voice that trails off.
-    """
+    """Marks that say nothing are added: a dash, star or arrow before the text, or a second full stop behind it."""
     body = text.text.strip()
     if not body[:1].isalnum():
         return None
@@ -129,13 +119,9 @@ def punctuation_added(text: Analysis, choices: random.Random) -> str | None:
     return choices.choice(kinds)
 
 
-@relation("spelling", family=_WRITING, by="together", version="3")
+@perturbation("spelling", family=_WRITING, by="together", version="3")
 def spelling(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """British spellings become American, or, where there are none, American ones British: "colour", "color".
-
-    Keeps what is said; may break labels of where a text or its writer comes from, and the spelling of somebody who is
-    quoted.
-    """
+    """British spellings become American, or, where there are none, American ones British: "colour", "color"."""
     for table in spellings():
         new = tuple(
             replaced_outside(_PLAIN, lambda match, table=table: table.get(match.group(), match.group()), text.text)
@@ -168,15 +154,9 @@ _CHAT = re.compile(
 )
 
 
-@relation("social-media", family=_MANNER, version="2")
+@perturbation("social-media", family=_MANNER, version="2")
 def social_media(text: Analysis, choices: random.Random) -> str | None:
-    """Common words are written as in chats ("u", "cuz", "w/o"), in small letters and without the last full stop.
-
-    Keeps what is said; may break labels of register and of the writer's age, and short words that stand for two ("ur":
-    "your", "you are").
-
-    Words with a capital inside a sentence stay: they may be names. Nothing is added that praises or blames ("lol").
-    """
+    """Common words are written as in chats ("u", "cuz", "w/o"), in small letters and without the last full stop."""
 
     def shortened(match: re.Match[str]) -> str:
         long = match.group()
@@ -192,13 +172,9 @@ def social_media(text: Analysis, choices: random.Random) -> str | None:
     return None if new == body else new[:-1] if ended else new
 
 
-@relation("mention-and-link", family=_MANNER)
+@perturbation("mention-and-link", family=_MANNER)
 def mention_and_link(text: Analysis, choices: random.Random) -> str | None:
-    """Somebody is addressed before the text and a link stands behind it, as in posts.
-
-    Keeps every sentence of the text; may break whom it speaks to, and labels of source or of advertising, to which
-    links belong.
-    """
+    """Somebody is addressed before the text and a link stands behind it, as in posts."""
     body = text.text.strip()
     if not ends(body) or body[0] == "@" or "http" in body:
         return None
@@ -214,12 +190,7 @@ _OPENINGS = ("By the way, ", "As a matter of fact, ", "For the record, ", "As it
 
 @parsed("contractions", family=_WORDS, tasks=_UNLIKE_MRS, by="together", version="2")
 def contractions(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """Contractions are written in full, or, where there are none, full forms contracted.
-
-    Keeps what is said; may break labels of register, and emphasis: "I do not like it" insists, or sounds formal.
-
-    Of two texts, both change alike. No group where one of them would be left as it was: "ain't", "who'd".
-    """
+    """Contractions are written in full, or, where there are none, full forms contracted."""
     for change in (expand, contract):
         if any(new := [change(text) for text in texts]):
             both = list(zip(texts, new, strict=True))
@@ -232,13 +203,7 @@ def contractions(texts: Sequence[Analysis], choices: random.Random) -> Rewritten
 
 @parsed("synonyms", family=_WORDS, tasks=_UNLIKE_MRS)
 def synonyms(text: Analysis, choices: random.Random) -> str | None:
-    """One or two nouns are replaced by synonyms.
-
-    Keeps what is said, as near as two words come; may break set phrases, labels of style, and whatever hangs on the
-    very word: a class, an answer, a quotation.
-
-    Only by those that can take each other's place: an actor is a performer, but not every performer is an actor.
-    """
+    """One or two nouns are replaced by synonyms."""
     by_noun = {
         noun: new for noun, new in replacements(text, both_ways=True).items() if noun not in _LISTS.loose_synonyms
     }
@@ -248,10 +213,7 @@ def synonyms(text: Analysis, choices: random.Random) -> str | None:
 
 @parsed("opening-phrase", family=_WORDS, tasks=_STATED)
 def opening_phrase(text: Analysis, choices: random.Random) -> str | None:
-    """A phrase that says nothing stands before the text: "By the way, ...".
-
-    Keeps what is said; may break labels of urgency or weight, since "By the way" makes an aside of what follows.
-    """
+    """A phrase that says nothing stands before the text: "By the way, ..."."""
     follows = inside_sentence(text)
     if follows is None or text.text.isupper() or "?" in text.text:
         return None
@@ -261,10 +223,7 @@ def opening_phrase(text: Analysis, choices: random.Random) -> str | None:
 
 @parsed("adverbs", family="words around the text", tasks=_STATED)
 def adverbs(text: Analysis, choices: random.Random) -> str | None:
-    """By the main verb of one sentence stands "actually", "in fact" or "indeed".
-
-    Keeps what is true; may break tone: "actually" hints that somebody thought otherwise, "indeed" that somebody agrees.
-    """
+    """By the main verb of one sentence stands "actually", "in fact" or "indeed"."""
     tree = tree_of(text.tokens) or Parse()
     places = [place for root in tree.roots() if (place := _adverb_place(tree, root))]
     if not places:
@@ -304,23 +263,13 @@ _TOLD = uses("classification", "inference", "similarity", "summarization")
 
 @parsed("swapped-conjuncts", family=_BUILDING, tasks=_TOLD, by="sentence")
 def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
-    """What "and" or "or" joins swaps places, once in a sentence.
-
-    Keeps what is joined; may break an order that says something (first this, then that), and a pronoun that pointed
-    back into the first part.
-    """
+    """What "and" or "or" joins swaps places, once in a sentence."""
     return next(filter(None, (swap(text, pair) for pair in drawn(swappable(text), choices))), None)
 
 
 @parsed("but-although", family=_BUILDING, tasks=_TOLD, by="sentence", version="2")
 def but_although(text: Analysis, choices: random.Random) -> str | None:
-    """Two clauses joined by "but" are joined by "although" instead, or the other way round.
-
-    Keeps both clauses and their order; may break which of them weighs more, and the grammar where "but" joins more than
-    two.
-
-    Since the order stays, no pronoun comes before what it stands for. No remarks: "I won't give it away, but".
-    """
+    """Two clauses joined by "but" are joined by "although" instead, or the other way round."""
     if not re.search(r"\b(?:but|though|although)\b", text.text, re.IGNORECASE):
         return None
     low = text.low
@@ -333,13 +282,7 @@ def but_although(text: Analysis, choices: random.Random) -> str | None:
 
 @parsed("tense", family="other forms of words", tasks=UNSURE, version="2")
 def tense(text: Analysis, choices: random.Random) -> str | None:
-    """Finite verbs change from the present to the past, or from the past to the present.
-
-    Keeps who did what; may break whether it still holds, and with it labels of time: a report, a plan, a fault that
-    lasts.
-
-    In all sentences of a text or none, and only where they have one tense, ask nothing and tell no time.
-    """
+    """Finite verbs change from the present to the past, or from the past to the present."""
     tenses = {token.tag == "VBD" for token in text.tokens if token.tag in ("VBD", "VBZ", "VBP")}
     if not _LISTS.timed.isdisjoint(text.words) or len(tenses) > 1:
         return None
@@ -394,30 +337,18 @@ def ends(text: str) -> bool:
     return body[-1:].isalnum() or body[-1:] in (".", "!", "?", "…")
 
 
-@relation("irrelevant-sentence", family=SENTENCES, tasks=_READ, by="input")
+@perturbation("irrelevant-sentence", family=SENTENCES, tasks=_READ, by="input")
 def irrelevant_sentence(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """A sentence about something else stands at the end of the first text.
-
-    Keeps every sentence of the text; may break its thread, since hardly anybody would write such a text, and a summary
-    that has to cover all of it.
-
-    It shares no word with any text of the input, so that it cannot answer a question or say anything of a hypothesis.
-    """
+    """A sentence about something else stands at the end of the first text."""
     candidates = irrelevant_to(texts)
     if not candidates or not ends(texts[0].text):
         return None
     return Rewritten((appended(texts[0], choices.choice(candidates)), *(text.text for text in texts[1:])))
 
 
-@relation("irrelevant-opening", family=SENTENCES, tasks=_READ, by="input")
+@perturbation("irrelevant-opening", family=SENTENCES, tasks=_READ, by="input")
 def irrelevant_opening(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """A sentence about something else stands before the first text, whose places all move.
-
-    Keeps every sentence of the text; may break what "the" in its first sentence points to, answers that are places in
-    the text, and a topic that is read off its beginning.
-
-    It shares no word with any text of the input; no group where the text opens with a word that would point to it.
-    """
+    """A sentence about something else stands before the first text, whose places all move."""
     candidates, first = irrelevant_to(texts), texts[0]
     opening = first.text.lstrip()
     if not candidates or not opening[:1].isalnum() or not _LISTS.pointing.isdisjoint(first.low[:6]):
@@ -427,16 +358,13 @@ def irrelevant_opening(texts: Sequence[Analysis], choices: random.Random) -> Rew
     return Rewritten((f"{before} {opening}", *(text.text for text in texts[1:])))
 
 
-@relation(
+@perturbation(
     "repeated-sentence",
     family=SENTENCES,
     tasks=uses("classification", "inference", "question-answering", "sentiment", "summarization", texts=FIRST),
 )
 def repeated_sentence(text: Analysis, choices: random.Random) -> str | None:
-    """One sentence of the text, the context or the premise stands twice, one behind the other.
-
-    Keeps what is said; may break emphasis, since what stands twice insists, and how real the text looks.
-    """
+    """One sentence of the text, the context or the premise stands twice, one behind the other."""
     spans = passages(text).spans
     whole = [span for span in spans if ends(part := text.text[slice(*span)]) and len(part.split()) > 2]
     if not whole:
@@ -484,21 +412,13 @@ def _explained(kind: str, text: Analysis, choices: random.Random) -> str | None:
     return appended(text, by_name[choices.choice(sorted(named))][1]) if named and ends(text.text) else None
 
 
-@relation("person-summary-added", family=_NAMED, tasks=SENTIMENT)
+@perturbation("person-summary-added", family=_NAMED, tasks=SENTIMENT)
 def person_summary_added(text: Analysis, choices: random.Random) -> str | None:
-    """A plain fact about a person whom the text names stands at its end.
-
-    Keeps every sentence of the review; may break its thread, and the reference where somebody else of that name is
-    meant.
-    """
+    """A plain fact about a person whom the text names stands at its end."""
     return _explained("people", text, choices)
 
 
-@relation("film-summary-added", family=_NAMED, tasks=SENTIMENT, version="2")
+@perturbation("film-summary-added", family=_NAMED, tasks=SENTIMENT, version="2")
 def film_summary_added(text: Analysis, choices: random.Random) -> str | None:
-    """A plain fact about a film that the text names stands at its end.
-
-    Keeps every sentence of the review; may break its thread, and the reference where another film of the title or of
-    its series is meant.
-    """
+    """A plain fact about a film that the text names stands at its end."""
     return _explained("films", text, choices)

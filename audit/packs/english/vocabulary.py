@@ -15,6 +15,14 @@ def _tables() -> dict[str, dict[str, Any]]:
     return tomllib.loads(data_file("lexicons/english_words.toml").read_text(encoding="utf-8"))
 
 
+@cache
+def kept_and_broken(name: str) -> str:
+    """Return what follow-ups of a perturbation keep and may break, as `audit.relations.uses` reads it in a
+    docstring."""
+    table = tomllib.loads(data_file("lexicons/english_keeps.toml").read_text(encoding="utf-8"))[name]
+    return f"Keeps {table['keeps']}; may break {table['may_break']}."
+
+
 class Lists:
     """The word lists of a table of the file, as sets: `Lists("tense").states`."""
 

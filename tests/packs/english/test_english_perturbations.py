@@ -360,7 +360,4 @@ def test_a_round_trip_asks_for_many_texts_at_once(monkeypatch):
 
 def test_a_film_is_explained():
     (new,) = only("sentiment", "film-summary-added", "See Blade Runner.")
-    assert (
-        new
     assert new.endswith("American film that was released in 1982 and directed by Ridley Scott.")
-    )
