@@ -23,7 +23,7 @@ _Candidate = TypeVar("_Candidate")
 
 _PROTECTED = re.compile(
     r"""
-      (?<!\w)\w{1,20}://\S+ | (?<!\w)www\.\S+ | (?<![\w.+-])[\w.+-]{1,64}@\S+\.\w+       # addresses
+      (?<!\w)\w{1,20}://\S+ | (?<!\w)www\.\S+ | (?<![\w.+-])[\w.+-]{1,64}@[\w.-]{1,99}\.\w+ # addresses
     | (?<![\w.-])[\w-]{1,60}(?:\.[\w-]{1,60})*\.(?:com?|org|net|edu|gov|ly|io|py|js|txt|html?)\b\S*
     | (?<!\w)[@#]\w[\w-]*                                                               # handles, hashtags
     | (?s:```.*?```) | `[^`\n]+` | \b\w*_\w+\b | \b\w+\(\) | (?-i:\b[a-z]+[A-Z]\w*)      # code
@@ -41,9 +41,11 @@ def _protected_spans(text: str) -> list[tuple[int, int]]:
 
 def outside(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
     """Yield where a pattern matches outside of addresses, handles, hashtags, markup, code, and numbers with units."""
-    spans = _protected_spans(text)
+    spans, at = _protected_spans(text), 0
     for match in pattern.finditer(text):
-        if not any(start < match.end() and match.start() < end for start, end in spans):
+        while at < len(spans) and spans[at][1] <= match.start():
+            at += 1
+        if at == len(spans) or match.end() <= spans[at][0]:
             yield match
 
 
@@ -60,11 +62,13 @@ def replaced_outside(pattern: re.Pattern[str], new: Callable[[re.Match[str]], st
 def protected(text: Analysis, quotations: bool = True) -> frozenset[int]:
     """Return the indices of the tokens that no rewriting may touch: in protected spans and, unless told otherwise, in
     quotations."""
-    spans, inside, quoted = _protected_spans(text.text), set[int](), False
+    spans, inside, quoted, at = _protected_spans(text.text), set[int](), False, 0
     for index, token in enumerate(text.tokens):
+        while at < len(spans) and spans[at][1] <= token.start:
+            at += 1
         if quotations and (token.text in QUOTING or token.text == "''"):
             quoted = not quoted
-        elif quoted or any(start <= token.start < end for start, end in spans):
+        elif quoted or (at < len(spans) and spans[at][0] <= token.start):
             inside.add(index)
     return frozenset(inside)
 

@@ -151,5 +151,5 @@ def names_in(text: Analysis) -> tuple[tuple[int, int, str], ...]:
 
     model, tokens = _model(), text.tokens
     spaces = _spaces([(token.start, token.end) for token in tokens])
-    doc = model.get_pipe("ner")(Doc(model.vocab, words=[token.text for token in tokens], spaces=spaces))
+    doc = model.get_pipe("ner")(Doc(model.vocab, words=[token.text[:100] for token in tokens], spaces=spaces))
     return tuple((name.start, name.end, name.label_) for name in doc.ents)

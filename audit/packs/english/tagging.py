@@ -117,7 +117,8 @@ def tag_words(words: list[str]) -> list[str]:
 def _as_seen(words: Sequence[str]) -> list[str]:
     """Return the words without capitals that make no name: the model takes "BAD" and "Love it" for names."""
     opens = [index == 0 or words[index - 1] in (".", "!", "?", "...", '"', "“") for index in range(len(words))]
-    return [_without_shouting(word, first) for word, first in zip(words, opens, strict=True)]
+    # What spaCy looks at takes quadratic time in a long unbroken word, which is none.
+    return [_without_shouting(word[:100], first) for word, first in zip(words, opens, strict=True)]
 
 
 def _without_shouting(word: str, opens: bool) -> str:
