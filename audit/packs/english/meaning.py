@@ -88,12 +88,14 @@ def polar_antonyms(text: Analysis, choices: random.Random) -> str | None:
     if len(set(poles.values())) != 1 or len(text.low) > _PLAIN_WORDS or not poles.keys() <= new.keys():
         return None
     tree = tree_of(text.tokens) if negate(text) is not None else None
-    for place in poles if tree else ():  # the main clause's verdict: "It is good", "It is a good film", "I love it"
+    if tree is None:
+        return None
+    for place in poles:  # the main clause's verdict: "It is good", "It is a good film", "I love it"
         word, head = tree[place], tree[tree[place].head]
         verdict = word if word.relation == "ROOT" else tree[head.head] if head.relation == "attr" else head
         if verdict.relation != "ROOT" or word.relation not in ("ROOT", "acomp", "amod"):
             return None
-    return text.replace(put(text.tokens, {place: new[place] for place in poles})) if tree else None
+    return text.replace(put(text.tokens, {place: new[place] for place in poles}))
 
 
 @parsed(

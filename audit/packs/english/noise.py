@@ -77,8 +77,14 @@ def _spellings(kind: str, word: str) -> tuple[str, ...]:
 def _noise(name: str, about: str) -> Perturb:
     noise = partial(_change, kind=name)
     noise.__doc__ = f"{about}\n\n{kept_and_broken(name)}"
-    settings = {"params": {"share": _SHARE}, "check_params": wrong_share, "needs": ("lemminflect",)}
-    return relation(name, family="noise in letters", version="3", **settings)(noise)
+    return relation(
+        name,
+        family="noise in letters",
+        version="3",
+        params={"share": _SHARE},
+        check_params=wrong_share,
+        needs=("lemminflect",),
+    )(noise)
 
 
 typos = _noise("typos", "A letter of one word in ten is that of a key beside it.")

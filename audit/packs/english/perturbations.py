@@ -123,13 +123,15 @@ def punctuation_added(text: Analysis, choices: random.Random) -> str | None:
 def spelling(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """British spellings become American, or, where there are none, American ones British: "colour", "color"."""
     for table in spellings():
-        new = tuple(
-            replaced_outside(_PLAIN, lambda match, table=table: table.get(match.group(), match.group()), text.text)
-            for text in texts
-        )
+        respelt = partial(_respelt, table)
+        new = tuple(replaced_outside(_PLAIN, respelt, text.text) for text in texts)
         if new != tuple(text.text for text in texts):
             return Rewritten(new)
     return None
+
+
+def _respelt(table: Mapping[str, str], match: re.Match[str]) -> str:
+    return table.get(match.group(), match.group())
 
 
 @cache

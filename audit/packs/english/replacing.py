@@ -345,8 +345,11 @@ def _phrase(tree: Parse, noun: Word, change: Change) -> bool:
         or (after.tag in ("VBZ", "VBP") and not noun.relation.startswith("nsubj"))
     ):
         return False  # "the scene modes", "the song Running": the phrase is longer than the parser has seen
-    if clause is not None and (clause.relation != "acl" or noun.relation not in ("dobj", "pobj")):
-        return False  # "the film that is"
+    led = tree.subject(clause.index) if clause is not None and clause.relation == "relcl" else None
+    if clause is not None and led is None and (clause.relation == "relcl" or noun.relation not in ("dobj", "pobj")):
+        return False
+    if clause is not None and led is not None and led.tag[0] == "W" and not _predicates(tree, clause, noun, change):
+        return False
     change[noun.index] = countables()[0][noun.text] if noun.tag == "NN" else _singular(noun) or ""
     if not begin or begin[0].relation not in ("det", "poss", "predet"):
         first = (begin or [noun])[0]

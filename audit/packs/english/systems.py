@@ -399,8 +399,8 @@ class PairLogreg(Logreg):
     def traits(self, texts: Sequence[str]) -> list[float]:
         premise, hypothesis = texts
         here, there = negations(premise) > 0, negations(hypothesis) > 0
-        told = (here and there, here and not there, there and not here)
-        told += (has_opposite(premise, hypothesis), other_number(premise, hypothesis))
+        told = [here and there, here and not there, there and not here]
+        told += [has_opposite(premise, hypothesis), other_number(premise, hypothesis)]
         return [*pair_traits(premise, hypothesis), covered(premise, hypothesis), *map(float, told)]
 
 
