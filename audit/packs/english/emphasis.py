@@ -202,22 +202,17 @@ def _is_noun_or_adjective(tree: Parse, word: Word) -> bool:
     is_verb = known_as(low, "VERB")
     if word.tag.startswith(("NN", "JJ")):
         only = word.tag == "NN" and is_verb and not known_as(low, "NOUN", "ADJ")
-        governs = word.tag in ("NN", "NNS") and is_verb and _governs(tree, word, after)
-        return not (only or governs or word.relation == "intj")
+        # "Love this place", "Sounds like fun", "tried to contact them"
+        opens = after is not None and opens_sentence(tree, word.index)
+        led = opens and after is not None and (after.tag in _CAPITALS.after_verbs or after.lower == "like")
+        governs = led or tree.child(word.index, "dobj", "aux", "dative") is not None
+        return not (only or (is_verb and governs and word.tag in ("NN", "NNS")) or word.relation == "intj")
     if not word.tag.startswith("VB") or known_as(low, "ADV"):
         return False
     before = tree[word.index - 1] if word.index else None
     modifies = word.head > word.index and word.relation in ("amod", "compound", "nmod")
     modified = before is not None and before.head == word.index and before.relation == "amod"
     return modifies or modified or (word.tag == "VBN" and word.relation in ("acomp", "oprd"))  # "seems overloaded"
-
-
-def _governs(tree: Parse, word: Word, after: Word | None) -> bool:
-    """Return whether what is tagged as a noun is a verb: "Love this place", "Sounds like fun", "to contact them"."""
-    if tree.child(word.index, "dobj", "aux", "dative") is not None:
-        return True
-    opens = opens_sentence(tree, word.index) and after is not None
-    return opens and after is not None and (after.tag in _CAPITALS.after_verbs or after.lower == "like")
 
 
 # The negation of a sentence's main verb, where the result reads well.

@@ -158,7 +158,10 @@ def persons_in(text: Analysis) -> list[Person] | None:
     firm."""
     if (_genders().keys() | {"Mr", "Ms", "Mrs", "Miss"}).isdisjoint(re.findall(r"[A-Z]\w*", text.text)):
         return []
-    names = [(*_bare(text.tokens, first, last), kind) for first, last, kind in names_in(text)]
+    names = []
+    for first, last, kind in names_in(text):  # without signs and "'s" around it
+        inner = [at for at in range(first, last) if text.tokens[at].text[0].isalnum()] or [first]
+        names.append((inner[0], inner[-1] + 1, kind))
     inside = {at for first, last, _ in names for at in range(first, last)}
     # The model takes some first names for firms ("Helen has more books").
     names = [(first, last, "PERSON" if kind == "ORG" and last - first < 3 and _is_first(text.tokens[first]) else kind)
@@ -171,15 +174,6 @@ def persons_in(text: Analysis) -> list[Person] | None:
     others = [(first, last) for first, last, kind in names if kind != "PERSON"]
     shared = any(token.text in known for first, last in others for token in text.tokens[first:last])
     return None if None in persons or shared else [person for person in persons if person]
-
-
-def _bare(tokens: Sequence[Token], first: int, last: int) -> tuple[int, int]:
-    """Return a name without signs and "'s" around it."""
-    while first < last - 1 and not tokens[last - 1].text[0].isalnum():
-        last -= 1
-    while first < last - 1 and not tokens[first].text[0].isalnum():
-        first += 1
-    return first, last
 
 
 def _is_first(token: Token) -> bool:

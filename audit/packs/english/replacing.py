@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
-from audit.packs.english.guard import article, in_case_of, protected
+from audit.packs.english.guard import article, in_case_of, opens_sentence, protected
 from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.tagging import base, forms, plural
 from audit.packs.english.vocabulary import NEGATIONS, Lists
@@ -257,10 +257,10 @@ def _is_name(tokens: Sequence[Token], index: int) -> bool:
 Change = dict[int, str]
 _NUMBER = Lists("number")
 _OTHER = {
-    "NN": {"this": "these", "that": "those", "the": "the", "any": "any", "it": "they"},
-    "NNS": {"these": "this", "those": "that", "the": "the", "any": "any", "some": "a", "they": "it"},
+    "NN": {"this": "these", "that": "those", "the": "the"},
+    "NNS": {"these": "this", "those": "that", "the": "the", "some": "a"},
 }
-"""Determiners and subjects, by the noun's tag; "a" has rules of its own."""
+"""Determiners by the noun's tag; "a" has rules of its own."""
 _BE_HAVE_DO = {
     "is": ("am", "is", "are"),
     "was": ("was", "was", "were"),
@@ -376,8 +376,6 @@ def _determiner(tree: Parse, noun: Word, determiner: Word, first: str) -> str | 
         bound = any(child.relation == "prep" and "NNS" in (noun.tag, child.tag) for child in tree.children(noun.index))
         of = bound or any(child.lower == "of" for child in tree.children(noun.index))
         fits = (subject if person else singular in uses["the"]) and not of
-    elif low == "any":
-        fits = denied
     else:
         fits = not person and (low != "some" or not (subject or denied or noun.relation == "pobj"))
     new = _OTHER[noun.tag].get(low) if fits else None
@@ -424,15 +422,18 @@ def _attribute(tree: Parse, said: Word, noun: Word, change: Change) -> bool:
 
 
 def _said(tree: Parse, noun: Word, verb: Word, change: Change) -> bool:
-    """Change "There is a toy", "it is a toy", with the subject; return whether it can be."""
+    """Change "There is a toy", "this is a toy", with the subject; return whether it can be."""
     subject, inner = tree.subject(verb.index), tree.child(verb.index, "ccomp", "xcomp", "advcl", "csubj", "neg", "aux")
     if subject is None or inner is not None:
         return False
     if subject.lower != "there":
-        new = _OTHER[noun.tag].get(subject.lower)
+        new = (
+            {"NN": "they", "NNS": "it"}[noun.tag]
+            if subject.lower in ("it", "they")
+            else _OTHER[noun.tag].get(subject.low)
+        )
         after = tree[noun.index + 1].tag if noun.index + 1 < len(tree) else "."
-        opens = subject.index == 0 or tree[subject.index - 1].text in ".!:"
-        if new is None or not opens or after not in (".", ",", "CC", "IN", "WDT"):
+        if new is None or not opens_sentence(tree, subject.index) or after not in (".", ",", "CC", "IN", "WDT"):
             return False  # "but it was a problem", of what was said before; "it is a sure bet to"
         change[subject.index] = in_case_of(subject.text, new)
     return _predicates(tree, verb, noun, change) and _phrase(tree, noun, change)

@@ -60,7 +60,8 @@ def change_tense(text: Analysis) -> str | None:
         or (tree := tree_of(text.tokens)) is None
     ):
         return None
-    verbs = [word for word in tree if (word.tag in _TENSES or word.tag == "MD") and not _stays(tree, word)]
+    fixed = {at + 2 for at in range(len(tree)) if text.low[at : at + 3] == ("as", "they", "come")}
+    verbs = [word for word in tree if (word.tag in _TENSES or word.tag == "MD") and word.index not in fixed]
     tenses = {_TENSES.get(verb.tag) or _MODALS.get(verb.low, ("unsure",))[0] for verb in verbs}
     if tenses not in ({"present"}, {"past"}) or (_NOW if tenses == {"present"} else _THEN).search(lower):
         return None
@@ -79,14 +80,6 @@ def change_tense(text: Analysis) -> str | None:
         if form == "am" and text.low[verb.index + 1 : verb.index + 2] == ("n't",):
             new[verb.index + 1] = " not"
     return text.replace(new)
-
-
-def _stays(tree: Parse, verb: Word) -> bool:
-    """Return whether a verb keeps its tense: that of a name, and that of "as bad as they come"."""
-    around = tree[max(0, verb.index - 2) : verb.index + 2]
-    if verb.index and verb.text.istitle():
-        return all(word.text[0].isupper() for word in around[1:])  # "What Lies Beneath"
-    return [word.lower for word in around[:3]] == ["as", "they", "come"]
 
 
 @lru_cache(maxsize=50_000)
@@ -225,15 +218,9 @@ def _may_swap(tree: Parse, pair: Pair) -> bool:
         return False
     opening = opens_sentence(tree, pair.left) and first[0].text[0].isupper()
     named = any(word.text[0].isupper() for word in (*first, *second)[opening:])
-    if named and (not (first[-1].text[0].isupper() and second[-1].text[0].isupper()) or _is_longer_name(tree, pair)):
+    if named and not (first[-1].text[0].isupper() and second[-1].text[0].isupper()):
         return False
     return not opening or keeps_capital(tree, pair.left) is not None
-
-
-def _is_longer_name(tree: Parse, pair: Pair) -> bool:
-    around = [tree[index] for index in (pair.left - 1, pair.right) if 0 <= index < len(tree)]
-    shouted = tree[pair.first].text.isupper()
-    return any(word.text[0].isupper() and not shouted and not opens_sentence(tree, word.index) for word in around)
 
 
 def _begin(tree: Parse, word: Word) -> list[Word]:

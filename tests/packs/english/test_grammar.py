@@ -118,6 +118,7 @@ def test_what_is_made(name, text, new):
         ("swap", "It keeps me out of the home and hospital with my family."),
         ("swap", "They sell oil and gas and chemicals."),
         ("switch", "That's okay, but it is long."),
+        ("switch", "great hotel the bed were so comfy but the room was small"),
         ("tense", "Don't be late."),
         ("expand", "The script sinks to it's nadir."),
         ("synonyms", "See www.film.com."),
@@ -147,9 +148,13 @@ def test_addresses_code_and_quotations_are_protected():
         ("The error handler logs each failure.", False),
         ("The app is a failure.", True),
         ("My app has an error.", True),
+        ("Despite the harsh exchanges, China wants to mend relations.", False),
+        ("Mr. Lee said that the plan is unfair.", False),
+        ("The plan of Mr. Lee is unfair.", True),
+        ("a harsh, unfair film", True),
     ],
 )
-def test_a_topic_is_no_feeling(text, expected):
+def test_neither_a_topic_nor_what_others_say_is_the_writers_feeling(text, expected):
     assert bool(feelings(Analysis(text))) == expected
 
 
