@@ -458,8 +458,7 @@ def _unescape_marks(text: str) -> str:
 
 
 def _words(trees: str) -> Iterator[list[str]]:
-    """Yield the words of each tree as the raw text spells them; not those of traces, the places words moved from. Every
-    tree begins a line with its bracket, and what hangs on it does not."""
+    """Yield the words of each tree as the raw text spells them."""
     for tree in re.split(r"^(?=\()", trees, flags=re.MULTILINE):
         leaves = re.findall(r"\(([^\s()]+) ([^\s()]+)\)", tree)
         if leaves:

@@ -146,20 +146,9 @@ def keeps_capital(tree: Parse, index: int) -> bool | None:
         return False
     if word.tag in ("JJ", "NNS") and not known_as(word.lower, "ADJ", "NOUN"):
         return True
-    run, stop = [], index + 1
-    while stop < len(tree) and (tree[stop].text[0].isupper() or tree[stop].lower in _CAPITALS.inside_names):
-        run.append(tree[stop])
-        stop += 1
-    while run and not run[-1].text[0].isupper():
-        run.pop()
-    if word.lower in _CAPITALS.names or not run or run[0].text == "I":
-        return None if word.lower in _CAPITALS.names else False
-    if run[0].text[0].islower():  # "Lord of War", but "Members of Congress"
-        return False if run[0].lower != "of" or word.tag == "NNS" else None
-    goes_on = stop < len(tree) and tree[stop].tag in ("NN", "NNS", "JJ", "CD")
-    plain = any(name.lower in _CAPITALS.institutions or name.tag == "NNPS" or name.text.isupper() for name in run)
-    told = goes_on or plain or word.lower not in ("the", "a", "an")
-    return False if told and word.tag == "DT" else None
+    after = tree[index + 1] if index + 1 < len(tree) else None
+    titled = after is not None and after.text[0].isupper() and after.text != "I" and word.tag != "DT"
+    return None if titled or word.lower in _CAPITALS.names else False  # "Paper Moon", but "the Senate"
 
 
 def is_statement(text: Analysis) -> bool:

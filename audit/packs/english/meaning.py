@@ -197,8 +197,7 @@ def double_denial(text: Analysis, choices: random.Random) -> str | None:
 
 
 def _denied_adjective(tree: Parse, word: Word) -> str | None:
-    """Return what an adjective becomes that is all that a positive clause says of its subject: "Everything is not
-    good" is open, and "it's bad, really bad" says more."""
+    """Return what an adjective becomes that is all that a positive clause says of its subject."""
     opposite, verb = _denied().get(word.text), tree[word.head]
     if opposite is None or word.relation != "acomp" or tree[word.index - 1] is not verb:
         return None

@@ -86,8 +86,7 @@ def _places() -> tuple[Mapping[str, str], Mapping[str, tuple[str, ...]], re.Patt
 
 
 def _places_of(text: Analysis) -> set[str] | None:
-    """Return the places of the lists that a text has; None where it may name others, or one of them is a part of a
-    title or of a longer name."""
+    """Return the places of the lists that a text has."""
     found = list(_places()[2].finditer(text.text)) if re.search("[A-Z]", text.text) else []
     tokens, named = text.tokens if found else (), set()
     for first, last, kind in names_in(text) if found else ():
@@ -188,8 +187,7 @@ def _describes_things(tokens: Sequence[Token], name: Token) -> bool:
 
 
 def _person(text: Analysis, first: int, last: int) -> Person | None:
-    """Return what a name says of a person, nothing where that is no first name and no title; None where it says more
-    than a first name and a surname, or is a part of something: a handle, a title in a quotation."""
+    """Return what a name says of a person, nothing where that is no first name and no title."""
     tokens = text.tokens
     run = [token.text for token in tokens[first:last]]
     before = tokens[first - 1].text if first else ""
@@ -269,9 +267,7 @@ def _several(noun: str) -> str:
 
 
 def _of_other_gender(texts: Sequence[Analysis], kin: bool) -> Rewritten | None:
-    """Return the texts with all pronouns and nouns of a gender exchanged; None where there are none, one has no pair,
-    or a text names a person, whose gender would stay. `kin`: only where a word for a relative is told; else only
-    pronouns."""
+    """Return the texts with all pronouns and nouns of a gender exchanged."""
     pairs, low = _gendered(), [text.text.lower() for text in texts]
     told = [set(re.findall(r"[a-z'-]+", text)) for text in low]
     nouns = {word for words in told for word in words if word in pairs}

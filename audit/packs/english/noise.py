@@ -58,8 +58,7 @@ def _change(text: Analysis, choices: random.Random, share: float = _SHARE, *, ki
 
 @lru_cache(maxsize=1 << 18)
 def _spellings(kind: str, word: str) -> tuple[str, ...]:
-    """Return what a word may become, no word itself; the first letter stays in slips: readers go by it. Texts repeat
-    their words, so it is kept."""
+    """Return what a word may become, no word itself."""
     if kind == "misspellings":
         return tuple(wrong for right, wrong in data_rows("lexicons/misspellings.tsv", 2) if right == word)
     if kind == "typos":

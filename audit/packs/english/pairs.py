@@ -177,8 +177,7 @@ def _larger(number: str, stated: set[int], choices: random.Random) -> str | None
 
 
 def _embedded(frames: str, texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """Return the hypothesis in one of the frames as the premise; None where a part of it would stand outside the frame
-    or jar with it: behind a comma or dash, before the subject ("whether on Sundays it opens"), or as its reason."""
+    """Return the hypothesis in one of the frames as the premise."""
     hypothesis = texts[1]
     premise, low = framed(choices.choice(lines(f"pairs.{frames}")), hypothesis), hypothesis.low
     if premise is None or len(content_stems(hypothesis.text)) < 2 or not _LISTS.breaks.isdisjoint(low):
@@ -260,8 +259,7 @@ def indirect_question(text: Analysis, choices: random.Random) -> str | None:
 
 
 def _in_order(text: Analysis) -> str | None:
-    """Return a plain question that opens with a question word, as a statement orders it: "when the roof was replaced";
-    None of another."""
+    """Return a plain question that opens with a question word, as a statement orders it."""
     tree = tree_of(text.tokens) or Parse()
     if len(text.spans) != 1 or not text.text.rstrip().endswith("?") or len(tree.roots()) != 1:
         return None
@@ -347,8 +345,7 @@ def _unanswered(outputs: Sequence[Output]) -> Verdict:
 
 
 def _only_unanswerable(answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset[str] | None:
-    """Carry, whatever is right of the source: no answer but that there is none is right of a context on something
-    else."""
+    """Carry right to the answer that there is none, whatever is right of the source."""
     if follow_up is None or follow_up.output.text is None:
         return None
     return frozenset({"right" if normalised(follow_up.output.text) == UNANSWERABLE else "wrong"})

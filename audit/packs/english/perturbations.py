@@ -238,8 +238,7 @@ def adverbs(text: Analysis, choices: random.Random) -> str | None:
 
 
 def _adverb_place(tree: Parse, root: Word) -> tuple[int, bool] | None:
-    """Return the word by whose side an adverb reads well, and whether it stands behind it: in a statement without
-    negation, question or other adverb there."""
+    """Return the word by whose side an adverb reads well, and whether it stands behind it."""
     tensed, subject = tree.tensed(root.index), tree.subject(root.index)
     if root.tag[:2] != "VB" or tensed is None or subject is None or subject.index > tensed.index:
         return None

@@ -206,8 +206,7 @@ def _sentences(text: Analysis) -> list[str]:
 
 
 def _movable(text: Analysis) -> Analysis | None:
-    """Return the text with the sentences that may change places; None where there are fewer than two different ones,
-    and where a line has its place: a heading, an item of a list, code."""
+    """Return the text with the sentences that may change places."""
     text = passages(text)
     parts = _sentences(text)
     headed = any(not _CLOSED.search(part) and (part.endswith(":") or len(part.split()) < 5) for part in parts[:-1])
@@ -387,8 +386,7 @@ def without_others(source: Source, choices: random.Random) -> Steps:
 
 
 def _remove_sentences(source: Source, keeps: Callable[[str | None, str | None], bool], check: Check) -> Steps:
-    """Walk through a group; a document of one sentence makes none. The source runs alone first: a neutral one ends the
-    group, and its sentences need not be run."""
+    """Walk through a group; a document of one sentence makes none. The source runs alone first."""
     text = passages(source.analysis)
     if len(text.spans) < 2:
         return None

@@ -229,8 +229,7 @@ def _begin(tree: Parse, word: Word) -> list[Word]:
 
 
 def _nouns(tree: Parse, first: Word, second: Word, stop: int, right: int) -> tuple[int, int] | None:
-    """Return where the first and the second begin: "humor and pathos", "the plot and the acting", "the acting and
-    directing", "Tom Hanks and Meg Ryan"."""
+    """Return where the first and the second begin."""
     begins, after = [_begin(tree, word) for word in (first, second)], tree[right] if right < len(tree) else None
     if (first.index + 1, second.index + 1) != (stop, right) or (
         after is not None and after.tag in _JOINED.going_on_tags
@@ -354,8 +353,7 @@ def _is_broken(low: tuple[str, ...]) -> bool:
 
 
 def _states_alone(tree: Parse, verb: Word, begin: int, apart: Word | None = None) -> bool:
-    """Return whether a clause that begins at a word is a statement: with a tense, and with its subject first or behind
-    words of time and place. `apart` is the other clause, which may hang on the verb."""
+    """Return whether a clause that begins at a word is a statement."""
     subject = tree.subject(verb.index)
     if subject is None or subject.index > verb.index or not tree.is_finite(verb.index):
         return False

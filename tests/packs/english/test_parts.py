@@ -80,7 +80,7 @@ def test_guard():
         False,
         True,
     ]
-    texts = "The film is long.", "American films are long.", "The Mother is long."
+    texts = "The film is long.", "American films are long.", "Paper Moon is long."
     assert [guard.keeps_capital(tree_of(Analysis(text).tokens), 0) for text in texts] == [False, True, None]
     assert [
         guard.is_statement(Analysis(text))
