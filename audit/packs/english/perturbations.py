@@ -190,7 +190,7 @@ _SHORT_FORMS = ("n't", "'s", "'m", "'re", "'ve", "'ll", "'d")
 _OPENINGS = ("By the way, ", "As a matter of fact, ", "For the record, ", "As it happens, ", "Just so you know, ")
 
 
-@parsed("contractions", family=_WORDS, tasks=_UNLIKE_MRS, by="together", version="2")
+@parsed("contractions", family=_WORDS, tasks=_UNLIKE_MRS, by="together", version="3")
 def contractions(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """Contractions are written in full, or, where there are none, full forms contracted."""
     for change in (expand, contract):
@@ -268,7 +268,7 @@ def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
     return next(filter(None, (swap(text, pair) for pair in drawn(swappable(text), choices))), None)
 
 
-@parsed("but-although", family=_BUILDING, tasks=_TOLD, by="sentence", version="2")
+@parsed("but-although", family=_BUILDING, tasks=_TOLD, by="sentence", version="3")
 def but_although(text: Analysis, choices: random.Random) -> str | None:
     """Two clauses joined by "but" are joined by "although" instead, or the other way round."""
     if not re.search(r"\b(?:but|though|although)\b", text.text, re.IGNORECASE):

@@ -108,6 +108,8 @@ def leaning(analysis: Analysis) -> int:
 
 
 def tells_a_view(text: str) -> bool:
-    """Return whether a text may be a review, by words alone: the writer speaks of himself, or praises or blames."""
+    """Return whether a text may be a review, by words alone: the writer speaks of himself, or praises or blames, or
+    has no figures, names and legal terms, as records have them."""
     told = {*re.findall(r"[^\W\d_]+", text.lower())}
-    return not told.isdisjoint(_LISTS.personal | (lexicon().keys() - _LISTS.topics))
+    record = re.search(r"\d|\b(?:shall|hereby|herein|pursuant)\b|[a-z,;] [A-Z][a-z]", text) is not None
+    return not record or not told.isdisjoint(_LISTS.personal | (lexicon().keys() - _LISTS.topics))
