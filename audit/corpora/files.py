@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from audit.corpora.base import Row, Unit
+from audit.corpora.foreign import refuse_other_languages
 from audit.errors import AuditError, BadFile
 from audit.files import (
     LARGE,
@@ -169,6 +170,7 @@ class FileCorpus:
         self.attributes: tuple[str, ...] = ()
         """The user's own columns, which are kept and not looked at."""
         self._texts = text_columns(get_task(task).texts)
+        self._has_languages = False
         self._kept: list[_Record] | None = None
         languages: Counter[str] = Counter()
         kept: list[_Record] | None = [] if keep else None
@@ -176,7 +178,10 @@ class FileCorpus:
         self._kept, self._number = kept, languages.total()
         self.languages = tuple(code for code, _ in languages.most_common())
         self.language = language or self.languages[0]
-        self.unit: Unit = unit or unit_of(list(islice(self.rows(), _LOOKED_AT)))
+        first = list(islice(self.rows(), _LOOKED_AT))
+        if language is None and not self._has_languages:
+            refuse_other_languages(self.path, [row.input.text for row in first])
+        self.unit: Unit = unit or unit_of(first)
         self.has_gold = self.labelled > 0
         self.summary = f"{self._number:,} {self.unit}s of {self.path}"
 
@@ -213,6 +218,7 @@ class FileCorpus:
             if not names and len(piece.columns):
                 written = list(piece.columns)
                 names = self._reading.names(self.path, written, self.task)
+                self._has_languages = "language" in names.values()
                 if missing := [name for name in self._texts if name not in names.values()]:
                     hint, columns = offered_columns(_head(piece), self.task), list(map(repr, written))
                     lacking = message("corpus_file.no_column", name=self.path, column=missing[0], columns=columns)

@@ -170,3 +170,22 @@ def test_what_is_written_is_read(tmp_path: Path, texts: list[str]) -> None:
     assert [row.input.text for row in rows] == [text.strip() for text in texts]
     lines = "\n".join(json.dumps({"text": text}) for text in texts)
     assert list(FileCorpus(_file(tmp_path, lines, "mine.jsonl")).rows()) == rows
+
+
+@pytest.mark.parametrize(
+    ("texts", "language", "told"),
+    [
+        (["It was good.", "La pantalla es muy buena pero la batería no dura nada."], None, "1 of 2 texts look Spanish"),
+        (["It was good.", "هذا الفيلم جميل جدا"], None, "1 of 2 texts look Arabic"),
+        (["It was la dolce vita.", "No me gusta, I said."], None, ""),
+        (["La pantalla es muy buena pero la batería no dura nada."], "es", ""),
+    ],
+)
+def test_texts_in_another_language_are_refused_where_a_file_says_none(tmp_path, texts, language, told):
+    file = tmp_path / "own.csv"
+    file.write_text("\n".join(["text", *(f'"{text}"' for text in texts)]), encoding="utf-8")
+    if told:
+        with pytest.raises(BadFile, match=f"{told}; say the language of each in a column `language`"):
+            FileCorpus(file)
+    else:
+        assert FileCorpus(file, language=language).size() == len(texts)

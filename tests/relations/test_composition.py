@@ -89,7 +89,7 @@ def test_what_is_asked_of_parts_is_asked_of_the_composition():
     both = get_relation("inference", "contractions | negated-hypothesis | typos")
     assert (both.grammar, both.unit, both.counterpart) == (True, "any", "")
     assert set(both.needs) == {"lemminflect", "spacy"}
-    assert both.full_version.startswith("2 | 1 | 2; ")
+    assert both.full_version.startswith("3 | 1 | 3; ")
     assert get_relation("inference", "typos|contractions").counterpart == "typos | contractions"
 
 

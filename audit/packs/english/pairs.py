@@ -1,28 +1,39 @@
-"""Relations of tasks on two English texts: what a premise and its hypothesis, or the two texts of a pair, are to each
-other.
+"""Relations of tasks on two English texts: a premise and its hypothesis, the two texts of a pair, a context and a
+question.
 
 Sources: the numbers 77 to 80 and 152 of LLMorph's list (Cho, Ruberto, Terragni, "Metamorphic testing of large language
 models for natural language processing", ICSME 2025), written from their definitions with what follows from the premise
-by logic alone; TextFlint's NumWord and Overlap (Wang et al. 2021, section 3) with what makes their labels sure; the
-symmetry of similarity and of contradiction.
+by logic alone; TextFlint's NumWord, Overlap, PerturbQuestion, AddSent and PerturbAnswer (Wang et al. 2021, section 3)
+with what makes their labels sure; the symmetry of similarity and of contradiction.
 """
 
 import random
 import re
 from collections.abc import Sequence
 
-from audit.packs.english.capitals import inside_sentence, is_statement
-from audit.packs.english.negation import negate
-from audit.packs.english.passages import passages
-from audit.packs.english.perturbations import content_stems, parsed
-from audit.packs.english.vocabulary import FINITE, MODALS, NEGATIONS
-from audit.relations.base import Rewritten, always
-from audit.relations.expect import Labelled, same_interval
-from audit.relations.uses import SECOND, Use, leading, relation, uses
-from audit.tasks.question_answering import normalised
+from audit.packs.english.emphasis import negate
+from audit.packs.english.guard import inside_sentence, is_statement, passages
+from audit.packs.english.parser import Parse, Word, tree_of
+from audit.packs.english.perturbations import (
+    SENTENCES,
+    appended,
+    content_stems,
+    ends,
+    irrelevant_to,
+    parsed,
+    perturbation,
+)
+from audit.packs.english.tagging import forms, is_form
+from audit.packs.english.vocabulary import BE_FINITE, FINITE, MODALS, NEGATIONS, Lists, lines
+from audit.relations.base import Carry, Outcome, Rewritten, Seen, Verdict, always
+from audit.relations.expect import Labelled, regardless, same_interval
+from audit.relations.uses import SECOND, Use, leading, uses
+from audit.tasks import Output
+from audit.tasks.question_answering import UNANSWERABLE, normalised
 from audit.tasks.similarity import LEVELS
 from audit.text import Analysis
-from audit.text.tokens import words
+
+_LISTS = Lists("pairs")
 
 # Inference: what logic says of a premise and a hypothesis.
 
@@ -35,10 +46,6 @@ _DENIED = {"entailment": ("contradiction",), "neutral": ("neutral",), "contradic
 _DENIES = "entailment becomes contradiction, contradiction does not stay, neutral stays"
 OPPOSITE = {"inference": leading(_DENIED, _DENIES, texts=SECOND)}
 CONTRARY = leading({"entailment": ("contradiction",)}, "entailment becomes contradiction", texts=SECOND)
-_DEFINITE = words("the this that these those he she it they we i you his her its our their my your there")
-"""Words with which a subject begins whose denial is that of the sentence: "a man is not here" says something else."""
-_HEDGED = words("sort kind only most all every each any some few many no")
-"""Words that a negation jars with, or denies alone: "not all came" leaves open whether some did."""
 
 
 def _always(label: str) -> dict[str, Use]:
@@ -46,47 +53,28 @@ def _always(label: str) -> dict[str, Use]:
 
 
 def _statement(text: Analysis) -> bool:
-    """Whether a text is one plain sentence that says something: no question, no call, no list."""
+    """Return whether a text is one plain sentence that says something: no question, no call, no list."""
     body = text.text.strip()
-    return (
-        len(text.spans) == 1
-        and body[-1:] in (".", *"abcdefghijklmnopqrstuvwxyz")
-        and not any(mark in body for mark in '?!:;"“()')
-        and len(body.split()) > 2
-    )
+    plain = re.fullmatch(r"""[^?!:;"“()]*[.a-z]""", body, re.DOTALL) is not None
+    return plain and len(text.spans) == 1 and len(body.split()) > 2
 
 
-@relation("hypothesis-from-premise", family=_FOLLOWING, tasks=_always("entailment"), by="input")
+@perturbation("hypothesis-from-premise", family=_FOLLOWING, tasks=_always("entailment"), by="input")
 def hypothesis_from_premise(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """The hypothesis becomes the premise, or a sentence of it.
-
-    Keeps the premise; may break all that the old hypothesis said, and a pronoun in a sentence that is taken out of its
-    premise.
-
-    >>> texts = Analysis("Two dogs run."), Analysis("A cat sleeps.")
-    >>> hypothesis_from_premise(texts, random.Random(0)).texts
-    ('Two dogs run.', 'Two dogs run.')
-    """
-    premise, hypothesis = texts
-    said = _said(premise, hypothesis)
-    return Rewritten((premise.text, choices.choice(said))) if said else None
+    """The hypothesis becomes the premise, or a sentence of it."""
+    said = _said(*texts)
+    return Rewritten((texts[0].text, choices.choice(said))) if said else None
 
 
 def _said(premise: Analysis, hypothesis: Analysis) -> list[str]:
-    """Sentences of a premise that say something, other than the hypothesis."""
+    """Return the sentences of a premise that say something, other than the hypothesis."""
     sentences = [sentence for sentence in passages(premise).sentences if _statement(sentence)]
     return [sentence.text for sentence in sentences if normalised(sentence.text) != normalised(hypothesis.text)]
 
 
-@relation("hypothesis-with-premise", family=_FOLLOWING, tasks=uses("inference"), by="input")
+@perturbation("hypothesis-with-premise", family=_FOLLOWING, tasks=uses("inference"), by="input")
 def hypothesis_with_premise(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """The premise, or a sentence of it, is added to the hypothesis.
-
-    Keeps both texts; may break the thread of the hypothesis, and whom or what its pronouns mean.
-
-    >>> hypothesis_with_premise((Analysis("Two dogs run."), Analysis("They are brown.")), random.Random(0)).texts[1]
-    'Two dogs run. They are brown.'
-    """
+    """The premise, or a sentence of it, is added to the hypothesis."""
     premise, hypothesis = texts
     said = _said(premise, hypothesis)
     if not said or not _statement(hypothesis):
@@ -95,83 +83,46 @@ def hypothesis_with_premise(texts: Sequence[Analysis], choices: random.Random) -
     return Rewritten((premise.text, f"{first}{'.' if first[-1:].isalnum() else ''} {hypothesis.text}"))
 
 
-@relation(
+@perturbation(
     "swapped-contradiction",
     family="the texts swapped",
     tasks={"inference": leading({"contradiction": ("contradiction",)}, "contradiction stays")},
     by="input",
 )
 def swapped_contradiction(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """Premise and hypothesis change places.
-
-    Keeps both texts; may break entailment and neutral, and what "the" or a pronoun in the later text pointed back to.
-
-    >>> swapped_contradiction((Analysis("A dog runs."), Analysis("The dog sleeps.")), random.Random(0)).texts
-    ('The dog sleeps.', 'A dog runs.')
-    """
+    """Premise and hypothesis change places."""
     return Rewritten((texts[1].text, texts[0].text))
 
 
 def deniable(text: Analysis) -> bool:
-    """Whether a negation of a text's main verb denies what it says: one statement on a known subject, unhedged.
-
-    >>> deniable(Analysis("The man is here.")), deniable(Analysis("A man is here."))
-    (True, False)
-    """
-    if not _statement(text) or not (MODALS | _HEDGED).isdisjoint(text.low) or not is_statement(text):
+    """Return whether a negation of a text's main verb denies what it says: one statement on a known subject, unhedged
+    ("a man is not here" does not deny "a man is here")."""
+    if not _statement(text) or not (MODALS | _LISTS.hedged).isdisjoint(text.low) or not is_statement(text):
         return False
     first = text.tokens[0]
-    return first.low in _DEFINITE or first.tag.startswith("NNP")
+    return first.low in _LISTS.definite or first.tag.startswith("NNP")
 
 
 @parsed("negated-hypothesis", family=DENYING, tasks=OPPOSITE)
 def negated_hypothesis(text: Analysis, choices: random.Random) -> str | None:
-    """The main verb of the hypothesis is negated.
-
-    Keeps the premise and the subject; may break the scope: "did not leave on Monday" may deny the day alone.
-
-    Only where the subject is a known one, so that the negation denies the sentence: "a man is not here" does not deny
-    "a man is here"; and no "may" or "should".
-
-    >>> negated_hypothesis(Analysis("The man is sleeping."), random.Random(0))
-    'The man is not sleeping.'
-    >>> negated_hypothesis(Analysis("A man is sleeping."), random.Random(0)) is None
-    True
-    """
+    """The main verb of the hypothesis is negated."""
     return negate(text, strict=False) if deniable(text) else None
 
 
 @parsed("denied-hypothesis", family=DENYING, tasks=OPPOSITE)
 def denied_hypothesis(text: Analysis, choices: random.Random) -> str | None:
-    """The hypothesis is denied: "It is not true that ...".
-
-    Keeps the premise; may break how natural the hypothesis reads, and which part of a long one is denied.
-
-    >>> denied_hypothesis(Analysis("A man is sleeping."), random.Random(0))
-    'It is not true that a man is sleeping.'
-    """
+    """The hypothesis is denied: "It is not true that ..."."""
     return framed("It is not true that", text)
 
 
 @parsed("affirmed-hypothesis", family="other words for the same", tasks=uses("inference", texts=SECOND))
 def affirmed_hypothesis(text: Analysis, choices: random.Random) -> str | None:
-    """The hypothesis is affirmed: "It is true that ...".
-
-    Keeps what the hypothesis says; may break its tone: "It is true that" concedes something, and lets readers wait for
-    a "but".
-
-    >>> affirmed_hypothesis(Analysis("A man is sleeping."), random.Random(0))
-    'It is true that a man is sleeping.'
-    """
+    """The hypothesis is affirmed: "It is true that ..."."""
     return framed("It is true that", text)
 
 
 def framed(frame: str, text: Analysis) -> str | None:
-    """A statement behind words such as "It is true that"; None where it is none.
-
-    >>> framed("It is true that", Analysis("The man is here."))
-    'It is true that the man is here.'
-    """
+    """Return a statement behind words such as "It is true that"; None where it is none."""
     follows = inside_sentence(text) if _statement(text) else None
     return None if follows is None else f"{frame.lower() if text.text.islower() else frame} {follows}"
 
@@ -183,45 +134,28 @@ _SPELT = {
     "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "eighty": 80,
 }  # fmt: skip
 _NUMBER = re.compile(rf"(?<![\w.,:/$€£-])(?:\d+(?:,\d{{3}})*|{'|'.join(_SPELT)})(?![\w:/%-]|[.,]\d)", re.IGNORECASE)
-_VAGUE = NEGATIONS | words(
-    "at more over under above below about around almost nearly roughly some between from until till since before after "
-    "within by if unless may might could would should half twice or most every each either any per than exceed up only "
-    "another other others least during"
-)
+_VAGUE = NEGATIONS | _LISTS.vague
 """Words by which a text with one number may be true with another, too: "at least two", "open from nine"."""
 
 
-@relation("changed-number", family=_TURNED, tasks={"inference": CONTRARY}, by="input")
+@perturbation("changed-number", family=_TURNED, tasks={"inference": CONTRARY}, by="input")
 def changed_number(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """A number of the hypothesis that the premise has, too, becomes a larger one.
-
-    Keeps the premise and what is counted; may break the contradiction where the premise leaves room for more, and how
-    likely the number is.
-
-    Carries contradiction for entailment alone. No group where a word leaves room ("at least", "from").
-
-    >>> texts = Analysis("Anna sold Tom two bicycles."), Analysis("Tom bought two bicycles.")
-    >>> changed_number(texts, random.Random(0)).texts[1]
-    'Tom bought six bicycles.'
-    """
+    """A number of the hypothesis that the premise has, too, becomes a larger one."""
     premise, hypothesis = (text.text for text in texts)
-    stated = {_value(match.group()) for match in _NUMBER.finditer(premise)}
-    shared = [match for match in _NUMBER.finditer(hypothesis) if _value(match.group()) in stated]
-    if not shared or not _VAGUE.isdisjoint(_WORD.findall(hypothesis.lower())):
+    stated = [(_value(match.group()), match.start()) for match in _NUMBER.finditer(premise)]
+    values = {value for value, _ in stated}
+    shared = [match for match in _NUMBER.finditer(hypothesis) if _value(match.group()) in values]
+    if not shared or not _VAGUE.isdisjoint(_words(hypothesis)):
         return None
     number = choices.choice(shared)
-    before = [
-        premise[: match.start()]
-        for match in _NUMBER.finditer(premise)
-        if _value(match.group()) == _value(number.group())
-    ]
-    if any(not _VAGUE.isdisjoint(_WORD.findall(part.lower())[-3:]) for part in before):
+    if any(not _VAGUE.isdisjoint(_words(premise[:at])[-3:]) for value, at in stated if value == _value(number.group())):
         return None
-    new = _larger(number.group(), stated, choices)
+    new = _larger(number.group(), values, choices)
     return Rewritten((premise, hypothesis[: number.start()] + new + hypothesis[number.end() :])) if new else None
 
 
-_WORD = re.compile("[a-z']+")
+def _words(text: str) -> list[str]:
+    return re.findall("[a-z']+", text.lower())
 
 
 def _value(number: str) -> int:
@@ -229,7 +163,7 @@ def _value(number: str) -> int:
 
 
 def _larger(number: str, stated: set[int], choices: random.Random) -> str | None:
-    """A larger number that a text does not state, written as this one is."""
+    """Return a larger number that a text does not state, written as this one is."""
     old = _value(number)
     if number.isalpha():
         larger = [word for word, value in _SPELT.items() if value > old and value not in stated][:5]
@@ -241,84 +175,37 @@ def _larger(number: str, stated: set[int], choices: random.Random) -> str | None
 
 # The hypothesis stands, word for word, in a premise that leaves it open, states it or denies it.
 
-_OPEN = (
-    "Nobody knows whether", "It is not known whether", "A neighbour asked whether", "They will find out soon whether",
-    "He would like to know whether", "Nothing in the letter says whether",
-)  # fmt: skip
-_FACTS = (
-    "Everybody knows that", "It is a fact that", "It is well known that", "She was right when she said that",
-    "He has just noticed that", "We were glad to find out that",
-)  # fmt: skip
-_FALSE = (
-    "It is false that", "It is not the case that", "It is a lie that", "They were wrong to say that",
-    "It is simply not true that", "He was mistaken when he said that",
-)  # fmt: skip
 
-
-_BESIDE = words("since because as if unless though although while whereas so for and but or nor yet even just")
-"""Words by which a second clause may fall out of a frame: "nobody knows whether he left, since it rained"."""
-_BREAKS = words(", - -- – — ...")
-_NEGATIVE = NEGATIONS | words("nobody nothing none neither nowhere any anything anybody anyone already still")
-
-
-def _embedded(frames: Sequence[str], texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """The hypothesis in one of the frames as the premise; None where a part of it would stand outside the frame or jar
-    with it: behind a comma or dash, before the subject ("whether on Sundays it opens"), or as its reason."""
+def _embedded(frames: str, texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
+    """Return the hypothesis in one of the frames as the premise."""
     hypothesis = texts[1]
-    premise, low = framed(choices.choice(frames), hypothesis), hypothesis.low
-    if premise is None or len(content_stems(hypothesis.text)) < 2 or not _BREAKS.isdisjoint(low):
+    premise, low = framed(choices.choice(lines(f"pairs.{frames}")), hypothesis), hypothesis.low
+    if premise is None or len(content_stems(hypothesis.text)) < 2 or not _LISTS.breaks.isdisjoint(low):
         return None
     fronted = hypothesis.tokens[0].tag == "IN" and low[0] not in ("all", "both")
     clauses = sum(word.tag in FINITE for word in hypothesis.tokens)
-    if fronted or (clauses > 1 and not _BESIDE.isdisjoint(low[3:])):
+    if fronted or (clauses > 1 and not _LISTS.beside.isdisjoint(low[3:])):
         return None
     return Rewritten((premise, hypothesis.text))
 
 
 @parsed("overlap-open", family=_EMBEDDED, tasks=_always("neutral"), by="input", version="2")
 def overlap_open(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """The premise becomes the hypothesis as an open question: "Nobody knows whether ...".
-
-    Keeps the hypothesis; may break all that the premise told, and the neutral label where common knowledge answers the
-    question.
-
-    All words are shared, and the label is neutral, whatever that of the source is. No group where the hypothesis is
-    negated, which makes a clumsy question, or has a part that may be read outside the question.
-
-    >>> overlap_open((Analysis("A cat eats."), Analysis("The dog is asleep.")), random.Random(0)).texts
-    ('They will find out soon whether the dog is asleep.', 'The dog is asleep.')
-    """
-    return None if not _NEGATIVE.isdisjoint(texts[1].low) else _embedded(_OPEN, texts, choices)
+    """The premise becomes the hypothesis as an open question: "Nobody knows whether ..."."""
+    negated = not (NEGATIONS | _LISTS.negative).isdisjoint(texts[1].low)
+    return None if negated else _embedded("open", texts, choices)
 
 
 @parsed("overlap-stated", family=_EMBEDDED, tasks=_always("entailment"), by="input", version="2")
 def overlap_stated(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """The premise becomes the hypothesis as a known fact: "Everybody knows that ...".
-
-    Keeps the hypothesis; may break all that the premise told, and sense where the hypothesis is nothing that everybody
-    could know.
-
-    All words are shared, and the label is entailment, whatever that of the source is.
-
-    >>> overlap_stated((Analysis("A cat eats."), Analysis("The dog is asleep.")), random.Random(0)).texts
-    ('She was right when she said that the dog is asleep.', 'The dog is asleep.')
-    """
-    return _embedded(_FACTS, texts, choices)
+    """The premise becomes the hypothesis as a known fact: "Everybody knows that ..."."""
+    return _embedded("facts", texts, choices)
 
 
 @parsed("overlap-denied", family=_EMBEDDED, tasks=_always("contradiction"), by="input", version="2")
 def overlap_denied(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """The premise becomes the denied hypothesis: "It is false that ...".
-
-    Keeps the hypothesis; may break all that the premise told, and what is true of the world where a fact is called a
-    lie.
-
-    All words are shared, and the label is contradiction, whatever that of the source is.
-
-    >>> overlap_denied((Analysis("A cat eats."), Analysis("The dog is asleep.")), random.Random(0)).texts
-    ('They were wrong to say that the dog is asleep.', 'The dog is asleep.')
-    """
-    return _embedded(_FALSE, texts, choices)
+    """The premise becomes the denied hypothesis: "It is false that ..."."""
+    return _embedded("false", texts, choices)
 
 
 # Similarity.
@@ -327,32 +214,157 @@ _PAIR = "the pair arranged otherwise"
 _HIGHEST = LEVELS[-1]
 
 
-@relation("swapped-pair", family=_PAIR, tasks=uses("similarity", check=same_interval), by="input")
+@perturbation("swapped-pair", family=_PAIR, tasks=uses("similarity", check=same_interval), by="input")
 def swapped_pair(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """The two texts change places.
-
-    Keeps both texts; may break the order of a pair in which one text answers, corrects or quotes the other.
-
-    >>> swapped_pair((Analysis("It rains."), Analysis("It snows.")), random.Random(0)).texts
-    ('It snows.', 'It rains.')
-    """
+    """The two texts change places."""
     return Rewritten((texts[1].text, texts[0].text))
 
 
-@relation(
+@perturbation(
     "text-with-itself",
     family=_PAIR,
     by="input",
     tasks={"similarity": Use(check=Labelled(_HIGHEST), expects="the interval is the highest", carry=always(_HIGHEST))},
 )
 def text_with_itself(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """One of the texts stands in the place of both.
-
-    Keeps one of the texts; may break the other, which is gone, and the sense of asking: nobody needs to compare a text
-    with itself.
-
-    >>> text_with_itself((Analysis("It rains."), Analysis("It snows.")), random.Random(1)).texts
-    ('It rains.', 'It rains.')
-    """
+    """One of the texts stands in the place of both."""
     text = choices.choice(texts).text
     return Rewritten((text, text))
+
+
+# Questions: the answer stays, or there is none any more. TextFlint's ModifyPos is `irrelevant-opening`.
+
+_ASKING = "the question put otherwise"
+_ANSWERED = uses("question-answering")
+_FRAMES = ("Can you tell me:", "I would like to know:", "Please answer this:", "My question is:", "Please tell me:")
+_INDIRECT = (
+    "Can you tell me {}?", "Do you know {}?", "I would like to know {}.", "Could you tell me {}?", "Please tell me {}.",
+)  # fmt: skip
+
+
+@perturbation("polite-question", family=_ASKING, tasks=_ANSWERED)
+def polite_question(text: Analysis, choices: random.Random) -> str | None:
+    """The question stands in a polite frame: "Can you tell me: ...?"."""
+    if not text.text.rstrip().endswith("?"):
+        return None
+    frame = choices.choice(_FRAMES)
+    return f"{frame.lower() if text.text.islower() else frame} {text.text}"
+
+
+@parsed("indirect-question", family=_ASKING, tasks=_ANSWERED)
+def indirect_question(text: Analysis, choices: random.Random) -> str | None:
+    """The question is asked indirectly: "Can you tell me where ...?"."""
+    asked = _in_order(text)
+    return choices.choice(_INDIRECT).format(asked[0].lower() + asked[1:]) if asked else None
+
+
+def _in_order(text: Analysis) -> str | None:
+    """Return a plain question that opens with a question word, as a statement orders it."""
+    tree = tree_of(text.tokens) or Parse()
+    if len(text.spans) != 1 or not text.text.rstrip().endswith("?") or len(tree.roots()) != 1:
+        return None
+    root = tree.roots()[0]
+    tensed = tree.tensed(root.index)
+    if tensed is None or tensed.index == 0 or not any(word.tag[0] == "W" for word in tree[: min(3, tensed.index)]):
+        return None
+    joined = any(word.low in _LISTS.joining and word.tag != "POS" for word in tree)
+    if joined or any(word.tag[0] == "W" for word in tree[tensed.index :]):
+        return None
+    end, asked = tree[-1].start, text.text[: tree[tensed.index - 1].end]
+    subject, verb = _inverted_subject(tree, root, tensed), _verb(root, tensed)
+    if subject is None:
+        return f"{asked} {text.text[tensed.start : end].rstrip()}" if _has_order(tree, root, tensed) else None
+    if verb is None:
+        return None
+    said = subject[-1].end
+    between = text.text[said : root.start].strip() if root is not tensed else ""
+    behind = text.text[root.end if root is not tensed else said : end].strip()
+    parts = (asked, text.text[subject[0].start : said], verb[0], between, verb[1], behind)
+    return " ".join(filter(None, parts))
+
+
+def _has_order(tree: Parse, root: Word, tensed: Word) -> bool:
+    """Return whether the question word is the subject, so that nothing is inverted: "Who built it?"."""
+    subject, after = tree.subject(root.index), tree[tensed.index + 1]
+    if subject is None or subject.index >= tensed.index or after.low == "there" or root.index - tensed.index > 2:
+        return False
+    if root.low in BE_FINITE or tensed.low in ("do", "does", "did"):
+        return False
+    return tensed.low not in ("had", "has", "have") or after.tag == "VBN"
+
+
+def _inverted_subject(tree: Parse, root: Word, tensed: Word) -> Sequence[Word] | None:
+    """Return the words of a subject right behind the verb that has the tense."""
+    after = tree[tensed.index + 1]
+    if after.low == "there" and after.tag == "EX":
+        return [after]
+    behind = [word for word in tree.children(root.index) if word.index > tensed.index and word.tag[0] != "W"]
+    subject = next((word for word in behind if word.relation in ("nsubj", "nsubjpass", "attr")), None)
+    if subject is None or (root is not tensed and subject.index > root.index):
+        return None
+    under = tree.under(subject.index)
+    if any(word.relation in ("acl", "relcl") for word in under) or under[-1].tag[:2] in ("JJ", "RB", "IN", "VB"):
+        return None
+    if root is tensed and len(under) > 1 and is_form(under[-1].low, "VBN"):
+        return None  # "is a concert given", "is a piece worth"
+    whole = [word.index for word in under] == list(range(after.index, after.index + len(under)))
+    return under if whole else None
+
+
+def _verb(root: Word, tensed: Word) -> tuple[str, str] | None:
+    """Return the helping verb, if any is left, and the main verb of the statement."""
+    if tensed.low not in ("do", "does", "did"):
+        return tensed.text, root.text if root is not tensed else ""
+    if root is tensed or root.tag != "VB":
+        return None
+    if tensed.low == "do":
+        return "", root.text
+    inflected = forms(root.low, "VBZ" if tensed.low == "does" else "VBD")
+    return ("", "has" if (root.low, tensed.low) == ("have", "does") else inflected[0]) if inflected else None
+
+
+@perturbation("distractor-sentence", family=SENTENCES, tasks=_ANSWERED, by="input")
+def distractor_sentence(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
+    """A sentence with the question's own words, a name, a place and a year stands at the end of the context."""
+    context, question = texts
+    asked = question.text.strip()
+    if not ends(context.text) or not asked.endswith("?") or '"' in asked or re.search(r"\bask|question", asked.lower()):
+        return None
+    person, place = choices.choice(lines("pairs.people")), choices.choice(lines("pairs.places"))
+    year = choices.randrange(1950, 1999)
+    if any(name in f"{context.text} {asked}" for name in (person.split()[0], place.split()[0], str(year))):
+        return None
+    return Rewritten((appended(context, f'In {year} {person} of {place} asked: "{asked}"'), question.text))
+
+
+@regardless
+def _unanswered(outputs: Sequence[Output]) -> Verdict:
+    """Check that the follow-up's answer is that there is none."""
+    none = all(normalised(str(output.text)) == UNANSWERABLE for output in outputs[1:])
+    return Verdict(Outcome.SATISFIED if none else Outcome.VIOLATED)
+
+
+def _only_unanswerable(answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset[str] | None:
+    """Carry right to the answer that there is none, whatever is right of the source."""
+    if follow_up is None or follow_up.output.text is None:
+        return None
+    return frozenset({"right" if normalised(follow_up.output.text) == UNANSWERABLE else "wrong"})
+
+
+@perturbation(
+    "other-context",
+    family="the answer taken away",
+    tasks={
+        "question-answering": Use(
+            check=_unanswered, expects="the question cannot be answered", carry=Carry(_only_unanswerable, reads=True)
+        )
+    },
+    by="input",
+)
+def other_context(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
+    """The context becomes four sentences about something else."""
+    _, question = texts
+    candidates = irrelevant_to(texts)
+    if len(candidates) < 4 or len(content_stems(question.text)) < 2:
+        return None
+    return Rewritten((" ".join(choices.sample(candidates, 4)), question.text))

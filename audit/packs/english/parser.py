@@ -1,4 +1,4 @@
-"""English words with tags and dependencies, by spaCy."""
+"""Trees of English sentences and names in them, by spaCy."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,56 +34,50 @@ class Word(Token):
 class Parse(tuple[Word, ...]):
     """The tokens of a text with the trees of its sentences, whose children are found once for all relations."""
 
-    @property
-    def words(self) -> tuple[Word, ...]:
-        """The words, in order."""
-        return self
-
     @cached_property
     def _below(self) -> dict[int, list[Word]]:
         """Index of a word -> its children: looked up, so that a long text takes no longer a word than a short one."""
         below: dict[int, list[Word]] = {}
-        for word in self.words:
+        for word in self:
             if word.head != word.index:
                 below.setdefault(word.head, []).append(word)
         return below
 
     def children(self, index: int) -> Iterator[Word]:
-        """What depends on a word, in order."""
+        """Yield what depends on a word, in order."""
         return iter(self._below.get(index, ()))
 
     def child(self, index: int, *relations: str) -> Word | None:
-        """The first dependent with one of these relations."""
+        """Return the first dependent with one of these relations."""
         return next((word for word in self.children(index) if word.relation in relations), None)
 
     def under(self, index: int) -> list[Word]:
-        """A word and all that hangs on it, in order."""
+        """Return a word and all that hangs on it, in order."""
         inside = [index]
         for parent in inside:
             inside += [child.index for child in self.children(parent)]
-        return [self.words[place] for place in sorted(inside)]
+        return [self[place] for place in sorted(inside)]
 
     def roots(self) -> list[Word]:
-        """The head of each sentence."""
-        return [word for word in self.words if word.head == word.index]
+        """Return the head of each sentence."""
+        return [word for word in self if word.head == word.index]
 
     def is_finite(self, index: int) -> bool:
-        """Whether a verb has a tense: itself, or in an auxiliary."""
-        verbs = [self.words[index], *(word for word in self.children(index) if word.relation in ("aux", "auxpass"))]
+        """Return whether a verb has a tense: itself, or in an auxiliary."""
+        verbs = [self[index], *(word for word in self.children(index) if word.relation in ("aux", "auxpass"))]
         return any(verb.tag in FINITE for verb in verbs)
 
     def tensed(self, index: int) -> Word | None:
-        """The word that carries a verb's tense: its first auxiliary, or itself; None where it has no tense."""
-        auxiliaries = [word for word in self.children(index) if word.relation in ("aux", "auxpass")]
-        first = auxiliaries[0] if auxiliaries else self.words[index]
+        """Return the word that carries a verb's tense: its first auxiliary, or itself; None where it has no tense."""
+        first = self.child(index, "aux", "auxpass") or self[index]
         return first if first.tag in FINITE else None
 
     def subject(self, index: int) -> Word | None:
-        """The subject of a verb."""
+        """Return the subject of a verb."""
         return self.child(index, "nsubj", "nsubjpass", "expl", "csubj")
 
     def subject_of(self, verb: Word) -> Word | None:
-        """The subject of a verb, be it that of the verb that it is joined with or helps."""
+        """Return the subject of a verb, be it that of the verb that it is joined with or helps."""
         subject = self.subject(verb.index)
         while subject is None and verb.relation in ("conj", "aux", "auxpass") and verb.head != verb.index:
             verb = self[verb.head]
@@ -93,20 +87,19 @@ class Parse(tuple[Word, ...]):
 
 @cache
 def model_name() -> str | None:
-    """The model of spaCy that is installed; None where there is none."""
+    """Return the model of spaCy that is installed; None where there is none."""
     if find_spec("spacy") is None:
         return None
     return next((name for name in MODELS if find_spec(name) is not None), None)
 
 
 def version() -> str:
-    """Versions of spaCy and of its model, which is not loaded for that. Raises NotInstalled where there is none."""
+    """Return the versions of spaCy and of its model, which is not loaded for that. Raises NotInstalled."""
     name = _installed()
     return f"spacy {version_of('spacy')}, {name} {version_of(name)}"
 
 
 def _installed() -> str:
-    """The model's name. Raises NotInstalled where there is none."""
     name = model_name()
     if name is None:
         raise NotInstalled(f"no model of spaCy for English is installed; run: {install_line('english')}")
@@ -115,71 +108,48 @@ def _installed() -> str:
 
 @cache
 def _model() -> "Language":
-    """Loaded once in a process, without what nothing here asks for: it is three times as fast."""
-    name = _installed()
+    """Load the model once in a process. Names are found apart, where they are asked for: they take as long again."""
     import spacy
 
-    return spacy.load(name, exclude=["senter", "ner", "lemmatizer", "attribute_ruler"])
+    return spacy.load(_installed(), exclude=["senter", "lemmatizer", "attribute_ruler"], disable=["ner"])
 
 
-@dataclass(frozen=True, slots=True)
-class Unparsed:
-    """The words of a text, split as everywhere here, and as the model is shown them: no capitals that only shout."""
-
-    words: Sequence[str]
-    seen: Sequence[str]
-    spans: Sequence[tuple[int, int]]
-    """(start, end) of each word in the text."""
-
-
-def parse(texts: Sequence[Unparsed]) -> list[Parse]:
-    """The words of each text with their trees. Raises NotInstalled where there is no model."""
+def parse(
+    texts: Sequence[Sequence[str]], seen: Sequence[Sequence[str]], spans: Sequence[Sequence[tuple[int, int]]]
+) -> list[Parse]:
+    """Return the words of each text with their trees: its words, the words as the model is shown them (without
+    capitals that only shout), and where each is in the text. Raises NotInstalled where there is no model."""
     from spacy.tokens import Doc
 
     model = _model()
-    order = sorted(range(len(texts)), key=lambda place: len(texts[place].seen))  # texts of a length are parsed faster
-    made = model.pipe(Doc(model.vocab, list(texts[place].seen), _spaces(texts[place].spans)) for place in order)
+    order = sorted(range(len(texts)), key=lambda place: len(texts[place]))  # texts of a length are parsed faster
+    made = model.pipe(Doc(model.vocab, list(seen[place]), _spaces(spans[place])) for place in order)
     docs = dict(zip(order, made, strict=True))
     return [
         Parse(
             Word(word, ESCAPED.get(read.tag_, read.tag_), start, end, read.i, read.head.i, read.dep_)
-            for word, read, (start, end) in zip(text.words, docs[place], text.spans, strict=True)
+            for word, read, (start, end) in zip(words, docs[place], spans[place], strict=True)
         )
-        for place, text in enumerate(texts)
+        for place, words in enumerate(texts)
     ]
 
 
 def _spaces(spans: Sequence[tuple[int, int]]) -> list[bool]:
-    """Whether white space follows each word."""
+    """Return whether white space follows each word."""
     return [end < start for (_, end), (start, _) in pairwise([*spans, *spans[-1:]])]
 
 
 def tree_of(tokens: Sequence[Token]) -> Parse | None:
-    """The trees of a text's tokens; None where there are none."""
+    """Return the trees of a text's tokens; None where there are none."""
     return tokens if isinstance(tokens, Parse) and tokens else None
-
-
-# Names, by the same model's own component, which costs as much again: for relations on names alone.
-
-
-@cache
-def _recogniser() -> "Language":
-    import spacy
-
-    others = ["tok2vec", "tagger", "parser", "senter", "lemmatizer", "attribute_ruler"]
-    return spacy.load(_installed(), exclude=others)
 
 
 @lru_cache(maxsize=2048)
 def names_in(text: Analysis) -> tuple[tuple[int, int, str], ...]:
-    """(first token, behind the last one, kind) of each name in a text; kinds are those of OntoNotes: PERSON, GPE ...
-
-    >>> names_in(Analysis("Alice Smith flew to Oslo."))
-    ((0, 2, 'PERSON'), (4, 5, 'GPE'))
-    """
+    """Return (first token, behind the last one, kind) of each name; kinds are those of OntoNotes: PERSON, GPE ..."""
     from spacy.tokens import Doc
 
-    model, tokens = _recogniser(), text.tokens
-    spans = [(token.start, token.end) for token in tokens]
-    doc = model.get_pipe("ner")(Doc(model.vocab, words=[token.text for token in tokens], spaces=_spaces(spans)))
+    model, tokens = _model(), text.tokens
+    spaces = _spaces([(token.start, token.end) for token in tokens])
+    doc = model.get_pipe("ner")(Doc(model.vocab, words=[token.text[:100] for token in tokens], spaces=spaces))
     return tuple((name.start, name.end, name.label_) for name in doc.ents)

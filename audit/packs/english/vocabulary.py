@@ -1,41 +1,84 @@
-"""Closed classes of English words that several modules ask for, all lower-case; and signs of the Penn Treebank."""
+"""Lists of English words and turns of phrase, from data/lexicons/english_words.toml, and what English texts say."""
 
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from audit.resources import data_file
 from audit.text.tokens import words
+
+
+@cache
+def _tables() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(data_file("lexicons/english_words.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def kept_and_broken(name: str) -> str:
+    """Return what follow-ups of a perturbation keep and may break, as `audit.relations.uses` reads it in a
+    docstring."""
+    table = tomllib.loads(data_file("lexicons/english_keeps.toml").read_text(encoding="utf-8"))[name]
+    return f"Keeps {table['keeps']}; may break {table['may_break']}."
+
+
+class Lists:
+    """The word lists of a table of the file, as sets: `Lists("tense").states`."""
+
+    def __init__(self, table: str):
+        lists = {name: words(value) for name, value in _tables()[table].items() if isinstance(value, str)}
+        vars(self).update(lists)
+
+    def __getattr__(self, name: str) -> frozenset[str]:
+        raise AttributeError(f"english_words.toml has no such list: {name}")
+
+
+def lines(name: str) -> list[str]:
+    """Return the entries of a list of phrases: `lines("tense.now")`."""
+    table, _, key = name.partition(".")
+    entries: list[str] = _tables()[table][key]
+    return entries
+
+
+def phrases(name: str) -> re.Pattern[str]:
+    """Return what finds any phrase of a list, each a regular expression, in lower-case text (looking without regard to
+    case takes five times as long)."""
+    return re.compile(rf"\b(?:{'|'.join(lines(name))})\b")
+
 
 BE_FINITE = words("is are was were am")
 MODALS = words("can could will would shall should may might must")
 FINITE = words("VBZ VBP VBD MD")
 """Tags of verbs that have a tense."""
-NOMINATIVES = words("i he she it we they")
-NEGATIONS = words(
-    "not no never none nobody nothing nowhere neither nor n't n’t cannot ain without hardly barely scarcely rarely "
-    "seldom few little dont doesnt didnt isnt wasnt wont cant aint lack lacks lacking less least fails fail failed"
-)
 QUOTES = frozenset("\"“”'‘’`")
 QUOTING = QUOTES - frozenset("'’")
 """Marks that only quote: no apostrophes."""
-# Words after which a new clause has its own subject.
-SUBORDINATORS = words(
-    "if while although though because when whenever as since until unless once after before whereas whether where "
-    "why how what which who whom whose that than despite lest"
-)
-
-FUNCTION_WORDS = words(
-    "a an the this that these those i you he she it we they me him her us them my your his its our their mine "
-    "yours hers ours theirs myself yourself himself herself itself ourselves themselves who whom whose which what "
-    "when where why how is are was were am be been being do does did doing done has have had having can could "
-    "will would shall should may might must not no nor and or but so yet if than then as at by for from in into "
-    "of off on onto out over to up with without about after before above below under between among through during "
-    "until while because since though although against along around behind beside near there here some any each "
-    "every all both few many much more most other another such only own same too very just also again once ever "
-    "never s t re ve ll d m n't 's 're 've 'll 'd 'm"
-)
-"""Words that name nothing: two texts that share no others speak of different things."""
-
-
-# How the Penn Treebank writes signs that mean something else in its files.
+_COMMON = Lists("words")
+NEGATIONS, SUBORDINATORS, FUNCTION_WORDS = _COMMON.negations, _COMMON.subordinators, _COMMON.function_words
+"""What denies; what opens a clause with a subject of its own; what names nothing."""
 
 ESCAPED = {"-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}", "-LSB-": "[", "-RSB-": "]", "``": '"', "''": '"'}
-"""Name -> the sign."""
-BRACKETS = {name: sign for name, sign in ESCAPED.items() if sign != '"'}
-"""Brackets only: quotation marks have two names each."""
+"""Name of a sign in files of the Penn Treebank -> the sign."""
+
+
+def _any_of(several: str, more: str = "") -> str:
+    return rf"(?i:\b(?:{'|'.join(several.split())})\b)" + (f"|{more}" if more else "")
+
+
+def _patterns() -> Mapping[str, str]:
+    told = {name: _tables()["phrases"][name] for name in ("denying", "asking", "helping", "subjects", "female", "male")}
+    asking, helping, subjects = (_any_of(told[name]) for name in ("asking", "helping", "subjects"))
+    usual = FUNCTION_WORDS - _COMMON.of_other_languages
+    return {
+        "negation": _any_of(told["denying"], r"n['’]t\b"),
+        "question": rf"\?|^\W*(?:{asking}\s+{helping}|{helping}\s+{subjects})",
+        "female": _any_of(told["female"], r"\b(?:Mrs|Ms|Miss)\b(?=\.?\s+[A-Z])"),
+        "male": _any_of(told["male"], r"\bMr\b(?=\.?\s+[A-Z])"),
+        "usual": _any_of(" ".join(sorted(usual))),
+    }
+
+
+PHRASES = _patterns()
+"""Name -> regular expression, as `audit.text.tools.LanguageTools` has them. Phrases, not grammar: "no wonder" denies
+here, too. Given names tell no gender."""

@@ -102,12 +102,12 @@ def _constituent(parse: "Parse", word: "Word") -> "Tree":
     from nltk import Tree
 
     own, below = Tree(word.tag, [word.text]), list(parse.children(word.index))
-    modifies_no_verb = word.relation == "advmod" and parse.words[word.head].tag[:2] not in ("VB", "MD")
+    modifies_no_verb = word.relation == "advmod" and parse[word.head].tag[:2] not in ("VB", "MD")
     if not below and (word.relation in _INSIDE or modifies_no_verb):
         return own
     parts = {child.index: _constituent(parse, child) for child in below} | {word.index: own}
     order, label = sorted(parts), _PHRASES.get(word.tag[:2], "X")
-    subjects = [at for at in order if at < word.index and parse.words[at].relation[1:5] == "subj"]
+    subjects = [at for at in order if at < word.index and parse[at].relation[1:5] == "subj"]
     if label != "VP" or not subjects:
         return Tree(label, [parts[at] for at in order])
     predicate = Tree(label, [parts[at] for at in order if at > subjects[-1]])

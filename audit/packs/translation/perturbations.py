@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from audit.errors import AuditError
-from audit.packs.english.meaning import put
+from audit.packs.english.guard import put
 from audit.packs.english.perturbations import SENTIMENT, TOOLS
 from audit.packs.translation.masked import cased_like, free_words
 from audit.packs.translation.tools import get_tool, tools_in

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from audit.errors import NotInstalled
-from audit.packs.english.emphasis import article
+from audit.packs.english.guard import article
 from audit.packs.translation import perturbations
 from audit.packs.translation.masked import UNSPACED, cased_like, free_words
 from audit.packs.translation.tools import tools_in

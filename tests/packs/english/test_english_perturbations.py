@@ -5,6 +5,7 @@ What each makes of real text is pinned in `tests/golden`; here is what holds of 
 
 import random
 import re
+import time
 from functools import cache
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from audit.errors import NotInstalled
 from audit.packs.english.noise import typos
-from audit.packs.english.perturbations import content_stems, sentences_about, sentences_of, spellings
+from audit.packs.english.perturbations import content_stems, irrelevant_sentences, sentences_about, spellings
 from audit.packs.english.polarity import polar_words
 from audit.packs.english.tagging import is_word
 from audit.packs.translation import perturbations as asking
@@ -91,6 +92,63 @@ def only(task, name, *texts, seed="1"):
     return made[0].texts if made else None
 
 
+@pytest.mark.parametrize(
+    ("task", "name", "texts", "new"),
+    [
+        (
+            "sentiment",
+            "title-case",
+            ("It isn't an étude of cafe\u0301 life.",),
+            "It Isn't An Étude Of Cafe\u0301 Life.",
+        ),
+        ("sentiment", "misspellings", ("I really like this film.",), "I realy like this film."),
+        ("sentiment", "lower-case", ("Paris is in France.",), "paris is in france."),
+        ("sentiment", "final-mark", ("It is good.",), "It is good"),
+        ("sentiment", "final-mark", ("it is good",), "it is good."),
+        ("sentiment", "spelling", ("The colour is grey.",), "The color is gray."),
+        ("sentiment", "social-media", ("Thanks for the film because I like it.",), "thx for the film cuz I like it"),
+        ("inference", "contractions", ("It isn't good.", "It's bad."), "It is not good."),
+        ("classification", "synonyms", ("I want to buy a bike.",), "I want to buy a bicycle."),
+        ("sentiment", "adverbs", ("The film opens in May.",), "The film actually opens in May."),
+        ("classification", "swapped-conjuncts", ("It is long and dull.",), "It is dull and long."),
+        ("classification", "but-although", ("Although I like it, I left.",), "I like it, but I left."),
+        ("classification", "tense", ("The story is good. It ends well.",), "The story was good. It ended well."),
+        ("sentiment", "repeated-sentence", ("I like it.",), "I like it. I like it."),
+        (
+            "sentiment",
+            "person-summary-added",
+            ("Tom Hanks sings.",),
+            "Tom Hanks sings. Tom Hanks is an American actor who was born in California in 1956.",
+        ),
+        ("sentiment", "antonyms", ("It is a good film.",), "It is a bad film."),
+        ("classification", "negation-removed", ("The printer does not work.",), "The printer works."),
+        ("sentiment", "negation-removed", ("The film is not good.",), "The film is good."),
+        ("sentiment", "double-denial", ("The film is boring.",), "The film is not interesting."),
+        ("sentiment", "pronouns", ("He lost his key, so I gave him mine.",), "She lost her key, so I gave her mine."),
+        ("sentiment", "kin-words", ("My brother says he likes it.",), "My sister says she likes it."),
+        ("sentiment", "pronouns", ("She did her very best.",), "He did his very best."),
+        ("inference", "swapped-contradiction", ("A dog runs.", "It sleeps."), "It sleeps."),
+    ],
+)
+def test_what_is_made(task, name, texts, new):
+    assert only(task, name, *texts)[0] == new
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "new"),
+    [
+        ("hypothesis-from-premise", ("Two dogs run.", "A cat sleeps."), "Two dogs run."),
+        ("hypothesis-with-premise", ("Two dogs run.", "They are brown."), "Two dogs run. They are brown."),
+        ("antonyms", ("It rains.", "The door is open."), "The door is closed."),
+        ("negated-hypothesis", ("It rains.", "The man is sleeping."), "The man is not sleeping."),
+        ("denied-hypothesis", ("It rains.", "A man is sleeping."), "It is not true that a man is sleeping."),
+        ("affirmed-hypothesis", ("It rains.", "A man is sleeping."), "It is true that a man is sleeping."),
+    ],
+)
+def test_what_becomes_of_a_hypothesis(name, texts, new):
+    assert only("inference", name, *texts) == (texts[0], new)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("relation", ENGLISH, ids=named)
 def test_follow_ups_differ_are_repeatable_and_leave_other_texts_alone(relation):
@@ -160,6 +218,7 @@ def test_another_number_is_as_long_and_near(number, seed):
         ("inference", "antonyms", ("It rains.", "The tower is 62 metres high.")),
         ("sentiment", "kin-words", ("My brother saw The Godfather.",)),
         ("sentiment", "persons", ("Samuel L. Jackson is in it.",)),
+        ("sentiment", "persons", ("Norman families settled there.",)),
         ("inference", "negated-hypothesis", ("x", "A man is asleep.")),
         ("inference", "denied-hypothesis", ("x", "But he sleeps.")),
         ("inference", "changed-number", ("Tom paid more than 80 euros.", "Tom paid 80 euros.")),
@@ -190,6 +249,14 @@ def test_links_handles_and_markup_stay(name):
     assert all(part in new for part in kept)
 
 
+@pytest.mark.parametrize("text", ["a" * 50_000, "@a" * 25_000, "ab_" * 17_000, "<" * 50_000, "www." * 12_000])
+def test_noise_takes_no_quadratic_time(text):
+    begun = time.perf_counter()
+    for name in ("typos", "title-case", "social-media"):
+        only("sentiment", name, text)
+    assert time.perf_counter() - begun < 10
+
+
 def test_names_and_numbers_change_alike_in_both_texts():
     first, second = only("similarity", "numbers", "It has 300 pages.", "There are 300 pages.")
     assert re.findall(r"\d+", first) == re.findall(r"\d+", second) != ["300"]
@@ -208,9 +275,9 @@ def test_lists_are_sound():
         for name, sentence in sentences_about(kind).items():
             assert name.removeprefix("The ") in sentence
             assert not polar_words(Analysis(sentence.replace(name, "it"))), sentence
-    irrelevant = sentences_of("irrelevant")
-    assert all(content_stems(sentence) for sentence in irrelevant)
-    assert len(set(irrelevant)) == len(irrelevant)
+    assert len(irrelevant_sentences()) >= 40
+    assert all(irrelevant_sentences().values())
+    assert content_stems("The bakeries closed at six.") == {"bakeri", "clos", "six"}
 
 
 @pytest.mark.parametrize(
@@ -300,3 +367,8 @@ def test_a_round_trip_asks_for_many_texts_at_once(monkeypatch):
     assert relation.full_version.endswith("fake 1")
     assert relation.carry({"positive"}) is None
     asking._TRIPS.clear()
+
+
+def test_a_film_is_explained():
+    (new,) = only("sentiment", "film-summary-added", "See Blade Runner.")
+    assert new.endswith("American film that was released in 1982 and directed by Ridley Scott.")

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from audit.corpora import get_corpus, listing
-from audit.packs.english.hand_written import TICKET_LABELS, training_file
+from audit.packs.english.corpora import TICKET_LABELS, training_file
 from audit.resources import data_file
 from audit.tasks import get_task
 from audit.tasks.question_answering import UNANSWERABLE, normalised

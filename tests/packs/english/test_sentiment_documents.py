@@ -128,7 +128,12 @@ def test_a_neutral_document_runs_no_sentence(name: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["Setup:\n\nIt is good. It is long.", "It is good.\n- one\n- two. It is long.", "Call it.\n\n    run();\n\nGood."],
+    [
+        "Setup:\n\nIt is good. It is long.",
+        "Steps to reproduce\nOpen the app. Press it.",
+        "It is good.\n- one\n- two. It is long.",
+        "Call it.\n\n    run();\n\nGood.",
+    ],
 )
 def test_lines_that_have_their_place_are_not_moved(text: str) -> None:
     assert follow_ups_of_permuted(text) == []
@@ -138,6 +143,13 @@ def follow_ups_of_permuted(text: str) -> list[str]:
     relation = get_relation("sentiment", "MR5.1")
     assert isinstance(relation, Plain)
     return [follow_up.text for follow_up in relation.follow_ups(source(text))]
+
+
+def test_our_sentences_are_added_to_what_may_be_a_review() -> None:
+    relation = get_relation("sentiment", "MR6.1")
+    assert isinstance(relation, Plain)
+    assert len(relation.follow_ups(source("It is a dull film."))) == 3
+    assert relation.follow_ups(source("The licensee shall pay the fee.")) == []
 
 
 def test_own_sentences_are_added() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from audit.corpora import get_corpus
-from audit.packs.english.answering_systems import kind_of, nearest, ranked
+from audit.packs.english.systems import kind_of, nearest, ranked
 from audit.systems import get_system
 from audit.tasks import Input, get_task
 from audit.tasks.question_answering import UNANSWERABLE, normalised

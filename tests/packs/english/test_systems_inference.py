@@ -5,8 +5,8 @@ import pickle
 import pytest
 
 from audit.corpora import get_corpus
-from audit.packs.english.hand_written import training_file
-from audit.packs.english.inference_systems import covered, has_opposite, negations, other_number
+from audit.packs.english.corpora import training_file
+from audit.packs.english.systems import covered, has_opposite, negations, other_number
 from audit.systems import get_system
 from audit.tasks import Input, get_task
 

@@ -3,7 +3,7 @@
 import pytest
 
 from audit.corpora import get_corpus
-from audit.packs.english.hand_written import training_file
+from audit.packs.english.corpora import training_file
 from audit.systems import all_systems, get_system
 from audit.tasks import Input
 
