@@ -345,7 +345,7 @@ def pair_entry(
         "system": systems[0],
         "other": systems[1],
         "difference": plain(float(ahead)),
-        **dict.fromkeys(("low", "high", "p", "p_above", "p_below", "p_holm")),
+        **dict.fromkeys(("low", "high", "p", "p_above", "p_below", "p_holm")),  # type: ignore[typeddict-item]
         "apart": False,
         **_sizes(comparison, weights, systems),  # type: ignore[typeddict-item]
         "reason": None,

@@ -17,8 +17,9 @@ from sqlalchemy.exc import DBAPIError
 from audit.judging.samples import ask_next
 from audit.relations import get_relation
 from audit.reports.study import study_report
-from audit.runner.coordinator import Coordinator, Watcher, is_away
+from audit.runner.coordinator import Coordinator, is_away
 from audit.runner.executors import InProcess, Processes
+from audit.runner.progress import Watcher
 from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
 from audit.store import open_store

@@ -3,11 +3,10 @@
 from collections import Counter
 
 import pytest
-from audit.sampling.draw import SampleRequest, Size
 from interrupting import Interrupting
 from sqlalchemy import select
 
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.relations import get_relation, uses
 from audit.relations.base import unchanged
 from audit.relations.expect import equivalent
@@ -16,6 +15,7 @@ from audit.runner.batch import Batch
 from audit.runner.executors import InProcess, Processes
 from audit.runner.options import RunOptions
 from audit.runner.run import run
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of, tables
 
 pytestmark = pytest.mark.usefixtures("asked_once")
@@ -130,7 +130,7 @@ def test_groups_have_the_members_their_relation_made(own, toy_corpus, toy_relati
 
 def judged(engine):
     """The report after a draw: what a user sees in the end."""
-    draw_all(engine, SampleRequest(Size(per_relation=4)))
+    ask_next(engine, SampleOptions(4))
     return study_report(engine)
 
 
