@@ -2,7 +2,6 @@
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from typing import Any, Literal
 
 import streamlit as st
@@ -11,30 +10,16 @@ from audit.reports.charts import DARK, LIGHT, Palette, spec_of
 from audit.reports.document import GenuineRates
 from audit.reports.tables import sheet
 from audit.reports.words import UNKNOWN
-from audit.statistics.rates import BOUNDS
 from audit.ui import session
 from audit.ui.background_cache import produce
-from audit.ui.language import html, language, plain, sentence, t, translated
+from audit.ui.language import html, language, t
 
 RATES = tuple(GenuineRates.__annotations__)
-POINTS = ("points", "points_low", "points_high")
-CAUSES = ("cause_share", "cause_low", "cause_high")
-PER_CENT = {*RATES, *BOUNDS, *POINTS, *CAUSES} | {
-    "unsure_share",
-    "agreed_share",
-    "percent_agreement",
-    "p_best",
-}
+PER_CENT = {*RATES, "percent_agreement"}
 """Columns of fractions that are shown in per cent; downloaded files have the fractions."""
-FORMATS = {
-    **dict.fromkeys([*PER_CENT, "seconds"], "%.1f"),
-    **dict.fromkeys(POINTS, "%+.1f"),
-    **dict.fromkeys(
-        ("estimate", "low", "high", "cohen_kappa", "gwet_ac1", "difference"),
-        "%.3f",
-    ),
-    **dict.fromkeys(("p_holm", "mcnemar_p"), "%.2g"),
-}
+FORMATS = dict.fromkeys(PER_CENT, "%.1f") | dict.fromkeys(
+    ("estimate", "low", "high", "cohen_kappa", "gwet_ac1"), "%.3f"
+)
 
 FONT = "'Source Sans', 'Noto Sans CJK SC', 'Noto Sans SC', 'PingFang SC', 'Microsoft YaHei', system-ui, sans-serif"
 """Fonts of charts: the app's own, then one with Chinese letters."""
@@ -53,9 +38,6 @@ def table(
         for column in columns
         if column in FORMATS
     }
-    if "p_best" in columns:
-        progress = st.column_config.ProgressColumn(format="%.1f", min_value=0, max_value=100)
-        formats[t("column.p_best")] = progress
     st.dataframe(cells, hide_index=True, height=height, column_config=formats, placeholder=UNKNOWN, key=f"table-{name}")
 
 
@@ -132,39 +114,6 @@ def chart_spec(key: tuple[Any, ...], dark: bool, _build: Callable[[Palette], Any
 def heading(text: str) -> None:
     """A heading inside a tab; it is shown smaller than a page's (data/ui/style.css)."""
     st.markdown(f"## {text}")
-
-
-def write_plain(text: str) -> None:
-    """Write a sentence without interpreting it as Markdown, since it may quote names."""
-    if text:
-        st.markdown(plain(text))
-
-
-def with_reason(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row with its reason as a sentence in the session's language."""
-    return {**row, "reason": sentence(translated(row["reason"]))} if row.get("reason") else dict(row)
-
-
-def chosen_index(names: Sequence[str], key: str, index: int = 0) -> int:
-    """The control that chooses one of the relations, kept for the session; at first that at `index`."""
-    chosen: int = st.selectbox(
-        t("results.relation"),
-        range(len(names)),
-        index=index,
-        format_func=names.__getitem__,
-        key=key,
-        persist_state="session",
-    )
-    return chosen
-
-
-def minute_of(text: str | None) -> str | None:
-    """A time of a document, to the minute; None where it is not known.
-
-    >>> minute_of("2026-01-02T03:04:05+00:00")
-    '2026-01-02 03:04 UTC'
-    """
-    return None if text is None else f"{datetime.fromisoformat(text):%Y-%m-%d %H:%M} UTC"
 
 
 def tiles(numbers: Sequence[tuple[str, str]]) -> None:

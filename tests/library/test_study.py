@@ -88,7 +88,7 @@ def test_the_report_of_a_stored_study_is_the_same_when_it_is_opened(tmp_path: Pa
     report.to_html(tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!")
     assert list(report.to_frame()["system"]) == ["words"]
-    assert report.signature in report._repr_html_().replace("&#x27;", "'")
+    assert report.signature in report._repr_html_().replace("&#39;", "'")
 
 
 def test_nothing_is_executed_twice(tmp_path: Path):

@@ -10,9 +10,10 @@ from audit.judging.adjudications import check, next_check
 from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
 from audit.reports.html import to_html
+from audit.reports.sections import carry_text, check_lines, notes_of, to_terminal
+from audit.reports.sections import checks as checks_section
 from audit.reports.study import study_report
-from audit.reports.terminal import to_terminal
-from audit.reports.words import carry_text, check_lines, checked_rows, notes_of
+from audit.reports.words import Say
 from audit.runner.imported import import_run, read_run
 from audit.sampling.audits import Audits
 from audit.sampling.draw import SampleRequest, Size
@@ -86,10 +87,12 @@ def test_carry_error_of_all_follow_ups(engine):
     cell = report["cells"][0]
     assert (cell["judged"], cell["false"]) == (20, 4)  # 3 and 7 by the source, 1 and 2 by their own answer
     assert (cell["fs_carry_low"], cell["fs_carry_high"]) == (cell["fs_low"], cell["fs_high"])
-    assert not [note for note in notes_of(report) if "arry error" in note]
-    assert carry_text(report["relations"][0]).startswith("carry error 10.0 [1.2–31.7], 2 of 20 audited follow-ups; 0.0")
-    assert "carry error 10.0" in to_terminal(report)
-    assert "carry error 10.0" in to_html(report)
+    assert not [note for note in notes_of(report, Say()) if "arry error" in note]
+    assert carry_text(report["relations"][0], Say()).startswith(
+        "carry error 10.0 [1.2–31.7], 2 of 20 audited follow-ups; 0.0"
+    )
+    assert "arry error 10.0" in to_terminal(report, full=True)
+    assert "arry error 10.0" in to_html(report)
     assert report["signature"]["samples"][0]["audit_follow_ups"] == 1.0
     assert list(report["signature"]["audits"]) == ["carry"]
 
@@ -120,8 +123,8 @@ def test_what_was_not_measured_is_said(engine):
     assert "audits" not in report["signature"]
     assert report["overall"]["checks"] is None
     assert {report["cells"][0][name] for name in ("fs_checked", "fs_checked_low", "fs_carry_high")} == {None}
-    assert "checked R_FS" not in to_terminal(report)
-    assert check_lines(report) == []
+    assert "Checked R_FS" not in to_terminal(report, full=True)
+    assert check_lines(report, Say()) == []
     assert json.loads(json.dumps(report, allow_nan=False)) == report
 
 
@@ -136,17 +139,18 @@ def test_spot_checks_of_all_answers_give_the_checked_rate(engine):
     assert (checks["answers"], checks["answers_wrong"], checks["error"]) == (20, 2, 0.1)
     assert (checks["cells"], checks["groups"], checks["added"], checks["removed"]) == (2, 40, 0, 4)
     assert (checks["fs_rate"], checks["fs_checked"], checks["bias"]) == pytest.approx((0.1, 0.0, 0.1))
-    lines = check_lines(report)
+    lines = check_lines(report, Say())
     assert lines[0] == "An adjudicator checked 20 answers on which people agreed: 2 wrong, 10.0 [1.2–31.7]\xa0%."
     assert "In 40 groups whose deciding answers were checked, 4 turned out true" in lines[1]
     assert "10.0 [10.0–10.0] by the protocol, 0.0 [0.0–" in lines[2]
-    text = to_terminal(report)
-    assert "checked R_FS" in text
+    text = to_terminal(report, full=True)
+    assert "Checked R_FS" in text
     assert "An adjudicator checked 20 answers" in text
     page = to_html(report)
     assert "What spot checks found" in page
     assert "Checked R<sub>FS</sub>" in page
-    assert [row[1:4] for row in checked_rows(report)] == [("MR3.1", "a", "20"), ("MR3.1", "b", "20")]
+    (section,) = checks_section(report, Say())
+    assert [row[1:4] for row in section.parts[-1].rows] == [("MR3.1", "a", 20), ("MR3.1", "b", 20)]
     json.dumps(report, allow_nan=False)
 
 

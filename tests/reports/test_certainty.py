@@ -9,7 +9,7 @@ import pytest
 from audit.reports.build import Groups, build_report
 from audit.reports.preference import UNRELATED, Weights, read_weights
 from audit.reports.rerank import rerank
-from audit.reports.terminal import to_terminal
+from audit.reports.sections import to_terminal
 
 PAPER = Path(__file__).parents[2].parent / "shared" / "data" / "paper" / "false_satisfaction_2022.csv"
 COUNTS = "relation,system,groups,satisfied,judged,false\n"
@@ -150,8 +150,8 @@ def test_the_headline_tells_sure_changes_from_open_ones():
     report = build_report(rows_of(20, (22, 18)), {})
     totals = report["overall"]
     assert (totals["best_changes_sure"], totals["best_changes_open"], totals["best_changes_estimated"]) == (0, 20, 20)
-    assert "0 of 20 relations have another best system for sure; 20 more look changed, which the judged" in " ".join(
-        to_terminal(report).split()
+    assert "0 of 20 relations have another winner for sure; 20 more look changed, which the judged" in " ".join(
+        to_terminal(report, full=True).split()
     )
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
+from audit.reports.sections import to_terminal
 from audit.reports.study import study_report
-from audit.reports.terminal import to_terminal
 from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store
@@ -36,7 +36,7 @@ def report_of(tmp_path, applies, design="shared", groups=400, target="population
     draw_all(engine, SampleRequest(Size(per_relation=60), design))
     answer_with_gold(engine)
     report = study_report(engine, target=target)
-    assert "MR1.1" in to_terminal(report)
+    assert "MR1.1" in to_terminal(report, full=True)
     return report, report["relations"][0]
 
 
