@@ -23,7 +23,7 @@ from audit.reports.document import CellEntry, DecisionEntry, RelationResultEntry
 from audit.reports.documents import AgreementDocument
 from audit.reports.first_page import first_lines, verdict
 from audit.reports.rerank import rerank as _rerank
-from audit.reports.sections import difference_chart, false_chart, notes_of, order_chart, rates_chart, to_terminal
+from audit.reports.sections import difference_chart, false_chart, notes_of, rates_chart, to_terminal
 from audit.reports.words import Estimate, Say, estimate, signature_line
 from audit.statistics.intervals import Target
 from audit.user_models import checked_arguments
@@ -31,7 +31,7 @@ from audit.user_models import checked_arguments
 if TYPE_CHECKING:
     import altair as alt
 
-Chart = Literal["rates", "order", "pairs", "false"]
+Chart = Literal["rates", "pairs", "false"]
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ class Report:
 
     @checked_arguments
     def plot(self, chart: Chart = "rates", relation: str | None = None) -> "alt.Chart":
-        """A chart of Altair's: `rates`, `order` and `pairs` of one relation, `false` of all.
+        """A chart of Altair's: `rates` and `pairs` of one relation, `false` of all.
 
         `relation` is a key of `relations`; None: the first. Raises AuditError for another name, and where
         there is nothing to draw yet.
@@ -273,9 +273,8 @@ class Report:
         cells = [
             cell for cell in self.document["cells"] if (cell["task"], cell["study"]) == (row["task"], row["study"])
         ]
-        figures = {
+        figures: dict[str, Any] = {
             "rates": partial(rates_chart, row, [cell for cell in cells if cell["relation"] == row["relation"]]),
-            "order": partial(order_chart, row),
             "pairs": partial(difference_chart, row["pairs"]),
             "false": partial(false_chart, cells),
         }

@@ -201,54 +201,6 @@ def intervals(
     return styled(chart, palette)
 
 
-def slopes(rows: Rows, heads: Sequence[str], palette: Palette = LIGHT, between: int = 160) -> "alt.Chart":
-    """Return the order before at the left, after at the right, a line a row: `name`, `observed` and `genuine`.
-
-    Who rises has a thick line, who falls a dashed one, who keeps the rank a thin one. Equal rates share a rank; among
-    them the order of the other side counts, so that a tie never looks like a change.
-    """
-    import altair as alt
-
-    def ranks(key: str) -> list[int]:
-        return [1 + sum(other[key] > row[key] + 1e-12 for other in rows) for row in rows]
-
-    before, after = ranks("observed"), ranks("genuine")
-    lines: list[list[int]] = []
-    for first, second in ((before, after), (after, before)):
-        order = sorted(range(len(rows)), key=lambda at: (first[at], second[at], rows[at]["name"]))
-        lines.append([order.index(at) for at in range(len(rows))])
-    values = []
-    for at, row in enumerate(rows):
-        kind = (after[at] > before[at]) - (after[at] < before[at])
-        texts = f"{cut(row['name'])}  {percent(row['observed'])}", f"{percent(row['genuine'])}  {cut(row['name'])}"
-        for side in (0, 1):
-            place = {"name": row["name"], "side": side, "line": lines[side][at]}
-            values.append(place | {"kind": kind, "text": texts[side]})
-    room = max(letters(value["text"]) for value in values) + 10
-    x = alt.X("side:Q", axis=None, scale=alt.Scale(domain=[0, 1], range=[room, room + between], nice=False))
-    scale = alt.Scale(domain=[-0.5, len(rows) - 0.5], reverse=True, nice=False)
-    base = alt.Chart().encode(x=x, y=alt.Y("line:Q", axis=None, scale=scale))
-    looks: dict[int, dict[str, Any]] = {
-        0: {"color": palette.observed, "strokeWidth": 1.5},
-        1: {"color": palette.false, "strokeWidth": 2, "strokeDash": [5, 4]},
-        -1: {"color": palette.genuine, "strokeWidth": 3},
-    }
-    layers = [
-        base.transform_filter(alt.datum.kind == kind).mark_line(point=True, **look).encode(detail="name:N")
-        for kind, look in looks.items()
-    ]
-    layers += [
-        base.transform_filter(alt.datum.side == side)
-        .mark_text(align=("right", "left")[side], dx=(-10, 10)[side], color=palette.ink, fontSize=12)
-        .encode(text="text:N")
-        for side in (0, 1)
-    ]
-    titles = alt.Data(values=[{"side": side, "title": head} for side, head in enumerate(heads)])
-    top = alt.Chart(titles).mark_text(color=palette.muted, fontSize=11).encode(x=x, y=alt.value(-6), text="title:N")
-    size = {"width": 2 * room + between, "height": ROW * len(rows)}
-    return styled(alt.layer(*layers, top, data=alt.Data(values=values), **size), palette)
-
-
 def styled(chart: Any, palette: Palette) -> "alt.Chart":
     """Return the chart with the one calm look of all charts: no frame, thin grid, our colours on every axis."""
     import altair as alt

@@ -1,8 +1,9 @@
 """What a report says first: which system, how sure that is, what is false of what was reported, what to do next."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 from audit.messages import ENGLISH
 from audit.reports import charts
@@ -12,10 +13,9 @@ from audit.reports.document import (
     OverallEntry,
     PreferredSystem,
     PrimaryEntry,
-    RankedEntry,
     ReportDocument,
 )
-from audit.reports.tables import Chart, Section, Table
+from audit.reports.tables import Chart, Section, Table, table_of
 from audit.reports.words import (
     PERCENT,
     UNKNOWN,
@@ -229,35 +229,38 @@ def by_rank(entries: Sequence[PreferredSystem]) -> list[PreferredSystem]:
     return sorted(entries, key=place)
 
 
-def ranks_text(entry: RankedEntry | PreferredSystem) -> str:
+def ranks_text(entry: Mapping[str, Any]) -> str:
     """Return the rank interval of an entry of a ranking.
 
     >>> ranks_text({"rank_low": 1, "rank_high": 3}), ranks_text({"rank_low": 2, "rank_high": 2})
     ('1–3', '2')
     """
-    return "–".join(dict.fromkeys(str(entry[end]) for end in ("rank_low", "rank_high") if entry[end] is not None))
+    ends = (entry.get("rank_low"), entry.get("rank_high"))
+    return "–".join(dict.fromkeys(str(end) for end in ends if end is not None))
+
+
+def ranking_table(entries: Iterable[Mapping[str, Any]], say: Say, *more: str) -> Table:
+    """Return the rates of systems before and after, their ranks, and the chance to be the best."""
+    return table_of(
+        say, entries, "system", *more, "reported", "genuine", "ranks", "p_best",
+        reported=lambda one: one.get("score_observed"),
+        genuine=lambda one: estimate(one, "score") if "score" in one else None,
+        ranks=lambda one: ranks_text(one), p_best=lambda one: chance(one.get("p_best")),
+    )  # fmt: skip
 
 
 def decisions(report: ReportDocument, say: Say) -> Iterator[Section]:
     """Yield for each task how sure its decision is, and what it rests on."""
     for number, entry in enumerate(report["decisions"]):
-        accuracy = {one["system"]: one for one in entry["accuracy"]["systems"]} if entry["accuracy"] else {}
+        accuracy = {one["system"]: one for one in (entry["accuracy"] or {"systems": []})["systems"]}
         ranked = {one["system"]: one for one in by_rank(entry["ranking"])}
-        rows = [
-            (
-                system,
-                estimate(accuracy[system], "accuracy") if system in accuracy else None,
-                *((one["score_observed"], estimate(one, "score"), ranks_text(one), chance(one["p_best"]))
-                  if (one := ranked.get(system)) else (None,) * 4),
-            )
-            for system in dict.fromkeys([*ranked, *accuracy])
-        ]  # fmt: skip
-        heads = say.heads("system", "accuracy", "reported", "genuine", "ranks", "p_best")
+        rows = [{**accuracy.get(name, {}), **ranked.get(name, {})} for name in dict.fromkeys([*ranked, *accuracy])]
+        parts = [ranking_table(rows, say, *(["accuracy"] if accuracy else []))] if rows else []
         totals = [*_judged_lines(report, say), basis_line(report, say)] if not number else []
         title = say("decision.title")
         if len(report["decisions"]) > 1:
             title = say("rate.titled", title=title, name=titled(report, entry, say))
-        yield Section(title, [*([Table(heads, rows)] if rows else []), *_certainty(report, entry, say), *totals])
+        yield Section(title, [*parts, *_certainty(report, entry, say), *totals])
 
 
 def _certainty(report: ReportDocument, entry: DecisionEntry, say: Say) -> Iterator[str]:

@@ -5,6 +5,7 @@ sentences, tables of values, and charts. It is in the report as soon as it is in
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from statistics import median
@@ -30,12 +31,13 @@ from audit.reports.document import (
     SliceRate,
     SlicesEntry,
     SliceStanding,
+    SliceTest,
     ViolationRate,
     ViolationTable,
 )
 from audit.reports.first_page import by_rank, confidence_of, ranks_text
 from audit.reports.judges import label_tables, own_line, part_lines
-from audit.reports.tables import NARROWEST, WIDTH, Chart, Marked, Section, Table, Verbatim, to_text, wrap
+from audit.reports.tables import NARROWEST, WIDTH, Chart, Marked, Section, Table, Verbatim, table_of, to_text, wrap
 from audit.reports.validity_study import validity_tables
 from audit.reports.violations import counterpart
 from audit.reports.words import (
@@ -99,12 +101,10 @@ def place(report: ReportDocument, entry: Place, say: Say) -> str:
     return " · ".join(parts)
 
 
-def title_of(report: ReportDocument, entry: Place, code: str, say: Say, **parameters: object) -> str:
+def title_of(report: ReportDocument, entry: Place, title: str, say: Say) -> str:
     """Return a heading with the study that it is about, where the report has several."""
-    title = say(code, **parameters)
-    if len(report["violations"]) < 2:
-        return title
-    return say("rate.titled", title=title, name=place(report, entry, say))
+    several = len(report["violations"]) > 1
+    return say("rate.titled", title=title, name=place(report, entry, say)) if several else title
 
 
 def summary_of(report: ReportDocument, relation: RelationResultEntry, say: Say) -> str:
@@ -308,12 +308,7 @@ def _relation(
     ranking = {
         one["system"]: {"ranks": ranks_text(one), "p_best": chance(one["p_best"])} for one in relation["ranking"]
     }
-    rows = []
-    for cell in cells:
-        values: dict[str, Any] = {**cell, **ranking.get(cell["system"], {})}
-        rates = [estimate(values, name) if name in _RATES else values.get(name) for name in columns]
-        rows.append((cell["system"], *rates))
-    heads = say.heads("system", *columns)
+    values = [{**cell, **ranking.get(cell["system"], {})} for cell in cells]
     observed, genuine = (order_text(relation, when) for when in ("observed", "genuine"))
     code = change_code(relation)
     evident = code in ("unknown", "looks", "sure")
@@ -326,13 +321,11 @@ def _relation(
         carry_text(relation, say),
         pairs_text(relation["pairs"], say),
     ]
-    slopes = order_chart(relation, say) if relation["order_changes"] else None
     return Section(
         relation["relation"],
         [
-            Table(heads, rows),
+            table_of(say, values, "system", *columns),
             rates_chart(relation, cells, say),
-            *([slopes] if slopes else []),
             *(capital(sentence) for sentence in sentences if sentence),
             *pairs_tables(relation, say),
         ],
@@ -355,20 +348,6 @@ def _bar(name: str, rates: Mapping[str, Any], kind: str, **more: Any) -> dict[st
     genuine = estimate(rates, f"{kind}_genuine")
     row = {"name": name, "observed": rates[f"{kind}_observed"], "genuine": genuine.value, "low": genuine.low}
     return row | {"high": genuine.high, "least": genuine.least, "most": genuine.most} | more
-
-
-def order_chart(relation: RelationResultEntry, say: Say) -> Chart | None:
-    """Return the order before and after, over the groups that apply to all systems; None for fewer than two."""
-    rows = [
-        {"name": one["system"], "observed": one["sr_observed"], "genuine": one["sr_genuine"]}
-        for one in relation["ranking"]
-        if one["sr_observed"] is not None and one["sr_genuine"] is not None
-    ]
-    if len(rows) < 2:
-        return None
-    heads = [say("chart.reported"), say("chart.genuine")]
-    alt = say("order.alt", relation=relation["relation"], order=order_text(relation, "genuine"))
-    return Chart(partial(charts.slopes, rows, heads), alt, say("html.key_orders"))
 
 
 def difference_chart(pairs: Sequence[PairEntry], say: Say) -> Chart | None:
@@ -538,20 +517,16 @@ def pairs_text(pairs: Sequence[PairEntry], say: Say) -> str:
 
 def pairs_tables(relation: RelationResultEntry, say: Say) -> Iterator[Table]:
     """Yield the table of the pairs of a relation whose difference is known; none where none is."""
-    rows = [
-        (
-            pair["system"],
-            pair["other"],
-            estimate(pair, "difference"),
-            *(p_text(pair[name]).removeprefix("=\N{NO-BREAK SPACE}") for name in ("p_holm", "mcnemar_p")),
-            say("pairs.yes" if pair["apart"] else "pairs.no"),
-            say.of(pair["judged"], pair["informative"]),
-        )
-        for pair in oriented(relation["pairs"])
-    ]
-    if rows:
-        columns = ("better", "other", "points", "p_holm", "mcnemar_p", "apart", "judged_of_deciding")
-        yield Table(say.heads(*columns), rows, 2)
+    if pairs := oriented(relation["pairs"]):
+        yield table_of(
+            say, pairs, "better", "other", "points", "p_holm", "mcnemar_p", "apart", "judged_of_deciding", names=2,
+            better=lambda pair: pair["system"],
+            points=lambda pair: estimate(pair, "difference"),
+            p_holm=lambda pair: p_text(pair["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}"),
+            mcnemar_p=lambda pair: p_text(pair["mcnemar_p"]).removeprefix("=\N{NO-BREAK SPACE}"),
+            apart=lambda pair: say("pairs.yes" if pair["apart"] else "pairs.no"),
+            judged_of_deciding=lambda pair: say.of(pair["judged"], pair["informative"]),
+        )  # fmt: skip
 
 
 # All together, and violation rates.
@@ -560,28 +535,18 @@ def pairs_tables(relation: RelationResultEntry, say: Say) -> Iterator[Table]:
 def rollups(report: ReportDocument, say: Say) -> Sections:
     """Yield the rates over cells together: by relation, system, family, and all."""
     entries, kinds = report["rollups"], [entry["by"] for entry in report["rollups"]]
-    reasons = any(entry["reason"] for entry in entries)
-    rows = [
-        (
-            say(f"level.{entry['by']}"),
-            rollup_name(report, entry, say),
-            entry["sr_observed"],
-            *(estimate(entry, rate) for rate in ("fs_rate", "sr_genuine")),
-            *([say.said(entry["reason"])] if reasons else []),
-        )
-        for entry in entries
-    ]
-    if not rows:
+    if not entries:
         return
-    heads = say.heads("by", "name", "sr_observed", "fs_rate", "sr_genuine", *(["reason"] if reasons else []))
+    reasons = ["reason"] if any(entry["reason"] for entry in entries) else []
+    together = table_of(
+        say, entries, "by", "name", "sr_observed", "fs_rate", "sr_genuine", *reasons, names=2,
+        by=lambda entry: say(f"level.{entry['by']}"), name=lambda entry: rollup_name(report, entry, say),
+    )  # fmt: skip
     breaks = frozenset(at for at in range(1, len(kinds)) if kinds[at] != kinds[at - 1])
-    parts: list[Any] = [say("html.together_what"), Table(heads, rows, 2, breaks)]
+    parts: list[Any] = [say("html.together_what"), replace(together, breaks=breaks)]
     for by in ("system", "family"):
-        if bars := [
-            _bar(rollup_name(report, entry, say), entry, "sr")
-            for entry in entries
-            if entry["by"] == by and entry["sr_observed"] is not None
-        ]:
+        known = [entry for entry in entries if entry["by"] == by and entry["sr_observed"] is not None]
+        if bars := [_bar(rollup_name(report, entry, say), entry, "sr") for entry in known]:
             alt = say("rollup.alt", level=say(f"rollup.{by}"))
             parts.append(Chart(partial(charts.before_after, bars), alt, say("chart.key")))
     yield Section(say("html.together"), parts)
@@ -608,7 +573,7 @@ def violations(report: ReportDocument, say: Say) -> Sections:
         breaks = frozenset(at for at in range(1, len(kinds)) if kinds[at] not in (kinds[at - 1], "estimated"))
         key = [say("violations.key"), *([say("violations.key_estimated")] if "estimated" in kinds else [])]
         if bars := violation_bars(table):
-            title = title_of(report, table, "violations.title", say)
+            title = title_of(report, table, say("violations.title"), say)
             alt = say("violations.by_relation", title=title)
             chart = Chart(partial(charts.before_after, bars), alt, say("chart.key_violations"))
             columns = [say("column.row"), *table["systems"]]
@@ -669,35 +634,22 @@ def slice_name(name: str | None, say: Say) -> str:
 def slices(report: ReportDocument, say: Say) -> Sections:
     """Yield rates for each way to divide the sources, with who is best where; without rates only why."""
     for entry in report.get("slices") or []:
-        title = title_of(report, entry, "slices.title", say, property=property_name(entry["by"], say))
+        title = title_of(report, entry, say("slices.title", property=property_name(entry["by"], say)), say)
         if entry["reason"]:
             yield Section(title, [say("slices.unknown", reason=say.said(entry["reason"]))])
             continue
         over_all = [rates for rates in entry["rates"] if rates["relation"] is None]
         bars = [_bar(rates["system"], rates, "vr", group=slice_name(rates["slice"], say)) for rates in over_all]
-        columns = say.heads("slice", "system", "sources", "groups", "vr_observed", "judged", "fs_rate", "vr_genuine")
         chart = Chart(partial(charts.before_after, bars), say("slices.alt", title=title), say("chart.key_violations"))
         of_systems = [_slices_of(entry, system, say) for system in entry["systems"]]
-        table = Table(columns, slice_rows(entry, say), 2)
-        yield Section(title, [table, say("slices.key"), *slice_lines(entry, say), chart, *of_systems])
+        yield Section(title, [slice_table(entry, say), say("slices.key"), *slice_lines(entry, say), chart, *of_systems])
 
 
-def slice_rows(entry: SlicesEntry, say: Say) -> list[tuple[Any, ...]]:
+def slice_table(entry: SlicesEntry, say: Say) -> Table:
     """Return the rates of every slice and system over all relations."""
-    return [
-        (
-            slice_name(rates["slice"], say),
-            rates["system"],
-            rates["sources"],
-            rates["groups"],
-            estimate(rates, "vr_observed"),
-            rates["judged"],
-            estimate(rates, "fs_rate"),
-            estimate(rates, "vr_genuine"),
-        )
-        for rates in entry["rates"]
-        if rates["relation"] is None
-    ]
+    rates = [one for one in entry["rates"] if one["relation"] is None]
+    columns = ("slice", "system", "sources", "groups", "vr_observed", "judged", "fs_rate", "vr_genuine")
+    return table_of(say, rates, *columns, names=2, slice=lambda one: slice_name(one["slice"], say))
 
 
 def _slices_of(entry: SlicesEntry, system: str, say: Say) -> Section:
@@ -743,19 +695,20 @@ def _rival_line(standing: SliceStanding, best: str, say: Say) -> str:
     return say("slices.rival", points=say.rate(standing, "difference"), p=p, sure=sure, **names)
 
 
-def worst_rows(report: ReportDocument, say: Say) -> list[tuple[Any, ...]]:
+def worst_table(report: ReportDocument, say: Say) -> Table:
     """Return the slices in which relations are broken more often than in the rest, at most ten, the worst first."""
-    rows: list[tuple[Any, ...]] = []
-    for test in (report.get("slice_tests") or {"tests": []})["tests"]:
-        if test["found"] and len(rows) < LISTED_SLICES:
-            where = f"{property_name(test['by'], say)}: {slice_name(test['slice'], say)}"
-            if len(report["violations"]) > 1:
-                where = say("rate.titled", title=where, name=place(report, test, say))
-            counts = (test["groups"], test["clusters"], test["judged"], test["inside"], test["outside"])
-            points = estimate(test, "difference")
-            rate = "VR_o" if test["rate"] == "observed" else "VR_g"
-            rows.append((rate, where, test["system"], *counts, points, p_number(test["q"])))
-    return rows
+
+    def where(test: SliceTest) -> str:
+        name = f"{property_name(test['by'], say)}: {slice_name(test['slice'], say)}"
+        return title_of(report, test, name, say)
+
+    found = [test for test in (report.get("slice_tests") or {"tests": []})["tests"] if test["found"]]
+    return table_of(
+        say, found[:LISTED_SLICES], "rate", "slice", "system", "groups", "clusters", "judged", "inside", "outside",
+        "difference", "q", names=3, slice=where, q=lambda test: p_number(test["q"]),
+        rate=lambda test: "VR_o" if test["rate"] == "observed" else "VR_g",
+        inside=lambda test: test["inside"], outside=lambda test: test["outside"],
+    )  # fmt: skip
 
 
 def worst(report: ReportDocument, say: Say) -> Sections:
@@ -769,8 +722,7 @@ def worst(report: ReportDocument, say: Say) -> Sections:
     found, level = sum(test["found"] for test in tested["tests"]), f"{100 * tested['level']:g}"
     parts: list[Any] = [say("slices.worst_found", count=len(tested["tests"]), found=found, percent=level)]
     if found:
-        columns = ("rate", "slice", "system", "groups", "clusters", "judged", "inside", "outside", "difference", "q")
-        parts.insert(0, Table(say.heads(*columns), worst_rows(report, say), 3))
+        parts.insert(0, worst_table(report, say))
         parts += [say("slices.worst_listed", count=LISTED_SLICES)] if found > LISTED_SLICES else []
         parts.append(say("slices.worst_key"))
     for rate in ("observed", "genuine"):
@@ -791,27 +743,19 @@ def accuracy(report: ReportDocument, say: Say) -> Sections:
     entries = report.get("accuracy") or []
     for entry in entries if any(entry["systems"] for entry in entries) else []:
         systems = sorted(entry["systems"], key=lambda one: (-(one["accuracy"] or 0.0), one["system"]))
-        rows = [
-            (
-                one["system"],
-                say.of(one["right"], one["outputs"]),
-                estimate(one, "accuracy"),
-                one["sr_observed"],
-                estimate(one, "sr_genuine"),
-            )
-            for one in systems
-        ]
-        title, parts = title_of(report, entry, "accuracy.title", say), list[Any]()
-        if rows:
-            heads = say.heads("system", "right", "accuracy", "one_minus_vr_o", "one_minus_vr_g")
+        title, parts = title_of(report, entry, say("accuracy.title"), say), list[Any]()
+        if systems:
+            rates = table_of(
+                say, systems, "system", "right", "accuracy", "one_minus_vr_o", "one_minus_vr_g",
+                right=lambda one: say.of(one["right"], one["outputs"]),
+                one_minus_vr_o=lambda one: one["sr_observed"], one_minus_vr_g=lambda one: estimate(one, "sr_genuine"),
+            )  # fmt: skip
+            ends = {"accuracy": "accuracy", "accuracy_low": "low", "accuracy_high": "high"}
             bars = [
-                _bar(one["system"], one, "sr", accuracy=one["accuracy"], accuracy_low=one["low"], accuracy_high=one["high"])
-                for one in systems
-            ]  # fmt: skip
-            chart = Chart(
-                partial(charts.before_after, bars), say("accuracy.alt", title=title), say("chart.key_accuracy")
-            )
-            parts = [Table(heads, rows), chart]
+                _bar(one["system"], one, "sr") | {end: one.get(key) for end, key in ends.items()} for one in systems
+            ]
+            alt = say("accuracy.alt", title=title)
+            parts = [rates, Chart(partial(charts.before_after, bars), alt, say("chart.key_accuracy"))]
         yield Section(title, [*parts, *accuracy_lines(entry, say)])
 
 
@@ -842,22 +786,15 @@ def _accuracy_order(entry: AccuracyEntry, score: str, rate: str) -> str:
 def repeats(report: ReportDocument, say: Say) -> Sections:
     """Yield contradictions on the same input, and verdicts by call."""
     for entry in report.get("repeats") or []:
-        rows = [
-            (
-                one["system"],
-                say(f"repeats.take_{one['take']}"),
-                one["inputs"],
-                "–".join(dict.fromkeys((count(one["least_calls"]), count(one["most_calls"])))),
-                say.of(one["contradicted"], one["inputs"]),
-                estimate(one, "share"),
-                estimate(one, "disagreement"),
-            )
-            for one in entry["systems"]
-        ]
-        columns = ("system", "take", "inputs", "calls", "contradicted", "share_differ", "disagreement")
-        title = title_of(report, entry, "repeats.title", say)
-        parts = [Table(say.heads(*columns), rows), *_repeat_lines(entry, say), *_by_call(entry, say)]
-        yield Section(title, parts)
+        systems = table_of(
+            say, entry["systems"], "system", "take", "inputs", "calls", "contradicted", "share_differ", "disagreement",
+            take=lambda one: say(f"repeats.take_{one['take']}"),
+            calls=lambda one: "–".join(dict.fromkeys(map(count, (one["least_calls"], one["most_calls"])))),
+            contradicted=lambda one: say.of(one["contradicted"], one["inputs"]),
+            share_differ=lambda one: estimate(one, "share"),
+        )  # fmt: skip
+        title = title_of(report, entry, say("repeats.title"), say)
+        yield Section(title, [systems, *_repeat_lines(entry, say), *_by_call(entry, say)])
 
 
 def _repeat_lines(entry: RepeatsEntry, say: Say) -> Iterator[str]:
@@ -878,19 +815,17 @@ def _repeat_lines(entry: RepeatsEntry, say: Say) -> Iterator[str]:
 
 def _by_call(entry: RepeatsEntry, say: Say) -> Iterator[Table | str]:
     """Yield the verdicts by call, how to read them, and of which cells they are not known."""
-    rows, unknown = [], dict[str, dict[str, list[str]]]()
-    for cell in entry["cells"]:
-        names = (cell["relation"], cell["system"])
-        if cell["reason"] is not None:
-            unknown.setdefault(say.said(cell["reason"]), {}).setdefault(names[0], []).append(names[1])
-            continue
-        rates = (cell["vr_first"], cell["vr_mean"], cell["vr_by_chance"])
-        always = say.of(cell["always_violated"], cell["violated"])
-        rows.append((*names, cell["groups"], estimate(cell, "share"), *rates, always))
-    if rows:
-        columns = ("unstable", "vr_first", "vr_mean", "vr_by_chance", "always_violated")
-        yield Table(say.heads("relation", "system", "groups", *columns), rows, 2)
+    if known := [cell for cell in entry["cells"] if cell["reason"] is None]:
+        yield table_of(
+            say, known, "relation", "system", "groups", "unstable", "vr_first", "vr_mean", "vr_by_chance",
+            "always_violated", names=2, unstable=lambda cell: estimate(cell, "share"),
+            always_violated=lambda cell: say.of(cell["always_violated"], cell["violated"]),
+        )  # fmt: skip
         yield say("repeats.cells")
+    unknown: dict[str, dict[str, list[str]]] = {}
+    for cell in entry["cells"]:
+        if cell["reason"] is not None:
+            unknown.setdefault(say.said(cell["reason"]), {}).setdefault(cell["relation"], []).append(cell["system"])
     for reason, of in unknown.items():
         cells = say.list((f"{relation} ({say.list(systems)})" for relation, systems in of.items()), "semicolon")
         yield say("repeats.unknown", cells=cells, reason=reason)
@@ -900,16 +835,21 @@ def _by_call(entry: RepeatsEntry, say: Say) -> Iterator[Table | str]:
 
 
 def causes(report: ReportDocument, say: Say) -> Sections:
+    """Yield the causes of false satisfactions, and why people disagreed."""
     several = len({relation["study"] for relation in report["relations"]}) > 1
-    rows, entries = [], report.get("causes") or []
-    for entry in entries:
-        name = rollup_name(report, entry, say)
-        if several and entry["study"] is not None:
-            name += f" ({say('rate.study', study=entry['study'])})"
-        row = (say(f"level.{entry['by']}"), name, say.of(entry["named"], entry["false"]), causes_text(entry, say))
-        rows.append(row)
-    if rows:
-        parts: list[Any] = [Table(say.heads("by", "name", "named", "causes"), rows, 2)]
+
+    def name(entry: CausesEntry) -> str:
+        study = f" ({say('rate.study', study=entry['study'])})" if several and entry["study"] is not None else ""
+        return rollup_name(report, entry, say) + study
+
+    if entries := report.get("causes") or []:
+        parts: list[Any] = [
+            table_of(
+                say, entries, "by", "name", "named", "causes", names=2, name=name,
+                by=lambda entry: say(f"level.{entry['by']}"), causes=lambda entry: causes_text(entry, say),
+                named=lambda entry: say.of(entry["named"], entry["false"]),
+            )
+        ]  # fmt: skip
         for entry in entries:
             if entry["by"] == "overall":
                 cells, named = say("causes.cells", count=entry["cells"]), count(entry["named"])
@@ -941,15 +881,12 @@ def causes_text(entry: CausesEntry, say: Say) -> str:
 
 
 def checks(report: ReportDocument, say: Say) -> Sections:
-    if not (lines := check_lines(report, say)):
-        return
-    rows = [
-        (place(report, cell, say), cell["relation"], cell["system"], cell["checked"],
-         estimate(cell, "fs_rate"), estimate(cell, "fs_checked"))
-        for cell in _checked(report)
-    ]  # fmt: skip
-    heads = say.heads("study", "relation", "system", "spot_checked", "fs_rate", "fs_checked")
-    yield Section(say("checks.title"), [*lines, *([Table(heads, rows, 3)] if rows else [])])
+    if lines := check_lines(report, say):
+        cells = table_of(
+            say, _checked(report), "study", "relation", "system", "spot_checked", "fs_rate", "fs_checked", names=3,
+            study=lambda cell: place(report, cell, say), spot_checked=lambda cell: cell["checked"],
+        )  # fmt: skip
+        yield Section(say("checks.title"), [*lines, *([cells] if cells.rows else [])])
 
 
 def check_lines(report: ReportDocument, say: Say) -> list[str]:
@@ -1000,10 +937,7 @@ def preference(report: ReportDocument, say: Say) -> Sections:
     if entry is None:
         return
     ranking = by_rank(entry["ranking"])
-    rows = [(one["system"], one["score_observed"], estimate(one, "score"), ranks_text(one), chance(one["p_best"]))
-            for one in ranking]  # fmt: skip
-    parts: list[Any] = [say("preference.weights", weights=entry["source"])]
-    parts.append(Table(say.heads("system", "reported", "genuine", "ranks", "p_best"), rows))
+    parts: list[Any] = [say("preference.weights", weights=entry["source"]), first_page.ranking_table(ranking, say)]
     for one in ranking:
         if one["score"] is None or one["p_best"] is None:
             code = "no_chances" if one["score"] is not None else "not_ranked" if one["p_best"] is None else "no_score"

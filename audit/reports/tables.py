@@ -8,13 +8,13 @@ import csv
 import io
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from unicodedata import east_asian_width
 
 from audit.messages import ENGLISH
-from audit.reports.words import Say
+from audit.reports.words import Say, estimate
 
 WIDTH = 100
 NARROWEST = 70
@@ -74,6 +74,21 @@ def fitting(columns: Sequence[int], names: int, sizes: Sequence[int], room: int)
             chosen = list(columns[:names])
         chosen.append(at)
     yield chosen
+
+
+def table_of(
+    say: Say, entries: Iterable[Mapping[str, Any]], *columns: str, names: int = 1, **made: Callable[[Any], Any]
+) -> Table:
+    """Return a table of entries of a document: in a column stands an entry's value, a rate with its interval or bounds,
+    or what `made` makes of the entry."""
+    rows = [tuple(made[name](one) if name in made else _value(one, name) for name in columns) for one in entries]
+    return Table(say.heads(*columns), rows, names)
+
+
+def _value(entry: Mapping[str, Any], name: str) -> Any:
+    value = entry.get(name)
+    known = isinstance(value, float) or (value is None and name in entry and name.startswith(("fs_", "sr_", "vr_")))
+    return estimate(entry, name) if known else value
 
 
 @dataclass(frozen=True)
@@ -200,30 +215,23 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def sheet(rows: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> bytes:
-    """Return the columns that `titles` names, in its order, under their titles; UTF-8 with a mark that says so.
-
-    None is an empty field, numbers are as they are, lists are joined. Text that a spreadsheet would take for a formula
-    (the name of a system may be anything) begins with an apostrophe. Source: OWASP, CSV Injection.
+    """Return the columns that `titles` names, under their titles; UTF-8 with a mark that says so to spreadsheets.
 
     >>> sheet([{"name": "=1+1", "share": -0.5, "note": None}], {"name": "Name", "share": "%"}).decode("utf-8-sig")
-    "Name,%\\r\\n'=1+1,-0.5\\r\\n"
+    "Name,%\r\n'=1+1,-0.5\r\n"
     """
     written = io.StringIO()
     table = csv.writer(written)
-    table.writerow([_field(title) for title in titles.values()])
-    table.writerows([_field(row.get(name)) for name in titles] for row in rows)
-    # The mark tells spreadsheets that it is UTF-8; without it they take Chinese for something else.
+    for row in [titles, *rows]:
+        values = [
+            ", ".join(map(str, value)) if isinstance(value, list | tuple) else value for value in map(row.get, titles)
+        ]
+        table.writerow([harmless(value) if isinstance(value, str) else value for value in values])
     return written.getvalue().encode("utf-8-sig", "replace")
 
 
-def _field(value: Any) -> Any:
-    if value is None or isinstance(value, int | float):
-        return value
-    return harmless(", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value))
-
-
 def harmless(text: str) -> str:
-    """Return a text as a field of a CSV file: with an apostrophe before what a spreadsheet would take for a formula.
+    """Return a text with an apostrophe before what a spreadsheet would take for a formula (OWASP, CSV Injection).
 
     >>> harmless("=1+1"), harmless("ann")
     ("'=1+1", 'ann')

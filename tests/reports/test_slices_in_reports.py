@@ -11,7 +11,7 @@ from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.reports.document import check_document
 from audit.reports.evidence import evidence
-from audit.reports.sections import slice_lines, slice_rows, worst_rows
+from audit.reports.sections import slice_lines, slice_table, worst_table
 from audit.reports.slices import Frames, How, slice_entries
 from audit.reports.study import report_of, study_report
 from audit.reports.words import Say
@@ -243,8 +243,8 @@ def test_the_slice_that_is_harder_is_the_worst(many):
     for test in found:
         assert 0 < test["low"] < test["difference"] < test["high"]
         assert test["p"] <= test["q"] <= 0.05
-    assert worst_rows(many, Say())[0][:3] == ("VR_g", "negation: yes", found[0]["system"])
-    assert len(worst_rows(many, Say())) <= 10
+    assert worst_table(many, Say()).rows[0][:3] == ("VR_g", "negation: yes", found[0]["system"])
+    assert len(worst_table(many, Say()).rows) <= 10
     # Slices without a rest, and those that nobody is in, are no hypotheses.
     assert {test["by"] for test in many["slice_tests"]["tests"]} == {"negation", "length", "genre"}
 
@@ -287,5 +287,5 @@ def test_bounds_of_slices_are_those_of_their_groups(divided):
         assert rates["vr_bound_high"] >= rates["vr_most"]
         assert rates["reason"] == "answers leave bounds only"
     over = [rates for rates in entry["rates"] if rates["relation"] is None]
-    assert all(row[-1].least is not None for row in slice_rows(entry, Say()))
+    assert all(row[-1].least is not None for row in slice_table(entry, Say()).rows)
     assert len(over) == 6
