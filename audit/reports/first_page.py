@@ -200,19 +200,12 @@ def _primary_line(entry: PrimaryEntry, say: Say) -> str:
     if entry["tested"]:
         code = "not_yet" if entry["difference"] is None else "tested" if entry["low"] != entry["high"] else "known"
     names = {"system": entry["system"], "other": entry["other"], "relation": entry["relation"]}
-    return say(
-        f"primary.{code}",
-        pair=say("primary.pair_under" if entry["relation"] else "primary.pair", **names),
-        date=entry["named_at"][:10],
-        answers=count(entry["answers_before"]),
-        study=entry["study"],
-        difference=percent(entry["difference"]),
-        low=percent(entry["low"]),
-        high=percent(entry["high"]),
-        over="" if entry["relation"] else say("primary.over", part=entry["relations"], whole=entry["compared"]),
-        reason=say.said(entry["reason"]),
-        p=p_text(entry["p_holm"]),
-    )
+    rates = {"difference": percent(entry["difference"]), "low": percent(entry["low"]), "high": percent(entry["high"])}
+    over = "" if entry["relation"] else say("primary.over", part=entry["relations"], whole=entry["compared"])
+    pair = say("primary.pair_under" if entry["relation"] else "primary.pair", **names)
+    named = {"pair": pair, "date": entry["named_at"][:10], "answers": count(entry["answers_before"])}
+    more = {"study": entry["study"], "over": over, "reason": say.said(entry["reason"]), "p": p_text(entry["p_holm"])}
+    return say(f"primary.{code}", **named, **rates, **more)
 
 
 # The decision with its numbers, and the charts of the first page.

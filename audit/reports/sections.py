@@ -14,27 +14,8 @@ from typing import Any
 from audit.messages import ENGLISH, catalogue
 from audit.relations.composition import summary_from
 from audit.reports import charts, first_page
+from audit.reports import document as doc
 from audit.reports.certainty import COMPARES
-from audit.reports.document import (
-    AccuracyEntry,
-    CausesEntry,
-    CellEntry,
-    ExampleEntry,
-    ExampleMember,
-    PairEntry,
-    Place,
-    PlanEntry,
-    RelationResultEntry,
-    RepeatsEntry,
-    ReportDocument,
-    RollupEntry,
-    SliceRate,
-    SlicesEntry,
-    SliceStanding,
-    SliceTest,
-    ViolationRate,
-    ViolationTable,
-)
 from audit.reports.first_page import by_rank, confidence_of, ranks_text
 from audit.reports.judges import label_tables, own_line, part_lines
 from audit.reports.tables import NARROWEST, WIDTH, Chart, Marked, Section, Table, Verbatim, table_of, to_text, wrap
@@ -64,7 +45,7 @@ from audit.text.differences import AFTER, Kind, differences
 Sections = Iterator[Section]
 
 
-def to_terminal(report: ReportDocument, full: bool = False, width: int | None = None) -> str:
+def to_terminal(report: doc.ReportDocument, full: bool = False, width: int | None = None) -> str:
     """Return what a terminal shows of a report: the first lines, a sentence a line; with `full` all sections, too.
 
     >>> from audit.reports.build import build_report
@@ -79,7 +60,7 @@ def to_terminal(report: ReportDocument, full: bool = False, width: int | None = 
     return text + "\n\n" + to_text(sections(report), width=width) if full else text
 
 
-def sections(report: ReportDocument, language: str = ENGLISH) -> list[Section]:
+def sections(report: doc.ReportDocument, language: str = ENGLISH) -> list[Section]:
     """Return everything that a report says."""
     say = Say(language)
     return [section for make in SECTIONS for section in make(report, say)]
@@ -88,7 +69,7 @@ def sections(report: ReportDocument, language: str = ENGLISH) -> list[Section]:
 # Names.
 
 
-def place(report: ReportDocument, entry: Place, say: Say) -> str:
+def place(report: doc.ReportDocument, entry: doc.Place, say: Say) -> str:
     """Return what a cell or relation of a report belongs to: its task, and its corpus where that is known.
 
     The study is named where there is no corpus, or where several studies of the report share it.
@@ -101,13 +82,13 @@ def place(report: ReportDocument, entry: Place, say: Say) -> str:
     return " · ".join(parts)
 
 
-def title_of(report: ReportDocument, entry: Place, title: str, say: Say) -> str:
+def title_of(report: doc.ReportDocument, entry: doc.Place, title: str, say: Say) -> str:
     """Return a heading with the study that it is about, where the report has several."""
     several = len(report["violations"]) > 1
     return say("rate.titled", title=title, name=place(report, entry, say)) if several else title
 
 
-def summary_of(report: ReportDocument, relation: RelationResultEntry, say: Say) -> str:
+def summary_of(report: doc.ReportDocument, relation: doc.RelationResultEntry, say: Say) -> str:
     """Return what a relation does; empty where it is not one of ours, or a file's own totals are corrected."""
     from audit.errors import UnknownName
     from audit.relations import get_relation
@@ -123,7 +104,7 @@ def summary_of(report: ReportDocument, relation: RelationResultEntry, say: Say) 
     return summary_from(catalogue(say.language), relation["task"], name, english)
 
 
-def rollup_name(report: ReportDocument, entry: RollupEntry | CausesEntry, say: Say) -> str:
+def rollup_name(report: doc.ReportDocument, entry: doc.RollupEntry | doc.CausesEntry, say: Say) -> str:
     """Return the name of a roll-up, with its task where the report has several."""
     name = str(entry["name"])
     if entry["by"] == "overall":
@@ -147,12 +128,12 @@ def in_order(systems: Sequence[str], tied: Callable[[str, str], bool]) -> str:
 # What a reader must know beside the numbers.
 
 
-def notes(report: ReportDocument, say: Say) -> Sections:
+def notes(report: doc.ReportDocument, say: Say) -> Sections:
     if lines := notes_of(report, say):
         yield Section(say("decision.notes"), lines)
 
 
-def notes_of(report: ReportDocument, say: Say) -> list[str]:
+def notes_of(report: doc.ReportDocument, say: Say) -> list[str]:
     """Return the signature's notes, then what the data themselves call for."""
     lines = [say.said(note) for note in report["signature"].get("notes") or []]
     totals, relations = report["overall"], report["relations"]
@@ -186,12 +167,12 @@ def notes_of(report: ReportDocument, say: Say) -> list[str]:
 # Plans, and comparisons that were named before the first answer.
 
 
-def plans(report: ReportDocument, say: Say) -> Sections:
+def plans(report: doc.ReportDocument, say: Say) -> Sections:
     if lines := [*first_page.primary_lines(report, say), *plan_lines(report, say)]:
         yield Section(say("html.plans"), lines)
 
 
-def plan_lines(report: ReportDocument, say: Say) -> list[str]:
+def plan_lines(report: doc.ReportDocument, say: Say) -> list[str]:
     """Return the plans in sentences: when each was frozen, what was changed after, what was done otherwise.
 
     >>> change = {"key": "sample.per_relation", "before": 60, "after": 100, "at": "2026-03-09T08:00:00+00:00"}
@@ -220,7 +201,7 @@ def plan_lines(report: ReportDocument, say: Say) -> list[str]:
     return lines
 
 
-def _frozen_text(entry: PlanEntry, say: Say) -> str:
+def _frozen_text(entry: doc.PlanEntry, say: Say) -> str:
     if entry["frozen_at"] is None:
         return say("plan.not_frozen", version=entry["version"])
     run = say("plan.before_run" if entry["frozen_at"] <= entry["run_began"] else "plan.after_run")
@@ -244,12 +225,12 @@ _COLUMNS = (
 """Columns of the cells of a relation; those are left out in which no cell of the report has anything."""
 
 
-def relations(report: ReportDocument, say: Say) -> Sections:
+def relations(report: doc.ReportDocument, say: Say) -> Sections:
     """Yield a section a study, with one for each of its relations in it."""
-    studies: dict[tuple[str, Any], list[RelationResultEntry]] = {}
+    studies: dict[tuple[str, Any], list[doc.RelationResultEntry]] = {}
     for relation in report["relations"]:
         studies.setdefault((relation["task"], relation["study"]), []).append(relation)
-    cells: dict[tuple[Any, ...], list[CellEntry]] = {}
+    cells: dict[tuple[Any, ...], list[doc.CellEntry]] = {}
     for cell in report["cells"]:
         cells.setdefault((cell["task"], cell["study"], cell["relation"]), []).append(cell)
     ranked = any(one["p_best"] is not None for relation in report["relations"] for one in relation["ranking"])
@@ -271,7 +252,7 @@ def relations(report: ReportDocument, say: Say) -> Sections:
         yield Section(place(report, own[0], say), [say("html.orders_what"), orders, heat, *parts])
 
 
-def _checked(report: ReportDocument) -> list[CellEntry]:
+def _checked(report: doc.ReportDocument) -> list[doc.CellEntry]:
     return [cell for cell in report["cells"] if cell.get("fs_checked") is not None]
 
 
@@ -279,14 +260,14 @@ LEAST_SHOWN = 10
 """Judged groups from which on a heat map shows a rate: one of fewer may be anything."""
 
 
-def false_chart(cells: Iterable[CellEntry], say: Say) -> Chart:
+def false_chart(cells: Iterable[doc.CellEntry], say: Say) -> Chart:
     """Return R_FS of the cells of a study, a row a relation, a column a system."""
     rows = [_false_field(cell, say) for cell in cells]
     key = say("html.heat_what", least=LEAST_SHOWN)
     return Chart(lambda palette: charts.heat(rows, palette.false, palette), say("chart.false_alt"), key)
 
 
-def _false_field(cell: CellEntry, say: Say) -> dict[str, Any]:
+def _false_field(cell: doc.CellEntry, say: Say) -> dict[str, Any]:
     """Return what the heat map of R_FS has of a cell."""
     fs, judged = estimate(cell, "fs_rate"), cell["judged"]
     few = fs.value is not None and judged is not None and judged < LEAST_SHOWN
@@ -303,23 +284,23 @@ def _false_field(cell: CellEntry, say: Say) -> dict[str, Any]:
 
 
 def _relation(
-    report: ReportDocument, relation: RelationResultEntry, cells: Sequence[CellEntry], columns: Sequence[str], say: Say
+    report: doc.ReportDocument,
+    relation: doc.RelationResultEntry,
+    cells: Sequence[doc.CellEntry],
+    columns: Sequence[str],
+    say: Say,
 ) -> Section:
     ranking = {
         one["system"]: {"ranks": ranks_text(one), "p_best": chance(one["p_best"])} for one in relation["ranking"]
     }
     values = [{**cell, **ranking.get(cell["system"], {})} for cell in cells]
-    observed, genuine = (order_text(relation, when) for when in ("observed", "genuine"))
-    code = change_code(relation)
-    evident = code in ("unknown", "looks", "sure")
+    orders = dict(
+        zip(("before", "after"), (order_text(relation, when) for when in ("observed", "genuine")), strict=True)
+    )
     sentences = [
-        say(
-            "best.best" if evident else "best.best_change", best=best_text(relation, say), change=say(f"change.{code}")
-        ),
-        say("order.was_is", before=observed, after=genuine) if relation["order_changes"] else "",
+        say("order.was_is", change=say(f"change.{change_code(relation)}"), **orders),
         common_text(relation, say),
         carry_text(relation, say),
-        pairs_text(relation["pairs"], say),
     ]
     return Section(
         relation["relation"],
@@ -334,7 +315,7 @@ def _relation(
     )
 
 
-def rates_chart(relation: RelationResultEntry, cells: Iterable[CellEntry], say: Say) -> Chart:
+def rates_chart(relation: doc.RelationResultEntry, cells: Iterable[doc.CellEntry], say: Say) -> Chart:
     """Return reported and genuine satisfaction under a relation, the genuinely best system on top."""
     by_name = {cell["system"]: cell for cell in cells}
     systems = dict.fromkeys([*relation["order_genuine"], *relation["order_observed"], *by_name])
@@ -350,7 +331,7 @@ def _bar(name: str, rates: Mapping[str, Any], kind: str, **more: Any) -> dict[st
     return row | {"high": genuine.high, "least": genuine.least, "most": genuine.most} | more
 
 
-def difference_chart(pairs: Sequence[PairEntry], say: Say) -> Chart | None:
+def difference_chart(pairs: Sequence[doc.PairEntry], say: Say) -> Chart | None:
     """Return the differences of SR_g between two systems each, a ring if they are not told apart; None without any."""
     rows = [
         {"name": f"{pair['system']} – {pair['other']}", "value": pair["difference"], "low": pair["low"],
@@ -362,17 +343,13 @@ def difference_chart(pairs: Sequence[PairEntry], say: Say) -> Chart | None:
         return None
     reach = max([0.05, *(abs(row[end]) for row in rows for end in ("low", "high"))])  # type: ignore[arg-type]
     draw = partial(charts.intervals, rows, [-reach, -reach / 2, 0.0, reach / 2, reach], "+.1%")
-    return Chart(draw, pairs_text(pairs, say), say("pairs.legend"))
+    return Chart(draw, say("pairs.legend"), say("pairs.legend"))
 
 
-def order_text(relation: RelationResultEntry, when: str) -> str:
+def order_text(relation: doc.RelationResultEntry, when: str) -> str:
     """Return the order of systems, best first, with `=` between tied ones; `when` is `observed` or `genuine`.
 
     Where a genuine order is known of some systems only, the observed one names the same systems.
-
-    >>> ranking = [{"system": system, "sr_genuine": 0.5} for system in "ab"]
-    >>> order_text({"ranking": ranking, "order_genuine": ["a", "b"]}, "genuine")
-    'a = b'
     """
     fields: Mapping[str, Any] = relation  # `when` is a part of keys
     systems = fields[f"order_{when}"] or []
@@ -390,7 +367,7 @@ def order_text(relation: RelationResultEntry, when: str) -> str:
     return in_order(systems, tied) or UNKNOWN
 
 
-def change_code(relation: RelationResultEntry) -> str:
+def change_code(relation: doc.RelationResultEntry) -> str:
     """Return what correction does to one relation: a code of `[change]` in the catalogue.
 
     >>> unchanged = {"best_changes": False, "best_changes_sure": False, "order_changes": False}
@@ -410,38 +387,8 @@ def change_code(relation: RelationResultEntry) -> str:
     return "none_yet" if set(relation["order_genuine"]) < set(relation["order_observed"]) else "none"
 
 
-def best_text(relation: RelationResultEntry, say: Say) -> str:
-    """Return who was best and who is or looks best, as far as that is known.
-
-    >>> orders = {"order_observed": ["a", "b"], "best_observed": ["a"], "best_genuine": ["b"], "best_changes": True}
-    >>> best_text(orders | {"best_changes_sure": True, "best_sure": True}, Say())
-    'was a, is b'
-    >>> best_text(orders | {"best_changes_sure": True, "best_sure": False}, Say())
-    'was a, which is not the best; looks like b'
-    """
-    before, after = (say.list(relation[key]) or UNKNOWN for key in ("best_observed", "best_genuine"))
-    if not relation["order_observed"]:
-        return say("best.none")
-    if relation["best_genuine"] and before == after:
-        return before
-    if not relation["best_genuine"]:
-        code = "unknown"
-    elif not relation["best_changes"]:
-        code = "of_these"
-    elif relation["best_changes_sure"]:
-        code = "sure" if relation["best_sure"] else "not_best"
-    else:
-        code = "looks"
-    return say(f"best.{code}", before=before, after=after)
-
-
-def common_text(relation: RelationResultEntry, say: Say) -> str:
-    """Return what the comparison of a relation's systems is about, and why it says nothing where it does not.
-
-    >>> common = {"groups": 1200, "most_groups": 1200, "judged": 58, "deciding": 300, "reason": None}
-    >>> common_text({"common": common, "order_observed": ["a", "b"]}, Say())
-    'compared on the 1,200 groups that apply to all systems; 58 of the 300 that can tell them apart are judged'
-    """
+def common_text(relation: doc.RelationResultEntry, say: Say) -> str:
+    """Return what the comparison of a relation's systems is about, and why it says nothing where it does not."""
     common = relation["common"]
     if common is None or len(relation["order_observed"]) < 2:
         return ""
@@ -453,13 +400,8 @@ def common_text(relation: RelationResultEntry, say: Say) -> str:
     return say.list([*parts, *([say.said(common["reason"])] if common["reason"] else [])], "semicolon")
 
 
-def carry_text(relation: RelationResultEntry, say: Say) -> str:
-    r"""Return how often answers are carried wrongly, and what that can do to R_FS; empty where nothing was audited.
-
-    >>> carry = {"audited": 40, "wrong": 2, "error": 0.05, "low": 0.006, "high": 0.169}
-    >>> carry_text({"carry": carry | {"rests_on_carried": 0.5, "effect": 0.0845}}, Say())
-    'carry error 5.0 [0.6–16.9], 2 of 40 audited follow-ups; 50.0\xa0% of the judged groups rest on it, R_FS ±8.5'
-    """
+def carry_text(relation: doc.RelationResultEntry, say: Say) -> str:
+    """Return how often answers are carried wrongly, and what that can do to R_FS; empty where nothing was audited."""
     carry = relation.get("carry")
     if not carry or not carry["audited"]:
         return ""
@@ -471,14 +413,8 @@ def carry_text(relation: RelationResultEntry, say: Say) -> str:
     return say.list(parts, "semicolon")
 
 
-def oriented(pairs: Sequence[PairEntry]) -> list[PairEntry]:
-    """Return the pairs of a relation whose difference is known, the better system first, the surest difference first.
-
-    >>> pair = {"system": "a", "other": "b", "difference": -0.2, "low": -0.3, "high": -0.1, "p_holm": 0.01}
-    >>> best = oriented([pair])[0]
-    >>> best["system"], best["difference"], best["low"], best["high"]
-    ('b', 0.2, 0.1, 0.3)
-    """
+def oriented(pairs: Sequence[doc.PairEntry]) -> list[doc.PairEntry]:
+    """Return the pairs whose difference is known, the better system first, the surest difference first."""
     turned = []
     for pair in pairs:
         difference, low, high = pair["difference"], pair["low"], pair["high"]
@@ -493,29 +429,7 @@ def oriented(pairs: Sequence[PairEntry]) -> list[PairEntry]:
     return [entry for _, entry in sorted(turned, key=lambda placed: placed[0])]
 
 
-def pairs_text(pairs: Sequence[PairEntry], say: Say) -> str:
-    r"""Return the strongest difference of a relation in plain words; empty where none is known.
-
-    >>> pair = {"system": "a", "other": "b", "difference": 0.2, "low": 0.1, "high": 0.3, "p_holm": 0.01}
-    >>> pairs_text([pair | {"apart": True, "judged": 40, "informative": 90}], Say())
-    'a is better than b by 20.0 points [10.0 to 30.0]; p =\xa0.010 after Holm’s adjustment over the whole report.'
-    """
-    ordered = oriented(pairs)
-    if not ordered:
-        return ""
-    best = ordered[0]
-    if best["low"] == best["high"]:  # for the corpus, every group that decides was judged
-        code = "exact"
-    elif best["p_holm"] is None:
-        code = "not_tested"
-    else:
-        code = "apart" if best["apart"] else "not_apart"
-    ends = {"low": percent(best["low"]), "high": percent(best["high"]), "holm": p_text(best["p_holm"])}
-    names = {"best": best["system"], "other": best["other"]}
-    return say(f"pairs.{code}", points=percent(best["difference"]), **names, **ends)
-
-
-def pairs_tables(relation: RelationResultEntry, say: Say) -> Iterator[Table]:
+def pairs_tables(relation: doc.RelationResultEntry, say: Say) -> Iterator[Table]:
     """Yield the table of the pairs of a relation whose difference is known; none where none is."""
     if pairs := oriented(relation["pairs"]):
         yield table_of(
@@ -532,7 +446,7 @@ def pairs_tables(relation: RelationResultEntry, say: Say) -> Iterator[Table]:
 # All together, and violation rates.
 
 
-def rollups(report: ReportDocument, say: Say) -> Sections:
+def rollups(report: doc.ReportDocument, say: Say) -> Sections:
     """Yield the rates over cells together: by relation, system, family, and all."""
     entries, kinds = report["rollups"], [entry["by"] for entry in report["rollups"]]
     if not entries:
@@ -552,20 +466,15 @@ def rollups(report: ReportDocument, say: Say) -> Sections:
     yield Section(say("html.together"), parts)
 
 
-def rates_text(rates: ViolationRate | SliceRate, say: Say) -> str:
-    """Return VR_o, and what it is once false satisfactions are counted, with its interval.
-
-    >>> rates = {"vr_observed": 0.25, "vr_genuine": 0.5, "vr_genuine_low": 0.4, "vr_genuine_high": 0.65}
-    >>> rates_text(rates, Say()), rates_text(rates | {"vr_genuine": None}, Say())
-    ('25.0 → 50.0 [40.0–65.0]', '25.0 → –')
-    """
+def rates_text(rates: doc.ViolationRate | doc.SliceRate, say: Say) -> str:
+    """Return VR_o, and what it is once false satisfactions are counted, with its interval."""
     if rates["vr_observed"] is None:
         return UNKNOWN
     unknown = rates["vr_genuine"] is None and rates.get("vr_least") is None
     return f"{percent(rates['vr_observed'])} → {UNKNOWN if unknown else say.rate(rates, 'vr_genuine')}"
 
 
-def violations(report: ReportDocument, say: Say) -> Sections:
+def violations(report: doc.ReportDocument, say: Say) -> Sections:
     """Yield the tables of violation rates as studies print them: relations down, systems across."""
     for table in report["violations"]:
         kinds = [row["by"] for row in table["rows"]]
@@ -590,7 +499,7 @@ def row_name(row: Mapping[str, Any], say: Say) -> str:
     return family_name(row["name"], say.language) if row["by"] == "family" else say.said(row["name"])
 
 
-def violation_bars(table: ViolationTable) -> list[dict[str, Any]]:
+def violation_bars(table: doc.ViolationTable) -> list[dict[str, Any]]:
     """Return the rows of the chart of a table: a group a relation, a bar a system that was run."""
     return [
         _bar(rates["system"], rates, "vr", group=row["name"])
@@ -600,7 +509,7 @@ def violation_bars(table: ViolationTable) -> list[dict[str, Any]]:
     ]
 
 
-def _task_bars(report: ReportDocument, say: Say) -> list[dict[str, Any]]:
+def _task_bars(report: doc.ReportDocument, say: Say) -> list[dict[str, Any]]:
     """Return the relations that several tasks share, as in the Chinese study: a bar a task and system."""
     rows, tasks = [], set()
     for table in report["violations"]:
@@ -631,7 +540,7 @@ def slice_name(name: str | None, say: Say) -> str:
     return UNKNOWN if name is None else say.said(name)
 
 
-def slices(report: ReportDocument, say: Say) -> Sections:
+def slices(report: doc.ReportDocument, say: Say) -> Sections:
     """Yield rates for each way to divide the sources, with who is best where; without rates only why."""
     for entry in report.get("slices") or []:
         title = title_of(report, entry, say("slices.title", property=property_name(entry["by"], say)), say)
@@ -642,17 +551,18 @@ def slices(report: ReportDocument, say: Say) -> Sections:
         bars = [_bar(rates["system"], rates, "vr", group=slice_name(rates["slice"], say)) for rates in over_all]
         chart = Chart(partial(charts.before_after, bars), say("slices.alt", title=title), say("chart.key_violations"))
         of_systems = [_slices_of(entry, system, say) for system in entry["systems"]]
-        yield Section(title, [slice_table(entry, say), say("slices.key"), *slice_lines(entry, say), chart, *of_systems])
+        tables = [slice_table(entry, say), say("slices.key"), standings_table(entry, say), *_slice_lines(entry, say)]
+        yield Section(title, [*tables, chart, *of_systems])
 
 
-def slice_table(entry: SlicesEntry, say: Say) -> Table:
+def slice_table(entry: doc.SlicesEntry, say: Say) -> Table:
     """Return the rates of every slice and system over all relations."""
     rates = [one for one in entry["rates"] if one["relation"] is None]
     columns = ("slice", "system", "sources", "groups", "vr_observed", "judged", "fs_rate", "vr_genuine")
     return table_of(say, rates, *columns, names=2, slice=lambda one: slice_name(one["slice"], say))
 
 
-def _slices_of(entry: SlicesEntry, system: str, say: Say) -> Section:
+def _slices_of(entry: doc.SlicesEntry, system: str, say: Say) -> Section:
     """Return VR_o → VR_g of one system by slice and relation."""
     own = [rates for rates in entry["rates"] if rates["system"] == system and rates["relation"] is not None]
     # A slice may lack some relations, so they are collected over all slices.
@@ -662,43 +572,33 @@ def _slices_of(entry: SlicesEntry, system: str, say: Say) -> Section:
     return Section(say("slices.of_system", system=system), [Table([*say.heads("slice"), *names], rows)])
 
 
-def slice_lines(entry: SlicesEntry, say: Say) -> list[str]:
-    """Return what is not in a table of slices, and in which slices another system is best than over all."""
-    lines = []
+def standings_table(entry: doc.SlicesEntry, say: Say) -> Table:
+    """Return who is best in each slice, and by how much another system is there above the best over all."""
+    return table_of(
+        say, entry["standings"], "slice", "order_observed", "order_genuine", "points", "p_holm", "apart",
+        slice=lambda one: slice_name(one["slice"], say),
+        order_observed=lambda one: " > ".join(one["order_observed"]),
+        order_genuine=lambda one: " > ".join(one["order_genuine"] or ()),
+        points=lambda one: estimate(one, "difference") if one["best_differs"] else None,
+        p_holm=lambda one: p_text(one["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}") if one["best_differs"] else None,
+        apart=lambda one: say("pairs.yes" if one["sure"] else "pairs.no") if one["best_differs"] else None,
+    )  # fmt: skip
+
+
+def _slice_lines(entry: doc.SlicesEntry, say: Say) -> Iterator[str]:
+    """Yield what is not in a table of slices, and who is best over all of them."""
     if entry["empty"]:
-        lines.append(say("slices.empty", names=say.list(say.said(name) for name in entry["empty"])))
+        yield say("slices.empty", names=say.list(say.said(name) for name in entry["empty"]))
     if entry["unsliced"]:
-        lines.append(say("slices.unsliced", count=entry["unsliced"]))
-    compared = [standing for standing in entry["standings"] if standing["best_differs_observed"] is not None]
-    if not compared:
-        return lines
-    moved = [standing for standing in compared if standing["best_differs_observed"]]
-    parts = [f"{slice_name(one['slice'], say)}: {one['order_observed'][0]}" for one in moved]
-    code = "slices.best_observed_moves" if moved else "slices.best_observed_same"
-    lines.append(say(code, best=say.list(entry["best_observed"]), slices=say.list(parts, "semicolon")))
-    known = [standing for standing in compared if standing["best_differs"] is not None]
-    if not known or not entry["best_genuine"]:
-        return [*lines, say("slices.best_unknown")]
-    best = say.list(entry["best_genuine"])
-    if same := [slice_name(one["slice"], say) for one in known if not one["best_differs"]]:
-        lines.append(say("slices.best_same", best=best, slices=say.list(same)))
-    lines += [_rival_line(one, best, say) for one in known if one["best_differs"]]
-    if few := [slice_name(one["slice"], say) for one in compared if one["best_differs"] is None]:
-        lines.append(say("slices.best_open", slices=say.list(few)))
-    return lines
+        yield say("slices.unsliced", count=entry["unsliced"])
+    best = [say.list(names or ()) or UNKNOWN for names in (entry["best_observed"], entry["best_genuine"])]
+    yield say("slices.best", before=best[0], after=best[1])
 
 
-def _rival_line(standing: SliceStanding, best: str, say: Say) -> str:
-    p = "" if standing["p_holm"] is None else say("slices.p", p=p_text(standing["p_holm"]))
-    sure = say("slices.sure" if standing["sure"] else "slices.not_sure")
-    names = {"slice": slice_name(standing["slice"], say), "rival": standing["rival"], "best": best}
-    return say("slices.rival", points=say.rate(standing, "difference"), p=p, sure=sure, **names)
-
-
-def worst_table(report: ReportDocument, say: Say) -> Table:
+def worst_table(report: doc.ReportDocument, say: Say) -> Table:
     """Return the slices in which relations are broken more often than in the rest, at most ten, the worst first."""
 
-    def where(test: SliceTest) -> str:
+    def where(test: doc.SliceTest) -> str:
         name = f"{property_name(test['by'], say)}: {slice_name(test['slice'], say)}"
         return title_of(report, test, name, say)
 
@@ -711,7 +611,7 @@ def worst_table(report: ReportDocument, say: Say) -> Table:
     )  # fmt: skip
 
 
-def worst(report: ReportDocument, say: Say) -> Sections:
+def worst(report: doc.ReportDocument, say: Say) -> Sections:
     """Yield how slices were tested, which were found, and which were not tested."""
     tested = report.get("slice_tests")
     if tested is None:
@@ -739,7 +639,7 @@ def worst(report: ReportDocument, say: Say) -> Sections:
 # Accuracy beside metamorphic testing, and the same input asked several times.
 
 
-def accuracy(report: ReportDocument, say: Say) -> Sections:
+def accuracy(report: doc.ReportDocument, say: Say) -> Sections:
     entries = report.get("accuracy") or []
     for entry in entries if any(entry["systems"] for entry in entries) else []:
         systems = sorted(entry["systems"], key=lambda one: (-(one["accuracy"] or 0.0), one["system"]))
@@ -759,7 +659,7 @@ def accuracy(report: ReportDocument, say: Say) -> Sections:
         yield Section(title, [*parts, *accuracy_lines(entry, say)])
 
 
-def accuracy_lines(entry: AccuracyEntry, say: Say) -> list[str]:
+def accuracy_lines(entry: doc.AccuracyEntry, say: Say) -> list[str]:
     """Return what accuracies are of, and whether metamorphic testing orders the systems so; or why there is none."""
     if entry["reason"] is not None:
         return [say("accuracy.none", reason=say.said(entry["reason"]))]
@@ -777,13 +677,13 @@ def accuracy_lines(entry: AccuracyEntry, say: Say) -> list[str]:
     return lines
 
 
-def _accuracy_order(entry: AccuracyEntry, score: str, rate: str) -> str:
+def _accuracy_order(entry: doc.AccuracyEntry, score: str, rate: str) -> str:
     fields: Mapping[str, Any] = entry  # `score` is a part of keys
     rates = {system["system"]: system[rate] for system in fields["systems"]}
     return in_order(fields[f"order_{score}"] or (), lambda before, after: bool(rates[before] - rates[after] <= TIED))
 
 
-def repeats(report: ReportDocument, say: Say) -> Sections:
+def repeats(report: doc.ReportDocument, say: Say) -> Sections:
     """Yield contradictions on the same input, and verdicts by call."""
     for entry in report.get("repeats") or []:
         systems = table_of(
@@ -797,7 +697,7 @@ def repeats(report: ReportDocument, say: Say) -> Sections:
         yield Section(title, [systems, *_repeat_lines(entry, say), *_by_call(entry, say)])
 
 
-def _repeat_lines(entry: RepeatsEntry, say: Say) -> Iterator[str]:
+def _repeat_lines(entry: doc.RepeatsEntry, say: Say) -> Iterator[str]:
     """Yield how to read the calls on the same inputs, and on what labels systems contradict themselves."""
     yield say.list([say("repeats.what"), say("repeats.inputs")], "sentence")
     for one in entry["systems"]:
@@ -813,7 +713,7 @@ def _repeat_lines(entry: RepeatsEntry, say: Say) -> Iterator[str]:
             yield say("repeats.failed", system=one["system"], count=one["failed"])
 
 
-def _by_call(entry: RepeatsEntry, say: Say) -> Iterator[Table | str]:
+def _by_call(entry: doc.RepeatsEntry, say: Say) -> Iterator[Table | str]:
     """Yield the verdicts by call, how to read them, and of which cells they are not known."""
     if known := [cell for cell in entry["cells"] if cell["reason"] is None]:
         yield table_of(
@@ -834,11 +734,11 @@ def _by_call(entry: RepeatsEntry, say: Say) -> Iterator[Table | str]:
 # Causes of false satisfactions, reasons of disputes, spot checks.
 
 
-def causes(report: ReportDocument, say: Say) -> Sections:
+def causes(report: doc.ReportDocument, say: Say) -> Sections:
     """Yield the causes of false satisfactions, and why people disagreed."""
     several = len({relation["study"] for relation in report["relations"]}) > 1
 
-    def name(entry: CausesEntry) -> str:
+    def name(entry: doc.CausesEntry) -> str:
         study = f" ({say('rate.study', study=entry['study'])})" if several and entry["study"] is not None else ""
         return rollup_name(report, entry, say) + study
 
@@ -863,13 +763,8 @@ def causes(report: ReportDocument, say: Say) -> Sections:
         yield Section(say("html.disputes"), [say("causes.disputes_settled", count=disputes["settled"], reasons=listed)])
 
 
-def causes_text(entry: CausesEntry, say: Say) -> str:
-    r"""Return the causes that were given, the commonest first, with their shares.
-
-    >>> cause = {"cause": "label_range", "count": 2, "share": 0.5, "low": 0.1, "high": 0.9}
-    >>> causes_text({"causes": [cause, cause | {"cause": "other", "count": 0}]}, Say())
-    'the right label is one that the system never gives 50.0\xa0% [10.0–90.0] (2)'
-    """
+def causes_text(entry: doc.CausesEntry, say: Say) -> str:
+    """Return the causes that were given, the commonest first, with their shares."""
     shown = sorted((cause for cause in entry["causes"] if cause["count"]), key=lambda cause: -cause["share"])
     return say.list(
         (
@@ -880,7 +775,7 @@ def causes_text(entry: CausesEntry, say: Say) -> str:
     )
 
 
-def checks(report: ReportDocument, say: Say) -> Sections:
+def checks(report: doc.ReportDocument, say: Say) -> Sections:
     if lines := check_lines(report, say):
         cells = table_of(
             say, _checked(report), "study", "relation", "system", "spot_checked", "fs_rate", "fs_checked", names=3,
@@ -889,7 +784,7 @@ def checks(report: ReportDocument, say: Say) -> Sections:
         yield Section(say("checks.title"), [*lines, *([cells] if cells.rows else [])])
 
 
-def check_lines(report: ReportDocument, say: Say) -> list[str]:
+def check_lines(report: doc.ReportDocument, say: Say) -> list[str]:
     """Return what spot checks found of the protocol's errors, in sentences; none where nothing was checked."""
     entry, lines = report["overall"].get("checks"), list[str]()
     if entry is None:
@@ -911,7 +806,7 @@ def check_lines(report: ReportDocument, say: Say) -> list[str]:
 # The validity study, model judges, the user's weights, examples.
 
 
-def validity(report: ReportDocument, say: Say) -> Sections:
+def validity(report: doc.ReportDocument, say: Say) -> Sections:
     parts: list[Any] = []
     for line, heads, rows, names in validity_tables(report.get("validity") or [], say.language):
         parts += [line, Table(heads, rows, names)]
@@ -919,7 +814,7 @@ def validity(report: ReportDocument, say: Say) -> Sections:
         yield Section(say("validity.title"), parts)
 
 
-def judges(report: ReportDocument, say: Say) -> Sections:
+def judges(report: doc.ReportDocument, say: Say) -> Sections:
     parts: list[Any] = []
     for entry in report.get("judges") or []:
         of_judge: list[Any] = [own] if (own := own_line(entry, say.language)) else []
@@ -931,7 +826,7 @@ def judges(report: ReportDocument, say: Say) -> Sections:
         yield Section(say("judges.title"), [say("judges.note_questions"), say("judges.note_apart"), *parts])
 
 
-def preference(report: ReportDocument, say: Say) -> Sections:
+def preference(report: doc.ReportDocument, say: Say) -> Sections:
     """Yield the ranking by the user's weights, and how much the best system depends on them."""
     entry = report.get("preference")
     if entry is None:
@@ -958,14 +853,14 @@ _CONTEXT = 100
 """Letters of an unchanged passage of an example that are shown at each of its ends."""
 
 
-def examples(report: ReportDocument, say: Say) -> Sections:
+def examples(report: doc.ReportDocument, say: Say) -> Sections:
     entries = report.get("examples") or []
     if entries:
         parts = [_example(entry, say) for entry in entries]
         yield Section(say("decision.examples", count=len(entries)), [say("decision.examples_what"), *parts])
 
 
-def _example(entry: ExampleEntry, say: Say) -> Section:
+def _example(entry: doc.ExampleEntry, say: Say) -> Section:
     """Return a false satisfaction with its texts, outputs and what is right; what is new in a follow-up is marked."""
     source = next((member for member in entry["members"] if member["role"] == "source"), None)
     roles, rows = [member["role"] for member in entry["members"]], []
@@ -985,7 +880,7 @@ def _example(entry: ExampleEntry, say: Say) -> Section:
     return Section(f"{entry['relation']} · {entry['system']}", [Table(heads, rows), *([cause] if cause else [])], about)
 
 
-def _right(member: ExampleMember, task: str, say: Say) -> str:
+def _right(member: doc.ExampleMember, task: str, say: Say) -> str:
     """Return what is right about a member, and who says so."""
     if not member["right"]:
         return say("browse.no_answer")
@@ -1012,7 +907,7 @@ def _marked(before: str | None, after: str) -> list[tuple[str, bool]]:
 # How to read the report, and what reproduces it.
 
 
-def reading(report: ReportDocument, say: Say) -> Sections:
+def reading(report: doc.ReportDocument, say: Say) -> Sections:
     codes = ["proxies" if "proxy" in report["signature"] else "rates", "per_cent"]
     if any(cell["fs_low"] is not None for cell in report["cells"]):
         codes += [str(report["signature"].get("target") or "corpus"), "compared"]
@@ -1024,13 +919,8 @@ def reading(report: ReportDocument, say: Say) -> Sections:
         yield Section(say("html.read"), [*lines, *([text] if (text := estimator_text(report, say)) else [])])
 
 
-def estimator_text(report: ReportDocument, say: Say) -> str:
-    """Return how R_FS and its interval were estimated; empty for the rate of a sample whose size was fixed before.
-
-    >>> cell = {"gain": 1.25, "method": "PPI++ (10-fold, finite population)"}
-    >>> estimator_text({"signature": {"proxy": {"names": ["length"]}}, "cells": [cell]}, Say())[:69]
-    'R_FS by PPI++ (10-fold, finite population) with length in 1 of 1 cell'
-    """
+def estimator_text(report: doc.ReportDocument, say: Say) -> str:
+    """Return how R_FS and its interval were estimated; empty for the rate of a sample whose size was fixed before."""
     if "proxy" not in report["signature"]:
         return ""
     names = say.list(report["signature"]["proxy"]["names"])
@@ -1043,11 +933,11 @@ def estimator_text(report: ReportDocument, say: Say) -> str:
     return say.list([*lines, *([] if len(used) == len(report["cells"]) else [say("estimator.others")])], "sentence")
 
 
-def signature(report: ReportDocument, say: Say) -> Sections:
+def signature(report: doc.ReportDocument, say: Say) -> Sections:
     yield Section(say("html.signature"), [say("html.signature_what"), Verbatim(signature_line(report["signature"]))])
 
 
-SECTIONS: tuple[Callable[[ReportDocument, Say], Sections], ...] = (
+SECTIONS: tuple[Callable[[doc.ReportDocument, Say], Sections], ...] = (
     first_page.decisions, notes, plans, relations, rollups, violations, slices, worst, accuracy, repeats, causes,
     checks, validity, judges, preference, examples, reading, signature,
 )  # fmt: skip

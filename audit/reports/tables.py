@@ -218,7 +218,7 @@ def sheet(rows: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> bytes
     """Return the columns that `titles` names, under their titles; UTF-8 with a mark that says so to spreadsheets.
 
     >>> sheet([{"name": "=1+1", "share": -0.5, "note": None}], {"name": "Name", "share": "%"}).decode("utf-8-sig")
-    "Name,%\r\n'=1+1,-0.5\r\n"
+    "Name,%\\r\\n'=1+1,-0.5\\r\\n"
     """
     written = io.StringIO()
     table = csv.writer(written)

@@ -11,7 +11,7 @@ from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.reports.document import check_document
 from audit.reports.evidence import evidence
-from audit.reports.sections import slice_lines, slice_table, worst_table
+from audit.reports.sections import slice_table, standings_table, worst_table
 from audit.reports.slices import Frames, How, slice_entries
 from audit.reports.study import report_of, study_report
 from audit.reports.words import Say
@@ -257,9 +257,10 @@ def test_another_system_is_best_where_texts_deny(many):
     assert denies["order_genuine"][0] == "steady"
     assert denies["difference"] > 0
     assert denies["p_holm"] >= denies["p"]
-    lines = " ".join(slice_lines(entry, Say()))
-    assert "In yes steady is best by genuine rates, not quick" in lines
-    assert "By genuine rates quick is best, as over all sources, in: no." in lines
+    (yes, *_), (no, *_) = shown = standings_table(entry, Say()).rows
+    assert (yes, no) == ("yes", "no")
+    assert shown[0][2].startswith("steady > ")
+    assert [row[3] is None for row in shown] == [False, True]
 
 
 def test_a_failing_function_changes_nothing_and_is_told(divided):
