@@ -20,7 +20,7 @@ WIDTH = 100
 NARROWEST = 70
 PROSE = 44
 """Columns of a terminal from which on a field is prose: it stands in lines of its own below its row."""
-_NUMBER = re.compile(r"[\d<>=–+-]")
+_NUMBER = re.compile(r"[\d<>=–+.-]")
 _EMPHASIS = re.compile(r"\*(\w.*?)\*")
 
 
@@ -54,11 +54,6 @@ class Table:
         """Return whether a column holds numbers, which stand at the right."""
         texts = [row[at] for row in self.rows if isinstance(row[at], str | Marked)]
         return at >= self.names and all(_NUMBER.match(str(text)) and len(str(text)) <= PROSE for text in texts if text)
-
-    def only(self, columns: Sequence[int]) -> "Table":
-        """Return the table with these of its columns."""
-        rows = [tuple(row[at] for at in columns) for row in self.rows]
-        return Table([self.columns[at] for at in columns], rows, self.names, self.breaks)
 
 
 def fitting(columns: Sequence[int], names: int, sizes: Sequence[int], room: int) -> Iterator[list[int]]:
