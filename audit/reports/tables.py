@@ -1,11 +1,9 @@
-"""What reports are made of (sections of sentences, tables and charts), and these as text and as CSV files.
+"""What reports are made of (sections of sentences, tables and charts), and these as text.
 
 No renderer knows what a section is about: `to_text` is that of a terminal, `audit.reports.html` those of a page and a
 notebook, `audit.ui.sections` that of the app.
 """
 
-import csv
-import io
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -204,25 +202,7 @@ def cut_to(text: str, size: int) -> str:
     return text + "…"
 
 
-# As a CSV file that spreadsheets open: with titles, and with nothing in it that they would compute.
-
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-
-
-def sheet(rows: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> bytes:
-    """Return the columns that `titles` names, under their titles; UTF-8 with a mark that says so to spreadsheets.
-
-    >>> sheet([{"name": "=1+1", "share": -0.5, "note": None}], {"name": "Name", "share": "%"}).decode("utf-8-sig")
-    "Name,%\\r\\n'=1+1,-0.5\\r\\n"
-    """
-    written = io.StringIO()
-    table = csv.writer(written)
-    for row in [titles, *rows]:
-        values = [
-            ", ".join(map(str, value)) if isinstance(value, list | tuple) else value for value in map(row.get, titles)
-        ]
-        table.writerow([harmless(value) if isinstance(value, str) else value for value in values])
-    return written.getvalue().encode("utf-8-sig", "replace")
 
 
 def harmless(text: str) -> str:

@@ -8,7 +8,6 @@ import streamlit as st
 
 from audit.reports.charts import DARK, LIGHT, Palette, spec_of
 from audit.reports.document import GenuineRates
-from audit.reports.tables import sheet
 from audit.reports.words import UNKNOWN
 from audit.ui import session
 from audit.ui.background_cache import produce
@@ -41,64 +40,31 @@ def table(
     st.dataframe(cells, hide_index=True, height=height, column_config=formats, placeholder=UNKNOWN, key=f"table-{name}")
 
 
-def download_buttons(
-    name: str,
-    rows: Sequence[Mapping[str, Any]],
-    columns: Sequence[str],
-    pictures: Sequence[tuple[str, "ShownChart | None"]] = (),
-) -> None:
-    """Buttons that download a table as CSV and charts as PNG. `pictures` are (name, chart), None for no chart."""
-    with st.container(horizontal=True):
-        titles = {column: t(f"column.{column}") for column in columns}
-        st.download_button(
-            t("dashboard.csv"),
-            lambda: sheet(rows, titles),
-            f"{name}.csv",
-            "text/csv",
-            key=f"csv-{name}",
-            on_click="ignore",
-            icon=":material/download:",
-        )
-        for title, picture in pictures:
-            if picture is not None:
-                picture.button(name, title)
-
-
-class ShownChart:
-    """A chart on the page, which can be downloaded as a picture."""
-
-    def __init__(self, key: tuple[Any, ...], spec: dict[str, Any]):
-        self._key, self._spec = key, spec
-
-    def button(self, name: str, title: str) -> None:
-        """The button that downloads the picture; `name` is unique on the page, `title` is the key of its text."""
-        st.download_button(
-            t("dashboard.png", name=t(f"dashboard.{title}")),
-            self.picture,
-            f"{name}-{title}.png".replace("_", "-"),
-            "image/png",
-            key=f"png-{name}-{title}",
-            on_click="ignore",
-            icon=":material/image:",
-        )
-
-    def picture(self) -> bytes:
-        """The PNG; drawn once, by the worker."""
-        return base64.b64decode(produce("picture", {"spec": self._spec}, self._key))
-
-
-def chart(name: str, key: tuple[Any, ...], build: Callable[[Palette], Any], alt: str) -> ShownChart | None:
-    """Show a chart in its own size. Returns None, and shows nothing, where there is no chart.
+def chart(
+    name: str, key: tuple[Any, ...], build: Callable[[Palette], Any], alt: str, download: str | None = None
+) -> bool:
+    """Show a chart in its own size, with a button for its picture where `download` is the key of the button's text.
+    Return False, and show nothing, where there is no chart.
 
     `key` names the data that it is built from: it is built once per key and language. `alt` is the alternative text.
     """
     full_key = (session.database_url(), name, *key, language())
     spec = chart_spec(full_key, st.context.theme.type == "dark", build)
     if spec is None:
-        return None
+        return False
     st.vega_lite_chart(spec, theme=None, width="content", alt=alt, key=f"chart-{name}")
-    light = chart_spec(full_key, False, build)
-    return None if light is None else ShownChart(full_key, light)
+    if download is not None:
+        light = chart_spec(full_key, False, build)
+        st.download_button(
+            t("dashboard.png", name=t(f"dashboard.{download}")),
+            lambda: base64.b64decode(produce("picture", {"spec": light}, full_key)),
+            f"{name}.png",
+            "image/png",
+            key=f"png-{name}",
+            on_click="ignore",
+            icon=":material/image:",
+        )
+    return True
 
 
 @st.cache_data(max_entries=400, show_spinner=False)

@@ -431,7 +431,7 @@ def _flatten(entry: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 def _chart(name: str, key: tuple[Any, ...], text: str, build: Callable[[Palette], Any]) -> None:
     caption = st.empty()
-    if chart(f"quality-{name}", key, build, f"{text} {t('quality.as_table')}") is not None:
+    if chart(f"quality-{name}", key, build, f"{text} {t('quality.as_table')}"):
         caption.caption(text)
 
 
