@@ -102,12 +102,8 @@ def _falls(entry: DecisionEntry, say: Say) -> Iterator[str]:
     for one in by_rank(entry["ranking"]):
         score, low = one["score"], one["score_low"]
         if one["system"] in entry["systems"][:2] and score is not None and low is not None:
-            rates = {
-                "observed": percent(one["score_observed"]),
-                "genuine": percent(score),
-                "worse": percent(score - low),
-            }
-            yield say("decision.falls", system=one["system"], **rates)
+            rates = {"genuine": percent(score), "worse": percent(score - low)}
+            yield say("decision.falls", system=one["system"], observed=percent(one["score_observed"]), **rates)
 
 
 def false_line(report: ReportDocument, say: Say) -> str:
@@ -319,11 +315,8 @@ def basis_line(report: ReportDocument, say: Say) -> str:
     """Return what the report is made from, in one line: groups, systems, whose answers, and how intervals are made."""
     totals, signature = report["overall"], report["signature"]
     answers = signature.get("answers") or {}
-    origins = [
-        f"{say(f'origin.{name}')} {count(answers[name])}"
-        for name in ("adjudicated", "people", "gold")
-        if answers.get(name)
-    ]
+    named = [name for name in ("adjudicated", "people", "gold") if answers.get(name)]
+    origins = [f"{say(f'origin.{name}')} {count(answers[name])}" for name in named]
     systems = {"systems": count(totals["systems"]), "relations": count(totals["relations"])}
     parts = [say("decision.basis", count=totals["systems"], **systems)]
     if totals["groups"] is not None:

@@ -63,7 +63,7 @@ def to_html(report: ReportDocument, language: str = ENGLISH, opened: bool = Fals
 def to_notebook(report: ReportDocument) -> str:
     """Return what a notebook shows: the first lines, and the sections folded, without charts."""
     lines = Markup().join(Markup("<p>{}</p>\n").format(rich(line)) for line in first_page.first_lines(report))
-    return lines + _evidence(report, Say())
+    return str(lines) + _evidence(report, Say())
 
 
 def _evidence(report: ReportDocument, say: Say, opened: bool = False, picture: Any = None) -> str:

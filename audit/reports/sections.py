@@ -217,7 +217,6 @@ def _frozen_text(entry: doc.PlanEntry, say: Say) -> str:
 
 # Relations: who was best, who is best, and the cells.
 
-_RATES = ("fs_rate", "sr_genuine", "fs_checked")
 _COLUMNS = (
     "judged", "false", "sr_observed", "fs_rate", "sr_genuine", "ranks", "p_best", "groups", "satisfied", "violated",
     "inapplicable", "errors", "rejected", "drawn", "waiting", "fs_checked",
@@ -237,15 +236,12 @@ def relations(report: doc.ReportDocument, say: Say) -> Sections:
     kept = {"sr_observed", "fs_rate", "sr_genuine", *(("ranks", "p_best") if ranked else ())}
     columns = [name for name in _COLUMNS if name in kept or any(cell.get(name) for cell in report["cells"])]
     for key, own in studies.items():
-        rows = [
-            (
-                one["relation"],
-                *(order_text(one, when) for when in ("observed", "genuine")),
-                say(f"change.{change_code(one)}"),
-            )
-            for one in own
-        ]
-        orders = Table(say.heads("relation", "order_observed", "order_genuine", "change"), rows)
+        orders = table_of(
+            say, own, "relation", "order_observed", "order_genuine", "change",
+            order_observed=lambda one: order_text(one, "observed"),
+            order_genuine=lambda one: order_text(one, "genuine"),
+            change=lambda one: say(f"change.{change_code(one)}"),
+        )  # fmt: skip
         groups = [(one, cells.get((*key, one["relation"]), [])) for one in own]
         heat = false_chart([cell for _, of_relation in groups for cell in of_relation], say)
         parts = [_relation(report, one, of_relation, columns, say) for one, of_relation in groups]
@@ -294,9 +290,7 @@ def _relation(
         one["system"]: {"ranks": ranks_text(one), "p_best": chance(one["p_best"])} for one in relation["ranking"]
     }
     values = [{**cell, **ranking.get(cell["system"], {})} for cell in cells]
-    orders = dict(
-        zip(("before", "after"), (order_text(relation, when) for when in ("observed", "genuine")), strict=True)
-    )
+    orders = {"before": order_text(relation, "observed"), "after": order_text(relation, "genuine")}
     sentences = [
         say("order.was_is", change=say(f"change.{change_code(relation)}"), **orders),
         common_text(relation, say),
@@ -551,7 +545,12 @@ def slices(report: doc.ReportDocument, say: Say) -> Sections:
         bars = [_bar(rates["system"], rates, "vr", group=slice_name(rates["slice"], say)) for rates in over_all]
         chart = Chart(partial(charts.before_after, bars), say("slices.alt", title=title), say("chart.key_violations"))
         of_systems = [_slices_of(entry, system, say) for system in entry["systems"]]
-        tables = [slice_table(entry, say), say("slices.key"), standings_table(entry, say), *_slice_lines(entry, say)]
+        tables: list[Any] = [
+            slice_table(entry, say),
+            say("slices.key"),
+            standings_table(entry, say),
+            *_slice_lines(entry, say),
+        ]
         yield Section(title, [*tables, chart, *of_systems])
 
 
