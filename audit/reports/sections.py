@@ -11,11 +11,10 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from audit.messages import ENGLISH, catalogue
+from audit.messages import ENGLISH, Message, catalogue
 from audit.relations.composition import summary_from
 from audit.reports import charts, first_page
 from audit.reports import document as doc
-from audit.reports.certainty import COMPARES
 from audit.reports.first_page import by_rank, confidence_of, ranks_text
 from audit.reports.judges import label_tables, own_line, part_lines
 from audit.reports.tables import NARROWEST, WIDTH, Chart, Marked, Section, Table, Verbatim, table_of, to_text, wrap
@@ -140,7 +139,7 @@ def notes_of(report: doc.ReportDocument, say: Say) -> list[str]:
     if any(entry.get("sr_least") is not None for entry in report["rollups"]):
         lines.append(say("note.bounds_together"))
     checked = [cell for cell in report["cells"] if cell["sr_observed"] is not None]
-    unestimated = sum(cell["sr_genuine"] is None and cell["reason"] != COMPARES for cell in checked)
+    unestimated = sum(cell["sr_genuine"] is None and _code(cell) != "no_rate.only_compared" for cell in checked)
     bounded = any(cell.get("fs_least") is not None for cell in report["cells"])
     if unestimated and (unestimated < totals["cells"] or bounded):
         lines.append(say("note.unestimated", part=unestimated, count=totals["cells"]))
@@ -162,6 +161,10 @@ def notes_of(report: doc.ReportDocument, say: Say) -> list[str]:
     if rejected := totals.get("rejected"):
         lines.append(say("note.rejected", count=rejected))
     return lines
+
+
+def _code(cell: doc.CellEntry) -> str:
+    return cell["reason"].code if isinstance(cell["reason"], Message) else ""
 
 
 # Plans, and comparisons that were named before the first answer.
@@ -551,7 +554,7 @@ def slices(report: doc.ReportDocument, say: Say) -> Sections:
             standings_table(entry, say),
             *_slice_lines(entry, say),
         ]
-        yield Section(title, [*tables, chart, *of_systems])
+        yield Section(title, [*tables, *_slice_lines(entry, say), chart, *of_systems])
 
 
 def slice_table(entry: doc.SlicesEntry, say: Say) -> Table:
