@@ -309,10 +309,10 @@ def _judged(tmp_path_factory) -> Path:
     from audit.judging.adjudications import adjudicate
     from audit.judging.judgements import judge, undo
     from audit.judging.labels import answer_with_gold
-    from audit.judging.samples import draw_all
+    from audit.judging.samples import ask_next
     from audit.keys import uniform
     from audit.runner.imported import import_run, read_run
-    from audit.sampling.draw import SampleRequest, Size
+    from audit.sampling.samples import SampleOptions
     from audit.store import open_store, tables
 
     folder = tmp_path_factory.mktemp("judged")
@@ -320,7 +320,7 @@ def _judged(tmp_path_factory) -> Path:
     own.write_text("\n".join(map(json.dumps, _lines())), encoding="utf-8")
     engine = open_store(str(folder / "judged.db"), create=True)
     import_run(engine, read_run(own))
-    draw_all(engine, SampleRequest(Size(per_relation=6)))
+    ask_next(engine, SampleOptions(6))
     answer_with_gold(engine)
     people = [add_account(engine, name, "annotator", "long enough").id for name in ("anna", "ben")]
     ada = add_account(engine, "ada", "adjudicator", "long enough").id

@@ -13,13 +13,12 @@ from sqlalchemy import Engine, select
 from audit.annotation.accounts import add_account
 from audit.annotation.queue import Shown, next_question
 from audit.judging.judgements import judge
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.relations import registry
 from audit.relations.base import Rewriting, unchanged
 from audit.relations.expect import same_text, substitute
 from audit.runner.imported import import_run, read_run
-from audit.sampling.audits import Audits
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of, tables
 
 TEXTS = tuple(f"甲赢了第{number}场比赛。天气很好。" for number in range(1, 5))
@@ -84,7 +83,7 @@ def study(folder, **audits: float) -> Engine:
     path.write_text("\n".join(json.dumps(row) for row in rows()), encoding="utf-8")
     engine = open_store(str(folder / "summaries.db"), create=True)
     import_run(engine, read_run(path))
-    draw_all(engine, SampleRequest(Size(share=1.0), audits=Audits(**audits)))
+    ask_next(engine, SampleOptions(share=1.0, audits=Audits(**audits)))
     return engine
 
 

@@ -36,7 +36,7 @@ def test_the_pages_plugin_goes_from_run_to_report(loaded):
     study = audit.run(
         "tiny-entailment", systems=["overlap-baseline"], relations=["ENT.1"], task="entailment", workers=0
     )
-    report = study.sample(per_relation=2).answer_with_gold().report()
+    report = study.sample(2).answer_with_gold().report()
     (cell,) = report.to_frame().to_dict("records")
     assert (cell["satisfied"], cell["false"]) == (2, 1)
 

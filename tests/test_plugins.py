@@ -52,7 +52,7 @@ def test_run_sample_answer_and_report(call, tmp_path, how):
         return _installed(tmp_path, *arguments) if how == "installed" else call(*arguments, plugin=MODULE).out
 
     command(*RUN, "--workers", "2")
-    command("sample", "--db", "a.db", "--per-relation", "10")
+    command("sample", "--db", "a.db", "--base", "10")
     command("gold", "--db", "a.db")
     report = json.loads(command("report", "--db", "a.db", "--json"))
     (cell,) = report["cells"]
@@ -65,7 +65,7 @@ def test_run_sample_answer_and_report(call, tmp_path, how):
 
 def test_without_it_a_database_says_what_is_missing_and_how_to_bring_it(call):
     call(*RUN, "--workers", "0", plugin=MODULE)
-    call("sample", "--db", "a.db", "--per-relation", "10", plugin=MODULE)
+    call("sample", "--db", "a.db", "--base", "10", plugin=MODULE)
     refused = call("report", "--db", "a.db", status=2).err
     assert "task entailment of this database comes from the plug-in audit_example.plugin, which is not there" in refused
     assert "--plugin audit_example.plugin" in refused
@@ -85,7 +85,7 @@ def test_a_lost_rule_is_told_in_the_report(call, tmp_path):
     (tmp_path / "films.csv").write_text("text,gold\nA good film.,positive\nA bad film.,negative\n", encoding="utf-8")
     run_it = ("run", "--db", "a.db", "--corpus", "films.csv", "--systems", "vader", "--relations", "SHOUT")
     call(*run_it, "--workers", "0", plugin="plugin_shout")
-    call("sample", "--db", "a.db", "--per-relation", "2", plugin="plugin_shout")
+    call("sample", "--db", "a.db", "--base", "2", plugin="plugin_shout")
     call("gold", "--db", "a.db", plugin="plugin_shout")
     whole = call("report", "--db", "a.db", "--json", plugin="plugin_shout")
     assert json.loads(whole.out)["cells"][0]["judged"] == 2
@@ -116,7 +116,7 @@ def test_workers_of_dask_load_it(tmp_path):
 def test_the_library_takes_it(tmp_path):
     with plugged():
         study = audit.run("tiny-inference", systems=["overlap"], relations=["NLI1.1"], task="entailment")
-        report = study.sample(per_relation=10).answer_with_gold().report()
+        report = study.sample(10).answer_with_gold().report()
         assert report.relations["NLI1.1"].order_observed == ("overlap",)
 
 

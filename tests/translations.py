@@ -10,11 +10,10 @@ import json
 
 from sqlalchemy import Engine, select
 
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.judging.validity import draw_validity
 from audit.runner.imported import import_run, read_run
-from audit.sampling.audits import Audits
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store, table_of, tables
 
@@ -82,7 +81,7 @@ def study(folder, relations: str = "RP", where: str | None = None, groups: int =
     path.write_text("\n".join(json.dumps(row) for row in rows(relations)), encoding="utf-8")
     engine = open_store(where or str(folder / "translations.db"), create=True)
     import_run(engine, read_run(path))
-    draw_all(engine, SampleRequest(Size(share=1.0), audits=Audits(**audits)))
+    ask_next(engine, SampleOptions(share=1.0, audits=Audits(**audits)))
     if groups:
         draw_validity(engine, ValidityRequest(groups, annotators=2, asks="groups"))
     return engine

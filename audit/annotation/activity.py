@@ -24,7 +24,7 @@ from audit.annotation.deferral import is_flagged, midnight
 from audit.annotation.questions import OpenQuestions, count_open
 from audit.store import tables
 from audit.store.copying import in_utc
-from audit.store.core import annotator, answer, count_rows, input_table, judgement, question, spot_check
+from audit.store.core import annotator, answer, count_rows, input_table, judgement, question
 
 # Progress of judging: for managers.
 
@@ -34,8 +34,6 @@ class Progress:
     """Counts over the whole database, or over some of its questions."""
 
     questions: OpenQuestions
-    checks: int
-    """Agreed answers that wait for an adjudicator's spot check."""
     answers: Mapping[str, int]
     """Questions with an answer, by origin (adjudicated, people, gold); one question may have several origins."""
     judgements: Mapping[str, int]
@@ -70,7 +68,6 @@ def progress(engine: Engine, by: int | None, among: Among = None) -> Progress:
         people = dict.fromkeys(connection.execute(names).scalars(), 0)
         return Progress(
             questions=count_open(connection, among),
-            checks=count_rows(connection, spot_check, _about(spot_check, among)),
             answers={origin: answers.get(origin, 0) for origin in ORIGINS},
             judgements=people | dict(connection.execute(by_person).all()),
         )

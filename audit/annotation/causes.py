@@ -92,8 +92,6 @@ def add_cause(connection: Connection, account_id: int, pair: Pair, code: str, co
 
 # Why a question was settled as it was: the codes that an adjudicator chooses from, and what begins other reasons.
 
-SPOT_CHECK = "spot check"
-"""Begins the reason of every adjudication that is one; what its adjudicator wrote comes after it."""
 OTHER_REASON = "other"
 """The code that says nothing by itself: it needs a written reason."""
 REASONS = (
@@ -115,31 +113,3 @@ def check_reason(code: str | None, written: str) -> None:
         raise Refused(message("wrong.reason", reason=code, allowed=REASONS))
     if code in (None, OTHER_REASON) and not written.strip():
         raise Refused(message("refused.reason_needed"))
-
-
-def written_as_check(remark: str) -> str:
-    """The reason of an adjudication that is a spot check, with a remark or none.
-
-    >>> written_as_check(" two meanings "), written_as_check("")
-    ('spot check: two meanings', 'spot check')
-    """
-    remark = remark.strip()
-    return f"{SPOT_CHECK}: {remark}" if remark else SPOT_CHECK
-
-
-def is_check(code: str | None, reason: str) -> bool:
-    """Whether an adjudication with this code and reason is a spot check.
-
-    >>> is_check(None, "spot check: two meanings"), is_check("slip", "spot check")
-    (True, False)
-    """
-    return code is None and (reason == SPOT_CHECK or reason.startswith(f"{SPOT_CHECK}: "))
-
-
-def remark_of(reason: str) -> str:
-    """The remark in the reason of a spot check.
-
-    >>> remark_of("spot check: two meanings"), remark_of("spot check")
-    ('two meanings', '')
-    """
-    return reason.removeprefix(SPOT_CHECK).removeprefix(": ")

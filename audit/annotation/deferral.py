@@ -24,7 +24,7 @@ from audit.annotation.answers import SCALES, allows_labels, is_disputed
 from audit.errors import Refused
 from audit.messages import message
 from audit.store import tables
-from audit.store.core import adjudication, aside, question, spot_check
+from audit.store.core import adjudication, aside, question
 
 SKIP, FLAG, BACK, UNFLAG = "skip", "flag", "back", "unflag"
 Who = int | BindParameter[Any]
@@ -68,10 +68,9 @@ def is_flagged(account: Who | None = None, asked: Any = question) -> ColumnEleme
 def awaits_decision() -> ColumnElement[bool]:
     """Condition on `question`: an answer to it is still to come, so whoever may give it must not see what systems said.
 
-    It is in the queue, disputed, flagged, or waits for a spot check.
+    It is in the queue, disputed or flagged.
     """
-    to_check = exists().where(spot_check.c.question_id == question.c.id)
-    undecided = or_(question.c.priority.is_not(None), is_disputed(), to_check, is_flagged())
+    undecided = or_(question.c.priority.is_not(None), is_disputed(), is_flagged())
     return and_(question.c.kind.not_in(SCALES), undecided)
 
 

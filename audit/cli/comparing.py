@@ -23,7 +23,6 @@ from audit.cli.options import (
     "two versions of a system: how much worse, what broke",
     "audit compare mine:classify@b498 mine:classify@5d95 --db mine.db",
     'audit compare mine:classify@b498 mine:classify@5d95 --fail-if "genuine rise > 2 points" --json',
-    "audit compare mine:classify@b498 mine:classify@5d95 --draw 40",
 )
 def compare(
     old: Annotated[str, name_of("OLD", "a system as NAME@VERSION, or the beginning of a version")],
@@ -39,10 +38,6 @@ def compare(
     undecided: Annotated[
         Literal["pass", "fail"] | None, chosen("instead of status 4 where answers cannot decide a condition")
     ] = None,
-    draw: Annotated[
-        int | None, whole_number("draw the first N groups of each relation that can tell them apart, for judging", "N")
-    ] = None,
-    annotators: Annotated[int, whole_number("people who answer each question of these", "N")] = 2,
 ) -> Reply:
     """Compares two versions of a system on the groups that apply to both. See comparing versions
     (docs/how-to/ci.md).
@@ -54,8 +49,8 @@ def compare(
     from audit.statistics.intervals import get_target
 
     conditions = tuple(Condition.read(condition) for condition in fail_if or ())
-    request = Comparing(answers, get_target(target), show, conditions, draw, annotators)
+    request = Comparing(answers, get_target(target), show, conditions)
     document = compared(old, new, db, request)
-    hint = ["", "Next: the same with --draw 40, which asks people about the first groups of each relation that changed"]
-    waits = document["all"]["genuine"]["estimate"] is None and draw is None
+    hint = ["", f"Next: audit sample --db {db}, which asks people about texts that tell systems apart"]
+    waits = document["all"]["genuine"]["estimate"] is None
     return Reply(document, lambda shown: lines(shown) + hint * bool(waits), status_of(document, undecided))

@@ -12,7 +12,6 @@ from audit.cli.options import (
     Names,
     Study,
     command,
-    exclusive,
     flag,
     group,
     listed,
@@ -58,9 +57,6 @@ def ask(
     everything: Annotated[
         bool, flag("--everything", "all satisfied groups, too, so that it is a proxy for those that nobody judges")
     ] = False,
-    per_cell: Annotated[
-        int | None, whole_number("the first N groups of each cell's list, in place of all", "N")
-    ] = None,
     max_calls: Annotated[int | None, whole_number("ask at most N questions now", "N")] = None,
     allow_own: Annotated[
         bool, flag("--allow-own", "also a judge that is a system under test; it is said wherever it is shown")
@@ -76,8 +72,7 @@ def ask(
     from audit.judging.judges import JudgeRequest, ask_judge, variants_named
     from audit.systems.judge import load_judge
 
-    exclusive(("--everything", everything), ("--per-cell", per_cell))
-    request = JudgeRequest(variants_named(variants), everything, per_cell, study, max_calls, allow_own)
+    request = JudgeRequest(variants_named(variants), everything, study, max_calls, allow_own)
     engine = open_database(db)
     judge = load_judge(spec, name)
     with tqdm(desc=judge.name, unit="question", total=0, mininterval=0.5) as bar:
@@ -99,7 +94,7 @@ def ask(
         lines.append(f"{asked.left:,} questions or more are left; repeat the command to go on.")
     if asked.own:
         lines.append(f"Note: this judge is the same model as the system under test {', '.join(asked.own)}.")
-    proxy = "" if not (everything or per_cell) else f" or: audit report --proxy judge:{asked.name} --db {db}"
+    proxy = "" if not everything else f" or: audit report --proxy judge:{asked.name} --db {db}"
     lines.append(f"Next: audit judge agreement --db {db}{proxy}")
     return Reply(_document(asked), lines)
 

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from audit.cli.console import Reply, checking_too
 from audit.cli.options import (
@@ -20,6 +20,7 @@ from audit.cli.options import (
     command,
     decimal,
     exclusive,
+    flag,
     group,
     group_sizes,
     language_code,
@@ -34,120 +35,107 @@ from audit.cli.options import (
 from audit.errors import AuditError
 from audit.messages import counted
 
+if TYPE_CHECKING:
+    from audit.false_satisfaction.rounds import Asked
+
 
 @command(
     "sample",
     START,
-    "draw satisfied groups for judging; more can be drawn later",
-    "audit sample --per-relation 60",
-    "audit sample --share 0.01 --seed 7",
-    "audit sample --per-relation 40 --design informative",
-    "audit sample --per-relation MR1.1=40,MR2.1=300 --design informative",
-    "audit sample --per-relation 60 --audit-answers 0.2",
+    "ask the next round of questions",
+    "audit sample",
+    "audit sample --base 60 --decide none",
+    "audit sample --decide MR1.1 --eps 0.01",
+    "audit sample --share 0.01 --decide none",
 )
 def sample(
     db: Database = DATABASE,
-    per_relation: Annotated[
+    base: Annotated[
         Any | None,
-        group_sizes("the first N groups of each list, or MR1.1=40,MR2.1=300: of the lists of these relations", "N"),
+        group_sizes("the first N satisfied groups of each relation and system, or MR1.1=40,MR2.1=300", "N"),
     ] = None,
-    share: Annotated[float | None, decimal("this share of them, rounded up (this or --per-relation)", "0.01")] = None,
-    design: Annotated[str, text("shared, or informative (to compare systems only)", "DESIGN")] = "shared",
-    domain: Annotated[
-        str | None,
+    share: Annotated[float | None, decimal("this share of them, rounded up (in place of --base)", "0.01")] = None,
+    decide: Annotated[
+        str,
         text(
-            "all, or gold: sources with a gold label only (default: all, or gold where only some have one and nobody "
-            "has an account or was asked for with --annotators)",
-            "DOMAIN",
+            "which system is best: winner (over all relations), relations (under each), a relation's name, or none",
+            "WHAT",
         ),
-    ] = None,
-    seed: Annotated[int | None, whole_number("of the draw (default: the study's)", "S")] = None,
+    ] = "winner",
+    eps: Annotated[float, decimal("the difference that does not matter", "0.02")] = 0.02,
+    most: Annotated[int | None, whole_number("ask about this many texts in all at most", "N")] = None,
     annotators: Annotated[
         int | None,
-        whole_number("how many people answer each question (default: as the sample has it; of a new one 2)", "N"),
+        whole_number("how many people answer each question (default: as before; at first 2)", "N"),
     ] = None,
     quorum: Annotated[
         str | None,
-        text(
-            "votes that settle a question: majority (more than half) or all; for every sample of the database "
-            "(default: what they have; at first majority)",
-            "QUORUM",
-        ),
+        text("votes that settle a question: majority (more than half) or all (default: as before)", "QUORUM"),
     ] = None,
-    audit_follow_ups: Annotated[
+    follow_ups: Annotated[
         float,
-        decimal(
-            "ask about follow-ups anyway, though answers are carried to them, in this share of each cell's draw",
-            "SHARE",
-        ),
+        decimal("ask about follow-ups anyway, though answers are carried to them, of this share of the texts", "SHARE"),
     ] = AUDITED_FOLLOW_UPS,
-    audit_answers: Annotated[
-        float,
-        decimal("let an adjudicator check the answers people agree on, in this share of each cell's draw", "SHARE"),
-    ] = 0.0,
+    give_up: Annotated[
+        bool, flag("--give-up", "let the rounds count with what is open in them: rates have bounds then")
+    ] = False,
     study: Study = None,
 ) -> Reply:
-    """Draws satisfied groups of every cell (relation and system) for judging. Drawing more later keeps what was drawn:
-    each cell's list has one order for ever, and a sample is its beginning.
+    """Asks the next round of questions. The first rounds ask about the beginning of each relation's and system's list;
+    then each asks about texts that can tell systems apart, until one is best or within --eps of the best. A round is
+    asked when all before it are answered. What was asked stays.
     """
     from audit.false_satisfaction.questions import queue_length
-    from audit.judging.samples import draw_all
-    from audit.sampling.audits import Audits
-    from audit.sampling.designs import GOLD
-    from audit.sampling.draw import SampleRequest, Size
-    from audit.store.queries import has_gold
+    from audit.judging.samples import ask_next, give_up_rounds
+    from audit.sampling.samples import SampleOptions
 
-    exclusive(("--per-relation", per_relation), ("--share", share), required=True)
-    audits = Audits(audit_follow_ups, audit_answers)
-    request = SampleRequest(Size(per_relation, share), design, seed, annotators, audits, domain, quorum)
+    exclusive(("--base", base), ("--share", share))
     engine = open_database(db)
-    drawn = draw_all(engine, request, study)
+    if give_up:
+        if study is None:
+            raise AuditError("say with --study of which study the rounds are given up")
+        number = give_up_rounds(engine, study)
+        return Reply({"given_up": number}, [f"{counted(number, 'round')} given up.", f"Next: audit report --db {db}"])
+    options = SampleOptions(base, share, decide, eps, most, annotators=annotators, quorum=quorum, follow_ups=follow_ups)
+    asked = ask_next(engine, options, study)
     waiting, behind = queue_length(engine)
-    lines = [
-        f"Study {draw.study}: {draw.drawn:,} groups of {draw.cells} cells drawn ({draw.design}, seed {draw.seed}; "
-        f"{draw.added:,} new), {draw.distinct_groups:,} different groups of {draw.distinct_sources:,} sources."
-        for draw in drawn
-    ]
-    lines += [
-        f"Nothing to compare in study {draw.study} under {', '.join(draw.not_compared)}: one system alone was checked."
-        for draw in drawn
-        if draw.not_compared
-    ]
-    lines += [
-        f"Study {draw.study}: drawn from the sources with a gold label alone; what is estimated is about these. Where "
-        "people answer, too, draw with --domain all and another --seed."
-        for draw in drawn
-        if draw.domain == GOLD
-    ]
-    unfinished = [draw.study for draw in drawn if draw.unfinished]
+    lines = [line for one in asked for line in _round_lines(one)]
+    unfinished = [one.study for one in asked if one.unfinished]
     if unfinished:
         lines.append(
             f"The run of study {', '.join(map(str, unfinished))} is not finished: repeat `audit run`, then this."
         )
-    more = checking_too(behind)
-    following = "gold" if has_gold(engine) else "app"
-    lines += [f"{waiting:,} questions wait for an answer.{more}", f"Next: audit {following} --db {db}"]
-    document = {
-        "design": design,
-        "drawn": sum(draw.drawn for draw in drawn),
-        "added": sum(draw.added for draw in drawn),
-        "cells": sum(draw.cells for draw in drawn),
-        "waiting": waiting,
-        "audits": behind,
-        "studies": [asdict(draw) for draw in drawn],
-    }
-    return Reply(document, lines)
+    lines.append(f"{waiting:,} questions wait for an answer.{checking_too(behind)}")
+    lines.append(f"Next: audit {'app' if waiting else 'report'} --db {db}")
+    return Reply({"waiting": waiting, "audits": behind, "studies": [one.as_json() for one in asked]}, lines)
+
+
+def _round_lines(asked: "Asked") -> list[str]:
+    """What a round asks, and how far its decisions are."""
+    name = f"Study {asked.study}"
+    if asked.waiting:
+        lines = [f"{name}: {counted(asked.waiting, 'text')} of the rounds before still wait, so nothing new is asked."]
+    elif asked.rounds:
+        rounds = "round" if len(asked.rounds) == 1 else "rounds"
+        numbers = " to ".join(map(str, sorted({asked.rounds[0], asked.rounds[-1]})))
+        lines = [f"{name}, {rounds} {numbers}: {counted(asked.texts, 'new text')}, {asked.asked:,} in all."]
+    else:
+        lines = [f"{name}: nothing is left to ask; {counted(asked.asked, 'text')} were asked."]
+    if asked.contests:
+        ends = {"best": "one system is best", "within": "the best are within eps", "all asked": "all texts were asked"}
+        how = [f"{of}: {ends[one.ended]}" for of, one in zip(asked.names, asked.contests, strict=True) if one.ended]
+        lines.append(f"{asked.decided} of {counted(len(asked.contests), 'decision')} made. {'; '.join(how)}".rstrip())
+    return lines
 
 
 @command("gold", JUDGE, "answer questions with the gold labels of the corpora", "audit gold --db mine.db")
 def gold(db: Database = DATABASE, study: Study = None) -> Reply:
-    """Lets the gold labels of the corpora answer the questions they can, under the name `gold`, apart from people,
-    whose answers go before. A text with different gold labels in different rows is `contradictory`: gold says
+    """Lets the gold labels of the corpora answer the questions about their texts, under the name `gold`, apart from
+    people, whose answers go before. A text with different gold labels in different rows is `contradictory`: gold says
     nothing about it.
     """
     from audit.false_satisfaction.questions import queue_length
     from audit.judging.labels import answer_with_gold
-    from audit.judging.samples import gold_alone, undrawn
 
     engine = open_database(db)
     gold = answer_with_gold(engine, study)
@@ -161,13 +149,7 @@ def gold(db: Database = DATABASE, study: Study = None) -> Reply:
             "nothing about an output, so people must answer."
         )
     lines.append(f"{waiting:,} questions wait for people.{checking_too(audits)}")
-    if gold.answered and gold_alone(engine) and (left := undrawn(engine)):
-        lines += [
-            f"{left:,} satisfied groups are not drawn. Gold answers at no cost: draw all, then run this again.",
-            f"Next: audit sample --share 1 --db {db}",
-        ]
-    else:
-        lines.append(f"Next: audit report --db {db}")
+    lines.append(f"Next: audit report --db {db}")
     return Reply(asdict(gold) | {"waiting": waiting, "audits": audits}, lines)
 
 
@@ -265,7 +247,7 @@ def progress(db: Database = DATABASE, study: Study = None, answers: Answers = "b
 
     engine = open_database(db)
     present = evidence(engine, answers, study)
-    cells = cells_at_work(present.counted, cells_of_report(present))
+    cells = cells_at_work(cells_of_report(present))
     document = progress_document(overview(engine), cells)
     return Reply(document, progress_lines)
 

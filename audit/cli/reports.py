@@ -67,9 +67,6 @@ def report(
     db: Database = DATABASE,
     study: Study = None,
     answers: Answers = "both",
-    design: Annotated[
-        str | None, text("use the last sample of this design (default: the sample drawn last)", "DESIGN")
-    ] = None,
     target: Target = None,
     delta: Delta = 0.0,
     weights: Weights = None,
@@ -111,7 +108,6 @@ def report(
         open_database(db),
         answers,
         study,
-        design,
         target=get_target(target) if target else None,
         delta=delta,
         weights=read_weights(weights) if weights else None,
@@ -163,20 +159,12 @@ def write_pdf(report: "ReportDocument", path: Path, language: str = ENGLISH) -> 
     "correct and rank totals of a CSV, measured elsewhere",
     "audit rerank totals.csv --html corrected.html",
     "audit rerank totals.csv --weights weights.csv",
-    "audit rerank totals.csv --proxy judge:referee",
 )
 def rerank(
     file: Annotated[str, place("FILE", "the CSV")],
     target: Target = None,
     delta: Delta = 0.0,
     weights: Weights = None,
-    proxy: Annotated[
-        str | None,
-        text(
-            "estimate with a judge's counts, in columns judge_false, judge_false_judged, both_false, judge_asked",
-            "judge:NAME",
-        ),
-    ] = None,
     html: Html = None,
     full: Full = False,
 ) -> Reply:
@@ -192,7 +180,6 @@ def rerank(
         target=get_target(target) if target else None,
         delta=delta,
         weights=read_weights(weights) if weights else None,
-        proxy=proxy,
     )
     return reported(document, html, full=full)
 
@@ -200,61 +187,35 @@ def rerank(
 @command(
     "plan",
     STUDY,
-    "how many questions each design needs, in hours and money too",
-    "audit plan --decide winner",
-    "audit plan --half-width 0.05 --pace 6 --price 20",
-    "audit plan --db mine.db --decide winner --delta 0.02 --confidence 0.95 --json",
-    "audit plan --decide winner --domain gold",
+    "how many texts and answers a decision will likely take",
+    "audit plan",
+    "audit plan --decide relations --pace 6 --price 20",
+    "audit plan --db mine.db --eps 0.01 --json",
 )
 def plan(
     db: Database = DATABASE,
     study: Study = None,
-    half_width: Annotated[
-        float | None, decimal("the goal: every cell's interval reaches at most this far to either side", "0.05")
+    base: Annotated[int, whole_number("satisfied groups of each relation and system that come first", "N")] = 20,
+    decide: Annotated[str, text("winner, relations, or the name of a relation", "WHAT")] = "winner",
+    eps: Annotated[float, decimal("the difference that does not matter", "0.02")] = 0.02,
+    annotators: Annotated[
+        int | None, whole_number("people who answer each question (default: as for the sample, or 2)", "N")
     ] = None,
-    decide: Annotated[
-        Literal["winner", "order"] | None,
-        chosen("or this goal: winner or order, under every relation with two systems or more"),
-    ] = None,
-    delta: Annotated[float, decimal("differences of SR_g that do not count; for --decide", "D")] = 0.02,
-    confidence: Annotated[float, decimal("of the intervals or of each relation's decision", "C")] = 0.95,
-    guess: Annotated[
-        float, decimal("R_FS expected where nothing is judged; for --decide; the worst case is 0.5", "R")
-    ] = 0.3,
     pace: Annotated[float | None, decimal("that one answer takes; gives hours", "SECONDS")] = None,
     price: Annotated[float | None, decimal("of an hour of work, in any currency; gives price", "PER_HOUR")] = None,
-    annotators: Annotated[
-        int | None,
-        whole_number("people who answer each question (default: as many as for the samples drawn, or 2)", "N"),
-    ] = None,
-    answers: Answers = "both",
-    domain: Annotated[
-        str | None,
-        text(
-            "all, or gold: only sources with a gold label count and are drawn (default: the sample's, or all)", "DOMAIN"
-        ),
-    ] = None,
 ) -> Reply:
-    """How many questions each design needs, before the work and during it, for one of two goals: an interval of at
-    most `--half-width` on either side for the R_FS of every cell, or a decision under every relation, who is best
-    (`winner`) or the whole `order`, where differences of SR_g up to `--delta` do not count.
+    """How many texts and answers it will likely take until the rounds of `audit sample` have decided which system is
+    best, before the work and during it.
     """
     from audit.reports.plan import PlanRequest, lines, plan
+    from audit.sampling.samples import SampleOptions
 
-    exclusive(("--half-width", half_width), ("--decide", decide), required=True)
     request = PlanRequest(
-        half_width=half_width,
-        decide=decide,
-        delta=delta,
-        confidence=confidence,
-        guess=guess,
+        options=SampleOptions(base, decide=decide, eps=eps, annotators=annotators),
         pace=pace,
         price_per_hour=price,
-        annotators=annotators,
         study=study,
-        whose=answers,
         database=None if db == DATABASE else db,
-        domain=domain,
     )
     return Reply(plan(open_database(db), request), lines)
 

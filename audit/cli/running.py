@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 SYSTEMS = ("vader", "textblob", "hiv4", "tfidf-logreg")
 CORPORA = (("rotten-tomatoes", 2000), ("imdb", 200))
 """Sentences and documents, and how many of each."""
-PER_RELATION = 60
 SEED = 0
 ACCOUNTS = (("anna", "annotator"), ("ben", "annotator"), ("ada", "adjudicator"), ("mia", "manager"))
 PASSWORD = "audit-demo"
@@ -75,15 +74,14 @@ def demo(
     from audit.corpora import get_corpus
     from audit.false_satisfaction.questions import queue_length
     from audit.judging.labels import answer_with_gold
-    from audit.judging.samples import draw_all
+    from audit.judging.samples import ask_next
     from audit.reports.examples import EXAMPLES
     from audit.reports.study import study_report
     from audit.runner.executors import executor_of
     from audit.runner.progress import Bar
     from audit.runner.run import fitting
     from audit.runner.run import run as run_study
-    from audit.sampling.audits import Audits
-    from audit.sampling.draw import SampleRequest, Size
+    from audit.sampling.samples import BASE, SampleOptions
 
     if not no_serve:
         check_port(port, "localhost")
@@ -96,13 +94,13 @@ def demo(
                 engine, corpus, SYSTEMS, fitting(corpus, None), executor, seed=SEED, limit=limit, watcher=bar
             )
         say(as_options("\n".join(ran.lines()), "retry_errors"))
-    audited = Audits(follow_ups=AUDITED_FOLLOW_UPS)
-    drawn = draw_all(engine, SampleRequest(Size(per_relation=PER_RELATION), audits=audited))
     gold = answer_with_gold(engine)
+    asked = ask_next(engine, SampleOptions(base=BASE, follow_ups=AUDITED_FOLLOW_UPS))
     waiting, audits = queue_length(engine)
     say(
-        f"Drew {sum(sample.drawn for sample in drawn):,} satisfied groups, the first {PER_RELATION} of each relation "
-        f"and system; gold answers {gold.answered:,} questions, {waiting:,} wait for people." + checking_too(audits)
+        f"Gold answers {gold.answered:,} questions; the first {BASE} satisfied groups of each relation and system ask "
+        f"about {sum(one.asked for one in asked):,} texts, and {waiting:,} questions wait for people."
+        + checking_too(audits)
     )
     report = study_report(engine, examples=EXAMPLES)
     answer(reported(report), as_json=False)
@@ -397,9 +395,7 @@ def of_gold(corpus: Any) -> list[str]:
     if corpus.attributes:
         lines.append(f"Columns kept as attributes, and not taken for gold: {', '.join(corpus.attributes)}.")
     if 0 < corpus.labelled < rows:
-        lines.append(
-            "Where people answer, too, draw with `audit sample --annotators 2`; else only these are drawn from."
-        )
+        lines.append("`audit sample` asks people about the others; until then only these count.")
     return lines
 
 
@@ -503,11 +499,10 @@ def import_run(
 
 
 def _next(engine: Any, db: str) -> str:
-    """What comes after a run: a sample of all where gold alone answers, at no cost, else one for people."""
-    from audit.judging.samples import gold_alone
+    """What comes after a run: gold where there is some, else questions for people."""
+    from audit.store.queries import has_gold
 
-    size = "--share 1" if gold_alone(engine) else "--per-relation 60"
-    return f"Next: audit sample --db {db} {size}"
+    return f"Next: audit {'gold' if has_gold(engine) else 'sample'} --db {db}"
 
 
 @command(

@@ -252,12 +252,14 @@ def _carry_out(engine: "Engine", plan: "Plan", workers: int | None, **how: Any) 
 
 def _what(plan: "Plan") -> list[str]:
     """What a plan plans, in a few lines."""
+    from audit.sampling.samples import BASE
+
     study, sample, judging = plan.study, plan.sample, plan.judging
-    size = counted(sample["per_relation"], "group") if sample["per_relation"] else f"{sample['share']:g} of the groups"
+    size = f"{sample['share']:g} of the groups" if sample["share"] else counted(sample["base"] or BASE, "group")
     sources = "all sources" if study["limit"] is None else counted(study["limit"], "source")
     return [
         f"{plan.name}: {study['corpus']} ({study['task']}), {sources}, {counted(len(study['relations']), 'relation')}, "
-        f"{counted(len(study['systems']), 'system')}; {size} of each list ({sample['design']}), "
+        f"{counted(len(study['systems']), 'system')}; {size} of each list first (decide: {sample['decide']}), "
         f"{counted(judging['annotators'], 'annotator')} per question "
         f"(quorum {judging['quorum']}){', gold answers what it can' if judging['gold'] else ''}."
     ]

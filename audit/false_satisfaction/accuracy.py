@@ -7,10 +7,11 @@ from typing import Literal
 import numpy as np
 from sqlalchemy import Connection, Engine, case, func, select, true
 
-from audit.false_satisfaction.cells import Counted, StudyRow
+from audit.false_satisfaction.cells import Counted
+from audit.false_satisfaction.population import StudyRow
 from audit.false_satisfaction.resolution import Whose, known_answers
 from audit.messages import message
-from audit.sampling.designs import has_clear_gold
+from audit.sampling.samples import has_clear_gold
 from audit.statistics.intervals import effective_size_of_sums
 from audit.store import rows_among, snapshot, table_of, tables
 from audit.tasks import Output, get_task
@@ -56,7 +57,7 @@ def right_outputs(database: Engine | Connection, counted: Counted, whose: Whose 
     `Task.is_wrong` does not call wrong, given the gold label as the only answer, that is, the same label. A study
     without gold has the answers of people instead, unless `whose` is gold.
     """
-    keys = counted.keys[["study_id", "system_id", "system"]].drop_duplicates()
+    keys = counted.cells[["study_id", "system_id", "system"]].drop_duplicates()
     with snapshot(database) as connection:
         return [
             _of_study(connection, study, keys[keys["study_id"] == study["id"]].values, whose)

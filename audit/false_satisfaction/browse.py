@@ -10,7 +10,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, Select, String, and_, cast, exists, select, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    RowMapping,
+    Select,
+    String,
+    and_,
+    cast,
+    exists,
+    or_,
+    select,
+    tuple_,
+)
 
 from audit.annotation.accounts import Account, require
 from audit.annotation.deferral import awaits_decision
@@ -21,8 +34,8 @@ from audit.false_satisfaction.resolution import (
     Drawn,
     Step,
     answer_of,
-    drawn_groups,
     known_answers,
+    satisfied_groups,
     settle_group,
 )
 from audit.messages import message
@@ -297,9 +310,17 @@ def _query() -> Select[Any]:
 
 
 def _drawn() -> ColumnElement[bool]:
-    """Condition: the group of the outer query is in a sample of its system."""
-    draw, verdict = table_of(tables.Draw), table_of(tables.Verdict)
-    return exists().where(draw.c.group_id == verdict.c.group_id, draw.c.system_id == verdict.c.system_id)
+    """Condition: the source of the group of the outer query is drawn, or answered, for example by gold."""
+    draw, group, source, question, answer = (
+        table_of(model) for model in (tables.Draw, tables.Group, tables.Source, tables.Question, tables.Answer)
+    )
+    is_drawn = exists().where(draw.c.source_id == group.c.source_id, draw.c.relation_id.in_((0, group.c.relation_id)))
+    answered = exists().where(
+        source.c.id == group.c.source_id,
+        question.c.input_id == source.c.input_id,
+        answer.c.question_id == question.c.id,
+    )
+    return or_(is_drawn, answered)
 
 
 def _rows(
@@ -339,7 +360,7 @@ def _states(connection: Connection, rows: Sequence[RowMapping]) -> dict[Cursor, 
         for row in rows
     }
     if to_settle := {row["group_id"] for row in rows if row["outcome"] == Outcome.SATISFIED and row["drawn"]}:
-        drawn = list(drawn_groups(connection, None, to_settle))
+        drawn = list(satisfied_groups(connection, groups=to_settle))
         answers = known_answers(connection, "both", {step.input_id for group in drawn for step in group.steps})
         for group in drawn:
             states[group.group_id, group.system_id] = settle_group(group, answers).state.name.lower()

@@ -1,9 +1,10 @@
-"""Counts per cell: what the runner found, and how the drawn groups were settled, by the rule of settled beginnings."""
+"""Cells with their counts: what the runner found, and what answers made of the groups that count."""
 
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypedDict, cast
 
 import numpy as np
@@ -11,177 +12,36 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, RowMapping, select
 from sqlmodel import SQLModel
 
-from audit.annotation.questions import Subject
+from audit.annotation.questions import Subject, count_open
 from audit.errors import AuditError
-from audit.false_satisfaction.questions import (
-    Answers,
-    Checks,
-    Versions,
-    agreed_answers,
-    audited_carries,
-    audited_follow_ups,
-    checked_answers,
-    checks_of_cell,
-    reach_of,
-    rests_on_carried,
-)
-from audit.false_satisfaction.resolution import (
-    PROTOCOL,
-    Beginning,
-    Drawn,
-    KnownAnswer,
-    Process,
-    Settled,
-    State,
-    Whose,
-    beginnings,
-    drawn_groups,
-    known_answers,
-    read_process,
-    settle_group,
-)
+from audit.false_satisfaction.population import Population, StudyRow, read_population
+from audit.false_satisfaction.proxies import read_proxies
+from audit.false_satisfaction.questions import Carried, asked_by, audited_carries
+from audit.false_satisfaction.resolution import KnownAnswer, State, Whose, drawn_groups, known_answers, settle_group
+from audit.false_satisfaction.states import NOT_ASKED, OPEN, Standing, read_standing
 from audit.keys import canonical
 from audit.messages import message
 from audit.relations import Outcome
 from audit.relations.validity import VALID
-from audit.sampling.audits import audits_of
-from audit.sampling.designs import ALL, CHANGED, COMPARING, within
+from audit.sampling.samples import terms_of
+from audit.statistics.rates import ALIKE, GOLD, TELLING, Judged
+from audit.statistics.rates import Checked as CheckedGroups
 from audit.store import Checked, checked, snapshot, table_of, tables
 from audit.store.bulk import LIMIT
 
-
-class StudyRow(TypedDict):
-    """A study as reports name it."""
-
-    id: int
-    task: str
-    corpus: str
-    fingerprint: str
-    unit: str
-    has_gold: bool
-    seed: int
-    limit: int | None
-    imported: bool
+CELL = ["study_id", "relation_id", "system_id"]
 
 
 class SampleRow(TypedDict):
-    """The sample of a study that counts."""
+    """How people are asked about a study: how many answer each question, how many votes settle one, the share of the
+    drawn sources whose follow-ups are audited, and how many rounds there are, of which `complete` count."""
 
-    id: int
     study_id: int
-    design: str
-    seed: int
     annotators: int
-    domain: str
     quorum: str
-
-
-# What the audits of a report's samples found: follow-ups with an answer of their own, and groups that were checked.
-
-CELL = ["study_id", "relation_id", "system_id"]
-Rows = Sequence[tuple[object, ...]]
-
-
-@dataclass(frozen=True)
-class Audited:
-    """Frames with the columns study_id, relation_id, system_id (a cell) and those named here, one row each."""
-
-    cells: pd.DataFrame
-    """A cell that was drawn: `rests_true` and `rests_false` (groups of its settled beginning that are true, or false,
-    only by carried answers), `protocol_judged` and `protocol_false` (its settled beginning as the protocol left it)."""
-    follow_ups: pd.DataFrame
-    """An audited follow-up of a group: group_id, source and follow_up (input ids), wrong (0 or 1)."""
-    checks: pd.DataFrame
-    """A checked group: group_id, protocol and checked (1: a false satisfaction, by the protocol and once checked)."""
-    answered: pd.DataFrame
-    """An answer on which people agreed that an adjudicator checked, in the reach of the audit: source (that of the
-    first group that has it; its id), wrong (0 or 1). Of no cell."""
-    waiting: int = 0
-    """Questions that are open only to audit what relations carry."""
-    checks_waiting: int = 0
-    """Agreed answers that wait for an adjudicator's check."""
-    shares: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
-    """Per study what is audited of its sample: the shares follow_ups and answers."""
-
-    @classmethod
-    def of(
-        cls, cells: Rows = (), follow_ups: Rows = (), checks: Rows = (), answered: Rows = (), **numbers: Any
-    ) -> "Audited":
-        """Frames of these rows; without any, what audits found where nobody looked."""
-        return cls(
-            pd.DataFrame(cells, columns=[*CELL, "rests_true", "rests_false", "protocol_judged", "protocol_false"]),
-            pd.DataFrame(follow_ups, columns=[*CELL, "group_id", "source", "follow_up", "wrong"]),
-            pd.DataFrame(checks, columns=[*CELL, "group_id", "protocol", "checked"]),
-            pd.DataFrame(answered, columns=["source", "wrong"]).astype(int),
-            **numbers,
-        )
-
-    @property
-    def answers(self) -> int:
-        """The number of answers that were checked."""
-        return len(self.answered)
-
-    @property
-    def answers_wrong(self) -> int:
-        """The number of these that were wrong."""
-        return int(self.answered["wrong"].sum())
-
-
-class AuditCollector:
-    """Collects what the audits found while the cells of a report are counted one by one."""
-
-    def __init__(self, connection: Connection, samples: Sequence[SampleRow], whose: Whose, answers: Answers) -> None:
-        ids = [sample["id"] for sample in samples]
-        self._known = answers
-        self._reach = reach_of(connection, ids)
-        audits = {sample["study_id"]: audits_of(connection, sample["id"]) for sample in samples}
-        self._shares = {
-            study: {"follow_ups": audit.follow_ups, "answers": audit.answers} for study, audit in audits.items()
-        }
-        self._checked = any(audit.answers for audit in audits.values())
-        protocol = known_answers(connection, whose, precedence=PROTOCOL) if self._checked else answers
-        self._versions = Versions.of(protocol, answers)
-        self._cells: list[tuple[object, ...]] = []
-        self._follow_ups: list[tuple[object, ...]] = []
-        self._checks: list[tuple[object, ...]] = []
-        self._answers: dict[Subject, tuple[int, bool]] = {}
-        self._waiting: set[Subject] = set()
-        self._checks_waiting: set[Subject] = set()
-
-    def add(self, cell: tuple[object, ...], groups: Sequence[Settled], judged: int, false: int) -> None:
-        """One cell's groups in the order of their ranks, of which the first `judged` count, `false` of them false."""
-        resting = [settled.state for settled in groups[:judged] if rests_on_carried(settled, self._known)]
-        # Without spot checks the protocol's answers are those that count: nothing to settle a second time.
-        checks = Checks(judged, false, ())
-        if self._checked:
-            checks = checks_of_cell((settled.drawn for settled in groups[:judged]), self._versions, self._reach)
-        rests_false = sum(state is State.FALSE for state in resting)
-        self._cells.append((*cell, len(resting) - rests_false, rests_false, checks.judged, checks.false))
-        self._checks += [(*cell, group, int(before), int(after)) for group, before, after in checks.checked]
-        self._follow_ups += [
-            (*cell, carried.group_id, carried.source, carried.follow_up, int(carried.wrong))
-            for carried in audited_carries(groups, self._known, self._reach)
-        ]
-        for settled in groups:
-            drawn = settled.drawn
-            if self._reach.asks(drawn):
-                self._waiting.update(audited_follow_ups(settled))
-            if self._reach.checks(drawn):
-                self._checks_waiting.update(agreed_answers(drawn, self._known))
-                for subject, wrong in checked_answers(drawn, self._versions):
-                    self._answers.setdefault(subject, (drawn.group_id // LIMIT**2, wrong))
-
-    def close(self, demanded: set[Subject]) -> Audited:
-        """All cells together; `demanded` are the questions that drawn groups wait for: those are no audits."""
-        return Audited.of(
-            self._cells,
-            self._follow_ups,
-            self._checks,
-            list(self._answers.values()),
-            waiting=len(self._waiting - demanded),
-            checks_waiting=len(self._checks_waiting),
-            shares=self._shares,
-        )
+    follow_ups: float
+    rounds: int
+    complete: int
 
 
 OUTCOMES = {
@@ -193,205 +53,220 @@ OUTCOMES = {
 }
 COLUMNS = [
     "study", "corpus", "task", "relation", "system", "groups", "satisfied", "violated", "inapplicable", "errors",
-    "rejected", "drawn", "judged", "false", "waiting", "drawn_false", "drawn_open", "behind",
+    "rejected", "drawn", "judged", "false", "open", "waiting",
 ]  # fmt: skip
-DRAWS = ("drawn", "judged", "false", "waiting", "drawn_false", "drawn_open", "behind")
-"""Those of them that tell how a cell's draw stands."""
 
 
 @dataclass(frozen=True)
 class Counted:
     """Cells with their counts, and what they were counted from.
 
-    `cells` has the columns of `COLUMNS`: `judged` is the length of the longest beginning of the cell's draw in which
-    every group counts (`audit.false_satisfaction.resolution`), `false` the false satisfactions in it, `waiting` the
-    questions that the rest waits for; `drawn_false` and `drawn_open` tell of the whole draw how many are false and how
-    many wait, `behind` how many groups people have settled behind the beginning. Of the design `informative` a
-    beginning is the relation's: the one in which every group counts for all systems that satisfy it. Its groups are no
-    random sample of the cell's satisfied ones, so that `false` and `drawn_false` are missing there.
+    `cells` has the columns of `CELL` and `COLUMNS`, a row each: `drawn` are its groups about whose sources people were
+    asked or gold has a label, of which `waiting` have no answer yet; `judged` those that count, `false` of them false
+    satisfactions, `open` given up. `judged` and `checked` are the groups behind these (`audit.statistics.rates`), whose
+    cells are rows of `cells`; `group` and `system` are ids of the judged ones.
     """
 
     cells: pd.DataFrame
     studies: list[StudyRow]
     samples: list[SampleRow]
-    waiting: int
-    """Distinct questions that drawn groups wait for, over all cells."""
-    keys: pd.DataFrame
-    """Columns study_id, relation_id, system_id and the names study, task, relation, system of every cell."""
-    drawn: pd.DataFrame
-    """One row a drawn group of a cell: study_id, relation_id, system_id, group_id, rank, state (a number of `State`),
-    counts (whether the state may count) and judged: whether it is in the beginning that counts."""
     checks: Checked
-    """Every verdict of the studies, as arrays."""
-    audited: Audited
-    """What audits of the samples found. Their questions are not in `waiting`."""
-    waiting_under: Mapping[tuple[int, int], int] = field(default_factory=dict)
-    """Distinct questions that drawn groups wait for, by study and relation (ids)."""
+    populations: Mapping[int, Population]
+    standings: Mapping[int, Standing]
+    judged: Judged
+    checked: CheckedGroups
+    group: np.ndarray
+    system: np.ndarray
+    waiting: int
+    """Questions that wait for an answer."""
+    audited: Sequence[Carried]
+    """Follow-ups of drawn groups that have an answer of their own beside the carried one, in audited sources."""
+    audits_waiting: int
+    gold_alone: frozenset[int]
+    """Studies of which only the sources with a gold label are in it, since nobody else was asked."""
+    left_out: Mapping[tuple[int, int, str], str]
+    """Why a cell lacks a proxy, by relation, system (ids) and the proxy's name."""
+
+    @cached_property
+    def sources(self) -> np.ndarray:
+        """The ids of sources by their codes in `judged` and `checked`."""
+        return np.concatenate([population.source for population in self.populations.values()])
+
+    def places(self) -> dict[tuple[int, int, int], int]:
+        """The row of `cells` of each (study, relation, system), by id."""
+        return {tuple(key): at for at, key in enumerate(self.cells[CELL].itertuples(index=False, name=None))}
 
 
 @dataclass(frozen=True)
 class Ground:
-    """What does not change while people judge: the studies, their samples, every verdict, and counts of these.
+    """What does not change while people judge: the studies, every verdict, and counts of these.
 
     `cells` has a row per cell with the columns of `CELL`, task, relation, system (names), groups, satisfied, violated,
     inapplicable, errors and rejected.
     """
 
     studies: list[StudyRow]
-    samples: list[SampleRow]
     checks: Checked
     cells: pd.DataFrame
-
-
-@dataclass(frozen=True)
-class DrawnCell:
-    """One cell's draw in the order of ranks, as some answers settle it."""
-
-    key: tuple[int, int, int]
-    settled: Sequence[Settled]
-    beginning: Beginning
-
-    @property
-    def waiting(self) -> set[Subject]:
-        """The subjects of the questions that its groups wait for."""
-        return {subject for settled in self.settled for subject in settled.waits_for}
 
 
 def count(
     database: Engine | Connection,
     whose: Whose = "both",
     study: int | None = None,
-    design: str | None = None,
-    domain: str | None = None,
+    answers: Mapping[Subject, KnownAnswer] | None = None,
+    proxies: Sequence[str] = (),
 ) -> Counted:
-    """Count every cell of a study, or of all. Per study the sample drawn last counts, or the last one of `design`.
+    """Count every cell of a study, or of all, by the answers of `whose`, or by `answers` in their place.
 
-    With `domain` (`audit.sampling.designs`) only its sources count, and samples drawn from it; else the sources are
-    those that each study's sample was drawn from. Raises AuditError where there is nothing to report, no such study
-    or sample, or no satisfied group in the domain.
+    `proxies` are names of `audit.false_satisfaction.proxies`, which are read, too.
+
+    Raises AuditError where there is nothing to report, and for a study that is not there.
     """
-    return count_drawn(database, whose, study, design, domain)[0]
-
-
-def count_drawn(
-    database: Engine | Connection,
-    whose: Whose = "both",
-    study: int | None = None,
-    design: str | None = None,
-    domain: str | None = None,
-) -> tuple[Counted, list[DrawnCell]]:
-    """As `count`, with the drawn groups, to settle them again by other answers."""
     with snapshot(database) as connection:
-        ground = ground_of(connection, study, design, domain)
-        answers = known_answers(connection, whose)
-        process = read_process(connection)
-        collector = AuditCollector(connection, ground.samples, whose, answers)
-        drawn: list[DrawnCell] = []
-        for sample in ground.samples:
-            cells = drawn_cells(sample, drawn_groups(connection, [sample["id"]]), answers, process)
-            for cell in cells:
-                collector.add(cell.key, cell.settled, cell.beginning.judged, cell.beginning.false)
-            drawn += cells
-    waiting = waiting_questions(drawn)
-    return counted_from(ground, drawn, len(waiting), collector.close(waiting)), drawn
+        studies = _studies(connection, study)
+        ids = [row["id"] for row in studies]
+        checks = checked(connection, ids)
+        populations, standings, alone = {}, {}, set()
+        for id in ids:
+            populations[id] = population = read_population(connection, id, checks.of(id))
+            standings[id] = standing = read_standing(connection, population, whose, answers)
+            if standing.labelled.any() and not standing.labelled.all() and not standing.complete:
+                # Only gold has answered, for a part of the sources: what is said is about these.
+                alone.add(id)
+                populations[id] = population = population.among(standing.labelled)
+                standings[id] = read_standing(connection, population, whose, answers)
+                checks = checks.from_sources(population.source[standing.labelled], id)
+        cells = _observed(connection, ids, checks)
+        if cells.empty:
+            raise AuditError(message("cells.nothing_checked"))
+        of_study = {row["id"]: row for row in studies}
+        numbers = {
+            id: read_proxies(connection, population, of_study[id], proxies) if proxies else None
+            for id, population in populations.items()
+        }
+        for id, population in populations.items():
+            for relation, groups in population.relations.items() if numbers[id] else ():
+                groups.proxy = np.where(groups.satisfied == 1, 1 - numbers[id].values[relation], 0.0)
+        audited = _audited(connection, ids, answers or known_answers(connection, whose))
+        open_questions = count_open(connection, asked_by(connection, ids))
+        samples = _samples(connection, standings)
+    groups = _groups(cells, populations, standings)
+    counts = _counts(cells, groups, populations, standings)
+    cells = cells.assign(study=cells["study_id"], **counts)
+    cells["corpus"] = cells["study_id"].map({row["id"]: row["corpus"] for row in studies})
+    return Counted(
+        cells[[*CELL, *COLUMNS]], studies, samples, checks, populations, standings, *groups,
+        open_questions.texts, audited, open_questions.audits, frozenset(alone),
+        {key: reason for one in numbers.values() if one for key, reason in one.left_out.items()},
+    )  # fmt: skip
 
 
-def ground_of(
-    connection: Connection, study: int | None = None, design: str | None = None, domain: str | None = None
-) -> Ground:
-    """Everything that does not hang on answers; arguments and errors as those of `count`."""
+def _audited(connection: Connection, ids: Sequence[int], answers: Mapping[Subject, KnownAnswer]) -> list[Carried]:
+    terms = {study: terms for study, terms in terms_of(connection).items() if study in ids and terms.follow_ups}
+    if not terms:
+        return []
+    return audited_carries((settle_group(drawn, answers) for drawn in drawn_groups(connection, terms)), answers, terms)
+
+
+def _groups(
+    cells: pd.DataFrame, populations: Mapping[int, Population], standings: Mapping[int, Standing]
+) -> tuple[Judged, CheckedGroups, np.ndarray, np.ndarray]:
+    """The groups that count, all that are satisfied or violated, and the groups and systems (ids) of the former."""
+    place = {key: at for at, key in enumerate(cells[CELL].itertuples(index=False, name=None))}
+    number = max((len(groups.proxy) for one in populations.values() for groups in one.relations.values()), default=0)
+    none, no_proxy = np.zeros(0, np.int64), np.zeros((0, number))
+    judged: list[list[np.ndarray]] = [[*[none] * 7, no_proxy, none, none]]
+    all_groups: list[list[np.ndarray]] = [[*[none] * 5, no_proxy]]
+    sources = clusters = 0
+    for study, population in populations.items():
+        of_cluster = population.cluster + clusters
+        for relation, groups in population.relations.items():
+            state, q = standings[study].state[relation], standings[study].q[relation]
+            applies = np.flatnonzero((groups.satisfied >= 0).any(0))
+            stratum = np.where(groups.telling(applies), TELLING, ALIKE)
+            stratum[standings[study].labelled[groups.source]] = GOLD
+            for column, system in enumerate(population.systems):
+                at = np.flatnonzero(groups.satisfied[:, column] >= 0)
+                if not len(at):
+                    continue
+                cell = place[study, relation, system]
+                source = groups.source[at]
+                # What proxies take false for; comparisons have what they take genuine for.
+                proxy = 1 - groups.proxy[:, :, column].T
+                all_groups.append(
+                    [
+                        np.full(len(at), cell), stratum[at], groups.satisfied[at, column], source + sources,
+                        of_cluster[source], proxy[at],
+                    ]
+                )  # fmt: skip
+                at = at[state[at, column] != NOT_ASKED]
+                source, of_cell = groups.source[at], state[at, column]
+                judged.append(
+                    [
+                        np.full(len(at), cell), stratum[at], (of_cell == State.FALSE).astype(np.int8),
+                        (of_cell == OPEN).astype(np.int8), q[at, column], source + sources, of_cluster[source],
+                        proxy[at], population.group[relation][at, column], np.full(len(at), system),
+                    ]
+                )  # fmt: skip
+        sources += len(population.source)
+        clusters += int(population.cluster.max(initial=-1)) + 1
+    # The first of the parts is the cell, by which the groups are ordered.
+    judged.sort(key=lambda part: part[0][:1].tolist())
+    all_groups.sort(key=lambda part: part[0][:1].tolist())
+    *columns, proxy, group, system = (np.concatenate(parts) for parts in zip(*judged, strict=True))
+    *of_all, every_proxy = (np.concatenate(parts) for parts in zip(*all_groups, strict=True))
+    of_judged, of_checked = (proxy, every_proxy) if number else (None, None)
+    return Judged(*columns, of_judged), CheckedGroups(*of_all, of_checked), group, system
+
+
+def _counts(
+    cells: pd.DataFrame,
+    groups: tuple[Judged, CheckedGroups, np.ndarray, np.ndarray],
+    populations: Mapping[int, Population],
+    standings: Mapping[int, Standing],
+) -> dict[str, np.ndarray]:
+    """By cell: drawn, judged, false, open and waiting groups."""
+    judged, number = groups[0], len(cells)
+    counts = {
+        "judged": np.bincount(judged.cell, minlength=number),
+        "false": np.bincount(judged.cell, judged.false, number).astype(int),
+        "open": np.bincount(judged.cell, judged.open, number).astype(int),
+        "drawn": np.zeros(number, int),
+        "waiting": np.zeros(number, int),
+    }
+    for place, (study, relation, system) in enumerate(cells[CELL].itertuples(index=False, name=None)):
+        population = populations[study]
+        if relation in population.relations and system in population.systems:
+            states = standings[study].drawn[relation][:, population.systems.index(system)]
+            counts["drawn"][place] = int((states != NOT_ASKED).sum())
+            counts["waiting"][place] = int((states == OPEN).sum())
+    return counts
+
+
+def ground_of(connection: Connection, study: int | None = None) -> Ground:
+    """Everything that does not hang on answers; errors as those of `count`."""
     studies = _studies(connection, study)
     ids = [row["id"] for row in studies]
-    samples = _samples(connection, ids, design, domain)
     checks = checked(connection, ids)
-    drawn_from = {sample["study_id"]: sample["domain"] for sample in samples}
-    for id, own_domain in drawn_from.items() if domain is None else dict.fromkeys(ids, domain).items():
-        checks = within(connection, checks, id, own_domain)
     cells = _observed(connection, ids, checks)
-    if domain not in (None, ALL) and not (checks.outcome == Outcome.SATISFIED).any():
-        raise AuditError(message("cells.domain_empty", domain=domain))
     if cells.empty:
         raise AuditError(message("cells.nothing_checked"))
-    return Ground(studies, samples, checks, cells)
+    return Ground(studies, checks, cells)
 
 
-def drawn_cells(
-    sample: SampleRow,
-    groups: Iterable[Drawn],
-    answers: Mapping[Subject, KnownAnswer],
-    process: Process | None = None,
-) -> list[DrawnCell]:
-    """One sample's draws, settled by these answers; `groups` come cell by cell in the order of their ranks.
-
-    `process` as in `audit.false_satisfaction.resolution`.
-    """
-    relations: dict[int, dict[int, list[Settled]]] = {}
-    for drawn in groups:
-        systems = relations.setdefault(drawn.relation_id, {})
-        systems.setdefault(drawn.system_id, []).append(settle_group(drawn, answers))
-    study, one_list = sample["study_id"], sample["design"] in COMPARING
-    process = process and process.of_study(study)
+def _samples(connection: Connection, standings: Mapping[int, Standing]) -> list[SampleRow]:
+    table = table_of(tables.Sample)
+    query = select(table.c.study_id, table.c.annotators, table.c.quorum, table.c.follow_ups)
     return [
-        DrawnCell((study, relation, system), settled, beginning)
-        for relation, systems in relations.items()
-        for (system, settled), beginning in zip(
-            systems.items(), beginnings(list(systems.values()), process, one_list), strict=True
+        cast(
+            SampleRow,
+            dict(row)
+            | {"rounds": len(standings[row["study_id"]].rounds), "complete": standings[row["study_id"]].complete},
         )
+        for row in connection.execute(query.order_by(table.c.study_id)).mappings()
+        if row["study_id"] in standings
     ]
-
-
-def waiting_questions(drawn: Iterable[DrawnCell]) -> set[Subject]:
-    """The subjects of the questions that drawn groups wait for."""
-    return {subject for cell in drawn for subject in cell.waiting}
-
-
-def counted_from(ground: Ground, drawn: Sequence[DrawnCell], waiting: int, audited: Audited) -> Counted:
-    """Everything that is counted, from the ground and the draws."""
-    of_beginning = [name for name in DRAWS if name != "waiting"]
-    rows = [(*cell.key, *(getattr(cell.beginning, name) for name in of_beginning), len(cell.waiting)) for cell in drawn]
-    judged = pd.DataFrame(rows, columns=[*CELL, *of_beginning, "waiting"])
-    groups = [(*cell.key, group.drawn.group_id, group.drawn.rank) for cell in drawn for group in cell.settled]
-    drawn_rows = pd.DataFrame(groups, columns=[*CELL, "group_id", "rank"]).astype({"group_id": "int64"})
-    drawn_rows = drawn_rows.assign(**states_of((cell.settled, cell.beginning) for cell in drawn))
-    cells = ground.cells.merge(judged, how="left", on=CELL)
-    for column in DRAWS:
-        cells[column] = cells[column].fillna(0).astype(int)
-    compares = cells["study_id"].isin(
-        [sample["study_id"] for sample in ground.samples if sample["design"] in COMPARING]
-    )
-    if compares.any():
-        for column in ("false", "drawn_false"):
-            cells[column] = cells[column].astype("Int64").mask(compares)
-    cells["study"] = cells["study_id"]
-    cells["corpus"] = cells["study_id"].map({study["id"]: study["corpus"] for study in ground.studies})
-    keys = cells[[*CELL, "study", "task", "relation", "system"]]
-    under: dict[tuple[int, int], set[Subject]] = {}
-    for cell in drawn:
-        under.setdefault(cell.key[:2], set()).update(cell.waiting)
-    return Counted(
-        cells[COLUMNS],
-        ground.studies,
-        ground.samples,
-        waiting,
-        keys,
-        drawn_rows,
-        ground.checks,
-        audited,
-        {relation: len(subjects) for relation, subjects in under.items()},
-    )
-
-
-def states_of(cells: Iterable[tuple[Sequence[Settled], Beginning]]) -> dict[str, np.ndarray]:
-    """The columns state, counts and judged of `Counted.drawn`, of these cells one after the other."""
-    states: list[int] = []
-    counts: list[bool] = []
-    judged: list[bool] = []
-    for settled, beginning in cells:
-        states += [int(group.state) for group in settled]
-        counts += beginning.counts
-        judged += [position < beginning.judged for position in range(len(settled))]
-    # Where nothing is drawn lists would have no types, and a mask without one selects columns.
-    return {"state": np.array(states, int), "counts": np.array(counts, bool), "judged": np.array(judged, bool)}
 
 
 def _observed(connection: Connection, studies: Sequence[int], checks: Checked) -> pd.DataFrame:
@@ -485,19 +360,6 @@ def _studies(connection: Connection, study: int | None) -> list[StudyRow]:
     if not studies:
         raise AuditError(message("cells.no_studies") if study is None else message("cells.no_study", study=study))
     return studies
-
-
-def _samples(connection: Connection, studies: Sequence[int], design: str | None, domain: str | None) -> list[SampleRow]:
-    table = table_of(tables.Sample)
-    query = select(*(table.c[name] for name in SampleRow.__annotations__)).where(table.c.study_id.in_(studies))
-    query = query.order_by(table.c.study_id, table.c.drawn_at, table.c.id)
-    query = query.where(table.c.design != CHANGED if design is None else table.c.design == design)
-    if domain is not None:
-        query = query.where(table.c.domain == domain)
-    last = {row["study_id"]: cast(SampleRow, dict(row)) for row in connection.execute(query).mappings()}
-    if design is not None and not last:
-        raise AuditError(message("cells.not_drawn", design=design))
-    return list(last.values())
 
 
 # Which sources belong together: the sentences of a document, a text in several languages.

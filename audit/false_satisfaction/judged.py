@@ -6,29 +6,25 @@ other groups are not. Were they used, the same judge would say other things of t
 others, and an estimate that corrects the one by the other would be biased.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sqlalchemy import Connection, select
 
-from audit.annotation.accounts import note
 from audit.annotation.questions import ABOUT_OUTPUTS, Subject
 from audit.errors import AuditError
+from audit.false_satisfaction.population import Population
 from audit.false_satisfaction.resolution import Drawn, Step, carried_labels, never_carries, satisfied_groups, source_of
 from audit.messages import message, with_commas
-from audit.sampling.draw import cell_lists
-from audit.store import Checked, rows_among, table_of, tables
+from audit.store import rows_among, table_of, tables
 from audit.tasks import Task, get_task
 
 JUDGE = "judge:"
 """Begins the name of a proxy that is a judge."""
 UNKNOWN = 0.5
 """The proxy of a group about which the judge was asked and gave no answer that could be used."""
-ASKED = "judge_asked"
-"""The action of the log that says which groups a judge is asked about, before it is."""
 
 Opinions = Mapping[Subject, frozenset[str]]
 """What a judge answered, by subject: the label; nothing where it was unsure, refused or could not be read. A subject
@@ -149,94 +145,25 @@ def _opinion(
     return subject if answer is None else answer
 
 
-# Which satisfied groups of a study a judge is asked about beside those that were drawn: all, or the first of each list.
-
-
-@dataclass(frozen=True)
-class Scope:
-    """A request: the first `per_cell` satisfied groups of each cell's list in the order of a sample, or all of a study
-    (both None)."""
-
-    study_id: int
-    sample_id: int | None = None
-    per_cell: int | None = None
-
-
-def record_scope(connection: Connection, judge_id: int, scope: Scope) -> None:
-    """Write down which groups a judge is asked about, before anybody knows what it answers.
-
-    An estimate uses the judge's answers about these groups and no others: those that it happens to have answered, for
-    another cell or sample, are no random part of a cell.
-    """
-    if scope not in _scopes(connection, judge_id):
-        detail = {"study": scope.study_id, "sample": scope.sample_id, "per_cell": scope.per_cell}
-        note(connection, None, ASKED, judge=judge_id, **detail)
-
-
-def scope_of(connection: Connection, judge_id: int, study_id: int, sample_id: int) -> Scope | None:
-    """The widest request for groups of a sample: all of the study, or the most of each list; None: no request."""
-    scopes = _scopes(connection, judge_id)
-    if Scope(study_id) in scopes:
-        return Scope(study_id)
-    sizes = [scope.per_cell for scope in scopes if scope.sample_id == sample_id and scope.per_cell is not None]
-    return Scope(study_id, sample_id, max(sizes)) if sizes else None
-
-
-def _scopes(connection: Connection, judge_id: int) -> list[Scope]:
-    log = table_of(tables.Log)
-    details = connection.execute(select(log.c.detail).where(log.c.action == ASKED)).scalars()
-    return [Scope(one["study"], one["sample"], one["per_cell"]) for one in details if one.get("judge") == judge_id]
-
-
-@dataclass(frozen=True)
-class CellOpinions:
-    """What a judge makes of a cell: `groups` (n,) are the ids of the first n satisfied groups of its list, or of all,
-    ascending; `values` (n,) what it says of them. `lacking` of them wait for an answer, and are NaN."""
-
-    groups: np.ndarray
-    values: np.ndarray
-    lacking: int
-
-
-def list_beginnings(
-    connection: Connection, checks: Checked, study: int, seed: int, per_cell: int | None
-) -> dict[tuple[int, int], np.ndarray]:
-    """By relation and system (ids) the groups (ids) of the first `per_cell` places of each cell's list; None: all."""
-    lists: Iterator[pd.DataFrame] = cell_lists(connection, checks, study, seed)
-    return {
-        (int(cell["relation_id"].iloc[0]), int(cell["system_id"].iloc[0])): np.sort(
-            cell["group_id"].to_numpy(np.int64)[:per_cell]
-        )
-        for cell in lists
-    }
-
-
-def cell_opinions(
-    connection: Connection,
-    study: int,
-    relation: int,
-    opinions: Opinions,
-    beginnings: Mapping[tuple[int, int], np.ndarray],
-) -> tuple[dict[int, CellOpinions], set[Subject]]:
-    """By system (id), what a judge makes of the groups of `beginnings` under a relation; and what it is to be asked."""
-    wanted = {system: set(ids.tolist()) for (of, system), ids in beginnings.items() if of == relation}
-    rows: dict[int, list[tuple[int, float]]] = {system: [] for system in wanted}
-    waits_for: set[Subject] = set()
+def group_opinions(
+    connection: Connection, population: Population, relation: int, opinions: Opinions
+) -> tuple[np.ndarray, set[Subject]]:
+    """What a judge makes of the satisfied groups of a relation, (groups, systems): 1 false, 0 true, `UNKNOWN`, or NaN
+    where it was not asked all that it takes; and what it is to be asked."""
+    ids, columns = population.group[relation], {system: at for at, system in enumerate(population.systems)}
+    values, waits_for = np.full(ids.shape, np.nan), set()
+    order = [np.argsort(column, kind="stable") for column in ids.T]
     task: Task | None = None
-    for drawn in satisfied_groups(connection, study, relation):
-        if drawn.group_id not in wanted.get(drawn.system_id, ()):
+    for drawn in satisfied_groups(connection, population.study, relation):
+        at = columns[drawn.system_id]
+        row = np.searchsorted(ids[:, at], drawn.group_id, sorter=order[at])
+        if row == len(ids) or ids[order[at][row], at] != drawn.group_id:
             continue
         task = task or get_task(drawn.task)
-        found = predicted(drawn, opinions, task)
-        waits_for.update(found.waits_for)
-        rows[drawn.system_id].append((drawn.group_id, np.nan if found.value is None else found.value))
-    cells: dict[int, CellOpinions] = {}
-    for system, pairs in rows.items():
-        groups = np.array([group for group, _ in pairs], np.int64)
-        values = np.array([value for _, value in pairs], float)
-        order = np.argsort(groups)
-        cells[system] = CellOpinions(groups[order], values[order], int(np.isnan(values).sum()))
-    return cells, waits_for
+        opinion = predicted(drawn, opinions, task)
+        waits_for.update(opinion.waits_for)
+        values[order[at][row], at] = np.nan if opinion.value is None else opinion.value
+    return values, waits_for
 
 
 def inputs_of(connection: Connection, ids: Sequence[int]) -> dict[int, bytes]:

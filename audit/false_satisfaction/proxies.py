@@ -3,8 +3,8 @@
 `disagreement` and `low_confidence` come from the outputs of a run, `reference` from them and the corpus's references;
 `judge:NAME` from the
 answers of a judge (`audit.false_satisfaction.judged`); any other proxy is a numeric column of the user's, kept with the
-sources (`source.attributes`). What
-`audit.statistics.prediction_powered` takes.
+sources (`source.attributes`). Estimates
+of these groups are sharpened by what goes with being false (`audit.statistics.rates`, `audit.statistics.contests`).
 """
 
 import math
@@ -15,26 +15,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, Engine, Select, and_, case, func, select
+from sqlalchemy import Connection, Select, case, func, select
 
 from audit.errors import AuditError, UnknownName
-from audit.false_satisfaction.cells import Counted, StudyRow
-from audit.false_satisfaction.groups import random_beginnings
-from audit.false_satisfaction.judged import (
-    JUDGE,
-    CellOpinions,
-    Opinions,
-    cell_opinions,
-    find_judge,
-    list_beginnings,
-    opinions_of,
-    scope_of,
-)
-from audit.false_satisfaction.resolution import State
+from audit.false_satisfaction.judged import JUDGE, find_judge, group_opinions, opinions_of
+from audit.false_satisfaction.population import Population, StudyRow
 from audit.messages import message
-from audit.relations import COUNTED, Outcome
-from audit.statistics.prediction_powered import disagreement, low_confidence
-from audit.store import Checked, snapshot, table_of, tables
+from audit.relations import COUNTED
+from audit.store import table_of, tables
+from audit.store.bulk import group_ids
 from audit.text.similarity import levenshtein_similarity
 
 # How far outputs that are texts lie from the references that a corpus has: a proxy of being wrong, never gold.
@@ -103,23 +92,12 @@ BUILT_IN = (*_OF_OUTPUTS, "reference")
 
 
 @dataclass(frozen=True)
-class CellProxies:
-    """The proxies of one cell of which something is judged.
+class Proxies:
+    """Numbers that go with being false, of every group of a study: `values` by relation (id), arrays (proxies, groups,
+    systems), 0 where a cell has no such proxy; `left_out` says why, by relation, system (ids) and proxy."""
 
-    `names` are those that the cell has, p of them; `left_out` says why it lacks the others. `truth` (n,) is 1 for a
-    false satisfaction, 0 for a true one, over the settled beginning of the draw in its order; `of_sample` (n, p) are
-    the proxies of these groups, `of_population` (N, p) those of all satisfied groups of the cell.
-    """
-
-    study: int
-    relation: int
-    system: int
-    names: tuple[str, ...]
-    left_out: Mapping[str, str]
-    truth: np.ndarray
-    of_sample: np.ndarray
-    of_population: np.ndarray
-    size: int
+    values: Mapping[int, np.ndarray]
+    left_out: Mapping[tuple[int, int, str], str]
 
 
 @dataclass(frozen=True)
@@ -141,176 +119,82 @@ class _Columns:
     values: Mapping[str, np.ndarray]
 
 
-@dataclass(frozen=True)
-class _StudyProxies:
-    """What the proxies of a study are made of; None: not needed, or not there."""
-
-    outputs: _Outputs | None
-    columns: _Columns | None
-    distances: Distances | None
-    checks: Checked
-    judges: "Mapping[str, _JudgeOfStudy | None]"
-
-
-@dataclass(frozen=True)
-class _JudgeOfStudy:
-    """What a judge answered, and by relation and system (ids) the groups that it was asked about as a proxy."""
-
-    opinions: Opinions
-    beginnings: Mapping[tuple[int, int], np.ndarray]
-
-
-def cell_proxies(database: Engine | Connection, counted: Counted, names: Sequence[str]) -> Iterator[CellProxies]:
-    """The proxies `names` of every cell of which a group is judged, relation by relation; memory is linear in groups.
+def read_proxies(connection: Connection, population: Population, study: StudyRow, names: Sequence[str]) -> Proxies:
+    """Return the proxies `names` of all satisfied groups of a study.
 
     `disagreement` of a group is the share of the study's other systems whose label (or text) differs from this one's,
     mean over the group's counted members; systems without an output do not vote. `low_confidence` is 1 - the least
     score over them; a system without scores, or with one score for everything, has none. `reference` is how far the
-    output about the source lies from the source's reference (`audit.false_satisfaction.proxies`). `judge:NAME` is 1
-    where the judge NAME calls the group false, 0 where not, 1/2 where it was asked and does not say. Raises
-    UnknownName, which lists the columns there are, and AuditError where a value of a column is not a number, which
-    names its row, and where there is no such judge.
+    output about the source lies from the source's reference. `judge:NAME` is 1 where the judge NAME calls the group
+    false, 0 where not, 1/2 where it was asked and does not say. Raises UnknownName, which lists the columns there are,
+    and AuditError where a value of a column is not a number, which names its row, and where there is no such judge.
     """
     own_columns = [name for name in names if name not in BUILT_IN and not name.startswith(JUDGE)]
-    with snapshot(database) as connection:
-        columns = _user_columns(connection, counted, own_columns) if own_columns else {}
-        judged = random_beginnings(counted)
-        for study in (row["id"] for row in counted.studies):
-            part = judged[judged["study_id"] == study]
-            if part.empty:
-                continue
-            systems = counted.keys.loc[counted.keys["study_id"] == study, "system_id"].unique()
-            proxies = _StudyProxies(
-                _outputs(connection, study, np.sort(systems)) if set(names) & set(_OF_OUTPUTS) else None,
-                columns.get(study),
-                distances(connection, study, systems) if "reference" in names else None,
-                counted.checks.of(study),
-                _judges(connection, counted, study, [name for name in names if name.startswith(JUDGE)]),
-            )
-            for relation in part["relation_id"].unique():
-                beginning = part[part["relation_id"] == relation]
-                yield from _of_relation(connection, study, int(relation), beginning, names, proxies)
-
-
-def _of_relation(
-    connection: Connection,
-    study: int,
-    relation: int,
-    judged: pd.DataFrame,
-    names: Sequence[str],
-    proxies: _StudyProxies,
-) -> Iterator[CellProxies]:
-    outputs, columns = proxies.outputs, proxies.columns
-    group, member = table_of(tables.Group), table_of(tables.Member)
-    of_cell = and_(group.c.study_id == study, group.c.relation_id == relation)
-    groups, of_system, sources = _satisfied(connection, study, relation, proxies.checks)
-    ids, against, least = np.empty(0, int), np.empty((0, 0)), np.empty((0, 0))
-    if outputs is not None:
-        members = select(member.c.group_id, member.c.input_id).join(group, group.c.id == member.c.group_id)
-        in_rate = member.c.role.in_(COUNTED)
-        of_group, inputs = _read(connection, members.where(of_cell, in_rate).order_by(member.c.group_id), "qq")
-        ids, start, size = np.unique(of_group, return_index=True, return_counts=True)
-        rows_of_inputs = _places(outputs.inputs, inputs)
-        against = np.add.reduceat(outputs.against[rows_of_inputs], start, axis=0) / size[:, None]
-        least = np.minimum.reduceat(outputs.scores[rows_of_inputs], start, axis=0)
+    columns = _user_columns(connection, study, own_columns) if own_columns else None
+    systems = np.array(population.systems, np.int64)
+    outputs = _outputs(connection, population.study, systems) if set(names) & set(_OF_OUTPUTS) else None
+    reference = distances(connection, population.study, population.systems) if "reference" in names else None
     judges = {
-        name: judge and cell_opinions(connection, study, relation, judge.opinions, judge.beginnings)[0]
-        for name, judge in proxies.judges.items()
+        name: opinions_of(connection, find_judge(connection, name.removeprefix(JUDGE)).id)
+        for name in names
+        if name.startswith(JUDGE)
     }
-    for system, beginning in judged.groupby("system_id", sort=False):
-        own = of_system == system
-        positions = np.searchsorted(groups[own], beginning["group_id"].to_numpy())
-        values: dict[str, np.ndarray] = {}
-        left_out: dict[str, str] = {}
+    values: dict[int, np.ndarray] = {}
+    left_out: dict[tuple[int, int, str], str] = {}
+    for relation, groups in population.relations.items():
+        satisfied, sources = groups.satisfied == 1, population.source[groups.source]
+        of_outputs = _of_outputs(connection, population, relation, outputs) if outputs is not None else {}
+        rows = []
         for name in names:
-            if name == "reference" and proxies.distances is not None:
-                values[name] = proxies.distances.of(sources[own], int(str(system)))
-                if np.isnan(values[name]).any():
-                    left_out[name] = message("proxy.no_reference")
-                    del values[name]
-            elif name in _OF_OUTPUTS and outputs is not None:
-                column = int(np.searchsorted(outputs.systems, system))
-                rows = np.searchsorted(ids, groups[own])
-                if name == "disagreement":
-                    values[name] = against[rows, column]
-                elif reason := _no_confidence(outputs.scores[:-1, column], least[rows, column]):
-                    left_out[name] = reason
-                else:
-                    values[name] = low_confidence(least[rows, column])
+            if name in of_outputs:
+                value = of_outputs[name]
+            elif name == "reference" and reference is not None:
+                value = np.stack([reference.of(sources, system) for system in population.systems], axis=1)
             elif name in judges:
-                of_judge = (judges[name] or {}).get(int(str(system)))
-                values[name] = _on_groups(of_judge, groups[own])
-                if reason := _not_judged(of_judge, values[name], positions):
-                    left_out[name] = reason
-                    del values[name]
-            elif columns is not None and name in columns.values:
-                values[name] = columns.values[name][np.searchsorted(columns.sources, sources[own])]
+                value, _ = group_opinions(connection, population, relation, judges[name])
             else:
-                left_out[name] = message("proxy.no_column")
-        population = np.column_stack(list(values.values())) if values else np.empty((int(own.sum()), 0))
-        truth = (beginning["state"] == State.FALSE).to_numpy(float)
-        is_known = ~np.isnan(population).any(axis=1)
-        yield CellProxies(
-            study, relation, int(str(system)), tuple(values), left_out, truth, population[positions],
-            population[is_known], len(population),
-        )  # fmt: skip
+                value = np.repeat(columns.values[name][groups.source][:, None], len(systems), axis=1)  # type: ignore[union-attr]
+            for at, system in enumerate(population.systems):
+                own = value[satisfied[:, at], at]
+                reason = _lacks(name, own)
+                if reason and len(own):
+                    left_out[relation, system, name] = reason
+                if reason:
+                    value[:, at] = 0.0
+            rows.append(np.where(satisfied, value, 0.0))
+        values[relation] = np.stack(rows)
+    return Proxies(values, left_out)
 
 
-def _satisfied(connection: Connection, study: int, relation: int, checks: Checked) -> tuple[np.ndarray, ...]:
-    """Groups, systems and sources (ids) of the satisfied groups in the domain of `checks`, ordered by group."""
-    group, verdict = table_of(tables.Group), table_of(tables.Verdict)
-    query = (
-        select(group.c.id, verdict.c.system_id, group.c.source_id)
-        .join(verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(Outcome.SATISFIED)))
-        .where(group.c.study_id == study, group.c.relation_id == relation)
-        .order_by(group.c.id)
-    )
-    groups, of_system, sources = _read(connection, query, "qqq")
-    in_domain = np.isin(sources, checks.source[checks.relation == relation])
-    return groups[in_domain], of_system[in_domain], sources[in_domain]
-
-
-def _judges(
-    connection: Connection, counted: Counted, study: int, names: Sequence[str]
-) -> dict[str, _JudgeOfStudy | None]:
-    """By the proxy's name, what a judge says of a study; None: it was not asked about the groups of its sample."""
-    sample = next(sample for sample in counted.samples if sample["study_id"] == study) if names else None
-    judges: dict[str, _JudgeOfStudy | None] = {}
-    for name in names:
-        judge = find_judge(connection, name.removeprefix(JUDGE))
-        scope = scope_of(connection, judge.id, study, sample["id"]) if sample else None
-        judges[name] = None
-        if scope is not None and sample is not None:
-            lists = list_beginnings(connection, counted.checks.of(study), study, sample["seed"], scope.per_cell)
-            judges[name] = _JudgeOfStudy(opinions_of(connection, judge.id), lists)
-    return judges
-
-
-def _on_groups(of_judge: CellOpinions | None, groups: np.ndarray) -> np.ndarray:
-    """What a judge says of these groups, which ascend; NaN where it was not asked."""
-    values = np.full(len(groups), np.nan)
-    if of_judge is not None:
-        values[np.searchsorted(groups, of_judge.groups)] = of_judge.values
-    return values
-
-
-def _not_judged(of_judge: CellOpinions | None, values: np.ndarray, positions: np.ndarray) -> str:
-    """Why a judge is no proxy in a cell; empty where it is. `positions` are those of the groups that people judged."""
-    if of_judge is None:
-        return message("proxy.judge_not_asked")
-    if of_judge.lacking:
-        return message("proxy.judge_unfinished", count=of_judge.lacking)
-    if np.isnan(values[positions]).any():
-        return message("proxy.judge_fewer", groups=len(of_judge.groups))
+def _lacks(name: str, own: np.ndarray) -> str:
+    """Why a cell lacks a proxy; empty where it has it."""
+    if name.startswith(JUDGE):
+        missing = int(np.isnan(own).sum())
+        return message("proxy.judge_unfinished", count=missing) if missing else ""
+    if np.isnan(own).any():
+        return message("proxy.no_reference" if name == "reference" else "proxy.no_score")
+    if name == "low_confidence" and len(own) and own.min() == own.max():
+        return message("proxy.same_score")
     return ""
 
 
-def _no_confidence(scores: np.ndarray, of_groups: np.ndarray) -> str:
-    """Why a system's scores are no proxy; empty where they are."""
-    if np.isnan(of_groups).any():
-        return message("proxy.no_score")
-    present = scores[~np.isnan(scores)]
-    return message("proxy.same_score") if present.min() == present.max() else ""
+def _of_outputs(
+    connection: Connection, population: Population, relation: int, outputs: _Outputs
+) -> dict[str, np.ndarray]:
+    """Disagreement and low confidence of a relation's groups, (groups, systems)."""
+    member, ids = table_of(tables.Member), population.group[relation]
+    inside = member.c.group_id.between(*group_ids(population.source[0], population.source[-1]))
+    query = select(member.c.group_id, member.c.input_id).where(inside, member.c.role.in_(COUNTED))
+    of_group, inputs = _read(connection, query.order_by(member.c.group_id), "qq")
+    keep = np.isin(of_group, ids)
+    of_group, inputs = of_group[keep], inputs[keep]
+    known, start, size = np.unique(of_group, return_index=True, return_counts=True)
+    places = _places(outputs.inputs, inputs)
+    against = np.add.reduceat(outputs.against[places], start, axis=0) / size[:, None]
+    least = np.minimum.reduceat(outputs.scores[places], start, axis=0)
+    row = np.searchsorted(known, ids)
+    column = np.arange(ids.shape[1])
+    return {"disagreement": against[row, column], "low_confidence": 1 - least[row, column]}
 
 
 def _outputs(connection: Connection, study: int, systems: np.ndarray) -> _Outputs:
@@ -333,8 +217,15 @@ def _outputs(connection: Connection, study: int, systems: np.ndarray) -> _Output
     position = np.searchsorted(inputs, input_ids[last]), np.searchsorted(systems, of_system[last])
     labels, scores = (np.full((len(inputs) + 1, len(systems)), np.nan) for _ in range(2))
     labels[position], scores[position] = label[last], score[last]
-    by_system = {str(system): labels[:, column] for column, system in enumerate(systems)}
-    return _Outputs(inputs, systems, np.column_stack([disagreement(by_system, name) for name in by_system]), scores)
+    return _Outputs(inputs, systems, np.column_stack([_against(labels, at) for at in range(len(systems))]), scores)
+
+
+def _against(labels: np.ndarray, own: int) -> np.ndarray:
+    """The share of the other columns whose label differs from this one's, of those that have one; else 0.5."""
+    votes = ~np.isnan(np.delete(labels, own, axis=1))
+    differs = votes & (np.delete(labels, own, axis=1) != labels[:, [own]])
+    number = votes.sum(1)
+    return np.asarray(np.divide(differs.sum(1), number, out=np.full(len(labels), 0.5), where=number > 0))
 
 
 def _places(ids: np.ndarray, sought: np.ndarray) -> np.ndarray:
@@ -345,30 +236,23 @@ def _places(ids: np.ndarray, sought: np.ndarray) -> np.ndarray:
     return np.where(is_present, position, len(ids))
 
 
-def _user_columns(connection: Connection, counted: Counted, names: Sequence[str]) -> dict[int, _Columns]:
-    """The columns by study; a study whose sources have no column of a name is without it."""
+def _user_columns(connection: Connection, study: StudyRow, names: Sequence[str]) -> _Columns:
+    """The user's columns of a study."""
     source = table_of(tables.Source)
-    result: dict[int, _Columns] = {}
+    query = select(source.c.id, source.c.row, source.c.attributes).where(source.c.study_id == study["id"])
+    ids: list[int] = []
+    rows: list[str] = []
     attribute_names: set[str] = set()
-    for study_row in counted.studies:
-        study = study_row["id"]
-        query = select(source.c.id, source.c.row, source.c.attributes).where(source.c.study_id == study)
-        ids: list[int] = []
-        rows: list[str] = []
-        raw: dict[str, list[Any]] = {name: [] for name in names}
-        for id, row, attributes in chain.from_iterable(_parts(connection, query.order_by(source.c.id))):
-            ids.append(id)
-            rows.append(row)
-            attribute_names.update(attributes)
-            for name in names:
-                raw[name].append(attributes.get(name))
-        present = {name: fields for name, fields in raw.items() if any(value is not None for value in fields)}
-        values = {name: _numbers(name, fields, rows, study_row) for name, fields in present.items()}
-        result[study] = _Columns(np.array(ids, np.int64), values)
-    for name in names:
-        if not any(name in columns.values for columns in result.values()):
-            raise UnknownName("proxy", name, [*BUILT_IN, *attribute_names - set(BUILT_IN)])
-    return result
+    raw: dict[str, list[Any]] = {name: [] for name in names}
+    for id, row, attributes in chain.from_iterable(_parts(connection, query.order_by(source.c.id))):
+        ids.append(id)
+        rows.append(row)
+        attribute_names.update(attributes)
+        for name in names:
+            raw[name].append(attributes.get(name))
+    if unknown := [name for name in names if name not in attribute_names]:
+        raise UnknownName("proxy", unknown[0], [*BUILT_IN, *attribute_names - set(BUILT_IN)])
+    return _Columns(np.array(ids, np.int64), {name: _numbers(name, raw[name], rows, study) for name in names})
 
 
 def _numbers(name: str, values: Sequence[Any], rows: Sequence[str], study: StudyRow) -> np.ndarray:

@@ -10,8 +10,7 @@ estimate; and a follow-up that comes right after its source would be answered fr
 error that is to be measured: behind the queue, the source is long ago.
 """
 
-import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
@@ -25,7 +24,6 @@ from sqlalchemy import (
     and_,
     bindparam,
     case,
-    delete,
     exists,
     func,
     or_,
@@ -63,10 +61,11 @@ from audit.false_satisfaction.resolution import (
     settle_group,
     source_of,
 )
+from audit.keys import uniform
 from audit.relations import COUNTED, Outcome
-from audit.sampling.audits import audits_of
-from audit.sampling.designs import Terms, terms_of
-from audit.store import pieces, rows_among, table_of, tables, upsert
+from audit.sampling.samples import Terms, terms_of
+from audit.store import rows_among, table_of, tables
+from audit.store.bulk import LIMIT
 from audit.tasks import get_task
 
 # How drawn groups ask a question: how urgently, how many of them, and of how many people.
@@ -228,62 +227,18 @@ def _input_keys(connection: Connection, inputs: Collection[int]) -> dict[int, by
     return {id: bytes(key) for id, key in rows}
 
 
-# Audits of a drawn group: follow-ups asked about although an answer is carried to them, and answers checked again.
+# Audits: follow-ups of some drawn groups are asked about although an answer is carried to them.
 #
-# Neither unsettles a group. A follow-up is audited only in a group in which every member has an answer, so that its own
-# answer takes the place of the carried one and no member is left open; and while it waits or is disputed the carried
-# answer stands. A spot check may correct an answer, and its groups are then settled anew with it.
+# A follow-up is audited only in a group in which every member has an answer, so that its own answer takes the place of
+# the carried one and no member is left open; and while it waits or is disputed the carried answer stands.
 
-Cell = tuple[int, int, int]
-"""(sample, relation, system)"""
 Answers = Mapping[Subject, KnownAnswer]
 
 
-@dataclass(frozen=True)
-class Reach:
-    """The last rank of each cell's draw whose follow-ups, or whose answers, are audited; absent: none is."""
-
-    follow_ups: Mapping[Cell, int] = field(default_factory=dict)
-    answers: Mapping[Cell, int] = field(default_factory=dict)
-
-    def asks(self, drawn: Drawn) -> bool:
-        """Whether carried answers of this group are audited."""
-        return drawn.rank <= self.follow_ups.get(_cell(drawn), 0)
-
-    def checks(self, drawn: Drawn) -> bool:
-        """Whether agreed answers of this group are checked."""
-        return drawn.rank <= self.answers.get(_cell(drawn), 0)
-
-
-def reach_of(connection: Connection, samples: Iterable[int], relations: Collection[int] | None = None) -> Reach:
-    """How far the audits of these samples reach: the first ceil(share x drawn) groups of each cell's draw."""
-    draw = table_of(tables.Draw)
-    follow_ups: dict[Cell, int] = {}
-    answers: dict[Cell, int] = {}
-    for sample in samples:
-        audits = audits_of(connection, sample)
-        if not (audits.follow_ups or audits.answers):
-            continue
-        query = (
-            select(draw.c.relation_id, draw.c.system_id, func.max(draw.c.rank))
-            .where(draw.c.sample_id == sample)
-            .group_by(draw.c.relation_id, draw.c.system_id)
-        )
-        if relations is not None:
-            query = query.where(draw.c.relation_id.in_(sorted(relations)))
-        for relation, system, number in connection.execute(query):
-            follow_ups[sample, relation, system] = audited_size(audits.follow_ups, number)
-            answers[sample, relation, system] = audited_size(audits.answers, number)
-    return Reach(follow_ups, answers)
-
-
-def audited_size(share: float, drawn: int) -> int:
-    """The number of the `drawn` groups that an audit of this share covers.
-
-    >>> audited_size(0.1, 60), audited_size(0.1, 61), audited_size(0.0, 60)
-    (6, 7, 0)
-    """
-    return math.ceil(round(share * drawn, 9))
+def is_audited(drawn: Drawn, terms: Mapping[int, Terms]) -> bool:
+    """Whether the follow-ups of a drawn group's source are audited: a random share of the sources."""
+    share = terms[drawn.sample_id].follow_ups if drawn.sample_id in terms else 0.0
+    return share > 0 and uniform("audited follow-ups", drawn.group_id // LIMIT**2) < share
 
 
 def audited_follow_ups(settled: Settled) -> list[Subject]:
@@ -292,12 +247,6 @@ def audited_follow_ups(settled: Settled) -> list[Subject]:
         return []
     steps = zip(settled.drawn.steps, settled.origins, strict=True)
     return [settled.drawn.subject(step) for step, origin in steps if origin.startswith(CARRIED)]
-
-
-def agreed_answers(drawn: Drawn, answers: Answers) -> list[Subject]:
-    """Questions of a group whose answer is what people agreed on, and nobody adjudicated: what a spot check asks."""
-    subjects = [drawn.subject(step) for step in drawn.steps]
-    return [subject for subject in subjects if (answer := answers.get(subject)) and answer.origin == "people"]
 
 
 def rests_on_carried(settled: Settled, answers: Answers) -> bool:
@@ -324,106 +273,22 @@ class Carried:
     wrong: bool
 
 
-def audited_carries(groups: Sequence[Settled], answers: Answers, reach: Reach) -> list[Carried]:
-    """What the audit of one cell's follow-ups found; the groups are given in the order of their ranks.
-
-    It stops at the first group that is not settled, or that has a carried answer beside which there is none yet:
-    counting whatever happens to be answered would favour follow-ups that other groups ask about.
-    """
+def audited_carries(groups: Iterable[Settled], answers: Answers, terms: Mapping[int, Terms]) -> list[Carried]:
+    """What the audit found of follow-ups that are answered, in groups that are audited: a random part of the sources,
+    so that what other groups ask about is not favoured."""
     audited: list[Carried] = []
     for settled in groups:
         drawn = settled.drawn
-        if settled.state is State.WAITING or not reach.asks(drawn):
-            break
         source = source_of(drawn)
         about_source = answers.get(drawn.subject(source)) if source else None
-        if source is None or not all(settled.origins):
+        if source is None or settled.state is State.WAITING or not is_audited(drawn, terms):
             continue
-        of_group = []
         for step in drawn.steps:
-            carried = carried_to(drawn, step, source, about_source)
-            if carried is None:
-                continue
-            own = answers.get(drawn.subject(step))
-            if own is None:
-                return audited
-            wrong = own.allowed.isdisjoint(carried.allowed)
-            of_group.append(Carried(drawn.group_id, source.input_id, step.input_id, wrong))
-        audited += of_group
+            carried, own = carried_to(drawn, step, source, about_source), answers.get(drawn.subject(step))
+            if carried is not None and own is not None:
+                wrong = own.allowed.isdisjoint(carried.allowed)
+                audited.append(Carried(drawn.group_id, source.input_id, step.input_id, wrong))
     return audited
-
-
-@dataclass(frozen=True)
-class Versions:
-    """The answers as the protocol left them, as they count now, and of those only the adjudicated ones."""
-
-    protocol: Answers
-    known: Answers
-    adjudicated: Answers
-
-    @classmethod
-    def of(cls, protocol: Answers, current: Answers) -> "Versions":
-        """From all answers in both precedences."""
-        adjudicated = {key: answer for key, answer in current.items() if answer.origin == "adjudicated"}
-        return cls(protocol, current, adjudicated)
-
-
-@dataclass(frozen=True, slots=True)
-class Checks:
-    """The spot checks of one cell: its settled beginning by the protocol, and how much of that was checked."""
-
-    judged: int
-    false: int
-    checked: tuple[tuple[int, bool, bool], ...]
-    """(group, false by the protocol, false once checked) of each checked group, in the order of ranks."""
-
-
-def checks_of_cell(drawn: Iterable[Drawn], answers: Versions, reach: Reach) -> Checks:
-    """Count one cell's groups, given in the order of their ranks, by the protocol's answers and by checked ones.
-
-    A group is checked when adjudicated answers alone settle it and no member has another direct answer that the
-    protocol used and nobody checked. The checked groups are the longest beginning of such groups, within the reach of
-    the audit and within the settled beginning: which groups are in it does not depend on what the checks found.
-    """
-    judged = false = 0
-    checked: list[tuple[int, bool, bool]] = []
-    going = True
-    for group in drawn:
-        state = settle_group(group, answers.protocol).state
-        if state is State.WAITING:
-            break
-        judged += 1
-        false += state is State.FALSE
-        after = _checked(group, answers) if going and reach.checks(group) else State.WAITING
-        going = going and after is not State.WAITING
-        if going:
-            checked.append((group.group_id, state is State.FALSE, after is State.FALSE))
-    return Checks(judged, false, tuple(checked))
-
-
-def _checked(drawn: Drawn, answers: Versions) -> State:
-    """The state by adjudicated answers alone; WAITING where something is left to check."""
-    settled = settle_group(drawn, answers.adjudicated)
-    for step, origin in zip(drawn.steps, settled.origins, strict=True):
-        if origin.startswith(CARRIED) and drawn.subject(step) in answers.known:
-            return State.WAITING
-    return settled.state
-
-
-def checked_answers(drawn: Drawn, answers: Versions) -> Iterator[tuple[Subject, bool]]:
-    """Each answer of a group that people agreed on and an adjudicator checked: its subject, whether it was wrong.
-
-    Wrong: the adjudicator allows no label that people agreed on.
-    """
-    for step in drawn.steps:
-        key = drawn.subject(step)
-        before, after = answers.protocol.get(key), answers.adjudicated.get(key)
-        if before is not None and after is not None and before.origin == "people":
-            yield key, before.allowed.isdisjoint(after.allowed)
-
-
-def _cell(drawn: Drawn) -> Cell:
-    return drawn.sample_id, drawn.relation_id, drawn.system_id
 
 
 Asks = dict[Subject, Ask]
@@ -434,11 +299,10 @@ _FEW = 200
 
 @dataclass(frozen=True)
 class Demand:
-    """Questions by why they are asked: for groups that wait, for audits of follow-ups, for spot checks."""
+    """Questions by why they are asked: for groups that wait, and for audits of follow-ups."""
 
     waiting: Asks = field(default_factory=dict)
     audits: Asks = field(default_factory=dict)
-    checks: Asks = field(default_factory=dict)
     sources: Mapping[Subject, int] = field(default_factory=dict)
     """Subject -> input of the source of the best-ranked drawn group that it is in, settled or not: what it is a version
     of stays what it is while answers come in."""
@@ -483,7 +347,6 @@ def _update_all(connection: Connection) -> None:
     for task in {key[0] for key in needed}:
         of_task = {key: ask for key, ask in needed.items() if key[0] == task}
         _open_needed(connection, samples, task, of_task, demand.sources)
-    _set_checks(connection, _by_question(connection, demand.checks))
     _update_groups(connection)
     update_ratings(connection)
 
@@ -492,12 +355,10 @@ def _update_around(connection: Connection, samples: Mapping[int, Terms], task: s
     """The questions about the inputs of all drawn groups that have one of `about`."""
     inputs = _inputs_around(connection, about)
     questions = question_ids(connection, task, inputs)
-    demand = _demand_of(connection, samples, _groups_with(connection, inputs))
+    demand = _demand_of(connection, samples, groups_with(connection, inputs))
     needed = {key: ask for key, ask in demand.in_queue().items() if key[0] == task and key[1] in inputs}
     close_questions(connection, [id for key, id in questions.items() if key not in needed])
     _open_needed(connection, samples, task, needed, demand.sources)
-    checks = {questions[key]: ask.rank for key, ask in demand.checks.items() if key[0] == task and key[1] in inputs}
-    _set_checks(connection, checks, questions.values())
 
 
 @dataclass(frozen=True)
@@ -508,15 +369,13 @@ class Difference:
     """Wanted, and not in the queue or not in their place."""
     idle: tuple[int, ...] = ()
     """In the queue, and nobody wants them."""
-    checks: tuple[int, ...] = ()
-    """Agreed answers that should wait for an adjudicator's check and do not, or the other way round."""
     absent: int = 0
     """Wanted, and never made: these have no id."""
 
 
 def queue_difference(connection: Connection) -> Difference:
     """Compare the queues with what all samples and answers make of them; writes nothing."""
-    table, check = table_of(tables.Question), table_of(tables.SpotCheck)
+    table = table_of(tables.Question)
     samples = terms_of(connection)
     demand = _demand_of(connection, samples)
     needed: dict[Any, tuple[int, int, str]] = {
@@ -538,10 +397,7 @@ def queue_difference(connection: Connection) -> Difference:
             misplaced.append(id)
         elif expected is None and priority is not None:
             idle.append(id)
-    stored = dict(connection.execute(select(check.c.question_id, check.c.priority)).all())
-    checks = _by_question(connection, demand.checks)
-    differing = {id for id, _ in stored.items() ^ checks.items()}
-    return Difference(tuple(misplaced), tuple(idle), tuple(sorted(differing)), len(needed))
+    return Difference(tuple(misplaced), tuple(idle), len(needed))
 
 
 class QueueLength(NamedTuple):
@@ -591,7 +447,7 @@ def _around() -> Select[Any]:
     own = select(question.c.input_id).where(question.c.id == bindparam("question"), question.c.kind.in_(ABOUT_OUTPUTS))
     groups = (
         select(member.c.group_id)
-        .join(draw, draw.c.group_id == member.c.group_id)
+        .join(draw, draw.c.source_id == member.c.group_id // LIMIT**2)
         .where(member.c.input_id == own.scalar_subquery())
     )
     around = select(other.c.input_id).where(other.c.group_id.in_(groups), other.c.role != "probe")
@@ -603,7 +459,7 @@ def _inputs_around(connection: Connection, about: Collection[int]) -> set[int]:
     """The inputs of all drawn groups that have one of these, and themselves."""
     member = table_of(tables.Member)
     shown = select(member.c.input_id).where(member.c.role != "probe")
-    rows = rows_among(connection, shown, member.c.group_id, _groups_with(connection, about))
+    rows = rows_among(connection, shown, member.c.group_id, groups_with(connection, about))
     return {*about, *(row.input_id for row in rows)}
 
 
@@ -629,25 +485,14 @@ def _update_groups(connection: Connection) -> None:
     open_group_questions(connection, wanted)
 
 
-def _set_checks(connection: Connection, needed: Mapping[int, int], among: Iterable[int] | None = None) -> None:
-    """See to it that exactly these questions (id -> priority) wait for a check, of those in `among`, or of all."""
-    table = table_of(tables.SpotCheck)
-    if among is None:
-        among = connection.execute(select(table.c.question_id)).scalars()
-    for piece in pieces(sorted(set(among) - set(needed))):
-        connection.execute(delete(table).where(table.c.question_id.in_(piece)))
-    rows = [{"question_id": id, "priority": rank} for id, rank in sorted(needed.items())]
-    upsert(connection, tables.SpotCheck, rows)
-
-
 def _most(samples: Mapping[int, Terms]) -> int:
     return max((terms.annotators for terms in samples.values()), default=2)
 
 
-def _groups_with(connection: Connection, inputs: Iterable[int]) -> set[int]:
-    """Drawn groups that have one of these inputs."""
+def groups_with(connection: Connection, inputs: Iterable[int]) -> set[int]:
+    """Groups of drawn sources that have one of these inputs."""
     member, draw = table_of(tables.Member), table_of(tables.Draw)
-    query = select(member.c.group_id).join(draw, draw.c.group_id == member.c.group_id)
+    query = select(member.c.group_id).join(draw, draw.c.source_id == member.c.group_id // LIMIT**2)
     return {row.group_id for row in rows_among(connection, query, member.c.input_id, inputs)}
 
 
@@ -657,15 +502,12 @@ def _demand_of(
     """The questions that these groups of the samples (None: all) need."""
     groups: Iterable[Drawn] = drawn_groups(connection, samples, group_ids)
     around: set[int] | None = None
-    relations: set[int] | None = None
     if group_ids is not None:
         # Around one question only the answers of its groups are read: this is done after every judgement.
         groups = list(groups)
         around = {step.input_id for drawn in groups for step in drawn.steps}
-        relations = {drawn.relation_id for drawn in groups}
     answers = known_answers(connection, inputs=around)
-    reach = reach_of(connection, samples, relations)
-    waiting, audits, checks = (Asking[Subject](samples) for _ in range(3))
+    waiting, audits = Asking[Subject](samples), Asking[Subject](samples)
     sources: dict[Subject, tuple[int, int, int, int]] = {}
     for drawn in groups:
         settled = settle_group(drawn, answers)
@@ -676,27 +518,15 @@ def _demand_of(
                 sources[subject] = min(place, sources.get(subject, place))
         if settled.state is State.WAITING:
             _note(waiting, drawn, settled.waits_for)
-        elif reach.asks(drawn):
+        elif is_audited(drawn, samples):
             _note(audits, drawn, audited_follow_ups(settled))
-        if reach.checks(drawn):
-            _note(checks, drawn, agreed_answers(drawn, answers))
     source_inputs = {subject: place[-1] for subject, place in sources.items()}
-    return Demand(waiting.asks(), audits.asks(), checks.asks(), source_inputs)
+    return Demand(waiting.asks(), audits.asks(), source_inputs)
 
 
 def _note(asking: Asking[Subject], drawn: Drawn, keys: Iterable[Subject]) -> None:
     for key in keys:
         asking.note(key, drawn.sample_id, drawn.rank, drawn.group_id, drawn.system_id)
-
-
-def _by_question(connection: Connection, asks: Asks) -> dict[int, int]:
-    """Question id -> rank."""
-    ranks: dict[int, int] = {}
-    for task in {task for task, _, _ in asks}:
-        of_task = {key: ask.rank for key, ask in asks.items() if key[0] == task}
-        ids = question_ids(connection, task, {input_id for _, input_id, _ in of_task})
-        ranks.update((ids[key], rank) for key, rank in of_task.items())
-    return ranks
 
 
 def _open_needed(

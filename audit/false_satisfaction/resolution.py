@@ -10,24 +10,24 @@ the relations between texts is exactly one whose outputs correspond, Replace(sum
 """
 
 import json
-import math
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Literal, TypedDict, cast
+from typing import Any, Literal, cast
 
-from sqlalchemy import Connection, FromClause, Row, Select, and_, literal, or_, select
+from sqlalchemy import Connection, FromClause, Row, Select, and_, literal, select
 
-from audit.annotation.answers import ORIGINS, PEOPLE
+from audit.annotation.answers import ORIGINS
 from audit.annotation.questions import ABOUT_OUTPUTS, Subject, asks_pairs
 from audit.registry import warn_once
 from audit.relations import COUNTED, Outcome, find_relation
 from audit.relations.base import Carry, Seen, declared, nothing
 from audit.relations.composition import parts_of
+from audit.sampling.samples import drawn_pairs
 from audit.store import rows_among, table_of, tables
 from audit.store.brought import absent
 from audit.tasks import Input, Output, base_of, get_task
@@ -38,8 +38,6 @@ CARRIED = "carried"
 """Begins the origin of an answer that a relation carries from the source: `carried people`."""
 Whose = Literal["gold", "people", "both"]
 ALLOWED: Mapping[Whose, tuple[str, ...]] = {"gold": ("gold",), "people": ("adjudicated", "people"), "both": ORIGINS}
-PROTOCOL = ("people", "adjudicated", "gold")
-"""Precedence of answers as the protocol left them: what people agreed on goes before what a spot check made of it."""
 
 
 class State(IntEnum):
@@ -100,13 +98,10 @@ class Settled:
     wrong_step: int | None = None
     origins: tuple[str, ...] = ()
     """Where each counted member's answer came from: an origin, `carried ORIGIN`, or `` (none)."""
-    contingent: tuple[int, ...] = ()
-    """Of a settled group, the steps that would have no answer had another answer come out otherwise: those without a
-    direct one to which the relation does not carry every answer that the source could have had."""
 
     @property
     def decided_by(self) -> str:
-        """The origin of the answer without which a contingent group would wait: the wrong output's, or the source's."""
+        """The origin of the answer that settled it: the wrong output's, or the source's."""
         return self.origins[self.wrong_step or 0].removeprefix(f"{CARRIED} ")
 
 
@@ -122,11 +117,10 @@ def known_answers(
     connection: Connection,
     whose: Whose = "both",
     inputs: Collection[int] | None = None,
-    precedence: Sequence[str] = ORIGINS,
 ) -> dict[Subject, KnownAnswer]:
     """The answer that counts, by subject, from the origins of `whose`; about these inputs (None: about all).
 
-    Of several origins the first in `precedence` counts.
+    Of several origins the first in `ORIGINS` counts.
     """
     question, answer = table_of(tables.Question), table_of(tables.Answer)
     query = (
@@ -143,49 +137,62 @@ def known_answers(
     for task, input_id, output, origin, allowed in rows:
         subject = (task, input_id, output)
         before = answers.get(subject)
-        if before is None or precedence.index(origin) < precedence.index(before.origin):
+        if before is None or ORIGINS.index(origin) < ORIGINS.index(before.origin):
             answers[subject] = KnownAnswer(frozenset(allowed), origin)
     return answers
 
 
-def drawn_groups(
-    connection: Connection, samples: Iterable[int] | None, group_ids: Collection[int] | None = None
-) -> Iterator[Drawn]:
-    """Drawn groups of these samples (None: of all), or those of `group_ids` among them.
+def carrying(connection: Connection) -> list[int]:
+    """Return the relations (ids) that carry every answer about a source to its follow-ups, so that the answer settles
+    their groups whatever it is."""
+    table = table_of(tables.Relation)
+    rows = connection.execute(select(table.c.id, table.c.task, table.c.name, table.c.params))
+    return [id for id, task, name, params in rows if carries_every_label(carry_of(task, name, params), task)]
 
-    They come sample by sample, cell by cell, in the order of their rank.
+
+def drawn_groups(
+    connection: Connection, studies: Iterable[int] | None, group_ids: Collection[int] | None = None
+) -> Iterator[Drawn]:
+    """Drawn groups of these studies (None: of all), or those of `group_ids` among them.
+
+    They come study by study, cell by cell, in the order of their rank.
     """
-    query = _drawn_query(samples)
+    pairs = drawn_pairs(carrying(connection))
+    order = (pairs.c.sample_id, pairs.c.relation_id, pairs.c.system_id, pairs.c.rank, pairs.c.group_id)
+    query = _with_outputs(pairs).order_by(*order, table_of(tables.Member).c.step, table_of(tables.Output).c.attempt)
+    if studies is not None:
+        query = query.where(pairs.c.sample_id.in_(list(studies)))
     if group_ids is None:
         rows = list(connection.execute(query))
     else:
-        rows = list(rows_among(connection, query, table_of(tables.Draw).c.group_id, sorted(group_ids)))
+        rows = list(rows_among(connection, query, pairs.c.group_id, sorted(group_ids)))
     yield from _of_rows(connection, rows)
 
 
 def satisfied_groups(
     connection: Connection,
-    study: int,
-    relation: int,
+    study: int | None = None,
+    relation: int | None = None,
     outcome: Outcome = Outcome.SATISFIED,
     *,
     system: int | None = None,
     groups: Collection[int] | None = None,
 ) -> Iterator[Drawn]:
-    """Every satisfied group of a study under a relation (ids), for each system that satisfies it, drawn or not; or
-    every one of another outcome; of one system, or some groups alone, where these are given.
+    """Every satisfied group, of a study, a relation, a system or among `groups` (ids) where these are given, for each
+    system that satisfies it, drawn or not; or every one of another outcome.
 
     Their rank and sample are 0; they come system by system, in the order of their ids.
     """
     verdict, group = table_of(tables.Verdict), table_of(tables.Group)
-    of_system = [] if system is None else [verdict.c.system_id == system]
+    wanted = ((group.c.study_id, study), (group.c.relation_id, relation), (verdict.c.system_id, system))
+    conditions = [column == id for column, id in wanted if id is not None]
     found = (
         select(
             literal(0).label("sample_id"), group.c.relation_id, verdict.c.system_id, literal(0).label("rank"),
             group.c.id.label("group_id"),
         )
         .join(verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(outcome)))
-        .where(group.c.study_id == study, group.c.relation_id == relation, *of_system)
+        .where(*conditions)
         .subquery()
     )  # fmt: skip
     query = _with_outputs(found)
@@ -214,15 +221,6 @@ def _of_rows(connection: Connection, rows: Sequence[Any]) -> Iterator[Drawn]:
         yield Drawn(
             task, name, relation_id, system_id, rank, group_id, parts, sample_id, params=params, looked_up=carry
         )
-
-
-def _drawn_query(samples: Iterable[int] | None) -> Select[Any]:
-    """A row per counted member and attempt of every drawn group, as `_of_rows` takes them."""
-    draw, member, output = table_of(tables.Draw), table_of(tables.Member), table_of(tables.Output)
-    query = _with_outputs(draw).order_by(
-        draw.c.sample_id, draw.c.relation_id, draw.c.system_id, draw.c.rank, member.c.step, output.c.attempt
-    )
-    return query if samples is None else query.where(draw.c.sample_id.in_(list(samples)))
 
 
 def _with_outputs(groups: FromClause) -> Select[Any]:
@@ -313,7 +311,6 @@ def settle_group(drawn: Drawn, answers: Mapping[Subject, KnownAnswer | None]) ->
     about_source = answers.get(drawn.subject(source)) if source else None
     waits_for: list[Subject] = []
     origins: list[str] = []
-    contingent: list[int] = []
     wrong: int | None = None
     for number, step in enumerate(drawn.steps):
         # As `Drawn.subject`, but its task is looked up once: there are millions of steps.
@@ -321,8 +318,6 @@ def settle_group(drawn: Drawn, answers: Mapping[Subject, KnownAnswer | None]) ->
         answer = answers.get(subject)
         if answer is None:
             answer = carried_to(drawn, step, source, about_source)
-            if not _carried_whatever(drawn, step, source, about_source):
-                contingent.append(number)
         origins.append(answer.origin if answer else "")
         if answer is None:
             carry = drawn.carry
@@ -331,9 +326,9 @@ def settle_group(drawn: Drawn, answers: Mapping[Subject, KnownAnswer | None]) ->
         elif wrong is None and task.is_wrong(step.output, answer.allowed):
             wrong = number
     if wrong is not None:
-        return Settled(drawn, State.FALSE, (), wrong, tuple(origins), tuple(contingent))
+        return Settled(drawn, State.FALSE, (), wrong, tuple(origins))
     if all(origins):
-        return Settled(drawn, State.TRUE, origins=tuple(origins), contingent=tuple(contingent))
+        return Settled(drawn, State.TRUE, origins=tuple(origins))
     return Settled(drawn, State.WAITING, tuple(dict.fromkeys(waits_for)), origins=tuple(origins))
 
 
@@ -364,136 +359,8 @@ def carried_labels(drawn: Drawn, step: Step, source: Step, about_source: Set[str
     return drawn.carry(about_source, _seen(source), _seen(step))
 
 
-def _carried_whatever(drawn: Drawn, step: Step, source: Step | None, about_source: KnownAnswer | None) -> bool:
-    """Whether this step would have a carried answer whatever were the one about the source, which there is."""
-    if step is source or source is None or about_source is None or not drawn.corresponds:
-        return False
-    if not drawn.carry.reads:
-        return carries_every_label(drawn.carry, drawn.task)
-    return all(carried_labels(drawn, step, source, {label}) is not None for label in get_task(drawn.task).labels)
-
-
 def _seen(step: Step) -> Seen | None:
     return None if step.input is None else Seen(step.input, step.output)
-
-
-# Which groups of a draw count: what counts may not depend on what the answers were.
-#
-# One wrong output settles a group as false; a true satisfaction needs an answer for each member. So a group that is
-# false by its source's answer would have waited for its follow-ups, had that answer been another one. Such a group is
-# *contingent*: it counts only where the answers that were not needed would have been there by now, because people are
-# asked for them and have got that far. A cell's estimate uses the longest beginning of its draw, in the order of ranks,
-# in which every group counts. Gold labels of sources under a relation that does not carry every label ask nobody: there
-# no beginning counts, and the draw gives bounds. So it is where people have settled more groups behind the beginning
-# than there are in it: what stays open for long is what is hard.
-
-
-@dataclass(frozen=True)
-class Beginning:
-    """How one cell's draw stands, given in the order of ranks.
-
-    judged, false: groups of the beginning that counts, and the false satisfactions among them.
-    drawn, drawn_false, drawn_open: of the whole draw, whatever counts: groups, false ones, ones that wait.
-    behind: groups behind the beginning that answers of people settled. first: what the first group that waits
-    behind it waits for. counts: whether each group's state may count.
-    """
-
-    judged: int
-    false: int
-    drawn: int
-    drawn_false: int
-    drawn_open: int
-    behind: int
-    first: Subject | None
-    counts: tuple[bool, ...]
-
-
-@dataclass(frozen=True)
-class Process:
-    """How answers come about.
-
-    passed: subjects of the questions that people are through with: they have all the votes they want, or were flagged.
-    Whatever waits for one of them waits for an adjudicator, not for its turn. gold: by task, the labels that gold says;
-    a relation that carries these carries whatever gold answers. gold_of: the same by study (id), for those with gold of
-    their own.
-    """
-
-    passed: frozenset[Subject] = frozenset()
-    gold: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    gold_of: Mapping[int, Mapping[str, frozenset[str]]] = field(default_factory=dict)
-
-    def of_study(self, study: int) -> "Process":
-        """The same for one study: the gold of others decides nothing there, unless it has none itself."""
-        return replace(self, gold={**self.gold, **self.gold_of.get(study, {})})
-
-
-def beginnings(
-    cells: Sequence[Sequence[Settled]], process: Process | None = None, one_list: bool = False
-) -> list[Beginning]:
-    """The beginnings of all cells of one relation in one sample, each given in the order of ranks.
-
-    `one_list`: the cells are one list, as the design `informative` draws them, so they end together.
-    """
-    process = process or Process()
-    groups = [group for cell in cells for group in cell]
-    waiting = [group for group in groups if group.state is State.WAITING]
-    reached = min(
-        (group.drawn.rank for group in waiting if not process.passed.issuperset(group.waits_for)), default=math.inf
-    )
-    steps = {step for group in groups for step, origin in enumerate(group.origins) if origin in PEOPLE}
-
-    def counts(group: Settled) -> bool:
-        if group.state is State.WAITING:
-            return False
-        if not group.contingent or _carried_by_gold(group, process.gold):
-            return True
-        if steps.issuperset(group.contingent):
-            return group.drawn.rank < reached
-        return not waiting and group.decided_by in PEOPLE
-
-    counting = [tuple(counts(group) for group in cell) for cell in cells]
-    ends = [
-        next((group.drawn.rank for group, is_counted in zip(cell, flags, strict=True) if not is_counted), math.inf)
-        for cell, flags in zip(cells, counting, strict=True)
-    ]
-    if one_list:
-        ends = [min(ends, default=math.inf)] * len(cells)
-    return [_beginning(*parts, one_list) for parts in zip(cells, ends, counting, strict=True)]
-
-
-class Vocabularies(TypedDict):
-    """The labels that gold has: by task, and by study (id) and task."""
-
-    gold: dict[str, frozenset[str]]
-    gold_of: dict[int, dict[str, frozenset[str]]]
-
-
-def read_process(connection: Connection) -> Process:
-    """How answers come about in this database."""
-    question, aside = table_of(tables.Question), table_of(tables.Aside)
-    flagged = select(aside.c.question_id).where(aside.c.kind == "flag")
-    query = select(question.c.task, question.c.input_id, question.c.output).where(
-        question.c.kind.in_(ABOUT_OUTPUTS), or_(question.c.filled, question.c.id.in_(flagged))
-    )
-    passed = frozenset((task, input_id, output) for task, input_id, output in connection.execute(query))
-    return Process(passed, **vocabularies(connection))
-
-
-def vocabularies(connection: Connection) -> "Vocabularies":
-    """The labels that gold has, for `Process`: `gold` by task, `gold_of` by study (id) and task."""
-    source, study = table_of(tables.Source), table_of(tables.Study)
-    query = (
-        select(study.c.id, study.c.task, source.c.gold)
-        .join(source, source.c.study_id == study.c.id)
-        .where(source.c.gold.is_not(None))
-        .distinct()
-    )
-    gold: dict[str, frozenset[str]] = {}
-    gold_of: dict[int, dict[str, frozenset[str]]] = {}
-    for id, task, label in connection.execute(query):
-        for labels in (gold, gold_of.setdefault(id, {})):
-            labels[task] = labels.get(task, frozenset()) | {label}
-    return {"gold": gold, "gold_of": gold_of}
 
 
 def subjects_of(connection: Connection, kinds: Collection[str] = ABOUT_OUTPUTS) -> dict[int, Subject]:
@@ -519,35 +386,3 @@ def gold_labels(connection: Connection, studies: Sequence[int] | None = None) ->
     for task, label in connection.execute(query):
         labels.setdefault(task, set()).add(label)
     return {task: frozenset(golds) for task, golds in labels.items()}
-
-
-def _carried_by_gold(settled: Settled, gold: Mapping[str, frozenset[str]]) -> bool:
-    """Whether gold answered a group and the relation carries whatever gold could have said."""
-    labels = gold.get(settled.drawn.task)
-    return (
-        bool(labels)
-        and all(settled.origins)
-        and settled.decided_by == "gold"
-        and carries_all(settled.drawn.carry, labels)
-    )
-
-
-def _beginning(cell: Sequence[Settled], end: float, counts: tuple[bool, ...], one_list: bool) -> Beginning:
-    inside = [settled for settled in cell if settled.drawn.rank < end]
-    by_people = [
-        settled.state is not State.WAITING and any(origin in PEOPLE for origin in settled.origins) for settled in cell
-    ]
-    if not one_list and sum(by_people[len(inside) :]) > len(inside):
-        # What stays open is what is hard, and the run before the first hard one is as biased as what is settled of all.
-        inside = []
-    rest = cell[len(inside) :]
-    return Beginning(
-        len(inside),
-        sum(settled.state is State.FALSE for settled in inside),
-        len(cell),
-        sum(settled.state is State.FALSE for settled in cell),
-        sum(settled.state is State.WAITING for settled in cell),
-        sum(by_people[len(inside) :]),
-        next((settled.waits_for[0] for settled in rest if settled.waits_for), None),
-        counts,
-    )

@@ -12,7 +12,8 @@ from sqlalchemy import Connection, Engine, select
 from audit.corpora.base import Row
 from audit.corpora.slices import ARGUMENTS, DOCUMENT, GOLD, SLICES, Slicing, divide
 from audit.errors import AuditError, UnknownName
-from audit.false_satisfaction.cells import Counted, StudyRow
+from audit.false_satisfaction.cells import Counted
+from audit.false_satisfaction.population import StudyRow
 from audit.messages import message
 from audit.relations.registry import name_order
 from audit.store import snapshot, table_of, tables

@@ -1,18 +1,17 @@
-"""What adjudicators settle: disputes, spot checks, and what they settled lately and change.
+"""What adjudicators settle: disputes, and what they settled lately and change.
 
-An adjudication is append-only, and counts before the people's answer. A spot check asks what people agree on without
-showing what they said.
+An adjudication is append-only, and counts before the people's answer.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, Engine, Select, delete, exists, select
+from sqlalchemy import ColumnElement, Connection, Engine, exists, select
 
 from audit.annotation.accounts import ADJUDICATORS, reading_as
 from audit.annotation.answers import UNSURE, is_adjudicated, is_disputed, is_vote, stands
-from audit.annotation.causes import check_reason, is_check, remark_of, written_as_check
+from audit.annotation.causes import check_reason
 from audit.annotation.deferral import FLAG, check_comment, is_flagged, taken_back
 from audit.annotation.guidelines import guideline_in_force
 from audit.annotation.questions import BROKEN, HOLDS
@@ -22,7 +21,7 @@ from audit.judging.unit import Work, check_answer, unit_of_work
 from audit.keys import digest
 from audit.messages import message
 from audit.store import tables
-from audit.store.core import adjudication, answer, aside, count_rows, judgement, question, spot_check
+from audit.store.core import adjudication, aside, judgement, question
 
 LAST = 10
 """Adjudications that can be changed."""
@@ -37,9 +36,6 @@ class Adjudicated:
     allowed: tuple[str, ...]
     code: str | None
     reason: str
-    """The written reason; of a spot check its remark."""
-    is_check: bool
-    """Whether it was a spot check, in which nobody's votes are shown."""
     decided_at: datetime
 
 
@@ -93,9 +89,8 @@ def change_adjudication(
 ) -> int:
     """Settle one of the last questions anew; returns the new adjudication's id. The old one stays in the history.
 
-    A spot check stays one: `reason` is its remark then, and `code` must be None. Raises NotAllowed, and Refused where
-    it is not one of the last, is about another question than `of_question` (None: any), or the answer cannot be taken
-    (`adjudicate`).
+    Raises NotAllowed, and Refused where it is not one of the last, is about another question than `of_question` (None:
+    any), or the answer cannot be taken (`adjudicate`).
     """
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         question_id = work.connection.execute(
@@ -108,10 +103,7 @@ def change_adjudication(
         )
         if before is None or of_question not in (None, before.shown.id):
             raise Refused(message("refused.not_recent", most=LAST))
-        if before.is_check and code is not None:
-            raise Refused(message("refused.check_without_reason"))
-        written = written_as_check(reason) if before.is_check else reason
-        return _adjudicate(work, account_id, before.shown.id, allowed, written, code)
+        return _adjudicate(work, account_id, before.shown.id, allowed, reason, code)
 
 
 def take_back(engine: Engine, account_id: int) -> Adjudicated | None:
@@ -145,41 +137,6 @@ def take_back(engine: Engine, account_id: int) -> Adjudicated | None:
         return before
 
 
-def next_check(engine: Engine, account_id: int, later: Sequence[int] = (), first: int | None = None) -> Shown | None:
-    """The most wanted check for this adjudicator, as annotators saw the question; None: there is none.
-
-    Never a question that they ever judged themselves. `first` comes before all others where it waits, and those of
-    `later` come last, in this order. Raises NotAllowed.
-    """
-    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
-        first = _first_of(connection, _to_check(account_id), later, first)
-        return None if first is None else show(connection, first)
-
-
-def checks_left(engine: Engine, account_id: int) -> int:
-    """The number of checks that wait and that this adjudicator may make. Raises NotAllowed."""
-    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
-        return count_rows(connection, _to_check(account_id).order_by(None).subquery())
-
-
-def check(engine: Engine, account_id: int, question_id: int, allowed: Sequence[str], remark: str = "") -> None:
-    """Store what an adjudicator answers to a question on which people agree: the allowed labels.
-
-    Raises NotAllowed, or Refused where there is nothing to check, the adjudicator judged the question as an annotator,
-    or the labels cannot be taken.
-    """
-    with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
-        work.hold(question_id)  # of two adjudicators with it on their screens, the second finds that it is gone
-        is_its = spot_check.c.question_id == question_id
-        removed = work.connection.execute(delete(spot_check).where(is_its)).rowcount
-        # An annotator may just have taken an answer back: what people do not agree on is for the disputes.
-        if not removed or _agreed(work.connection, question_id) is None:
-            raise Refused(message("refused.no_check"))
-        if _has_judged(work.connection, account_id, question_id):
-            raise Refused(message("refused.own_check"))
-        _adjudicate(work, account_id, question_id, allowed, written_as_check(remark))
-
-
 def _adjudicate(
     work: Work, account_id: int, question_id: int, allowed: Sequence[str], reason: str, code: str | None = None
 ) -> int:
@@ -211,56 +168,15 @@ def _latest_adjudications(connection: Connection, account_id: int) -> list[Adjud
     query = select(adjudication).where(_own(account_id)).order_by(adjudication.c.id.desc()).limit(LAST)
     adjudications = []
     for row in connection.execute(query).all():
-        checked = is_check(row.code, row.reason)
         shown = show(connection, row.question_id)
         allowed = tuple(label for label in shown.labels if label in row.allowed)
-        written = remark_of(row.reason) if checked else row.reason
-        adjudications.append(Adjudicated(row.id, shown, allowed, row.code, written, checked, row.decided_at))
+        adjudications.append(Adjudicated(row.id, shown, allowed, row.code, row.reason, row.decided_at))
     return adjudications
 
 
 def _own(account_id: int) -> ColumnElement[bool]:
     """Condition: an adjudication of this account that counts."""
     return (adjudication.c.annotator_id == account_id) & stands(adjudication)
-
-
-def _first_of(
-    connection: Connection, query: Select[int], later: Sequence[int], wanted: int | None = None
-) -> int | None:
-    """The first question of a query for ids, `wanted` before all others; those of `later` come last, in their order."""
-    (column,) = query.selected_columns
-    if wanted is not None and connection.execute(query.where(column == wanted)).first() is not None:
-        return wanted
-    first = connection.execute(query.where(column.not_in(later)).limit(1)).scalar()
-    if first is None:
-        remaining = set(connection.execute(query.where(column.in_(later))).scalars())
-        first = next((id for id in later if id in remaining), None)
-    return first
-
-
-def _to_check(account_id: int) -> Select[int]:
-    """The questions that wait for a spot check and that this account never judged, most wanted first."""
-    return (
-        select(spot_check.c.question_id)
-        .where(spot_check.c.question_id.not_in(_judged_by(account_id)))
-        .order_by(spot_check.c.priority, spot_check.c.question_id)
-    )
-
-
-def _judged_by(account_id: int) -> Select[int]:
-    """Questions that this account ever judged, an answer taken back included."""
-    return select(judgement.c.question_id).where(judgement.c.annotator_id == account_id)
-
-
-def _has_judged(connection: Connection, account_id: int, question_id: int) -> bool:
-    own = _judged_by(account_id).where(judgement.c.question_id == question_id)
-    return connection.execute(own.limit(1)).first() is not None
-
-
-def _agreed(connection: Connection, question_id: int) -> list[str] | None:
-    """What people agree on; None where they do not agree."""
-    agreed = (answer.c.question_id == question_id) & (answer.c.origin == "people")
-    return connection.execute(select(answer.c.allowed).where(agreed)).scalar_one_or_none()
 
 
 # Questions on which people disagree, and what they said, without names.

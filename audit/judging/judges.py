@@ -18,21 +18,14 @@ from audit.annotation.guidelines import guideline_of
 from audit.annotation.questions import BROKEN, HOLDS, Subject, kind_of, question_ids, question_key
 from audit.annotation.queue import Shown, show
 from audit.errors import AuditError, Refused
-from audit.false_satisfaction.cells import SampleRow, ground_of
-from audit.false_satisfaction.judged import (
-    Scope,
-    cell_opinions,
-    inputs_of,
-    last_answers,
-    list_beginnings,
-    opinions_of,
-    record_scope,
-)
+from audit.false_satisfaction.cells import ground_of
+from audit.false_satisfaction.judged import group_opinions, inputs_of, last_answers, opinions_of
+from audit.false_satisfaction.population import read_population
 from audit.false_satisfaction.resolution import drawn_groups
 from audit.keys import canonical
 from audit.messages import with_commas
 from audit.relations.asking import text_names
-from audit.sampling.designs import INFORMATIVE
+from audit.sampling.samples import terms_of
 from audit.store import insert_new, rows_among, table_of, tables, writing
 from audit.store.queries import insert_one
 from audit.systems.judge import VARIANTS, Answered, Asked, Judge, Part, same_model, variant_of
@@ -52,13 +45,12 @@ _NAMES = {"summarization": "Summary", "translation": "Translation", "question-an
 class JudgeRequest:
     """What a judge is asked: the questions of what was drawn, as people are asked (`variants` 0) or in other ways, too.
 
-    `everything`: all satisfied groups, so that it is a proxy of every cell; `per_cell`: the first so many of each
-    cell's list. `most` is how many questions are asked at most. `allow_own`: also a judge that is a system under test.
+    `everything`: all satisfied groups, so that it is a proxy of every cell. `most` is how many questions are asked at
+    most. `allow_own`: also a judge that is a system under test.
     """
 
     variants: tuple[int, ...] = (0,)
     everything: bool = False
-    per_cell: int | None = None
     study: int | None = None
     most: int | None = None
     allow_own: bool = False
@@ -104,14 +96,12 @@ def ask_judge(
     """
     if request.most is not None and request.most < 1:
         raise AuditError(f"max_calls {request.most}: must be at least 1", parameter="max_calls")
-    if request.per_cell is not None and request.per_cell < 1:
-        raise AuditError(f"per_cell {request.per_cell}: must be at least 1", parameter="per_cell")
     with engine.connect() as connection:
-        samples = ground_of(connection, request.study).samples
-        if not samples:
+        studies = [row["id"] for row in ground_of(connection, request.study).studies]
+        if not request.everything and not set(studies) & set(terms_of(connection)):
             raise AuditError(
-                "nothing is drawn yet, so there are no questions; draw a sample first, for example with `audit "
-                "sample --per-relation 60`"
+                "nothing is drawn yet, so there are no questions; draw a sample first with `audit sample`, or ask "
+                "about everything"
             )
         own = own_systems(connection, judge.name, judge.version, judge.settings)
     if own and not request.allow_own:
@@ -126,33 +116,22 @@ def ask_judge(
         judge_id, _ = insert_one(connection, tables.Judge, row, "name", "version", "settings")
     done = AskedOf(judge_id, judge.name, own)
     session = _Session(engine, judge, done, request.most, watch)
-    drawn = _drawn_questions(engine, samples)
+    drawn = _drawn_questions(engine, studies)
     failed = sorted(set(_failed_questions(engine, judge_id)) - set(drawn))
     session.ask(_pending(engine, judge_id, drawn, request.variants))
     session.ask(_pending(engine, judge_id, failed, (0,)))
-    if request.everything or request.per_cell is not None:
-        _ask_for_cells(engine, session, samples, request)
+    if request.everything:
+        _ask_everything(engine, session, studies)
     return done
 
 
-def _ask_for_cells(engine: Engine, session: "_Session", samples: Sequence[SampleRow], request: JudgeRequest) -> None:
-    """Ask what the groups need that are to have a value of the proxy, sources first, until none waits."""
+def _ask_everything(engine: Engine, session: "_Session", studies: Sequence[int]) -> None:
+    """Ask what the satisfied groups need that are to have a value of the proxy, sources first, until none waits."""
     judge_id = session.done.judge
-    random = [sample for sample in samples if sample["design"] != INFORMATIVE]
-    if not random:
-        raise AuditError(
-            "the samples of the design informative only compare systems, and need no proxy; draw one of the "
-            "design shared"
-        )
-    with writing(engine) as connection:
-        for sample in random:
-            whole = Scope(sample["study_id"])
-            part = Scope(sample["study_id"], sample["id"], request.per_cell)
-            record_scope(connection, judge_id, whole if request.everything else part)
     tried: set[int] = set()
     while True:
         with writing(engine) as connection:
-            wanted = _wanted(connection, judge_id, random, None if request.everything else request.per_cell)
+            wanted = _wanted(connection, judge_id, studies)
             before = _number_of_questions(connection)
             ids = _made(connection, wanted)
             session.done.questions_made += _number_of_questions(connection) - before
@@ -166,16 +145,14 @@ def _ask_for_cells(engine: Engine, session: "_Session", samples: Sequence[Sample
             break
 
 
-def _wanted(connection: Connection, judge_id: int, samples: Sequence[SampleRow], per_cell: int | None) -> set[Subject]:
-    """What a judge is to be asked so that it has an opinion of the groups of these samples' lists."""
+def _wanted(connection: Connection, judge_id: int, studies: Sequence[int]) -> set[Subject]:
+    """What a judge is to be asked so that it has an opinion of all satisfied groups of these studies."""
     opinions = opinions_of(connection, judge_id)
     wanted: set[Subject] = set()
-    for sample in samples:
-        study = sample["study_id"]
-        checks = ground_of(connection, study).checks.of(study)
-        lists = list_beginnings(connection, checks, study, sample["seed"], per_cell)
-        for relation in sorted({relation for relation, _ in lists}):
-            wanted |= cell_opinions(connection, study, relation, opinions, lists)[1]
+    for study in studies:
+        population = read_population(connection, study)
+        for relation in population.relations:
+            wanted |= group_opinions(connection, population, relation, opinions)[1]
     return wanted
 
 
@@ -206,17 +183,16 @@ def _number_of_questions(connection: Connection) -> int:
     return int(connection.execute(select(func.count()).select_from(table_of(tables.Question))).scalar_one())
 
 
-def _drawn_questions(engine: Engine, samples: Sequence[SampleRow]) -> list[int]:
-    """The questions that people are or were asked about the groups of these samples, and about these groups."""
+def _drawn_questions(engine: Engine, ids: Sequence[int]) -> list[int]:
+    """The questions that people are or were asked about the drawn groups of these studies, and about these groups."""
     question, pairs = table_of(tables.Question), table_of(tables.ValidityDraw)
-    ids = [sample["id"] for sample in samples]
     with engine.connect() as connection:
         subjects = {drawn.subject(step) for drawn in drawn_groups(connection, ids) for step in drawn.steps}
         found: list[int] = []
         for task in sorted({task for task, _, _ in subjects}):
             stored = question_ids(connection, task, {input_id for of, input_id, _ in subjects if of == task})
             found += [id for subject, id in stored.items() if subject in subjects]
-        drawn = select(pairs.c.group_id).where(pairs.c.study_id.in_([sample["study_id"] for sample in samples]))
+        drawn = select(pairs.c.group_id).where(pairs.c.study_id.in_(list(ids)))
         about_groups = select(question.c.id).where(question.c.kind == "group", question.c.group_id.in_(drawn))
         return sorted({*found, *connection.execute(about_groups).scalars()})
 

@@ -816,8 +816,8 @@ class GoldAnswers:
 
 
 def answer_with_gold(engine: Engine, study_id: int | None = None, *, by: int | None = None) -> GoldAnswers:
-    """Answer every question about an input that is a source with a gold label: those that a study asks, with the labels
-    of its own sources, or those of all studies (None). Repeating it adds nothing.
+    """Answer the question about every source with a gold label, of a study, or of all (None), whether anybody was asked
+    or not: the labels are there before any round. Repeating it adds nothing.
 
     Asked for by a manager (`by`, an account id; else NotAllowed) or by whoever has the database itself (None).
     """
@@ -826,6 +826,7 @@ def answer_with_gold(engine: Engine, study_id: int | None = None, *, by: int | N
         connection = work.connection
         _ask_labelled_follow_ups(connection)
         labels = gold_labels(connection)
+        _ask_labelled_sources(connection, study_id)
         among: ColumnElement[bool] = true()
         about_own = among
         if study_id is not None:
@@ -860,6 +861,21 @@ def _ask_labelled_follow_ups(connection: Connection) -> None:
     subjects: dict[str, set[Subject]] = {}
     for task, input_id in connection.execute(query):
         subjects.setdefault(task, set()).add((task, input_id, None))
+    for task, of_task in subjects.items():
+        _create_questions(connection, get_task(task), of_task)
+
+
+def _ask_labelled_sources(connection: Connection, study_id: int | None) -> None:
+    """Make the questions about the labelled sources of checked groups; nobody waits for them."""
+    query = (
+        select(study.c.task, source.c.input_id)
+        .join(study, study.c.id == source.c.study_id)
+        .where(source.c.gold.is_not(None), true() if study_id is None else study.c.id == study_id)
+    )
+    subjects: dict[str, set[Subject]] = {}
+    for task, input_id in connection.execute(query.distinct()):
+        if not asks_pairs(task):
+            subjects.setdefault(task, set()).add((task, input_id, None))
     for task, of_task in subjects.items():
         _create_questions(connection, get_task(task), of_task)
 

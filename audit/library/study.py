@@ -19,11 +19,10 @@ from audit.annotation.words import set_words, words_content
 from audit.corpora.base import Unit
 from audit.corpora.files import Reading
 from audit.corpora.slices import SliceFunction
-from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
 from audit.judging.judges import JudgeRequest, ask_judge, variants_named
 from audit.judging.labels import Role, answer_with_gold, frame_labels, import_labels, read_labels
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.library.components import Texts, corpus_of, judge_of, system_names, using
 from audit.library.results import Agreement, Report, stored_agreement
 from audit.messages import counted
@@ -42,8 +41,7 @@ from audit.runner.progress import Bar
 from audit.runner.repeats import Repeats
 from audit.runner.run import TIME_LIMIT, LimitReached, RunResult, fitting_all
 from audit.runner.run import run as run_study
-from audit.sampling.audits import Audits
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import EPS, WINNER, SampleOptions
 from audit.statistics.intervals import Target
 from audit.store import open_store, table_of, tables
 from audit.store.engine import file_of
@@ -187,30 +185,27 @@ class Study:
     @checked_arguments
     def sample(
         self,
-        per_relation: int | Mapping[str, int] | None = None,
+        base: int | Mapping[str, int] | None = None,
         share: float | None = None,
         *,
-        design: str = "shared",
-        seed: int | None = None,
+        decide: str = WINNER,
+        eps: float = EPS,
+        most: int | None = None,
         annotators: int | None = None,
-        audit_follow_ups: float = 0.1,
-        domain: str | None = None,
         quorum: str | None = None,
+        follow_ups: float = 0.1,
     ) -> "Study":
-        """Draw satisfied groups of each relation and system for judging: a number of each, or a share.
+        """Ask the next round: at first so many satisfied groups of each relation and system (`base`, 20 where nothing
+        is said, or a `share`), then those texts that decide which system is best.
 
-        60 of each where neither is said. More can be drawn later: what was drawn stays. `domain="gold"` draws from the
-        sources with a gold label alone; so does a new sample, and its report says so, where only some have one, nobody
-        has an account or has answered, and no number of `annotators` is given (2 where it is needed). Other parameters
-        are those of `audit sample`. Raises AuditError.
+        `decide` is "winner" (over all relations), "relations" (under each), the name of a relation, or "none"; `eps` is
+        the difference that does not matter, `most` how many texts are asked at most. What was drawn stays. Raises
+        AuditError.
         """
-        if per_relation is None and share is None:
-            per_relation = 60
-        if per_relation is not None and share is not None:
-            raise AuditError(f"per_relation={per_relation!r} and share={share!r}: say one of them")
-        audits = Audits(audit_follow_ups)
-        size = Size(per_relation, share)
-        draw_all(self.engine, SampleRequest(size, design, seed, annotators, audits, domain, quorum))
+        options = SampleOptions(
+            base, share, decide, eps, most, annotators=annotators, quorum=quorum, follow_ups=follow_ups
+        )
+        ask_next(self.engine, options)
         return self
 
     @checked_arguments
@@ -393,7 +388,6 @@ class Study:
         delta: float = 0.0,
         proxy: str | Sequence[str] = (),
         slices: str | SliceFunction | Sequence[str | SliceFunction] = (),
-        design: str | None = None,
         examples: int = 20,
     ) -> Report:
         """Observed and genuine rates, who is best before and after, and how sure that is.
@@ -406,7 +400,7 @@ class Study:
         proxies = [proxy] if isinstance(proxy, str) else list(proxy)
         wanted = [slices] if isinstance(slices, str) or callable(slices) else list(slices)
         document = study_report(
-            self.engine, answers, None, design, target=target, delta=delta, proxies=proxies,
+            self.engine, answers, None, target=target, delta=delta, proxies=proxies,
             slices=wanted, examples=examples,
         )  # fmt: skip
         return Report(document)
@@ -447,7 +441,7 @@ class Study:
                     select(func.count()).select_from(relation),
                     select(func.count()).select_from(system),
                     select(func.count()).where(verdict.c.outcome == int(Outcome.SATISFIED)),
-                    select(func.count()).select_from(draw),
+                    select(func.count(draw.c.source_id.distinct())),
                     select(func.count()).where(question.c.priority < BEHIND, question.c.kind.not_in(SCALES)),
                 )
             )
@@ -455,7 +449,7 @@ class Study:
         return (
             f"Study of {', '.join(dict.fromkeys(corpora)) or 'nothing'}: {counted(sources, 'source')}, "
             f"{counted(relations, 'relation')}, {counted(systems, 'system')}; {satisfied:,} groups satisfied, "
-            f"{drawn:,} drawn, {waits}"
+            f"{drawn:,} sources drawn, {waits}"
         )
 
 

@@ -1,279 +1,168 @@
-"""The report: one JSON document that the tables, the charts, the HTML file and the app all read."""
+"""The report: one JSON document that the tables, the charts, the HTML file and the app all read.
+
+Here are rates: of cells, of cells together, by relation, family and system. How systems stand to each other is in
+`audit.reports.standings`.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
-from audit.errors import AuditError
+from audit.errors import AuditError, UnknownName
 from audit.messages import message
-from audit.relations.registry import name_order
-from audit.reports.certainty import (
-    COMPARES,
-    KEY,
-    certainty,
-    common_entry,
-    compared,
-    covered,
-    decide,
-    families_of,
-    only_compared,
-    pair_entries,
-    rates_of,
-    roll_ups,
-    with_worth,
-)
-from audit.reports.decision import decisions
+from audit.relations import get_relation
+from audit.relations.registry import base_name, name_order
 from audit.reports.document import (
+    Bounds,
     CellEntry,
-    PairEntry,
-    PrimaryEntry,
+    Covered,
+    GenuineRates,
+    OverallEntry,
     RelationResultEntry,
     ReportDocument,
+    RollupEntry,
     Signature,
     plain,
+    unknown,
 )
-from audit.reports.preference import Weights, preference, shown_ranking
-from audit.reports.primary import Named, primary_entries
-from audit.reports.validity import Findings, audit_parts
+from audit.reports.preference import Weights
+from audit.reports.standings import Comparisons, decide, decisions, preference, relation_entries
 from audit.reports.violations import violation_tables
-from audit.statistics import comparison
-from audit.statistics.comparison import Common
 from audit.statistics.intervals import Target
-from audit.statistics.orders import compare_orders, order_where_known
-from audit.statistics.rates import BOUNDS, RATES, WORTH, overall, with_bounds, with_estimates, with_rates
+from audit.statistics.rates import TELLING, Checked, Judged, Rate, Rates, rates_of
 
 Report = ReportDocument
 """What is ready for `json.dumps`; `audit.reports.document` declares every key."""
 
 NAMES = ("study", "corpus", "task", "relation", "system")
+KEY = ["task", "study", "relation", "system"]
 COUNTS = (
-    "groups",
-    "satisfied",
-    "violated",
-    "inapplicable",
-    "errors",
-    "drawn",
-    "judged",
-    "false",
-    "waiting",
-    "drawn_false",
-    "drawn_open",
-    "behind",
-)
-CommonBy = Mapping[tuple[str, object, str], Common]
-"""The common groups of relations, by (task, study, relation)."""
+    "groups", "satisfied", "violated", "inapplicable", "errors", "drawn", "judged", "false", "open", "waiting",
+)  # fmt: skip
+LEVELS = ("relation", "system", "family", "overall")
+METHOD = "beta interval at the effective size"
+NOTHING = np.zeros(0, int)
+NOT_JUDGED = Judged(*[NOTHING] * 7)
+NOT_CHECKED = Checked(*[NOTHING] * 5)
 
 
 @dataclass(frozen=True)
-class Groups:
-    """The groups behind the counts, where they are known: without them cells count as independent.
+class Basis:
+    """What a report is computed from.
 
-    `judged` has a row per judged group with the columns study, task, relation, system, source, false, and cluster
-    where sources belong together; `checked` one per group that is satisfied or violated, with satisfied in place of
-    false (only needed for the target `population`).
-    `common` are the common groups by (task, study, relation); a relation that is not there is compared on each system's
-    own groups. `estimates` has a row for each cell, with the columns study, task, relation, system
-    and those of `audit.statistics.rates.ESTIMATES`, where R_FS is estimated with proxies; `judged` has what they leave
-    unexplained in a column `value` then. `audits` is what audits of follow-ups and answers found, `primary` the
-    comparisons that were named before the first answer. `drawn` has the whole draws of cells that have bounds only: the
-    columns of `judged`, and open (1: an open group, which may be true or false).
+    `cells` has a row a (study, task, relation, system): these columns, corpus, perhaps family, and the counts of
+    `COUNTS`; where totals are known as rates only, the counts are missing and there are sr_observed and fs_rate.
+    `judged` and `checked` are the groups behind them, whose cells are rows of `cells`. `comparisons` are those of each
+    study; a study that is not there is compared by its cells' rates alone, as if these were independent.
     """
 
-    judged: pd.DataFrame | None = None
-    checked: pd.DataFrame | None = None
-    common: CommonBy | None = None
-    estimates: pd.DataFrame | None = None
-    audits: Findings | None = None
-    primary: Sequence[Named] = ()
-    drawn: pd.DataFrame | None = None
+    cells: pd.DataFrame
+    judged: Judged = NOT_JUDGED
+    checked: Checked = NOT_CHECKED
+    comparisons: Mapping[object, Comparisons] = field(default_factory=dict)
+    target: Target = "population"
+    confidence: float = 0.95
+    delta: float = 0.0
+    _of_cells: dict[int, Rates] = field(default_factory=dict, repr=False)
+
+    def rates(self, places: Sequence[int]) -> Rates:
+        """The rates of these cells together."""
+        finite = self.target == "corpus"
+        return rates_of(places, self.judged, self.checked, finite=finite, confidence=self.confidence)
+
+    def rates_of_cell(self, place: int) -> Rates:
+        """The rates of one cell, worked out once."""
+        if place not in self._of_cells:
+            self._of_cells[place] = self.rates([place])
+        return self._of_cells[place]
+
+    @cached_property
+    def places(self) -> dict[tuple[object, str, str], int]:
+        """The row of each (study, relation, system)."""
+        names = (self.cells[name] for name in ("study", "relation", "system"))
+        return {(plain(study), *rest): at for at, (study, *rest) in enumerate(zip(*names, strict=True))}
+
+
+def basis_of_totals(cells: pd.DataFrame, target: Target, confidence: float = 0.95, delta: float = 0.0) -> Basis:
+    """Return the basis of a table of totals: every group counts by itself, and the judged ones were drawn at random."""
+    cells = ordered(cells)
+    counted = {"satisfied", "violated", "judged", "false"} <= set(cells)
+    if not counted or cells[["satisfied", "violated"]].isna().any(axis=None):
+        return Basis(cells, target=target, confidence=confidence, delta=delta)
+    judged, checked = [], []
+    for at, cell in enumerate(cells.itertuples(index=False)):
+        satisfied, violated, n, false = (
+            int(getattr(cell, name)) for name in ("satisfied", "violated", "judged", "false")
+        )
+        if not 0 <= false <= n <= satisfied or violated < 0:
+            raise AuditError(
+                f"relation {cell.relation}, system {cell.system}: {false} false of {n} judged of {satisfied} satisfied "
+                "groups is impossible"
+            )
+        judged.append((np.full(n, at), np.arange(n) < false, np.full(n, n / max(satisfied, 1))))
+        checked.append((np.full(satisfied + violated, at), np.arange(satisfied + violated) < satisfied))
+    cell, is_false, q = (np.concatenate(parts) for parts in zip(*judged, strict=True))
+    each, nothing = np.arange(len(cell)), np.zeros(len(cell), np.int8)
+    of_cell, satisfied = (np.concatenate(parts) for parts in zip(*checked, strict=True))
+    every = np.arange(len(of_cell)) + len(cell)
+    return Basis(
+        cells,
+        Judged(cell, nothing + TELLING, is_false.astype(np.int8), nothing, q, each, each),
+        Checked(of_cell, np.full(len(of_cell), TELLING), satisfied.astype(np.int8), every, every),
+        target=target,
+        confidence=confidence,
+        delta=delta,
+    )
 
 
 def build_report(
-    cells: pd.DataFrame,
-    signature: Signature,
-    *,
-    waiting: int | None = None,
-    confidence: float = 0.95,
-    target: Target = "population",
-    delta: float = 0.0,
-    groups: Groups | None = None,
-    weights: Weights | None = None,
+    basis: Basis, signature: Signature, *, waiting: int | None = None, weights: Weights | None = None
 ) -> Report:
-    """The report of a frame of cells, one row a (study, task, relation, system).
-
-    Columns of `cells`: study, corpus, task, relation, system (text) and groups, satisfied, violated, inapplicable,
-    errors, drawn, judged, false, waiting (counts); task, relation and system are needed, other names may be absent and
-    are null then. Where totals are known as rates only, the counts are NaN and the columns sr_observed and fs_rate are
-    given. `judged` counts the settled prefix of the draw and `false` the false satisfactions in it. Where
-    `judged` is known and `false` is not, the cell was drawn for comparisons only and has no rate of its own.
-    `waiting` counts the questions of the cell that nobody answered; `drawn_false` and `drawn_open` the false and the
-    open groups of the whole draw, which give bounds where R_FS has no estimate. `signature` is kept as it is; its
-    `notes`, a list of strings, are shown wherever the report is. The argument `waiting` is the number of distinct
-    waiting questions.
-    `target` says what the rates are about, `delta` is the difference of SR_g below which two systems count as equal,
-    `groups` the groups behind the counts, `weights` a user's preferences. A column `family` names relations' families.
+    """Return the report. `signature` is kept as it is; its `notes`, a list of strings, are shown wherever the report
+    is. `waiting` is the number of questions that wait, `weights` are a user's preferences.
 
     Counts are ints, rates are fractions, whatever is unknown is None. Cells are ordered by task, study, relation
     (numbers as numbers) and system, so equal data give equal reports; there are no times in it. Raises AuditError when
-    a cell is there twice, on impossible counts, on a delta outside 0 to 1, and on weights of unknown relations.
+    a cell is there twice and on a delta outside 0 to 1; UnknownName for weights of unknown relations.
 
     >>> row = dict(task="sentiment", relation="MR1.1", system="a", satisfied=8, violated=2, judged=8, false=4)
-    >>> report = build_report(pd.DataFrame([row]), {"seed": 0})
+    >>> report = build_report(basis_of_totals(pd.DataFrame([row]), "corpus"), {"seed": 0})
     >>> report["cells"][0]["sr_genuine"], report["cells"][0]["groups"]
     (0.4, None)
     """
-    if not 0 <= delta < 1:
-        raise AuditError(message("report_setting.bad_delta", delta=delta))
-    judged, checked, drawn = (groups.judged, groups.checked, groups.drawn) if groups else (None, None, None)
-    if target == "population":
-        cells = with_worth(cells, judged, checked, confidence, drawn)
-    frame = rated(cells, confidence, target)
-    shared = (groups.common or {}) if groups else {}
-    if groups is not None and groups.estimates is not None:
-        frame = with_estimates(frame, frame[KEY].merge(groups.estimates, how="left", on=KEY))
-    cell_certainty = certainty(frame, judged, checked, target, confidence, drawn)
-    primary_named = groups.primary if groups else ()
-    relations, standing, commons, primary = compare_all(
-        frame, shared, target, delta, confidence, comparison.DRAWS, primary_named
-    )
-    families = families_of(frame, "file" not in signature)
-    entries = cell_entries(frame)
-    audited = audit_parts(
-        entries,
-        relations,
-        frame,
-        groups.audits if groups else None,
-        cell_certainty.of_false,
-        confidence,
-        target,
-    )
+    if not 0 <= basis.delta < 1:
+        raise AuditError(message("report_setting.bad_delta", delta=basis.delta))
+    repeated = basis.cells.duplicated(KEY)
+    if repeated.any():
+        first = basis.cells[repeated].iloc[0]
+        raise AuditError(f"the cell of relation {first.relation} and system {first.system} is there twice")
+    families = families_of(basis.cells, "file" not in signature)
+    entries = cell_entries(basis)
+    relations = relation_entries(basis.cells, entries, basis.comparisons, basis)
+    decide(relations, basis.delta, basis.confidence)
     report: Report = {
-        "signature": _with_expected_misses(frame, signature, confidence),
-        "cells": [{**cell, **audit} for cell, audit in zip(entries, audited.cells, strict=True)],
-        "relations": [{**relation, "carry": carry} for relation, carry in zip(relations, audited.carry, strict=True)],
-        "overall": {
-            **overall(frame, relations, waiting),
-            **covered(frame, cell_certainty),
-            **audited.totals,  # type: ignore[typeddict-item]
-        },
-        "rollups": roll_ups(frame, cell_certainty, families),
-        "violations": violation_tables(frame, cell_certainty, families),
+        "signature": _with_expected_misses(entries, signature, basis.confidence),
+        "cells": entries,
+        "relations": relations,
+        "overall": overall(basis, entries, relations, waiting),
+        "rollups": roll_ups(basis, entries, families),
+        "violations": violation_tables(basis, entries, families),
         "decisions": [],
     }
-    if primary:
-        report["primary"] = primary
     if weights is not None:
-        report["preference"] = preference(standing, commons, cell_certainty, weights, delta)
-    chosen = report.get("preference")
-    report["decisions"] = decisions(standing, commons, cell_certainty, families, delta, chosen)
-    if chosen is not None:
-        chosen["ranking"] = shown_ranking(chosen)
+        report["preference"] = preference(basis, entries, weights)
+    report["decisions"] = decisions(basis, entries, families, report.get("preference"))
     return report
 
 
-def _with_interval(frame: pd.DataFrame) -> pd.Series:
-    return frame["fs_low"].notna()
-
-
-def _with_expected_misses(frame: pd.DataFrame, signature: Signature, confidence: float) -> Signature:
-    """The signature, with a note of how many intervals are expected to miss, where these are two or more."""
-    number = int(_with_interval(frame).sum())
-    missing = (1 - confidence) * number
-    if missing < 2 - 1e-9:
-        return signature.copy()
-    note = message("note.each_alone", percent=100 * confidence, count=number, missing=missing)
-    return {**signature, "notes": [*(signature.get("notes") or []), note]}
-
-
-def compare_all(
-    frame: pd.DataFrame,
-    shared: CommonBy,
-    target: Target,
-    delta: float,
-    confidence: float,
-    size: int = 0,
-    named: Sequence[Named] = (),
-) -> tuple[list[RelationResultEntry], pd.DataFrame, list[Common | None], list[PrimaryEntry]]:
-    """The relations of a report, its cells with rates over the common groups, the common groups by relation, and the
-    primary comparisons of those `named`.
-
-    `frame` is what `rated` made, `shared` the common groups where they are known. Without `size` there are no
-    probabilities.
-    """
-    # Orders and rankings are about common groups, and may need differences only; the rest is about cells.
-    standing = frame.assign(own=frame["sr_genuine"], relative=False)
-    relations: list[RelationResultEntry] = []
-    commons: dict[tuple[str, object, str], Common | None] = {}
-    for (task, study, relation), group in frame.groupby(["task", "study", "relation"], sort=False, dropna=False):
-        key = (task, plain(study), relation)
-        common = commons[key] = shared.get(key) or Common.of_totals(group)
-        observed, genuine = rates_of(group, common, relative=True)
-        standing.loc[group.index, ["sr_observed", "sr_genuine"]] = np.column_stack([observed, genuine])
-        standing.loc[group.index, "relative"] = common is not None and bool(np.isnan(common.sr_genuine).all())
-        # The relation's place in its own study: other studies in the report move no probability of this one.
-        seed = sum((entry["task"], entry["study"]) == key[:2] for entry in relations)
-        draws = None if common is None or not size else common.draws(target, size, seed)
-        orders = (compare_orders if common is None else common.orders_of)(standing.loc[group.index])
-        relations.append(
-            {
-                "task": task,
-                "study": plain(study),
-                "corpus": plain(group["corpus"].iloc[0]),
-                "relation": relation,
-                "order_observed": orders["order_observed"],
-                "order_genuine": orders["order_genuine"],
-                "best_observed": orders["best_observed"],
-                "best_genuine": orders["best_genuine"],
-                "order_changes": orders["order_changes"],
-                "best_changes": orders["best_changes"],
-                "best_own": (order_where_known(group, "sr_genuine") or (None, None))[1],
-                "common": common_entry(common),
-                "overtaking": [],
-                "ranking": compared(group, common, draws, delta, confidence),
-                "pairs": _pairs(common, target, confidence, delta),
-                "best_changes_sure": False,
-                "best_sure": False,
-            }
-        )
-    primary = primary_entries(named, relations, commons, target, confidence, delta)
-    decide(relations, delta, confidence, primary)
-    return relations, standing, list(commons.values()), primary
-
-
-def rated(cells: pd.DataFrame, confidence: float = 0.95, target: Target = "population") -> pd.DataFrame:
-    """The cells in their order with their rates, as columns; arguments and errors as of `build_report`."""
-    needed = [name for name in ("task", "relation", "system") if len(cells) and name not in cells]
-    if needed:
-        raise AuditError(f"cells lack the column(s) {', '.join(needed)}; needed are task, relation and system")
-    optional = [name for name in ("sr_observed", "fs_rate", "family", "documents", *WORTH) if name in cells]
-    if "rejected" in cells and cells["rejected"].sum() > 0:
-        optional.append("rejected")
-    frame = _ordered(cells.reindex(columns=[*NAMES, *COUNTS, *optional]))
-    frame = with_bounds(with_rates(frame, confidence, target), confidence, target)
-    repeated = frame.duplicated(["task", "study", "relation", "system"])
-    if repeated.any():
-        first = frame[repeated].iloc[0]
-        raise AuditError(f"the cell of relation {first.relation} and system {first.system} is there twice")
-    return frame
-
-
-def cell_entries(frame: pd.DataFrame) -> list[CellEntry]:
-    """The cells of a report, from what `rated` made."""
-    rows = zip(frame.to_dict("records"), only_compared(frame), strict=True)
-    return [_cell(row, bool(compared_only)) for row, compared_only in rows]
-
-
-def cells_of(report: Report, task: str, study: object, relation: str) -> list[CellEntry]:
-    """The cells of one relation of a report, in its order."""
-    key = (task, study, relation)
-    return [cell for cell in report["cells"] if (cell["task"], cell["study"], cell["relation"]) == key]
-
-
-def _ordered(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows by task, study, relation and system."""
+def ordered(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return cells by task, study, relation and system, with all columns that a report reads."""
+    optional = [name for name in ("sr_observed", "fs_rate", "family", "rejected") if name in frame]
+    frame = frame.reindex(columns=[*NAMES, *COUNTS, *optional])
     keys = zip(frame["task"], frame["study"], frame["relation"], frame["system"], strict=True)
     by_name = [
         (str(task), name_order(str(study)), name_order(str(relation)), str(system))
@@ -282,36 +171,211 @@ def _ordered(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.iloc[sorted(range(len(frame)), key=by_name.__getitem__)].reset_index(drop=True)
 
 
-def _pairs(common: Common | None, target: Target, confidence: float, delta: float) -> list[PairEntry]:
-    if common is None:
-        return []
-    return pair_entries(common.systems, common.differences(target, confidence, delta))
+# Cells, and cells together.
 
 
-def _cell(row: Mapping[str, Any], only_compared: bool) -> CellEntry:
+def cell_entries(basis: Basis) -> list[CellEntry]:
+    """Return the cells of a report with their rates."""
+    return [_cell(basis, at, row) for at, row in enumerate(basis.cells.to_dict("records"))]
+
+
+def _cell(basis: Basis, at: int, row: Mapping[str, Any]) -> CellEntry:
     cell: dict[str, Any] = {name: plain(row[name]) for name in NAMES}
     cell |= {name: None if plain(row[name]) is None else int(row[name]) for name in COUNTS}
-    cell |= {name: None if plain(row[name]) is None else float(row[name]) for name in (*RATES, *BOUNDS)}
-    if "rejected" in row:
+    if plain(row.get("rejected")):
         cell["rejected"] = int(row["rejected"])
-    cell |= {"reason": _reason(cell, only_compared)}
-    cell |= {name: plain(row.get(name)) for name in ("method", "gain", "method_reason")}
-    # The columns of a frame are `CellEntry`'s keys; no type says so.
-    return cast(CellEntry, cell)
+    if plain(row.get("sr_observed")) is not None:  # totals that were published as rates
+        observed, false = plain(row["sr_observed"]), plain(row["fs_rate"])
+        genuine = None if false is None else observed * (1 - false)
+        rates: dict[str, Any] = unknown(GenuineRates) | unknown(Bounds)  # type: ignore[operator]
+        rates |= {"sr_observed": observed, "fs_rate": false, "sr_genuine": genuine}
+    else:
+        rates = rate_keys(basis.rates_of_cell(at))
+    sr_observed, sr_genuine = rates["sr_observed"], rates["sr_genuine"]
+    cell |= rates | {
+        "vr_observed": None if sr_observed is None else 1 - sr_observed,
+        "vr_genuine": None if sr_genuine is None else 1 - sr_genuine,
+        "method": METHOD if rates["fs_low"] is not None else None,
+    }
+    return cast(CellEntry, cell | {"reason": _reason(cell)})
 
 
-def _reason(cell: Mapping[str, Any], only_compared: bool) -> str | None:
+def rate_keys(rates: Rates) -> dict[str, Any]:
+    """Return rates as the keys of `GenuineRates` and `Bounds`."""
+    keys: dict[str, Any] = {"sr_observed": _value(rates.observed)}
+    for name, bound, rate in (("fs", "fs", rates.false), ("sr_genuine", "sr", rates.genuine)):
+        is_point = rate is not None and rate.value is not None
+        ends = (None, None) if rate is None else (rate.low, rate.high)
+        value = "fs_rate" if name == "fs" else name
+        keys |= {value: _value(rate), f"{name}_low": ends[0] if is_point else None}
+        keys |= {f"{name}_high": ends[1] if is_point else None}
+        keys |= {f"{bound}_least": rate.least if rate else None, f"{bound}_most": rate.most if rate else None}
+        keys |= {
+            f"{bound}_bound_{end}": None if is_point else at for end, at in zip(("low", "high"), ends, strict=True)
+        }
+    return keys
+
+
+def _value(rate: Rate | None) -> float | None:
+    return None if rate is None else rate.value
+
+
+def _reason(cell: Mapping[str, Any]) -> str | None:
     """Why a cell has no genuine rate."""
     if cell["sr_genuine"] is not None:
         return None
     if cell["sr_observed"] is None:
         return message("no_rate.nothing_checked")
-    if only_compared:
-        return COMPARES
     if not cell["drawn"]:
         return message("no_rate.none_drawn")
-    if cell["drawn_open"] is None or cell["drawn_open"] == cell["drawn"]:
-        return message("no_rate.none_judged")
-    if cell["behind"]:
-        return message("no_rate.open_behind")
-    return message("no_rate.one_sided")
+    return message("no_rate.one_sided") if cell["open"] else message("no_rate.none_judged")
+
+
+def together(
+    basis: Basis,
+    entries: Sequence[CellEntry],
+    places: Sequence[int],
+    by: str = "overall",
+    name: str = "all",
+    task: str | None = None,
+) -> RollupEntry:
+    """Return the rates of the cells at these places together; where there are none, the reason why, or bounds."""
+    chosen = [entries[at] for at in places]
+    entry: RollupEntry = {
+        "by": by,
+        "name": name,
+        "task": task,
+        **unknown(GenuineRates),
+        **unknown(Bounds),
+        "cells": len(chosen),
+        "method": None,
+        "reason": None,
+        "missing": [],
+    }
+    if any(cell["satisfied"] is None for cell in chosen):
+        return entry | {"reason": message("no_rate.totals_without_counts")}
+    if not any((cell["satisfied"] or 0) + (cell["violated"] or 0) for cell in chosen):
+        return entry | {"reason": message("no_rate.nothing_checked")}
+    lacking = [cell for cell in chosen if cell["sr_genuine"] is None and cell["sr_observed"] is not None]
+    entry["missing"] = [
+        {"study": cell["study"], "relation": cell["relation"], "system": cell["system"]} for cell in lacking
+    ]
+    keys = rate_keys(basis.rates(places))
+    entry |= cast(RollupEntry, keys)
+    if keys["fs_least"] is not None:
+        return entry | {"reason": message("no_rate.cells_with_bounds", count=len(lacking)), "method": METHOD}
+    if lacking:
+        return entry | {"reason": message("no_rate.cells_without_estimate", count=len(lacking))}
+    return entry | {"method": METHOD}
+
+
+def roll_ups(basis: Basis, entries: Sequence[CellEntry], families: Mapping[tuple[str, str], str]) -> list[RollupEntry]:
+    """Return rates per relation, system, family and overall.
+
+    `families` maps (task, relation) to the family's name; relations without one are in no family. Studies of a task are
+    taken together.
+    """
+    rolled = []
+    for by in LEVELS:
+        members: dict[tuple[str | None, str], list[int]] = {}
+        for place, cell in enumerate(entries):
+            family = families.get((cell["task"], cell["relation"]))
+            name = {"relation": cell["relation"], "system": cell["system"], "family": family, "overall": "all"}[by]
+            if name is not None:
+                members.setdefault((None if by == "overall" else cell["task"], name), []).append(place)
+        rolled += [together(basis, entries, places, by, name, task) for (task, name), places in members.items()]
+    return rolled
+
+
+def overall(
+    basis: Basis,
+    entries: Sequence[CellEntry],
+    relations: Sequence[RelationResultEntry],
+    waiting: int | None = None,
+) -> OverallEntry:
+    """Return totals over the cells, rates of those that have an estimate, and how often the best changes.
+
+    `best_changes_sure` counts relations where another system surely overtakes the one reported as best,
+    `best_changes_open` where another one looks best, which the judged groups do not decide. An order can change only in
+    the relations with two systems or more that are in both (`relations_compared`).
+    """
+    sums = {name: _sum([cell[name] for cell in entries]) for name in COUNTS}  # type: ignore[literal-required]
+    if any("rejected" in cell for cell in entries):
+        sums["rejected"] = sum(cell.get("rejected", 0) for cell in entries)
+    sure = sum(relation["best_changes_sure"] for relation in relations)
+    changed = sum(relation["best_changes"] for relation in relations)
+    return {  # type: ignore[typeddict-item]
+        "relations": len(relations),
+        "relations_compared": sum(
+            len(set(relation["order_observed"]) & set(relation["order_genuine"])) > 1 for relation in relations
+        ),
+        "systems": len({cell["system"] for cell in entries}),
+        "cells": sum(cell["sr_observed"] is not None for cell in entries),
+        "cells_estimated": sum(cell["sr_genuine"] is not None for cell in entries),
+        "cells_waiting": sum((cell["waiting"] or 0) > 0 for cell in entries),
+        **sums,
+        "waiting": sums["waiting"] if waiting is None else waiting,
+        "waiting_distinct": waiting is not None,
+        "best_changes_sure": sure,
+        "best_changes_open": sum(
+            relation["best_changes"] and not relation["best_changes_sure"] for relation in relations
+        ),
+        "best_changes_estimated": changed,
+        **_covered(basis, entries),
+    }
+
+
+def _sum(values: Sequence[Any]) -> int | None:
+    return None if values and all(value is None for value in values) else sum(value or 0 for value in values)
+
+
+def _covered(basis: Basis, entries: Sequence[CellEntry]) -> Covered:
+    """The rates over the cells that have an estimate, and what they cover; where none has, but answers leave bounds,
+    over all cells."""
+    known = [at for at, cell in enumerate(entries) if cell["fs_rate"] is not None and cell["satisfied"]]
+    places = known or [at for at, cell in enumerate(entries) if cell["satisfied"]]
+    entry = together(basis, entries, places)
+    said = entry["fs_rate"] is not None or entry["fs_least"] is not None
+    return {
+        **{name: entry[name] for name in (*GenuineRates.__annotations__, *Bounds.__annotations__)},  # type: ignore[typeddict-item, literal-required]
+        "sr_observed": entry["sr_observed"] if said else None,
+        "cells_covered": len(places) if said else 0,
+        "satisfied_covered": sum(entries[at]["satisfied"] or 0 for at in places) if said else 0,
+    }
+
+
+def _with_expected_misses(entries: Sequence[CellEntry], signature: Signature, confidence: float) -> Signature:
+    """The signature, with a note of how many intervals are expected to miss, where these are two or more."""
+    number = sum(cell["fs_low"] is not None for cell in entries)
+    missing = (1 - confidence) * number
+    if missing < 2 - 1e-9:
+        return signature.copy()
+    note = message("note.each_alone", percent=100 * confidence, count=number, missing=missing)
+    return {**signature, "notes": [*(signature.get("notes") or []), note]}
+
+
+def cells_of(report: Report, task: str, study: object, relation: str) -> list[CellEntry]:
+    """Return the cells of one relation of a report, in its order."""
+    key = (task, study, relation)
+    return [cell for cell in report["cells"] if (cell["task"], cell["study"], cell["relation"]) == key]
+
+
+def families_of(cells: pd.DataFrame, registered: bool) -> dict[tuple[str, str], str]:
+    """Return (task, relation) -> family: the column `family` where it is given, else the registered relation's.
+
+    For totals of a file (`registered` false), whose MR1.1 may be another relation than ours, the family is the part of
+    the name before its last full stop: MR1 of MR1.1.
+    """
+    families: dict[tuple[str, str], str] = {}
+    column = cells["family"] if "family" in cells else pd.Series([None] * len(cells), index=cells.index)
+    for task, relation, family in zip(cells["task"], cells["relation"], column, strict=True):
+        if isinstance(family, str) and family:
+            families[task, relation] = family
+        elif registered:
+            try:
+                families[task, relation] = get_relation(task, base_name(relation)).family
+            except UnknownName:
+                continue  # an imported relation that nobody registered has no family
+        elif "." in relation:
+            families[task, relation] = relation.rsplit(".", 1)[0]
+    return families

@@ -1,33 +1,35 @@
 """`audit compare`: two versions of a system: the report's difference of the two, and the groups that changed.
 
-The numbers are those of the report's pairs: `Common.differences` under each relation, `pooled_difference` over all.
+The numbers are those of the report's pairs (`audit.reports.standings.pair_entry`).
 """
 
+import math
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Literal, TypedDict, cast
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 from sqlalchemy import Connection, Engine, select
 
 import audit
 from audit.errors import AuditError, UnknownName
-from audit.false_satisfaction.cells import CELL, Counted, count_drawn
-from audit.false_satisfaction.groups import Comparison, comparisons
-from audit.false_satisfaction.resolution import State, Whose
-from audit.judging.samples import draw_changes
+from audit.false_satisfaction.cells import Counted, count
+from audit.false_satisfaction.resolution import Whose
 from audit.relations import COUNTED, Outcome
-from audit.reports.evidence import evidence
-from audit.reports.study import cells_of_report
+from audit.reports.build import Basis
+from audit.reports.standings import Comparisons, pair_entry
+from audit.reports.study import comparisons_of
 from audit.reports.tables import aligned
 from audit.reports.words import percent, signed
-from audit.sampling.designs import CHANGED
-from audit.statistics.comparison import Common, holm, pooled_difference
-from audit.statistics.intervals import Target, clustered_rate
+from audit.statistics.contests import Answered, Pair
+from audit.statistics.intervals import Target
+from audit.statistics.orders import holm
+from audit.statistics.rates import rates_of
 from audit.store import checked, open_store, rows_among, snapshot, table_of, tables
 
 WIDTH = 100
@@ -107,7 +109,6 @@ class CompareDocument(TypedDict):
     left_out: list[str]
     broke: list[GroupChange]
     fixed: list[GroupChange]
-    drawn: int | None
     conditions: list[ConditionEntry]
     signature: dict[str, Any]
 
@@ -191,21 +192,16 @@ def status_of(document: CompareDocument, undecided: str | None = None) -> int:
 
 @dataclass(frozen=True)
 class Comparing:
-    """What is asked of a comparison: whose answers, for which target, how many groups it shows, when it fails, and how
-    many groups of each relation are drawn for judging first."""
+    """What is asked of a comparison: whose answers, for which target, how many groups it shows, and when it fails."""
 
     answers: Whose = "both"
     target: Target = "population"
     show: int = SHOWN
     conditions: tuple[Condition, ...] = ()
-    draw: int | None = None
-    annotators: int = 2
 
     def __post_init__(self) -> None:
         if self.show < 0:
             raise AuditError(f"show {self.show}: must be at least 0", parameter="show")
-        if self.draw is not None and self.draw < 1:
-            raise AuditError(f"draw {self.draw}: must be at least 1 group of each relation", parameter="draw")
 
 
 @dataclass(frozen=True)
@@ -223,20 +219,15 @@ class _Version:
 def compare(old: str, new: str, database: str | Engine, request: Comparing) -> CompareDocument:
     """Compare two systems of a database: `name`, `name@version`, the beginning of that, or `#id`.
 
-    Nothing is written, unless groups are to be drawn. Raises AuditError for a name that fits no system or several, for
-    systems that share no group, and what `open_store` raises.
+    Nothing is written. Raises AuditError for a name that fits no system or several, for systems that share no group,
+    and what `open_store` raises.
     """
-    with _opened(database) as engine:
-        with snapshot(engine) as connection:
-            versions = [_system(connection, name) for name in (old, new)]
-            if versions[0].id == versions[1].id:
-                raise AuditError(f"{old} and {new} are the same system, {versions[0].label}; name two versions")
-            studies = _studies_of_both(connection, versions)
-        ids = (versions[0].id, versions[1].id)
-        drawn = None if request.draw is None else draw_changes(engine, studies, ids, request.draw, request.annotators)
-        with snapshot(engine) as connection:
-            document = _document(connection, versions, studies, request)
-        document["drawn"] = drawn
+    with _opened(database) as engine, snapshot(engine) as connection:
+        versions = [_system(connection, name) for name in (old, new)]
+        if versions[0].id == versions[1].id:
+            raise AuditError(f"{old} and {new} are the same system, {versions[0].label}; name two versions")
+        studies = _studies_of_both(connection, versions)
+        document = _document(connection, versions, studies, request)
     for condition in request.conditions:
         outcome, because = condition.decide(document)
         document["conditions"].append({"condition": condition.text, "outcome": outcome, "because": because})
@@ -285,156 +276,158 @@ def _studies_of_both(connection: Connection, versions: Sequence[_Version]) -> li
 
 
 @dataclass(frozen=True)
-class _Pair:
-    """The two systems under one relation: the report's comparison, with the columns of both in its arrays, and states
-    (groups, 2) of the groups."""
+class _Part:
+    """The two systems in one study: what they are compared by, with the names of both as the report has them, and the
+    ids of the groups by relation."""
 
-    comparison: Comparison
-    common: Common
-    columns: tuple[int, int]
-
-    @property
-    def held(self) -> np.ndarray:
-        """Which groups each of the two satisfies; bool (groups, 2)."""
-        return np.asarray(self.comparison.of.satisfied[:, list(self.columns)])
+    study: int
+    task: str
+    comparison: Comparisons
+    names: tuple[str, str]
+    group: Mapping[str, np.ndarray]
 
     @property
-    def genuine(self) -> np.ndarray:
-        """1 where a group is a genuine satisfaction, 0 where it is none, NaN where it is open; (groups, 2)."""
-        return np.asarray(self.common.genuine)[:, list(self.columns)]
+    def columns(self) -> tuple[int, int]:
+        """The columns of both."""
+        return self.comparison.systems.index(self.names[0]), self.comparison.systems.index(self.names[1])
 
-    def supposing(self, genuine: np.ndarray, decides: np.ndarray) -> Common:
-        """The comparison of the two if all groups were settled like this."""
-        whole, places = np.full(2, len(genuine)), (self.common.source, self.common.cluster)
-        both = self.common.systems[self.columns[0]], self.common.systems[self.columns[1]]
-        return Common(both, whole, whole, whole, whole, genuine, self.held, decides, *places)
+    def shared(self) -> list[str]:
+        """The relations with groups that apply to both."""
+        return [name for name, groups in self.comparison.groups.items() if groups.pair(*self.columns).groups]
 
 
-def _pairs(connection: Connection, ids: tuple[int, int], study: int, whose: Whose) -> tuple[list[_Pair], Counted]:
-    """The report's comparisons of two systems in a study: of the sample that `--draw` made, where it has groups of
-    these, which are then compared by themselves; else of the report's sample."""
-    sample, draw = table_of(tables.Sample), table_of(tables.Draw)
-    of_these = select(draw.c.group_id).join(sample, sample.c.id == draw.c.sample_id).limit(1)
-    of_these = of_these.where(sample.c.study_id == study, sample.c.design == CHANGED, draw.c.system_id.in_(ids))
-    own = connection.execute(of_these).first() is not None
-    counted, _ = count_drawn(connection, whose, study, CHANGED if own else None)
-    found = []
-    for joint in comparisons(connection, counted, ids if own else None):
-        part = next((pair for pair in joint.pairs if set(pair.of.systems) == set(ids)), joint)
-        if set(ids) <= set(part.of.systems):
-            columns = (part.of.systems.index(ids[0]), part.of.systems.index(ids[1]))
-            found.append(_Pair(part, part.settled(counted.drawn).joint, columns))
-    return found, counted
+def _part(counted: Counted, study: int, versions: Sequence[_Version]) -> _Part:
+    comparison, population = comparisons_of(counted, study), counted.populations[study]
+    places = [population.systems.index(version.id) for version in versions]
+    names = comparison.systems[places[0]], comparison.systems[places[1]]
+    group = dict(zip(comparison.groups, population.group.values(), strict=True))
+    return _Part(study, population.task, comparison, names, group)
 
 
 def _document(
     connection: Connection, versions: Sequence[_Version], studies: Sequence[int], request: Comparing
 ) -> CompareDocument:
     """The whole document, before conditions are decided."""
-    ids = (versions[0].id, versions[1].id)
-    pairs: list[_Pair] = []
-    left_out: list[str] = []
-    for study in studies:
-        found, counted = _pairs(connection, ids, study, request.answers)
-        pairs += found
-        left_out += _left_out(counted, found, study, versions)
-    entries = [_entry([pair], request.target, pair.comparison) for pair in pairs]
+    numbers = Basis(pd.DataFrame(), target=request.target)
+    parts = [_part(count(connection, request.answers, study), study, versions) for study in studies]
+    entries = [_entry([(part, {name: 1.0})], numbers, part, name) for part in parts for name in part.shared()]
     for kind in ("observed", "genuine"):
-        rises: list[Rise] = [entry[kind] for entry in entries]
+        rises: list[Rise] = [entry[kind] for entry in entries]  # type: ignore[literal-required]
         tested = [(rise, rise["p"]) for rise in rises if rise["p"] is not None]
         for (rise, _), adjusted in zip(tested, holm([p for _, p in tested]), strict=True):
             rise["p_holm"] = adjusted
+    every = [(part, {name: float(_pair(part, name).groups) for name in part.shared()}) for part in parts]
     old, new = ({"system": one.name, "version": one.version, "settings": one.settings} for one in versions)
+    lists = [_listed(connection, parts, versions, request.show, worse=worse) for worse in (True, False)]
     return {
         "old": old,
         "new": new,
         "relations": entries,
-        "all": _entry(pairs, request.target),
-        "left_out": left_out,
-        "broke": _listed(connection, pairs, ids, request.show, worse=True),
-        "fixed": _listed(connection, pairs, ids, request.show, worse=False),
-        "drawn": None,
+        "all": _entry(every, numbers),
+        "left_out": [sentence for part in parts for sentence in _left_out(part)],
+        "broke": lists[0],
+        "fixed": lists[1],
         "conditions": [],
         "signature": {
             "audit": audit.__version__,
-            "old": versions[0].label,
-            "new": versions[1].label,
             "answers": request.answers,
             "target": request.target,
+            "confidence": numbers.confidence,
         },
     }
 
 
-def _left_out(counted: Counted, pairs: Sequence[_Pair], study: int, versions: Sequence[_Version]) -> list[str]:
-    """What is not compared of a study, in sentences."""
-    keys = counted.keys[counted.keys["study_id"] == study]
-    compared = {pair.comparison.of.relation: pair for pair in pairs}
-    sentences = []
-    for (id, name), cells in keys.groupby(["relation_id", "relation"], sort=False):
-        ran = [version for version in versions if version.id in set(cells["system_id"])]
-        if len(ran) == 1:
-            sentences.append(f"{name}: {ran[0].label} alone was checked under it")
-        elif ran and id not in compared:
-            sentences.append(f"{name}: nothing of it is judged of one of them, or no group applies to both")
-    return sentences
+def _pair(part: _Part, name: str) -> Pair:
+    return part.comparison.groups[name].pair(*part.columns)
 
 
-def _entry(pairs: Sequence[_Pair], target: Target, one: Comparison | None = None) -> ChangeEntry:
-    """What changed under `one` relation, or under all together."""
-    held = np.concatenate([pair.held for pair in pairs] or [np.zeros((0, 2), bool)])
-    # All is known of the corpus; of texts to come not even that nothing changes where nothing did.
-    settled = [pair.supposing(pair.held.astype(float), np.ones(len(pair.held), bool)) for pair in pairs]
-    places = [(0, 1)] * len(pairs)
+def _left_out(part: _Part) -> list[str]:
+    """The relations under which no group applies to both."""
+    missing = [name for name in part.comparison.groups if name not in part.shared()]
+    return [f"{', '.join(missing)}: no group applies to both"] if missing else []
+
+
+def _entry(
+    parts: Sequence[tuple[_Part, Mapping[str, float]]],
+    numbers: Basis,
+    part: _Part | None = None,
+    name: str | None = None,
+) -> ChangeEntry:
+    """What changed under one relation, or over these with weights together."""
+    held = []
+    for of, weights in parts:
+        for one in weights:
+            at = _pair(of, one).both
+            held.append(of.comparison.groups[one].satisfied[at][:, of.columns] == 1)
+    satisfied = np.concatenate(held or [np.zeros((0, 2), bool)])
+    observed = [(replace(of, comparison=_as_observed(of.comparison)), weights) for of, weights in parts]
+    sizes = [_sizes(of, weights) for of, weights in parts]
     return {
-        "task": one.task if one else None,
-        "study": one.study if one else None,
-        "relation": one.relation if one else None,
-        "groups": len(held),
-        "fixed": int((held[:, 1] & ~held[:, 0]).sum()),
-        "broke": int((held[:, 0] & ~held[:, 1]).sum()),
-        "informative": sum(int(pair.comparison.of.informative.sum()) for pair in pairs),
-        "judged": sum(0 if pair.common.outcomes is None else len(pair.common.outcomes) for pair in pairs),
-        "vr_old": float(1 - held[:, 0].mean()),
-        "vr_new": float(1 - held[:, 1].mean()),
-        "observed": _rise(settled, places, target),
-        "genuine": _genuine(pairs, target),
+        "task": part.task if part else None,
+        "study": part.study if part else None,
+        "relation": name,
+        "groups": len(satisfied),
+        "fixed": int((satisfied[:, 1] & ~satisfied[:, 0]).sum()),
+        "broke": int((satisfied[:, 0] & ~satisfied[:, 1]).sum()),
+        "informative": sum(informative for informative, _ in sizes),
+        "judged": sum(judged for _, judged in sizes),
+        "vr_old": float(1 - satisfied[:, 0].mean()),
+        "vr_new": float(1 - satisfied[:, 1].mean()),
+        "observed": _rise(observed, numbers),
+        "genuine": _rise(parts, numbers) if all(judged or not told for told, judged in sizes) else _possible(parts),
     }
 
 
-def _genuine(pairs: Sequence[_Pair], target: Target) -> Rise:
-    """The rise of the genuine violation rate; where too little is judged, the ends that hold whatever is open."""
-    rise = _rise([pair.common for pair in pairs], [pair.columns for pair in pairs], target)
-    if rise["estimate"] is not None:
-        return rise
-    ends = []
-    for old, new in ((0.0, 1.0), (1.0, 0.0)):  # the open groups as good for the new one as they can be, and as bad
-        worst = [
-            pair.supposing(np.where(np.isnan(pair.genuine), [old, new], pair.genuine), pair.comparison.of.informative)
-            for pair in pairs
-        ]
-        ends.append(_rise(worst, [(0, 1)] * len(pairs), target))
-    return {**rise, "low": ends[0]["low"], "high": ends[1]["high"], "p": None}
+def _as_observed(comparison: Comparisons) -> Comparisons:
+    """The same as if every satisfaction were genuine, and all of it known."""
+    answered = {
+        name: Answered(np.ones(groups.satisfied.shape), (groups.satisfied == 1).astype(np.int8))
+        for name, groups in comparison.groups.items()
+    }
+    return replace(comparison, answered=answered, open={name: one & False for name, one in comparison.open.items()})
 
 
-def _rise(commons: Sequence[Common], columns: Sequence[tuple[int, int]], target: Target) -> Rise:
-    """SR_g of the old system less that of the new one, as the report has it: one relation's pair, or several pooled."""
-    nothing: Rise = {"estimate": None, "low": None, "high": None, "p": None, "p_holm": None}
-    if not commons:
-        return nothing
-    if len(commons) > 1:
-        names = commons[0].systems[columns[0][0]], commons[0].systems[columns[0][1]]
-        pooled = pooled_difference(commons, names, target)
-        if pooled.relations < len(commons):
-            return nothing
-        return {**nothing, "estimate": pooled.difference, "low": pooled.low, "high": pooled.high, "p": pooled.p}
-    # In the order of the report's columns: the same arithmetic gives the same digits.
-    old, new = columns[0]
-    pair = commons[0].differences(target, 0.95, 0.0, [(min(old, new), max(old, new))])[0]
-    if pair.difference is None or pair.low is None or pair.high is None:
-        return nothing
-    if old < new:
-        return {**nothing, "estimate": pair.difference, "low": pair.low, "high": pair.high, "p": pair.p}
-    return {**nothing, "estimate": -pair.difference, "low": -pair.high, "high": -pair.low, "p": pair.p}
+def _sizes(part: _Part, weights: Mapping[str, float]) -> tuple[int, int]:
+    """Groups that tell the two apart, and how many of these are answered."""
+    entry = pair_entry(part.comparison, weights, part.names, 0.0, 0.0, Basis(pd.DataFrame()))
+    return entry["informative"], entry["judged"]
+
+
+def _rise(parts: Sequence[tuple[_Part, Mapping[str, float]]], numbers: Basis) -> Rise:
+    """SR_g of the old system less that of the new one, as the report's pairs have it; studies by their groups."""
+    total = sum(sum(weights.values()) for _, weights in parts)
+    value = variance = 0.0
+    ends = [0.0, 0.0]
+    known = True
+    for part, weights in parts:
+        share = sum(weights.values()) / total
+        scaled = {name: weight / sum(weights.values()) for name, weight in weights.items()}
+        stand = part.comparison.standing(scaled, part.names, numbers.target, 0.0)
+        pair = pair_entry(part.comparison, scaled, part.names, stand.ahead[0, 1], stand.error[0, 1], numbers)
+        if len(parts) == 1:
+            values = {"estimate": pair["difference"], "low": pair["low"], "high": pair["high"], "p": pair["p"]}
+            return {**values, "p_holm": None}  # type: ignore[typeddict-item]
+        known = known and pair["difference"] is not None
+        value += share * (pair["difference"] or 0.0)
+        variance += (share * float(stand.error[0, 1])) ** 2
+        ends = [end + share * (pair[name] or 0.0) for end, name in zip(ends, ("low", "high"), strict=True)]  # type: ignore[literal-required]
+    if not known:
+        return {"estimate": None, "low": ends[0], "high": ends[1], "p": None, "p_holm": None}
+    error = math.sqrt(variance)
+    z = float(norm.isf((1 - numbers.confidence) / 2))
+    p = 2 * float(norm.sf(abs(value) / error)) if error else None
+    return {"estimate": value, "low": value - z * error, "high": value + z * error, "p": p, "p_holm": None}
+
+
+def _possible(parts: Sequence[tuple[_Part, Mapping[str, float]]]) -> Rise:
+    """The ends that hold whatever the answers are, where nothing tells."""
+    low = high = total = 0.0
+    for part, weights in parts:
+        for name in weights:
+            pair = _pair(part, name)
+            kinds = np.bincount(pair.kind, minlength=3)
+            low, high, total = low - kinds[0] - kinds[2], high + kinds[0] + kinds[1], total + pair.groups
+    return {"estimate": None, "low": low / total, "high": high / total, "p": None, "p_holm": None}
 
 
 # The groups that got worse or better, the most instructive first, with their texts.
@@ -444,38 +437,45 @@ Members = list[tuple[str, tuple[str, ...], str]]
 
 
 def _listed(
-    connection: Connection, pairs: Sequence[_Pair], ids: tuple[int, int], show: int, *, worse: bool
+    connection: Connection, parts: Sequence[_Part], versions: Sequence[_Version], show: int, *, worse: bool
 ) -> list[GroupChange]:
     """Groups that got worse, or better: those that one of the two satisfies rightly and the other does not first, then
     those whose verdict changed and which nobody settled, then those that are satisfied falsely."""
     rows: list[tuple[int, int, str, list[int], list[str]]] = []
-    for pair in pairs:
-        held, genuine, group = pair.held, pair.genuine, pair.comparison.of.group[:, list(pair.columns)]
-        good, bad = (0, 1) if worse else (1, 0)
-        turned = held[:, good] & ~held[:, bad]
-        rightly = pair.comparison.of.informative & (genuine[:, good] == 1) & (genuine[:, bad] == 0)
-        level = np.select([rightly, turned & np.isnan(genuine[:, good]), turned], [0, 1, 2], 3)
-        for wanted in range(3):
-            # A few of each relation, in the random order: the texts of a hundred thousand need not be read for ten.
-            for turn, at in enumerate(np.flatnonzero(level == wanted)[: 4 * show]):
-                states = [_state(held[at, side], genuine[at, side]) for side in (0, 1)]
-                rows.append((wanted, turn, pair.comparison.relation, group[at].tolist(), states))
-    members = [_members(connection, id, [row[3][side] for row in rows]) for side, id in enumerate(ids)]
+    good, bad = (0, 1) if worse else (1, 0)
+    for part in parts:
+        for name in part.shared():
+            pair, columns = _pair(part, name), list(part.columns)
+            held = part.comparison.groups[name].satisfied[:, columns] == 1
+            genuine = np.where(held, part.comparison.answered[name].genuine[:, columns], 0)
+            both = np.zeros(len(held), bool)
+            both[pair.at] = True
+            turned = both & held[:, good] & ~held[:, bad]
+            rightly = both & (genuine[:, good] == 1) & (genuine[:, bad] == 0)
+            level = np.select([rightly, turned & (genuine[:, good] < 0), turned], [0, 1, 2], 3)
+            for wanted in range(3):
+                # A few of each relation: the texts of a hundred thousand need not be read for ten.
+                for turn, at in enumerate(np.flatnonzero(level == wanted)[: 4 * show]):
+                    states = [_state(held[at, side], genuine[at, side]) for side in (0, 1)]
+                    rows.append((wanted, turn, name, part.group[name][at][columns].tolist(), states))
+    members = [
+        _members(connection, version.id, [row[3][side] for row in rows]) for side, version in enumerate(versions)
+    ]
     chosen: list[GroupChange] = []
     seen: set[tuple[str, ...]] = set()
     for _, _, relation, ids_of, states in sorted(rows, key=lambda row: row[:2]):
-        both = _side_by_side(*(members[side].get(ids_of[side], []) for side in (0, 1)))
-        source = tuple(both[0]["texts"]) if both else ()
+        both_sides = _side_by_side(*(members[side].get(ids_of[side], []) for side in (0, 1)))
+        source = tuple(both_sides[0]["texts"]) if both_sides else ()
         if source not in seen and len(chosen) < show:
             seen.add(source)
-            chosen.append({"relation": relation, "old": states[0], "new": states[1], "members": both})
+            chosen.append({"relation": relation, "old": states[0], "new": states[1], "members": both_sides})
     return chosen
 
 
-def _state(satisfied: bool, genuine: float) -> str:
+def _state(satisfied: bool, genuine: int) -> str:
     if not satisfied:
         return "violated"
-    return "satisfied" if np.isnan(genuine) else "genuine" if genuine else "false"
+    return "satisfied" if genuine < 0 else "genuine" if genuine else "false"
 
 
 def _members(connection: Connection, system: int, groups: Sequence[int]) -> dict[int, Members]:
@@ -537,16 +537,14 @@ def check_relation(
     with snapshot(engine) as connection:
         version, table = _system(connection, system), table_of(tables.Relation)
         relation_id = connection.execute(select(table.c.id).filter_by(**relation)).scalar_one()
-        key, basis = [study, relation_id, version.id], evidence(connection, study=study)
-        counted, checks = basis.counted, basis.counted.checks
-        place = (counted.keys[CELL] == key).all(axis=1).to_numpy()
-        cell = counted.cells[place]
-        if not int(cell[["satisfied", "violated"]].to_numpy().sum()):
+        counted = count(connection, study=study)
+        place = counted.places().get((study, relation_id, version.id))
+        if place is None or not int(counted.cells.loc[place, ["satisfied", "violated"]].sum()):
             return None
+        checks = counted.checks
         column = checks.systems.index(version.id)
         rows = np.flatnonzero((checks.relation == relation_id) & (checks.outcome[:, column] == Outcome.VIOLATED))
-        drawn = counted.drawn[(counted.drawn[CELL] == key).all(axis=1) & (counted.drawn["state"] == State.FALSE)]
-        false = set(drawn["group_id"].tolist())
+        false = set(counted.group[(counted.judged.cell == place) & (counted.judged.false == 1)].tolist())
         members = _members(connection, version.id, [*false, *checks.groups(rows[: 20 * show])[:, column].tolist()])
     worst: list[GroupChange] = []
     for group, listed in members.items():
@@ -554,24 +552,16 @@ def check_relation(
         worst.append({"relation": relation["name"], "old": state, "new": state, "members": _side_by_side([], listed)})
     # What is false is what no test would have shown; of the others the shortest texts are read soonest.
     worst.sort(key=lambda one: (one["new"] != "false", sum(len(text) for of in one["members"] for text in of["texts"])))
-    names = counted.keys[place].iloc[0]
-    checked = cast(pd.DataFrame, basis.checked)
-    checked = checked[(checked["relation"] == names["relation"]) & (checked["system"] == names["system"])]
-    by_cluster = (1 - checked["satisfied"]).groupby(checked["cluster"].to_numpy()).agg(["sum", "size"])
-    rate = clustered_rate(by_cluster["sum"].to_numpy(), by_cluster["size"].to_numpy())
-    rated = next(
-        one
-        for one in cells_of_report(basis)
-        if (one["relation"], one["system"]) == (names["relation"], names["system"])
-    )
-    ends = (rated["sr_genuine"], rated["sr_genuine_high"], rated["sr_genuine_low"])
-    if rated["sr_genuine"] is None:
-        ends = (None, rated["sr_bound_high"], rated["sr_bound_low"])
-    genuine = dict(zip(("estimate", "low", "high"), (None if end is None else 1 - end for end in ends), strict=True))
-    return RelationCheck(
-        relation["name"], len(checked), len(rows), rated["judged"] or 0,
-        {"estimate": rate.rate, "low": rate.low, "high": rate.high}, genuine, worst[:show],
-    )  # fmt: skip
+    rates = rates_of([place], counted.judged, counted.checked, finite=False)
+    numbers = []
+    for rate in (rates.observed, rates.genuine):
+        less = None if rate is None else rate.less()
+        numbers.append({name: getattr(less, key, None) for name, key in _RATE})
+    groups, judged = int((counted.checked.cell == place).sum()), int(counted.cells.loc[place, "judged"])
+    return RelationCheck(relation["name"], groups, len(rows), judged, *numbers, worst[:show])
+
+
+_RATE = (("estimate", "value"), ("low", "low"), ("high", "high"))
 
 
 # For people, in English: a command alone says it.
@@ -620,8 +610,6 @@ def _sentences(document: CompareDocument) -> Iterator[str]:
             "exactly 0 to the genuine difference, without being judged."
         )
     yield from (f"Left out: {sentence}." for sentence in document["left_out"])
-    if document["drawn"] is not None:
-        yield f"Drawn: {document['drawn']:,} groups more, for each system that satisfies them; their questions wait."
 
 
 def group_lines(group: GroupChange) -> list[str]:

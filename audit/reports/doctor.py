@@ -126,8 +126,6 @@ def _queue(connection: Connection, name: str) -> list[Check]:
         )
     if queue.idle:
         faults.append(f"{_question_numbers(queue.idle)} asked that no drawn group waits for")
-    if queue.checks:
-        faults.append(f"{_question_numbers(queue.checks)} wrong about whether their agreed answer waits for a check")
     advice = "run `audit doctor --rebuild`, which brings the queue up to date"
     return [_check(name, faults, "people are asked what drawn groups wait for", advice)]
 

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeVar, cast
 import pandas as pd
 from typing_extensions import TypedDict, is_typeddict  # Python's own, before 3.12, is not enough for pydantic
 
-from audit.statistics.rates import Overall
-
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
@@ -72,13 +70,13 @@ class SampleEntry(TypedDict):
     """How the groups of a study were drawn; what is as usual is left out."""
 
     study_id: int
-    design: str
-    seed: int
     annotators: int
-    audit_follow_ups: NotRequired[float]
-    audit_answers: NotRequired[float]
-    domain: NotRequired[str]
+    rounds: int
+    complete: int
+    """Rounds of which all is answered, or given up: these count."""
     quorum: NotRequired[str]
+    follow_ups: NotRequired[float]
+    """The share of the drawn sources whose follow-ups are asked about although answers are carried to them."""
 
 
 class SystemEntry(TypedDict):
@@ -168,6 +166,9 @@ class Bounds(TypedDict):
     sr_bound_high: Rate
 
 
+BOUNDS = tuple(Bounds.__annotations__)
+
+
 class CellEntry(GenuineRates, Bounds):
     """One system under one relation of one study: counts, and rates among the groups that it applies to."""
 
@@ -186,38 +187,19 @@ class CellEntry(GenuineRates, Bounds):
     drawn: int | None
     """Satisfied groups that were drawn for judging."""
     judged: int | None
-    """The longest beginning of the draw in which every group is resolved."""
+    """Groups that count: of rounds that are answered or given up, or labelled by gold."""
     false: int | None
     """False satisfactions among the judged."""
+    open: int | None
+    """Groups among the judged that were given up, or that gold alone cannot settle."""
     waiting: int | None
-    drawn_false: int | None
-    drawn_open: int | None
-    behind: int | None
+    """Drawn groups that wait for an answer."""
     vr_observed: Rate
     vr_genuine: Rate
     reason: str | None
     """Why there is no genuine rate; null where there is one."""
     method: str | None
     """What made the interval."""
-    gain: float | None
-    method_reason: str | None
-    checked: NotRequired[int | None]
-    fs_checked: NotRequired[Rate]
-    fs_checked_low: NotRequired[Rate]
-    fs_checked_high: NotRequired[Rate]
-    fs_carry_low: NotRequired[Rate]
-    fs_carry_high: NotRequired[Rate]
-
-
-class CellAudit(TypedDict):
-    """The part of a cell that comes from audits; null: not measured."""
-
-    checked: int | None
-    fs_checked: Rate
-    fs_checked_low: Rate
-    fs_checked_high: Rate
-    fs_carry_low: Rate
-    fs_carry_high: Rate
 
 
 class CommonEntry(TypedDict):
@@ -266,7 +248,6 @@ class PairEntry(TypedDict):
     p_holm: float | None
     """Adjusted over all pairs of the report."""
     apart: bool
-    mcnemar_p: float | None
     groups: int
     informative: int
     judged: int
@@ -274,15 +255,13 @@ class PairEntry(TypedDict):
 
 
 class CarryEntry(TypedDict):
-    """Audits of propagated answers: how many were wrong, and what that can do to R_FS."""
+    """Audits of propagated answers: how many were wrong."""
 
     audited: int
     wrong: int
     error: Rate
     low: Rate
     high: Rate
-    rests_on_carried: Rate
-    effect: float | None
 
 
 class RelationResultEntry(TypedDict):
@@ -310,27 +289,6 @@ class RelationResultEntry(TypedDict):
     carry: NotRequired[CarryEntry | None]
 
 
-class ChecksEntry(TypedDict):
-    """Answers that an adjudicator checked, and what their errors do to R_FS."""
-
-    answers: int
-    answers_wrong: int
-    error: Rate
-    error_low: Rate
-    error_high: Rate
-    cells: int
-    groups: int
-    added: int | None
-    removed: int | None
-    fs_rate: Rate
-    fs_low: Rate
-    fs_high: Rate
-    fs_checked: Rate
-    fs_checked_low: Rate
-    fs_checked_high: Rate
-    bias: float | None
-
-
 class Covered(GenuineRates, Bounds):
     """The part of the totals that is about the cells that have an estimate or, where none has, about bounds of all."""
 
@@ -338,21 +296,33 @@ class Covered(GenuineRates, Bounds):
     satisfied_covered: int | None
 
 
-class OverallEntry(Overall, Covered):
+class OverallEntry(Covered):
     """Sums over all cells; rates over the cells that have an estimate."""
+
+    relations: int
+    relations_compared: int
+    systems: int
+    cells: int
+    cells_estimated: int
+    cells_waiting: int
+    groups: int | None
+    satisfied: int | None
+    violated: int | None
+    inapplicable: int | None
+    errors: int | None
+    rejected: NotRequired[int | None]
+    drawn: int | None
+    judged: int | None
+    false: int | None
+    open: int | None
+    waiting: int | None
+    waiting_distinct: bool
+    best_changes_sure: int
+    best_changes_open: int
+    best_changes_estimated: int
 
     waiting_groups: NotRequired[int]
     audits_waiting: NotRequired[int | None]
-    checks_waiting: NotRequired[int | None]
-    checks: NotRequired[ChecksEntry | None]
-
-
-class AuditTotals(TypedDict):
-    """The part of the totals that comes from audits; null: not measured."""
-
-    audits_waiting: int | None
-    checks_waiting: int | None
-    checks: ChecksEntry | None
 
 
 class MissingCell(TypedDict):
@@ -698,8 +668,6 @@ class WeightedRanking(TypedDict):
     winner_observed: list[str] | None
     winner: list[str] | None
     move: Move | None
-    withheld: bool
-    """Whether too few groups are judged for a probability to be given."""
 
 
 class PreferenceEntry(WeightedRanking):
@@ -816,29 +784,15 @@ class PlanEntry(TypedDict):
     deviates: list[Deviation]
 
 
-class PrimaryEntry(TypedDict):
-    """The comparison of a study that was named before its first answer, tested by itself."""
+class PrimaryEntry(PairEntry):
+    """The comparison of a study that was named before its first answer (`tested`), under a relation or over all."""
 
     study: int
     task: str
-    system: str
-    other: str
     relation: str | None
     tested: bool
     named_at: str
     answers_before: int
-    difference: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    relations: int
-    compared: int
-    groups: int
-    informative: int
-    judged: int
-    reason: str | None
-    p_holm: float | None
-    apart: bool
 
 
 class ToldEntry(TypedDict):

@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -13,46 +12,17 @@ from sqlmodel import SQLModel
 
 import audit
 from audit.annotation.answers import ORIGINS, stands
-from audit.annotation.causes import REASONS, current_causes, is_check
+from audit.annotation.causes import REASONS, current_causes
 from audit.annotation.questions import ABOUT_OUTPUTS, OpenQuestions, asks_pairs
 from audit.annotation.words import words_of
 from audit.corpora.slices import Slicing
 from audit.false_satisfaction.accuracy import RightOutputs, right_outputs
-from audit.false_satisfaction.cells import (
-    CELL,
-    OUTCOMES,
-    Clusters,
-    Counted,
-    DrawnCell,
-    Ground,
-    count_drawn,
-    counted_from,
-    drawn_cells,
-    source_clusters,
-)
-from audit.false_satisfaction.groups import (
-    Shared,
-    bounded_groups,
-    checked_groups,
-    comparisons,
-    judged_groups,
-    random_beginnings,
-    shared_groups,
-)
-from audit.false_satisfaction.proxies import CellProxies, cell_proxies
+from audit.false_satisfaction.cells import Counted, count, source_clusters
 from audit.false_satisfaction.questions import asked_by
-from audit.false_satisfaction.resolution import (
-    ALLOWED,
-    KnownAnswer,
-    State,
-    Whose,
-    gold_labels,
-    known_answers,
-    read_process,
-)
+from audit.false_satisfaction.resolution import ALLOWED, KnownAnswer, Whose, gold_labels, known_answers
 from audit.false_satisfaction.slices import Sliced, slice_sources
 from audit.messages import message
-from audit.reports.certainty import KEY
+from audit.reports.build import KEY
 from audit.reports.document import (
     DisputesEntry,
     ExampleEntry,
@@ -65,40 +35,28 @@ from audit.reports.document import (
 from audit.reports.examples import read_examples
 from audit.reports.judges import JudgesRecord, read_judges
 from audit.reports.repeats import StudyCalls, read_repeats
-from audit.reports.sensitivity import Lenient
 from audit.reports.validity_study import ValidityRecord, read_validity
 from audit.runner.studies import cut_inputs, inapplicable_notes
-from audit.sampling.designs import ALL, COMPARING, MAJORITY
-from audit.statistics.intervals import Target
+from audit.sampling.samples import MAJORITY
 from audit.store import snapshot, table_of, tables
 from audit.store.brought import absent_plugins
-from audit.store.bulk import LIMIT
 from audit.studies.versions import PlanAdherence, plan_adherence
 from audit.tasks import get_task
 
-ESTIMATORS = (
-    "longest settled beginning of each cell's draw",
-    "comparisons only: longest settled beginning of each relation's informative groups",
-)
-_USUAL = (("domain", ALL), ("quorum", MAJORITY))
+ESTIMATOR = "every answered group by its inclusion probability (rank conditioning)"
+_USUAL = (("quorum", MAJORITY), ("follow_ups", 0.0))
 """Settings of a sample that its signature leaves out, because they are the usual ones."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a report is computed from: methods, targets and weights can be tried on it without reading again.
+    """What a report is computed from: targets and weights can be tried on it without reading again.
 
-    `made_from` is the part of the signature that is known already; `checked` is needed for the target `population`,
-    `sliced` are the slices that were asked for, `proxies` those that were, `lenient` are the counts if gold had the
-    labels that it lacks, `judges` what models answered.
+    `made_from` is the part of the signature that is known already; `sliced` are the slices that were asked for;
+    `lenient` are the counts if gold had the `lacking` labels; `judges` what models answered.
     """
 
     counted: Counted
-    clusters: Clusters
-    judged: pd.DataFrame
-    drawn: pd.DataFrame
-    checked: pd.DataFrame | None
-    shared: Sequence[Shared]
     open_groups: int
     made_from: Signature
     causes: pd.DataFrame
@@ -106,8 +64,8 @@ class Evidence:
     plans: Sequence[PlanAdherence]
     accuracy: Sequence[RightOutputs]
     sliced: Sliced | None
-    proxies: Sequence[CellProxies]
-    lenient: Lenient | None
+    lenient: Counted | None
+    lacking: Mapping[str, Sequence[str]]
     judges: JudgesRecord
     repeats: Sequence[StudyCalls]
     examples: Sequence[ExampleEntry]
@@ -118,8 +76,6 @@ def evidence(
     database: Engine | Connection,
     whose: Whose = "both",
     study: int | None = None,
-    design: str | None = None,
-    target: Target = "population",
     slicings: Sequence[Slicing] = (),
     proxies: Sequence[str] = (),
     examples: int = 0,
@@ -129,9 +85,7 @@ def evidence(
     Raises AuditError where nothing was run.
     """
     with snapshot(database) as connection:
-        counted, drawn = count_drawn(connection, whose, study, design)
-        compared = comparisons(connection, counted)
-        clusters = source_clusters(connection, _ids(counted))
+        counted = count(connection, whose, study, proxies=proxies)
         causes = named_falses(connection, counted)
         lacking = never_gold(connection, counted)
         made_from = signature(connection, counted, whose, lacking)
@@ -141,11 +95,6 @@ def evidence(
             made_from["causes"] = number
         return Evidence(
             counted=counted,
-            clusters=clusters,
-            judged=judged_groups(counted, clusters),
-            drawn=bounded_groups(counted, clusters),
-            checked=checked_groups(counted, clusters) if target == "population" or slicings else None,
-            shared=shared_groups(counted, compared),
             open_groups=_open_groups(connection, _ids(counted)),
             made_from=made_from,
             causes=causes,
@@ -153,11 +102,11 @@ def evidence(
             plans=plan_adherence(connection, counted.studies, counted.samples),
             accuracy=right_outputs(connection, counted, whose),
             sliced=slice_sources(connection, counted, slicings) if slicings else None,
-            proxies=list(cell_proxies(connection, counted, proxies)) if proxies else [],
-            lenient=read_lenient(connection, counted, drawn, whose, lacking) if lacking else None,
+            lenient=read_lenient(connection, counted, whose, study, lacking) if lacking else None,
+            lacking=lacking,
             judges=read_judges(connection),
-            repeats=read_repeats(connection, counted, clusters),
-            examples=read_examples(connection, counted, drawn, whose, lacking, examples) if examples else (),
+            repeats=read_repeats(connection, counted, source_clusters(connection, _ids(counted))),
+            examples=read_examples(connection, counted, whose, lacking, examples) if examples else (),
             validity=read_validity(connection, [int(str(row["id"])) for row in counted.studies], counted.checks),
         )
 
@@ -165,7 +114,7 @@ def evidence(
 def open_of(basis: Evidence) -> OpenQuestions:
     """The open questions of the studies that were read: `count_open` of the whole database counts the same."""
     counted = basis.counted
-    return OpenQuestions(counted.waiting, basis.open_groups, counted.audited.waiting)
+    return OpenQuestions(counted.waiting, basis.open_groups, counted.audits_waiting)
 
 
 def _open_groups(connection: Connection, studies: Sequence[int]) -> int:
@@ -190,17 +139,13 @@ def signature(
         for id, entry in zip(ids, system_entries(connection, ids), strict=True)
     ]
     missing = [sentence[:1].upper() + sentence[1:] + "." for sentence in absent_plugins(connection)]
-    compares = [sample["design"] in COMPARING for sample in counted.samples]
-    # A sample that only compares systems has no audits: what they measure is about rates.
-    audits = not compares or not all(compares)
     return {
         "audit": audit.__version__,
         "studies": [cast(StudyEntry, dict(study)) for study in counted.studies],
         "samples": [
             cast(
                 SampleEntry,
-                {name: value for name, value in sample.items() if name != "id" and (name, value) not in _USUAL}
-                | shares(counted, int(str(sample["study_id"]))),
+                {name: value for name, value in sample.items() if (name, value) not in _USUAL},
             )
             for sample in counted.samples
         ],
@@ -209,8 +154,7 @@ def signature(
         "answers": {"whose": whose} | answers,
         **_words(connection, counted),
         "holds": about_groups or None,
-        "estimator": "; ".join(ESTIMATORS[compares_only] for compares_only in sorted(set(compares or [False]))),
-        **estimators(counted),
+        "estimator": ESTIMATOR,
         "notes": [
             *missing,
             *(
@@ -219,15 +163,10 @@ def signature(
                 else message("note.never_gold", task=task, labels=labels)
                 for task, labels in (lacking if answers.get("gold") else {}).items()
             ),
-            *(
-                message("note.gold_domain", study=sample["study_id"])
-                for sample in counted.samples
-                if sample["domain"] != ALL
-            ),
+            *(message("note.gold_domain", study=study) for study in sorted(counted.gold_alone)),
             *inapplicable_notes(connection, _ids(counted)),
-            *([message("note.compares")] if any(compares) else []),
-            *([message("note.holds_assumed")] if audits and not about_groups else []),
-            *(carry_note(counted) if audits else []),
+            *([message("note.holds_assumed")] if not about_groups else []),
+            *carry_note(counted),
         ],
     }
 
@@ -297,67 +236,43 @@ def never_gold(connection: Connection, counted: Counted) -> dict[str, list[str]]
 
 def carry_note(counted: Counted) -> list[str]:
     """A sentence for the signature where answers are carried and nothing measures how often that is wrong."""
-    audited = counted.audited
-    rests = int(audited.cells[["rests_true", "rests_false"]].to_numpy().sum())
-    if not rests or len(audited.follow_ups):
+    carried = any(
+        standing.carries[relation] and (state >= 0).any()
+        for standing in counted.standings.values()
+        for relation, state in standing.state.items()
+    )
+    if not carried or counted.audited:
         return []
-    if audited.waiting:
-        return [message("note.carry_waiting", count=audited.waiting)]
+    if counted.audits_waiting:
+        return [message("note.carry_waiting", count=counted.audits_waiting)]
     return [message("note.carry_unmeasured")]
 
 
-def shares(counted: Counted, study: int) -> dict[str, float]:
-    """What is audited of a study's sample, for the signature; shares of 0 are left out."""
-    study_shares = counted.audited.shares.get(study, {})
-    return {f"audit_{name}": share for name, share in study_shares.items() if share}
-
-
-def estimators(counted: Counted) -> Signature:
-    """The part of a signature that says how audits are estimated; empty where nothing is audited."""
-    audited = [
-        name for study_shares in counted.audited.shares.values() for name, share in study_shares.items() if share
-    ]
-    methods = {}
-    if "follow_ups" in audited:
-        methods["carry"] = "exact interval at the effective size of sources"
-    if "answers" in audited:
-        methods["checks"] = "two-phase difference with MOVER ends"
-    return {"audits": methods} if methods else {}
-
-
 def named_falses(connection: Connection, counted: Counted) -> pd.DataFrame:
-    """The false satisfactions of the settled beginnings, with their causes as far as these count.
+    """The false satisfactions that count, with their causes.
 
-    Columns study, task, relation, system, satisfied, judged, source, code. One row each, in the order of its cell's
-    ranks; `satisfied` and `judged` are counts of its cell; `code` is the cause in the beginning of the cell's list in
-    which every one has a cause, else None: a later one may have got its cause because somebody looked for it. A cause
-    counts while its group is false.
+    Columns of `KEY`, source (its id), weight (1 / q) and code: the cause, or None. A cause counts while its group is
+    false.
     """
-    rows = random_beginnings(counted)
-    rows = rows[rows["state"] == State.FALSE].merge(counted.keys, on=CELL)
-    cells = counted.cells[["satisfied", "judged"]].join(counted.keys[CELL])
-    rows = rows.merge(cells, on=CELL, suffixes=("", "_of_cell")).sort_values([*CELL, "rank"])
+    judged = counted.judged
+    false = judged.false == 1
     causes = current_causes(connection)
-    pairs = zip(rows["group_id"].tolist(), rows["system_id"].tolist(), strict=True)
+    pairs = zip(counted.group[false].tolist(), counted.system[false].tolist(), strict=True)
     codes = [cause.code if (cause := causes.get(pair)) else None for pair in pairs]
-    rows = rows.assign(code=pd.Series(codes, index=rows.index, dtype=object), source=rows["group_id"] // LIMIT**2)
-    if len(rows):
-        in_prefix = rows["code"].notna().astype(int).groupby([rows[name] for name in CELL], sort=False).cummin()
-        rows["code"] = rows["code"].where(in_prefix == 1, None)
-    rows = rows.drop(columns="judged").rename(columns={"judged_of_cell": "judged"})
-    return rows[[*KEY, "satisfied", "judged", "source", "code"]].reset_index(drop=True)
+    rows = counted.cells[KEY].iloc[judged.cell[false]].reset_index(drop=True)
+    values = {"source": counted.sources[judged.source[false]], "weight": 1 / judged.q[false]}
+    return rows.assign(**values, code=pd.Series(codes, index=rows.index, dtype=object))
 
 
 def disputes(connection: Connection, among: ColumnElement[bool]) -> DisputesEntry | None:
     """How adjudicators explained disputes: `settled` questions, `reasons` by code, `uncoded` ones; None: there is none.
 
-    A question's last adjudication counts. Spot checks are none of them: people agreed there. `among`: a condition on
-    the table question.
+    A question's last adjudication counts. `among`: a condition on the table question.
     """
     table, question = table_of(tables.Adjudication), table_of(tables.Question)
-    of_question = select(table.c.code, table.c.reason).join(question, question.c.id == table.c.question_id)
+    of_question = select(table.c.code).join(question, question.c.id == table.c.question_id)
     rows = connection.execute(of_question.where(stands(table), among))
-    codes = [code for code, reason in rows if not is_check(code, str(reason))]
+    codes = [code for (code,) in rows]
     if not codes:
         return None
     return {
@@ -370,35 +285,15 @@ def disputes(connection: Connection, among: ColumnElement[bool]) -> DisputesEntr
 def read_lenient(
     connection: Connection,
     counted: Counted,
-    drawn: Sequence[DrawnCell],
     whose: Whose,
+    study: int | None,
     lacking: Mapping[str, Sequence[str]],
-) -> Lenient:
-    """The counts once more, of the groups `drawn` that were `counted`; `lacking` has for each task the labels that gold
-    never says."""
-    ground = Ground(
-        counted.studies,
-        counted.samples,
-        counted.checks,
-        counted.keys.join(counted.cells[["groups", *OUTCOMES.values()]]),
-    )
-
-    def with_lacking(gold: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
-        return {task: labels | set(lacking.get(task, ())) for task, labels in gold.items()}
-
+) -> Counted:
+    """The counts once more, with the labels that gold never says (`lacking`, by task) right wherever gold answers."""
     answers = {
         question: KnownAnswer(answer.allowed | set(lacking.get(question[0], ())), answer.origin)
         if answer.origin == "gold"
         else answer
         for question, answer in known_answers(connection, whose).items()
     }
-    process = read_process(connection)
-    gold_of = {study: with_lacking(by_task) for study, by_task in process.gold_of.items()}
-    process = replace(process, gold=with_lacking(process.gold), gold_of=gold_of)
-    samples = {sample["study_id"]: sample for sample in counted.samples}
-    cells = []
-    for study, study_cells in groupby(drawn, lambda cell: cell.key[0]):
-        groups = [group.drawn for cell in study_cells for group in cell.settled]
-        cells += drawn_cells(samples[study], groups, answers, process)
-    labels = tuple(dict.fromkeys(label for missing in lacking.values() for label in missing))
-    return Lenient(labels, counted_from(ground, cells, 0, counted.audited))
+    return count(connection, whose, study, answers)

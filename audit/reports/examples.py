@@ -1,14 +1,23 @@
 """False satisfactions to read: those that show best what one is, spread over relations and systems."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 from sqlalchemy import Connection, select
 
 from audit.annotation.causes import current_causes
 from audit.annotation.questions import Subject
-from audit.false_satisfaction.cells import CELL, Counted, DrawnCell
-from audit.false_satisfaction.resolution import KnownAnswer, Settled, State, Whose, answer_of, known_answers
+from audit.false_satisfaction.cells import CELL, Counted
+from audit.false_satisfaction.resolution import (
+    KnownAnswer,
+    Settled,
+    Whose,
+    answer_of,
+    known_answers,
+    satisfied_groups,
+    settle_group,
+)
 from audit.reports.document import ExampleEntry, ExampleMember
 from audit.store import rows_among, table_of, tables
 from audit.store.bulk import LIMIT
@@ -37,7 +46,6 @@ class _Candidate:
 def read_examples(
     connection: Connection,
     counted: Counted,
-    drawn: Sequence[DrawnCell],
     whose: Whose,
     lacking: Mapping[str, Sequence[str]],
     number: int = EXAMPLES,
@@ -48,9 +56,7 @@ def read_examples(
     last outputs that are wrong for gold because it never says their label (`lacking`, by task). A source stands in one
     example only.
     """
-    false = {
-        cell.key: [settled for settled in cell.settled if settled.state is State.FALSE][:_OF_CELL] for cell in drawn
-    }
+    false = _false(connection, counted, known_answers(connection, whose))
     inputs = {step.input_id for of_cell in false.values() for settled in of_cell for step in settled.drawn.steps}
     texts = _texts(connection, inputs)
     candidates = [
@@ -66,7 +72,7 @@ def read_examples(
     chosen = list(_in_turns(candidates, number))
     shown = {step.input_id for candidate in chosen for step in candidate.settled.drawn.steps}
     answers = known_answers(connection, whose, shown)
-    keys = counted.keys.set_index(CELL)
+    keys = counted.cells.set_index(CELL)
     corpora = {study["id"]: str(study["corpus"]) for study in counted.studies}
     causes = current_causes(connection)
     rows = _rows_of(connection, [candidate.source for candidate in chosen])
@@ -87,6 +93,24 @@ def read_examples(
             }
         )
     return sorted(entries, key=lambda entry: (entry["task"], str(entry["study"])))
+
+
+def _false(
+    connection: Connection, counted: Counted, answers: Mapping[Subject, KnownAnswer]
+) -> dict[tuple[int, int, int], list[Settled]]:
+    """The first false satisfactions of each cell in the order of the sources' random numbers."""
+    u = np.concatenate([population.u for population in counted.populations.values()])
+    result = {}
+    for place, key in enumerate(counted.cells[CELL].itertuples(index=False, name=None)):
+        at = np.flatnonzero((counted.judged.cell == place) & (counted.judged.false == 1))
+        at = at[np.argsort(u[counted.judged.source[at]], kind="stable")][:_OF_CELL]
+        if len(at):
+            study, relation, system = key
+            groups = satisfied_groups(connection, study, relation, system=system, groups=counted.group[at].tolist())
+            rank = {int(group): number for number, group in enumerate(counted.group[at])}
+            settled = [settle_group(replace(drawn, rank=rank[drawn.group_id]), answers) for drawn in groups]
+            result[key] = sorted(settled, key=lambda one: one.drawn.rank)
+    return result
 
 
 def _doubt(settled: Settled, lacking: Mapping[str, Sequence[str]]) -> int:

@@ -7,7 +7,6 @@ from typing import Any
 
 from audit.messages import ENGLISH
 from audit.reports import charts
-from audit.reports.decision import SURE
 from audit.reports.document import (
     DecisionEntry,
     OverallEntry,
@@ -15,6 +14,7 @@ from audit.reports.document import (
     PrimaryEntry,
     ReportDocument,
 )
+from audit.reports.standings import SURE
 from audit.reports.tables import Chart, Section, Table, table_of
 from audit.reports.words import (
     PERCENT,
@@ -197,10 +197,9 @@ def _primary_line(entry: PrimaryEntry, say: Say) -> str:
         code = "not_yet" if entry["difference"] is None else "tested" if entry["low"] != entry["high"] else "known"
     names = {"system": entry["system"], "other": entry["other"], "relation": entry["relation"]}
     rates = {"difference": percent(entry["difference"]), "low": percent(entry["low"]), "high": percent(entry["high"])}
-    over = "" if entry["relation"] else say("primary.over", part=entry["relations"], whole=entry["compared"])
     pair = say("primary.pair_under" if entry["relation"] else "primary.pair", **names)
     named = {"pair": pair, "date": entry["named_at"][:10], "answers": count(entry["answers_before"])}
-    more = {"study": entry["study"], "over": over, "reason": say.said(entry["reason"]), "p": p_text(entry["p_holm"])}
+    more = {"study": entry["study"], "reason": say.said(entry["reason"]), "p": p_text(entry["p_holm"])}
     return say(f"primary.{code}", **named, **rates, **more)
 
 

@@ -33,7 +33,6 @@ from audit.reports.document import plain
 from audit.reports.documents import FollowUpsDocument, FollowUpsEntry, MeasuredFollowUps
 from audit.reports.tables import aligned
 from audit.reports.words import UNKNOWN, signature_line
-from audit.sampling.designs import ALL
 from audit.store import rows_among, table_of, tables
 from audit.store.bulk import LIMIT
 from audit.store.outcomes import UNCHECKED
@@ -117,7 +116,7 @@ def follow_ups_report(
     chosen_measures(limiting)
     asked = _Asked(chosen_measures(measures), tried, most, limiting)
     with engine.connect() as connection:
-        ground = ground_of(connection, study, domain=ALL)
+        ground = ground_of(connection, study)
         chosen = _chosen_relations(ground, relations)
         entries = [entry for row in ground.studies for entry in _of_study(connection, ground, row["id"], chosen, asked)]
     settings: dict[str, object] = {
@@ -201,7 +200,7 @@ def rejected_groups(
     relations, then of the sources' random numbers. `relations` as of `follow_ups_report`, and so is what is raised.
     """
     with engine.connect() as connection:
-        ground = ground_of(connection, study, domain=ALL)
+        ground = ground_of(connection, study)
         chosen = _chosen_relations(ground, relations)
         cells = ground.cells[ground.cells["relation"].isin(chosen)]
         parts = cells.drop_duplicates(["study_id", "relation_id"])

@@ -2,12 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import cast
+from typing import Any, cast
 
 from audit.annotation.activity import Overview
-from audit.false_satisfaction.cells import CELL, Counted
-from audit.false_satisfaction.resolution import State
-from audit.reports.certainty import KEY
 from audit.reports.document import CellEntry
 from audit.reports.documents import (
     CellAtWork,
@@ -39,7 +36,6 @@ def totals(overview: Overview) -> TotalsDocument:
             "open": progress.questions.open,
             "open_groups": progress.questions.groups,
             "audits": progress.questions.audits,
-            "checks": progress.checks,
             "people": progress.answers["people"],
             "adjudicated": progress.answers["adjudicated"],
             "gold": progress.answers["gold"],
@@ -57,20 +53,14 @@ def totals(overview: Overview) -> TotalsDocument:
     }
 
 
-def cells_at_work(counted: Counted, cells: Sequence[CellEntry]) -> list[CellAtWork]:
+def cells_at_work(cells: Sequence[CellEntry]) -> list[CellAtWork]:
     """Those of a report's cells that were drawn from, with the keys of `CELLS`; in the report's order.
 
-    `drawn` groups were drawn, `settled` of them are, anywhere in the draw; the first `judged` are all settled, and only
-    they count. `waiting` are the questions that the others wait for.
+    Of the `drawn` groups `settled` have their answers, and `judged` are of rounds that count.
     """
-    settled = counted.drawn.assign(settled=counted.drawn["state"] != int(State.WAITING)).groupby(CELL)["settled"].sum()
-    named = counted.keys.join(settled, on=CELL).fillna({"settled": 0}).set_index(KEY)["settled"]
-    entries = [
-        dict(cell) | {"settled": int(named[cell["study"], cell["task"], cell["relation"], cell["system"]])}
-        for cell in cells
-        if cell["drawn"]
-    ]
-    return [cast(CellAtWork, {name: entry[name] for name in CELLS}) for entry in entries]
+    drawn = [cast(dict[str, Any], cell) for cell in cells if cell["drawn"]]
+    drawn = [cell | {"settled": cell["drawn"] - cell["waiting"]} for cell in drawn]
+    return [cast(CellAtWork, {name: cell[name] for name in CELLS}) for cell in drawn]
 
 
 def unread_line(item: UnreadEntry) -> str:
@@ -89,7 +79,7 @@ def progress_lines(document: ProgressDocument) -> list[str]:
     questions, judgements, pace = document["questions"], document["judgements"], document["pace"]
     lines = [
         f"{count(questions['open'])} questions wait for people, {count(questions['audits'])} only audit what relations "
-        f"carry, {count(questions['checks'])} answers wait for a spot check.",
+        f"carry.",
         f"Answered: {count(questions['people'])} by people, {count(questions['adjudicated'])} by adjudicators, "
         f"{count(questions['gold'])} by gold. Disputed: {count(questions['disputed'])}; flagged: "
         f"{count(questions['flagged'])}.",

@@ -236,7 +236,7 @@ class _Reader:
     ):
         self.checks, self.clusters, self.members = counted.checks.of(study), clusters, members
         self.relations = relations
-        keys = counted.keys[counted.keys["study_id"] == study]
+        keys = counted.cells[counted.cells["study_id"] == study]
         self.task = str(keys["task"].iloc[0]) if len(keys) else ""
         self.names = {
             kind: dict(zip(keys[f"{kind}_id"].tolist(), keys[kind].tolist(), strict=True))

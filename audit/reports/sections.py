@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from statistics import median
 from typing import Any
 
-from audit.messages import ENGLISH, Message, catalogue
+from audit.messages import ENGLISH, catalogue
 from audit.relations.composition import summary_from
 from audit.reports import charts, first_page
 from audit.reports import document as doc
@@ -139,7 +138,7 @@ def notes_of(report: doc.ReportDocument, say: Say) -> list[str]:
     if any(entry.get("sr_least") is not None for entry in report["rollups"]):
         lines.append(say("note.bounds_together"))
     checked = [cell for cell in report["cells"] if cell["sr_observed"] is not None]
-    unestimated = sum(cell["sr_genuine"] is None and _code(cell) != "no_rate.only_compared" for cell in checked)
+    unestimated = sum(cell["sr_genuine"] is None for cell in checked)
     bounded = any(cell.get("fs_least") is not None for cell in report["cells"])
     if unestimated and (unestimated < totals["cells"] or bounded):
         lines.append(say("note.unestimated", part=unestimated, count=totals["cells"]))
@@ -154,17 +153,11 @@ def notes_of(report: doc.ReportDocument, say: Say) -> list[str]:
     # While no carry error is measured, the signature's own note says how many of its questions wait.
     if totals.get("audits_waiting") and any(one["carry"] and one["carry"]["audited"] for one in relations):
         lines.append(say("note.audits_waiting", number=count(totals["audits_waiting"])))
-    if totals.get("checks_waiting"):
-        lines.append(say("note.checks_waiting", number=count(totals["checks_waiting"])))
     if totals["errors"]:
         lines.append(say("note.not_checked", count=totals["errors"]))
     if rejected := totals.get("rejected"):
         lines.append(say("note.rejected", count=rejected))
     return lines
-
-
-def _code(cell: doc.CellEntry) -> str:
-    return cell["reason"].code if isinstance(cell["reason"], Message) else ""
 
 
 # Plans, and comparisons that were named before the first answer.
@@ -222,7 +215,7 @@ def _frozen_text(entry: doc.PlanEntry, say: Say) -> str:
 
 _COLUMNS = (
     "judged", "false", "sr_observed", "fs_rate", "sr_genuine", "ranks", "p_best", "groups", "satisfied", "violated",
-    "inapplicable", "errors", "rejected", "drawn", "waiting", "fs_checked",
+    "inapplicable", "errors", "rejected", "drawn", "open", "waiting",
 )  # fmt: skip
 """Columns of the cells of a relation; those are left out in which no cell of the report has anything."""
 
@@ -249,10 +242,6 @@ def relations(report: doc.ReportDocument, say: Say) -> Sections:
         heat = false_chart([cell for _, of_relation in groups for cell in of_relation], say)
         parts = [_relation(report, one, of_relation, columns, say) for one, of_relation in groups]
         yield Section(place(report, own[0], say), [say("html.orders_what"), orders, heat, *parts])
-
-
-def _checked(report: doc.ReportDocument) -> list[doc.CellEntry]:
-    return [cell for cell in report["cells"] if cell.get("fs_checked") is not None]
 
 
 LEAST_SHOWN = 10
@@ -403,11 +392,7 @@ def carry_text(relation: doc.RelationResultEntry, say: Say) -> str:
     if not carry or not carry["audited"]:
         return ""
     wrong = count(carry["wrong"])
-    parts = [say("audits.carry", error=say.rate(carry, "error"), wrong=wrong, count=carry["audited"])]
-    if carry["effect"] is not None:
-        rests = percent(carry["rests_on_carried"])
-        parts.append(say("audits.effect", rests=rests, effect=percent(carry["effect"])))
-    return say.list(parts, "semicolon")
+    return say("audits.carry", error=say.rate(carry, "error"), wrong=wrong, count=carry["audited"])
 
 
 def oriented(pairs: Sequence[doc.PairEntry]) -> list[doc.PairEntry]:
@@ -430,11 +415,10 @@ def pairs_tables(relation: doc.RelationResultEntry, say: Say) -> Iterator[Table]
     """Yield the table of the pairs of a relation whose difference is known; none where none is."""
     if pairs := oriented(relation["pairs"]):
         yield table_of(
-            say, pairs, "better", "other", "points", "p_holm", "mcnemar_p", "apart", "judged_of_deciding", names=2,
+            say, pairs, "better", "other", "points", "p_holm", "apart", "judged_of_deciding", names=2,
             better=lambda pair: pair["system"],
             points=lambda pair: estimate(pair, "difference"),
             p_holm=lambda pair: p_text(pair["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}"),
-            mcnemar_p=lambda pair: p_text(pair["mcnemar_p"]).removeprefix("=\N{NO-BREAK SPACE}"),
             apart=lambda pair: say("pairs.yes" if pair["apart"] else "pairs.no"),
             judged_of_deciding=lambda pair: say.of(pair["judged"], pair["informative"]),
         )  # fmt: skip
@@ -777,34 +761,6 @@ def causes_text(entry: doc.CausesEntry, say: Say) -> str:
     )
 
 
-def checks(report: doc.ReportDocument, say: Say) -> Sections:
-    if lines := check_lines(report, say):
-        cells = table_of(
-            say, _checked(report), "study", "relation", "system", "spot_checked", "fs_rate", "fs_checked", names=3,
-            study=lambda cell: place(report, cell, say), spot_checked=lambda cell: cell["checked"],
-        )  # fmt: skip
-        yield Section(say("checks.title"), [*lines, *([cells] if cells.rows else [])])
-
-
-def check_lines(report: doc.ReportDocument, say: Say) -> list[str]:
-    """Return what spot checks found of the protocol's errors, in sentences; none where nothing was checked."""
-    entry, lines = report["overall"].get("checks"), list[str]()
-    if entry is None:
-        return lines
-    if entry["answers"]:
-        wrong = {"wrong": count(entry["answers_wrong"]), "error": say.rate(entry, "error")}
-        lines.append(say("checks.answers", count=entry["answers"], **wrong))
-    if entry["fs_checked"] is None:
-        return lines
-    turned = {"removed": count(entry["removed"]), "added": count(entry["added"])}
-    rates = {name: say.rate(entry, name) for name in ("fs_rate", "fs_checked")}
-    return [
-        *lines,
-        say("checks.groups", count=entry["groups"], **turned),
-        say("checks.rates", count=entry["cells"], **rates),
-    ]
-
-
 # The validity study, model judges, the user's weights, examples.
 
 
@@ -915,24 +871,16 @@ def reading(report: doc.ReportDocument, say: Say) -> Sections:
         codes += [str(report["signature"].get("target") or "corpus"), "compared"]
     if any(carry_text(relation, say) for relation in report["relations"]):
         codes.append("carried")
-    codes += ["checked"] if _checked(report) else []
     lines = [say(f"html.read_{code}", confidence=confidence_of(report)) for code in [*codes, "source"]]
     if report["cells"]:
         yield Section(say("html.read"), [*lines, *([text] if (text := estimator_text(report, say)) else [])])
 
 
 def estimator_text(report: doc.ReportDocument, say: Say) -> str:
-    """Return how R_FS and its interval were estimated; empty for the rate of a sample whose size was fixed before."""
+    """Return how R_FS was estimated; empty for the rate of the judged groups alone."""
     if "proxy" not in report["signature"]:
         return ""
-    names = say.list(report["signature"]["proxy"]["names"])
-    used = [(cell["method"], cell["gain"]) for cell in report["cells"] if cell["gain"] is not None and cell["gain"] > 1]
-    if not used:
-        return say("estimator.no_help", names=names)
-    gain, method = f"{median(gain for _, gain in used):.2f}", say.said(used[0][0])
-    numbers = {"part": len(used), "count": len(report["cells"])}
-    lines = [say("estimator.proxies", method=method, names=names, gain=gain, **numbers)]
-    return say.list([*lines, *([] if len(used) == len(report["cells"]) else [say("estimator.others")])], "sentence")
+    return say("estimator.proxies", names=say.list(report["signature"]["proxy"]["names"]))
 
 
 def signature(report: doc.ReportDocument, say: Say) -> Sections:
@@ -941,6 +889,6 @@ def signature(report: doc.ReportDocument, say: Say) -> Sections:
 
 SECTIONS: tuple[Callable[[doc.ReportDocument, Say], Sections], ...] = (
     first_page.decisions, notes, plans, relations, rollups, violations, slices, worst, accuracy, repeats, causes,
-    checks, validity, judges, preference, examples, reading, signature,
+    validity, judges, preference, examples, reading, signature,
 )  # fmt: skip
 """The sections of a report, in order."""

@@ -3,46 +3,35 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-import pandas as pd
 from sqlalchemy import Connection, Engine
 
 from audit.corpora.slices import SliceFunction, find_slicing
 from audit.errors import AuditError
-from audit.false_satisfaction.cells import Counted
-from audit.false_satisfaction.groups import Shared
+from audit.false_satisfaction.cells import CELL, Counted
 from audit.false_satisfaction.resolution import Whose
+from audit.false_satisfaction.states import OPEN
 from audit.messages import message
 from audit.reports.accuracy import accuracy_entries
-from audit.reports.build import CommonBy, Groups, Report, build_report, cell_entries, rated
-from audit.reports.certainty import with_worth
-from audit.reports.decision import add_accuracy
-from audit.reports.document import CellEntry, Signature
+from audit.reports.build import METHOD, Basis, Report, build_report, cell_entries, ordered
+from audit.reports.document import CellEntry, PrimaryEntry, SensitivityEntry, Signature
 from audit.reports.evidence import Evidence, evidence
 from audit.reports.judges import judge_entries, own_note, proxy_judges
 from audit.reports.plan_entries import plan_entries
 from audit.reports.preference import Weights
-from audit.reports.primary import named_of, signature_entry
 from audit.reports.repeats import repeat_entries
-from audit.reports.sensitivity import sensitivity_entry
-from audit.reports.slices import Frames, How, slice_entries, slice_tests
-from audit.reports.validity import (
-    cause_entries,
-    check_proxies,
-    findings,
-    powered,
-)
+from audit.reports.slices import slice_entries, slice_tests
+from audit.reports.standings import Comparisons, add_accuracy, pair_entry, primary_names
+from audit.reports.validity import add_carries, cause_entries
 from audit.reports.validity_study import low_notes, validity_entries, whose_ratings
-from audit.sampling.designs import COMPARING
-from audit.statistics import comparison
-from audit.statistics.intervals import MIDP, Target, get_target
-from audit.statistics.prediction_powered import FOLDS
+from audit.statistics.contests import DRAWS
+from audit.statistics.intervals import Target, get_target
+from audit.statistics.rates import of_cells
 
 
 def study_report(
     database: Engine | Connection,
     whose: Whose = "both",
     study: int | None = None,
-    design: str | None = None,
     *,
     target: Target | None = None,
     delta: float = 0.0,
@@ -51,23 +40,24 @@ def study_report(
     slices: Sequence[str | SliceFunction] = (),
     examples: int = 0,
 ) -> Report:
-    """The report of one study, or of all in the database; `whose` answers count: gold's, people's or both.
+    """Return the report of one study, or of all in the database; `whose` answers count: gold's, people's or both.
 
-    Per study the sample drawn last counts, or the last one of `design`. `target`, `delta` and `weights` as in
-    `build_report`, the target by default what `get_target` says: texts to come, but the corpus for proxies. With
-    `proxies` (names of `audit.false_satisfaction.proxies`, or numeric columns of the corpus) R_FS is estimated by
-    PPI++, and as ever where that falls back. `slices` (`audit.corpora.slices`) ask for rates by slice, who is best in
-    each, and the worst of them. `examples` is how many false satisfactions are in it with their texts. Raises
-    AuditError where nothing was run yet, where proxies cannot be had (for the population), for slices that cannot be
-    made, and UnknownName for a proxy, a slice or a relation of `weights`.
+    `target`: `population`, all texts like these (the default), or `corpus`, these texts, to which estimates with
+    `proxies` (names of `audit.false_satisfaction.proxies`, or numeric columns of the corpus) are limited. `delta` is
+    the difference of SR_g up to which systems count as equal, `weights` are a user's preferences. `slices`
+    (`audit.corpora.slices`) ask for rates by slice, which system is best in each, and the worst of them. `examples` is
+    how many false satisfactions are in it with their texts. Raises AuditError where nothing was run yet, where proxies
+    are asked for the population, for slices that cannot be made, and UnknownName for a proxy, a slice or a relation of
+    `weights`.
     """
     if examples < 0:
         raise AuditError(message("report_setting.bad_examples", number=examples), parameter="examples")
     names = tuple(dict.fromkeys(proxies))
     target = get_target(target, bool(names))
-    check_proxies(names, target)
+    if names and target == "population":
+        raise AuditError(message("report_setting.proxy_population"), parameter="proxy")
     slicings = [find_slicing(spec) for spec in slices]
-    basis = evidence(database, whose, study, design, target, slicings, names, examples)
+    basis = evidence(database, whose, study, slicings, names, examples)
     return report_of(basis, target=target, delta=delta, weights=weights, proxies=names)
 
 
@@ -79,43 +69,27 @@ def report_of(
     weights: Weights | None = None,
     proxies: Sequence[str] = (),
 ) -> Report:
-    """The report of what was read; arguments as in `study_report`, `target` the one that `basis` was read for.
-
-    `proxies` are those that it was read with.
-    """
+    """Return the report of what was read; arguments as in `study_report`, `proxies` are those that it was read with."""
     counted = basis.counted
-    described = _described(basis, settings_of(MIDP, target, delta, weights, proxies))
-    estimates, judged = None, basis.judged
-    if proxies:
-        estimates, judged = powered(counted, judged, basis.proxies)
-    report = build_report(
-        _cells_frame(basis),
-        described,
-        waiting=counted.waiting,
-        target=target,
-        delta=delta,
-        groups=Groups(
-            judged,
-            checked=basis.checked,
-            common=common_by(basis.shared),
-            estimates=estimates,
-            audits=findings(counted, basis.clusters),
-            primary=named_of(basis.plans),
-            drawn=basis.drawn,
-        ),
-        weights=weights,
-    )
+    described = _described(basis, settings_of(METHOD, target, delta, weights, proxies))
+    numbers = basis_of(counted, target, delta)
+    report = build_report(numbers, described, waiting=counted.waiting, weights=weights)
     if basis.open_groups:
         report["overall"]["waiting_groups"] = basis.open_groups
-    report["sensitivity"] = sensitivity_entry(counted, basis.lenient) if basis.lenient else None
+    report["overall"]["audits_waiting"] = counted.audits_waiting
+    add_carries(report, counted, target)
+    report["sensitivity"] = _sensitivity(basis, target)
     report["accuracy"] = accuracy_entries(report["violations"], basis.accuracy)
     add_accuracy(report, basis.accuracy)
     if basis.examples:
         report["examples"] = list(basis.examples)
     if basis.repeats:
         report["repeats"] = repeat_entries(basis.repeats)
-    compares = tuple(sample["study_id"] for sample in counted.samples if sample["design"] in COMPARING)
-    _add_slices(report, basis, How(target, delta, compares=compares))
+    if primary := _primary(basis, numbers):
+        report["primary"] = primary
+    if basis.sliced is not None:
+        report["slices"] = slice_entries(report["violations"], basis.sliced, numbers, counted.sources)
+        report["slice_tests"] = slice_tests(report["slices"], basis.sliced, numbers, counted.sources)
     report["causes"] = cause_entries(basis.causes)
     report["disputes"] = basis.disputes
     planned = {"answers": described["answers"]["whose"], "target": target, "delta": delta}
@@ -129,22 +103,98 @@ def report_of(
     return report
 
 
-def _add_slices(report: Report, basis: Evidence, how: How) -> None:
-    """What a report says by slice, where that was asked for."""
-    if basis.sliced is not None and basis.checked is not None:
-        frames = Frames(basis.judged, basis.checked, basis.drawn)
-        report["slices"] = slice_entries(report["violations"], basis.sliced, frames, basis.shared, how)
-        report["slice_tests"] = slice_tests(report["slices"], basis.sliced, frames, how)
+def basis_of(counted: Counted, target: Target = "population", delta: float = 0.0) -> Basis:
+    """Return counts as a report takes them, its cells in their order."""
+    cells = ordered(counted.cells.assign(place=range(len(counted.cells))))
+    keys = dict(zip(counted.cells[CELL].itertuples(index=False, name=None), range(len(cells)), strict=True))
+    order = [keys[key] for key in _ids_of(counted, cells)]
+    judged, checked = of_cells(counted.judged, order), of_cells(counted.checked, order)
+    comparisons = {study: comparisons_of(counted, study) for study in counted.populations}
+    return Basis(cells, judged, checked, comparisons, target=target, delta=delta)
+
+
+def _ids_of(counted: Counted, cells: object) -> list[tuple[int, int, int]]:
+    """The ids of cells in the order of a report."""
+    names = ["study", "relation", "system"]
+    ids = dict(
+        zip(
+            counted.cells[names].itertuples(index=False, name=None),
+            counted.cells[CELL].itertuples(index=False, name=None),
+            strict=True,
+        )
+    )
+    return [ids[key] for key in cells[names].itertuples(index=False, name=None)]  # type: ignore[index]
+
+
+def comparisons_of(counted: Counted, study: int) -> Comparisons:
+    """Return what a study's systems are compared by."""
+    population, standing = counted.populations[study], counted.standings[study]
+    own = counted.cells[counted.cells["study_id"] == study]
+    relations = dict(zip(own["relation_id"], own["relation"], strict=True))
+    systems = dict(zip(own["system_id"], own["system"], strict=True))
+    names = {id: relations[id] for id in population.relations}
+    return Comparisons(
+        {name: population.relations[id] for id, name in names.items()},
+        {name: standing.answered(id) for id, name in names.items()},
+        {name: standing.state[id] == OPEN for id, name in names.items()},
+        tuple(systems.get(id, str(id)) for id in population.systems),
+        population.cluster,
+    )
+
+
+def _sensitivity(basis: Evidence, target: Target) -> SensitivityEntry | None:
+    """R_FS as it is, and with the labels that gold lacks right, over the cells that have an estimate."""
+    if basis.lenient is None:
+        return None
+    rates = []
+    for counted in (basis.counted, basis.lenient):
+        numbers = basis_of(counted, target)
+        known = [
+            at
+            for at in range(len(numbers.cells))
+            if (rate := numbers.rates_of_cell(at).false) and rate.value is not None
+        ]
+        together = numbers.rates(known).false if known else None
+        rates.append(None if together is None else together.value)
+    labels = list(dict.fromkeys(label for missing in basis.lacking.values() for label in missing))
+    return {"labels": labels, "fs_rate": rates[0], "fs_rate_right": rates[1]}
+
+
+def _primary(basis: Evidence, numbers: Basis) -> list[PrimaryEntry]:
+    """The comparisons that frozen plans name, each tested by itself."""
+    entries: list[PrimaryEntry] = []
+    for named in primary_names(basis.plans):
+        comparison = numbers.comparisons[named.study]
+        sizes = {name: len(groups.source) for name, groups in comparison.groups.items()}
+        wanted = [name for name in sizes if named.relation in (None, name)]
+        weights = {name: sizes[name] / sum(sizes[one] for one in wanted) for name in wanted}
+        systems = (named.system, named.other)
+        if not wanted or not set(systems) <= set(comparison.systems):
+            continue
+        stand = comparison.standing(weights, systems, numbers.target, numbers.delta)
+        pair = pair_entry(comparison, weights, systems, stand.ahead[0, 1], stand.error[0, 1], numbers)
+        pair |= {"p_holm": pair["p"], "apart": pair["p"] is not None and pair["p"] <= 1 - numbers.confidence}
+        entries.append(
+            {
+                **pair,
+                "study": named.study,
+                "task": named.task,
+                "relation": named.relation,
+                "tested": named.tested,
+                "named_at": named.at.isoformat(timespec="seconds"),
+                "answers_before": named.answers,
+            }
+        )
+    return entries
 
 
 def _described(basis: Evidence, settings: Signature) -> Signature:
     """The signature of a report that is computed from `basis` with these settings."""
     described: Signature = {**basis.made_from, **settings}
-    notes = [*described["notes"], *_bounds_notes(basis.counted)]
+    notes = [*described["notes"], *_bounds_notes(basis.counted), *_round_notes(basis.counted)]
     if basis.sliced is not None:
         described["slices"] = list(basis.sliced.by)
         notes += [message("slices.note_hidden", name=name) for name in basis.sliced.hidden]
-    notes += _partly_judged_notes(basis.counted)
     described["notes"] = notes
     names = proxy_judges(settings)
     used = [judge for judge in basis.judges.judges if any(judge.row.called(name) for name in names)]
@@ -153,60 +203,53 @@ def _described(basis: Evidence, settings: Signature) -> Signature:
         described["proxy"]["judges"] = [{key: one[key] for key in ("name", "version", "settings")} for one in entries]
         described["notes"] += [message("judges.note_proxy", names=[one["name"] for one in entries])]
     described["notes"] += [own for judge in used if (own := own_note(judge))]
-    if tested := [named for named in named_of(basis.plans) if named.tested]:
-        described["primary"] = [signature_entry(named) for named in tested]
+    described["notes"] += _proxy_notes(basis.counted)
+    if tested := [named for named in primary_names(basis.plans) if named.tested]:
+        described["primary"] = [named.signature for named in tested]
     return described
 
 
 def cells_of_report(basis: Evidence) -> list[CellEntry]:
-    """The cells of `report_of` with their counts and rates, but without what audits found: its roll-ups take longer."""
-    return cell_entries(rated(with_worth(_cells_frame(basis), basis.judged, basis.checked, drawn=basis.drawn)))
+    """Return the cells of `report_of` with their counts and rates alone."""
+    return cell_entries(basis_of(basis.counted))
 
 
-def common_by(shared: Sequence[Shared]) -> CommonBy:
-    """The common groups as `build_report` takes them."""
-    return {(relation.task, relation.study, relation.relation): relation.common for relation in shared}
-
-
-def _cells_frame(basis: Evidence) -> pd.DataFrame:
-    """The cells as `build_report` takes them."""
-    return basis.counted.cells
-
-
-def _partly_judged_notes(counted: Counted) -> list[str]:
-    """A note if cells are judged in part: judging may have stopped because of the results."""
-    judged, drawn = counted.cells["judged"], counted.cells["drawn"]
-    part = int(((judged > 0) & (judged < drawn)).sum())
-    if not part:
-        return []
-    return [message("note.partly_judged", count=part)]
+def _round_notes(counted: Counted) -> list[str]:
+    """A note where the last rounds are not answered yet: what came of them does not count."""
+    waiting = sum(sample["rounds"] - sample["complete"] for sample in counted.samples)
+    return [message("note.rounds_waiting", count=waiting)] if waiting else []
 
 
 def _bounds_notes(counted: Counted) -> list[str]:
-    """A note that names the relations whose answers leave bounds in some cell, and says what would close them."""
-    cells = counted.cells.join(counted.keys[["study_id", "relation_id"]])
-    cells = cells[(cells["judged"] == 0) & (cells["drawn"] > cells["drawn_open"]) & cells["drawn_false"].notna()]
-    open_questions = {
-        str(relation_cells["relation"].iloc[0]): counted.waiting_under.get((int(study), int(relation)), 0)
-        for (study, relation), relation_cells in cells.groupby(["study_id", "relation_id"], sort=False)
-    }
-    numbers = [f"{name} {waiting:,}" for name, waiting in open_questions.items()]
-    return [message("note.bounds_only", names=open_questions, numbers=numbers)] if open_questions else []
+    """A note that names the relations whose answers leave bounds in some cell."""
+    names = list(dict.fromkeys(counted.cells.loc[counted.cells["open"] > 0, "relation"]))
+    return [message("note.bounds_only", names=names)] if names else []
+
+
+def _proxy_notes(counted: Counted) -> list[str]:
+    """A note for each reason why cells lack a proxy."""
+    cells: dict[tuple[str, str], int] = {}
+    for (_, _, proxy), reason in counted.left_out.items():
+        cells[proxy, reason] = cells.get((proxy, reason), 0) + 1
+    return [
+        message("note.proxy_left_out", name=proxy, count=number, reason=reason)
+        for (proxy, reason), number in cells.items()
+    ]
 
 
 def settings_of(
     interval: str | None, target: Target, delta: float, weights: Weights | None, proxies: Sequence[str] = ()
 ) -> Signature:
-    """The part of a signature that says how a report was computed; the notes come after it."""
+    """Return the part of a signature that says how a report was computed; the notes come after it."""
     settings: Signature = {
         "interval": interval,
         "confidence": None if interval is None else 0.95,
         "target": target,
         "delta": delta,
-        "draws": {"posterior": comparison.DRAWS, "seed": 0},
+        "draws": {"posterior": DRAWS, "seed": 0},
     }
     if proxies:
-        settings["proxy"] = {"names": list(proxies), "folds": FOLDS, "comparisons": "without proxies"}
+        settings["proxy"] = {"names": list(proxies)}
     if weights is not None:
         settings["weights"] = weights.source
     return settings

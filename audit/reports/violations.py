@@ -1,13 +1,16 @@
 """Violation rates by relation and system, as studies print them: a pivot of cells a study, with families and totals."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
 
-import pandas as pd
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from audit.messages import message
 from audit.relations import find_relation
-from audit.reports.certainty import Certainty, roll_up
-from audit.reports.document import ViolationRate, ViolationTable, plain, unknown
+from audit.reports.document import CellEntry, ViolationRate, ViolationTable, unknown
+
+if TYPE_CHECKING:
+    from audit.reports.build import Basis
 
 VR_BOUNDS = ("vr_least", "vr_most", "vr_bound_low", "vr_bound_high")
 """Where there is no VR_g: what answers leave possible of it."""
@@ -26,21 +29,20 @@ NOT_RUN = message("no_rate.not_run")
 
 
 def violation_tables(
-    cells: pd.DataFrame, certainty: Certainty, families: Mapping[tuple[str, str], str]
+    basis: Basis, entries: Sequence[CellEntry], families: Mapping[tuple[str, str], str]
 ) -> list[ViolationTable]:
     """Return one table a study: rows are its relations, then their families, then totals; columns its systems.
 
-    `cells` has the rates of every cell, in the report's order, `families` the family's name by (task, relation). An
-    entry has a cell's own rates, or those of several cells together, each weighed by its groups as in roll-ups;
-    `reason` says why there is no VR_g. Where some relation lacks an estimate for a system, or does not apply to it, a
-    row `estimated` after `all` is over the other relations, so that VR_o and VR_g of all systems can be compared.
+    `families` maps (task, relation) to the family's name. An entry has a cell's own rates, or those of several cells
+    together, as in roll-ups; `reason` says why there is no VR_g. Where some relation lacks an estimate for a system, or
+    does not apply to it, a row `estimated` after `all` is over the other relations, so that VR_o and VR_g of all
+    systems can be compared.
     """
     tables: list[ViolationTable] = []
-    for (task, study), own in cells.groupby(["task", "study"], sort=False, dropna=False):
-        keys = zip(own["relation"], own["system"].astype(str), strict=True)
-        places = dict(zip(keys, cells.index.get_indexer(own.index).tolist(), strict=True))
-        systems = sorted(set(own["system"].astype(str)))
-        relations = list(dict.fromkeys(own["relation"]))
+    for task, study in dict.fromkeys((cell["task"], cell["study"]) for cell in entries):
+        own = [cell for cell in entries if (cell["task"], cell["study"]) == (task, study)]
+        systems = sorted({cell["system"] for cell in own})
+        relations = list(dict.fromkeys(cell["relation"] for cell in own))
         by_family: dict[str, list[str]] = {}
         for relation in relations:
             if (task, relation) in families:
@@ -48,27 +50,26 @@ def violation_tables(
         rows = [("relation", relation, families.get((task, relation)), [relation]) for relation in relations]
         rows += [("family", family, family, members) for family, members in by_family.items()]
         rows += [("all", "all", None, relations)]
-        checked = own[own["satisfied"] + own["violated"] != 0]  # unknown counts, too
-        known = checked[checked["sr_genuine"].notna()].groupby("relation")["system"].nunique()
-        lacking = {relation for relation in checked["relation"] if known.get(relation, 0) < len(systems)}
+        checked = [cell for cell in own if cell["sr_observed"] is not None]
+        known = {(cell["relation"], cell["system"]) for cell in checked if cell["sr_genuine"] is not None}
+        lacking = {cell["relation"] for cell in checked for one in systems if (cell["relation"], one) not in known}
         estimated = [relation for relation in relations if relation not in lacking]
-        if lacking and own.loc[own["relation"].isin(estimated), "satisfied"].any():
+        if lacking and any(cell["satisfied"] for cell in own if cell["relation"] in estimated):
             name = message("violations.estimated", part=len(estimated), count=len(relations))
             rows += [("estimated", name, None, estimated)]
-
-        def entry(system: str, members: Sequence[str], places: Mapping[tuple[str, str], int] = places) -> ViolationRate:
-            return _entry(
-                system, cells, certainty, [places[key] for one in members if (key := (one, system)) in places]
-            )
-
         tables.append(
             {
-                "task": str(task),
-                "study": plain(study),
-                "corpus": plain(own["corpus"].iloc[0]),
+                "task": task,
+                "study": study,
+                "corpus": own[0]["corpus"],
                 "systems": systems,
                 "rows": [
-                    {"by": by, "name": name, "family": family, "rates": [entry(system, members) for system in systems]}
+                    {
+                        "by": by,
+                        "name": name,
+                        "family": family,
+                        "rates": [_entry(system, basis, entries, study, members) for system in systems],
+                    }
                     for by, name, family, members in rows
                 ],
             }
@@ -98,24 +99,24 @@ def counterpart(task: str, relation: str) -> str | None:
     return registered.counterpart if registered is not None and registered.counterpart else None
 
 
-def _entry(system: str, cells: pd.DataFrame, certainty: Certainty, places: Sequence[int]) -> ViolationRate:
-    """Return the rates of the cells at `places`, all of one system."""
+def _entry(
+    system: str, basis: Basis, entries: Sequence[CellEntry], study: object, relations: Sequence[str]
+) -> ViolationRate:
+    """Return the rates of a system's cells under these relations together."""
+    from audit.reports.build import together
+
+    keys = [(study, relation, system) for relation in relations]
+    places = [basis.places[key] for key in keys if key in basis.places]
     if not places:
         return {**unknown(ViolationRate), "system": system, "reason": NOT_RUN}
-    together = dict(roll_up(cells, certainty, places))
-    chosen = cells.iloc[list(places)]
-    groups, violated = ((chosen["violated"] + more).sum(skipna=False) for more in (chosen["satisfied"], 0))
-    if len(places) == 1:  # rates of its own, where totals that were published have no counts, too
-        own = chosen.iloc[0]
-        together |= {name: own[name] for name in ("sr_observed", "sr_genuine", "sr_genuine_low", "sr_genuine_high")}
-    rates = {name: plain(together[of]) for name, of in _OF_VR.items()}
-    rates = {name: None if rate is None else 1 - rate for name, rate in rates.items()}
-    if len(places) == 1:
-        rates |= {name: plain(own[name]) for name in ("vr_observed", "vr_genuine")}
-    elif rates["vr_observed"] is not None:
-        rates["vr_observed"] = float(violated / groups)
-        # Rounding must not let VR_g fall below VR_o where nothing is false.
-        rates["vr_genuine"] = rates["vr_genuine"] and max(rates["vr_genuine"], rates["vr_observed"])
-    reason = together["reason"] if rates["vr_genuine"] is None else None
-    counted = None if pd.isna(groups) else int(groups)
-    return {"system": system, "groups": counted, **rates, "reason": reason}  # type: ignore[typeddict-item]
+    chosen = [entries[at] for at in places]
+    rates = chosen[0] if len(places) == 1 else together(basis, entries, places)
+    values = {name: rates[of] for name, of in _OF_VR.items()}  # type: ignore[literal-required]
+    values = {name: None if rate is None else 1 - rate for name, rate in values.items()}
+    reason = rates["reason"] if values["vr_genuine"] is None else None
+    groups = (
+        None
+        if any(cell["satisfied"] is None for cell in chosen)
+        else sum((cell["satisfied"] or 0) + (cell["violated"] or 0) for cell in chosen)
+    )
+    return {"system": system, "groups": groups, **values, "reason": reason}  # type: ignore[typeddict-item]

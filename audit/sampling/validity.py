@@ -17,7 +17,7 @@ from audit.errors import AuditError, UnknownName
 from audit.keys import uniform
 from audit.messages import message
 from audit.relations import Outcome, name_order
-from audit.sampling.designs import Numbers
+from audit.sampling.samples import Numbers
 from audit.store import Checked, checked, insert_new, need_study, rows_among, table_of, tables
 
 PER_RELATION, ANNOTATORS = 25, 3

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from string import ascii_letters
-from typing import TypedDict, TypeVar
+from typing import TypeVar
 
 import numpy as np
-import pandas as pd
+from scipy.stats import false_discovery_control
 
 from audit.errors import AuditError
 
@@ -15,86 +14,6 @@ TIED = 1e-12
 """Rates closer than this are equal: what is left are the last bits of a product."""
 
 Name = TypeVar("Name", str, int)
-
-
-class Orders(TypedDict):
-    """Systems of one relation before and after correction, best first, ties by name."""
-
-    order_observed: list[str]
-    order_genuine: list[str]
-    best_observed: list[str]
-    best_genuine: list[str]
-    order_changes: bool
-    best_changes: bool
-
-
-def compare_orders(frame: pd.DataFrame) -> Orders:
-    """Order and best systems by observed and by genuine satisfaction rate.
-
-    `frame` has the columns system, sr_observed, sr_genuine, one row a system; NaN where a rate is unknown. The lists
-    hold the systems whose rate is known; `best_*` lists ties. As SR_g is at most SR_o, a system without a genuine rate
-    can still be ruled out as the best; while one cannot, `best_genuine` is empty: nobody knows who is best.
-    `best_changes` where the best before and the best after are known and share no system, `order_changes` where any
-    pair of systems that have both rates compares differently, a tie made or broken included.
-
-    >>> frame = pd.DataFrame({"system": ["a", "b"], "sr_observed": [0.8, 0.9], "sr_genuine": [0.7, 0.6]})
-    >>> compare_orders(frame)["best_observed"], compare_orders(frame)["best_genuine"]
-    (['b'], ['a'])
-    """
-    observed = _rates_of(frame, "sr_observed")
-    genuine = _rates_of(frame, "sr_genuine")
-    best_before, best_after = best_of(observed), best_of(genuine)
-    # Whoever has no genuine rate yet may still reach the observed one.
-    if any(observed[system] >= max(genuine.values(), default=0.0) - TIED for system in set(observed) - set(genuine)):
-        best_after = []
-    return {
-        "order_observed": _order(observed),
-        "order_genuine": _order(genuine),
-        "best_observed": best_before,
-        "best_genuine": best_after,
-        "order_changes": bool(changing_places([observed, genuine])),
-        "best_changes": bool(best_after) and not set(best_before) & set(best_after),
-    }
-
-
-def changing_places(rates: Sequence[Mapping[str, float]]) -> set[str]:
-    """The systems of pairs that compare differently under some of these rates, of those that know both systems.
-
-    >>> sorted(changing_places([{"a": 0.9, "b": 0.8, "c": 0.1}, {"a": 0.7, "b": 0.7}]))
-    ['a', 'b']
-    """
-    changing: set[str] = set()
-    for first, second in combinations(sorted(set().union(*rates)), 2):
-        if len({_sign(rate[first] - rate[second]) for rate in rates if first in rate and second in rate}) > 1:
-            changing |= {first, second}
-    return changing
-
-
-def order_where_known(frame: pd.DataFrame, rate: str) -> tuple[list[str], list[str]] | None:
-    """(order, best) of the systems by one rate, best first, ties by name; None while a system has none.
-
-    `frame` has the columns system, sr_observed and `rate`, one row a system. Systems without an observed rate, to which
-    the relation applied nowhere, are left out.
-
-    >>> frame = pd.DataFrame({"system": ["a", "b"], "sr_observed": [0.8, 0.9], "sr_genuine": [0.7, 0.6]})
-    >>> order_where_known(frame, "sr_genuine")
-    (['a', 'b'], ['a'])
-    """
-    rates = _rates_of(frame, rate)
-    observed = _rates_of(frame, "sr_observed")
-    if not observed or set(observed) - set(rates):
-        return None
-    return _order(rates), best_of(rates)
-
-
-def _rates_of(frame: pd.DataFrame, column: str) -> dict[str, float]:
-    rates = zip(frame["system"], frame[column], strict=True)
-    return {str(system): float(rate) for system, rate in rates if not pd.isna(rate)}
-
-
-def _order(rates: dict[str, float]) -> list[str]:
-    # Rounding first lets tied systems fall back on their names.
-    return sorted(rates, key=lambda system: (-round(rates[system], 12), system))
 
 
 def best_of(rates: Mapping[Name, float]) -> list[Name]:
@@ -109,6 +28,34 @@ def best_of(rates: Mapping[Name, float]) -> list[Name]:
 
 def _sign(difference: float) -> int:
     return 0 if abs(difference) <= TIED else 1 if difference > 0 else -1
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down adjustment: each p value times the number of hypotheses still open, never falling.
+
+    Source: Holm, Scandinavian Journal of Statistics 6 (1979).
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted, highest = [0.0] * len(p_values), 0.0
+    for step, at in enumerate(order):
+        highest = max(highest, min(1.0, (len(p_values) - step) * p_values[at]))
+        adjusted[at] = highest
+    return adjusted
+
+
+def discovery_rates(p_values: Sequence[float]) -> list[float]:
+    """The least false discovery rate at which each hypothesis is among the found (q-values), however tests depend.
+
+    Slices overlap, and a slice is above the rest where another is below. Source: Benjamini and Yekutieli, Annals of
+    Statistics 29 (2001).
+
+    >>> [round(q, 4) for q in discovery_rates([0.001, 0.5])], discovery_rates([])
+    ([0.003, 0.75], [])
+    """
+    return [] if not len(p_values) else [float(q) for q in false_discovery_control(list(p_values), method="by")]
 
 
 # Homogeneous subsets: systems that share a letter are not told apart (compact letter display).
@@ -156,41 +103,6 @@ def _without_idle(subsets: list[frozenset[int]]) -> list[frozenset[int]]:
 
 def _letter(number: int) -> str:
     return ascii_letters[number] if number < len(ascii_letters) else f"({number + 1})"
-
-
-# How sure a ranking of systems is: P(best) and rank intervals from draws, letters from tests of each two.
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """One system in a ranking."""
-
-    p_best: float
-    rank_low: int
-    rank_high: int
-
-
-def rank_systems(draws: np.ndarray, delta: float = 0.0, confidence: float = 0.95) -> list[Ranked]:
-    """The ranking of systems from joint draws of their rates, in the order of the columns.
-
-    `draws` is a float array (draws, systems) without NaN. A system is better than another when its rate is higher by
-    more than `delta`; below that they count as equal. `p_best` is the share of draws in which nobody is better (ties
-    count for each). The rank is 1 + the number of better systems; `rank_low` to `rank_high` holds it in at least
-    `confidence` of the draws, a system at a time.
-    Source: Gelman et al., Bayesian Data Analysis (2013), section 5.6, for ranks from posterior draws.
-
-    >>> rank_systems(np.array([[0.9, 0.5, 0.5], [0.8, 0.4, 0.6]]))[0]
-    Ranked(p_best=1.0, rank_low=1, rank_high=1)
-    """
-    better = draws[:, None, :] - draws[:, :, None] > delta + TIED  # better[d, a, b]: b is better than a
-    ranks = 1 + better.sum(axis=2)
-    risk = (1 - confidence) / 2
-    lows = np.quantile(ranks, risk, axis=0, method="inverted_cdf")
-    highs = np.quantile(ranks, 1 - risk, axis=0, method="inverted_cdf")
-    return [
-        Ranked(float(best), int(low), int(high))
-        for best, low, high in zip((ranks == 1).mean(axis=0), lows, highs, strict=True)
-    ]
 
 
 def letters_of(order: Sequence[str], apart: Sequence[tuple[str, str]]) -> dict[str, str]:

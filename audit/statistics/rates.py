@@ -1,490 +1,342 @@
-"""Observed and genuine rates of cells (Jiang et al. 2022, section 3.2, table 2).
+"""Rates of groups that were asked with known inclusion probabilities: cells, roll-ups and slices by the same functions.
 
-R_FS = false / judged, SR_o = satisfied / (satisfied + violated), SR_g = SR_o (1 - R_FS), VR_g = VR_o + SR_o R_FS.
-Inapplicable groups and errors are counted beside, not in. What is not known is NaN, never an error.
+A source has one random number u and is asked when u is at most its threshold q, so q is its inclusion probability given
+the numbers of the others (rank conditioning: Cohen and Kaplan, SIGMETRICS 2009). Every answered group counts with 1/q,
+in whichever cell and round its source was asked.
+
+R_FS = false / satisfied, SR_o = satisfied / (satisfied + violated), SR_g = SR_o (1 - R_FS), VR_g = 1 - SR_g
+(Jiang et al. 2022, section 3.2, table 2).
 """
 
-from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any, Literal, NotRequired
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TypeVar
 
 import numpy as np
-import pandas as pd
-from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri
-from typing_extensions import TypedDict
+from scipy.special import betaincinv, stdtrit
 
-from audit.errors import AuditError
-from audit.statistics.intervals import Estimate, Target, intervals
-
-# Bounds for a rate where some of a sample has no answer, and may never have one.
-
-Rates = np.ndarray | tuple[np.ndarray, np.ndarray, np.ndarray]
-"""(rate, low, high) of n rates, each (n,)."""
-FEW = 30
-"""Below so many groups both ends keep the level of a two-sided interval: one-sided mid-p ends cover 92 % of 6."""
+EVENTS, FEW = 2.0, 10
+"""Clusters of copies that are mixed into a variance beside the clusters seen with a hit, or a miss, since few tell it
+badly; and below how many of them the ends are Clopper and Pearson's. From simulations of rare false satisfactions."""
 
 
-def ends_confidence(
-    least: Rates,
-    most: Rates,
-    size: np.ndarray,
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A rate with the ends of its interval, or, with no `value`, the least and the most that it can be, and the outer
+    ends of the intervals of these two.
+
+    `size` is the number of independent observations that say as much. `error` has what each cluster adds to the error.
+    """
+
+    value: float | None
+    low: float
+    high: float
+    size: float = math.inf
+    least: float | None = None
+    most: float | None = None
+    error: np.ndarray = field(default_factory=lambda: np.zeros(0), compare=False, repr=False)
+
+    def less(self) -> "Rate":
+        """Return 1 minus the rate."""
+        least, most = (None if end is None else 1 - end for end in (self.most, self.least))
+        return Rate(None if self.value is None else 1 - self.value, 1 - self.high, 1 - self.low, self.size, least, most,
+                    -self.error)  # fmt: skip
+
+
+def bottom_k(u: np.ndarray, lists: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
+    """Return the inclusion probability (sources,) of every source when the first of each list are asked, as many as
+    `sizes` says.
+
+    `u` (sources,) are random numbers, `lists` arrays of sources (places in `u`). Of a source among the first n of a
+    list the threshold is the n-th number of the others, which is the (n + 1)-th of all; of the rest it is the n-th.
+    The largest over the lists counts. A list of n sources or fewer is asked whole.
+
+    >>> bottom_k(np.array([0.1, 0.5, 0.3, 0.9]), [np.array([0, 1, 2, 3])], [2]).tolist()
+    [0.5, 0.3, 0.5, 0.3]
+    """
+    q = np.zeros(len(u))
+    for members, n in zip(lists, sizes, strict=True):
+        if len(members) <= n:
+            q[members] = 1.0
+        elif n > 0:
+            nth, following = np.partition(u[members], [n - 1, n])[[n - 1, n]]
+            q[members] = np.maximum(q[members], np.where(u[members] <= nth, following, nth))
+    return q
+
+
+def weighted_rate(
+    value: np.ndarray,
+    q: np.ndarray,
+    stratum: np.ndarray,
+    sizes: np.ndarray,
+    cluster: np.ndarray,
+    *,
+    finite: bool,
     confidence: float = 0.95,
-) -> np.ndarray:
-    """The confidence of the two intervals whose outer ends, put together, hold the true rates with `confidence`; (n,).
+    proxy: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Rate | None:
+    """Return the share of hits among the groups of some strata, from those that were answered; None where a stratum
+    has groups and no answer.
 
-    `least` and `most` are (rate, low, high) of n rates, each (n,): what answers leave possible at the least and at the
-    most, with intervals of `confidence`. `size` (n,) is how many independent observations tell them. The true rates lie
-    between `least` and `most`, nothing is assumed of where. So an interval from the lower end of the one to the upper
-    end of the other may be made of one-sided ends where the bounds lie far apart (2 confidence - 1), and of two-sided
-    ones where they are one (`confidence`); between, by how many standard errors apart they are, for which the longest
-    distance to an end stands. Of fewer than `FEW` observations the ends are two-sided. Source: Imbens and Manski,
-    Confidence intervals for partially identified parameters, Econometrica 72 (2004).
+    `value` (0 or 1), `q`, `stratum` (codes) and `cluster` (codes of sources, or of documents) have a value for each
+    answered group; `sizes` (strata,) are all groups of each stratum. The estimate is Hajek's in each stratum, weighted
+    by its size. With `finite` the rate is that of these groups, whose sources' (1 - q) is the finite correction, else
+    of the texts that they come from. The interval is a beta interval at an effective size: that of as many independent
+    observations as have the linearised variance between clusters (Korn and Graubard, Survey Methodology 24, 1998). As
+    few clusters with a hit, or a miss, tell the variance badly, `EVENTS` clusters of copies are mixed in: all groups of
+    a cluster alike, which weights alone tell.
 
-    >>> low, high = ((np.array([rate]), np.array([rate - 0.1]), np.array([rate + 0.1])) for rate in (0.1, 0.8))
-    >>> ends_confidence(low, high, np.array([60.0])).round(6).tolist()
-    [0.9]
-    >>> ends_confidence(low, low, np.array([60.0])).round(6).tolist()
-    [0.95]
+    `proxy` has numbers that go with being a hit, of the answered groups (groups, proxies), and their means over all
+    groups of each stratum (strata, proxies); for rates of these groups only. What the proxies explain is known of all
+    (`_explained`).
     """
-    two_sided = float(ndtri((1 + confidence) / 2))
-    distances = [distance for rate, low, high in (least, most) for distance in (rate - low, high - rate)]
-    spread = np.max(distances, axis=0) / two_sided
-    apart = np.divide(most[0] - least[0], spread, out=np.zeros(len(spread)), where=spread > 0)
-    apart = np.where(np.asarray(size, float) < FEW, 0.0, apart)
-    return np.array([2 * ndtr(_critical(value, two_sided, confidence)) - 1 for value in apart])
-
-
-def _critical(apart: float, two_sided: float, confidence: float) -> float:
-    """Imbens and Manski's c: from z of a one-sided end, of bounds far apart, to that of a two-sided one."""
-    first = float(ndtri(confidence))
-    if not apart > 0:  # or not known
-        return two_sided
-    return float(brentq(lambda c: ndtr(c + apart) - ndtr(-c) - confidence, first - 1e-9, two_sided + 1e-9))
-
-
-COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false")
-"""Columns of counts that `with_rates` expects."""
-RATES = (
-    "sr_observed",
-    "vr_observed",
-    "fs_rate",
-    "fs_low",
-    "fs_high",
-    "sr_genuine",
-    "sr_genuine_low",
-    "sr_genuine_high",
-    "vr_genuine",
-)
-"""Columns that `with_rates` adds, fractions or NaN; beside them `method`, the name of each R_FS interval, or None."""
-BOUNDS = (
-    "fs_least",
-    "fs_most",
-    "fs_bound_low",
-    "fs_bound_high",
-    "sr_least",
-    "sr_most",
-    "sr_bound_low",
-    "sr_bound_high",
-)
-"""Columns that `with_bounds` adds: what answers leave possible of R_FS and SR_g, and the intervals of these bounds."""
-REACHES = ("fs_reach", "sr_genuine_reach")
-"""And z standard errors of R_FS and SR_g, for roll-ups (`audit.statistics.rates.combine`)."""
-Supposed = Literal["least", "most"]
-SUPPOSED: tuple[Supposed, Supposed] = ("least", "most")
-"""What may be supposed of the open groups of a draw that gives bounds only: that all are true, or all false."""
-WORTH = (
-    "judged_worth",
-    "checked_worth",
-    "opposed",
-    *(f"{supposed}_{name}" for supposed in SUPPOSED for name in ("worth", "opposed")),
-)
-"""Columns that `with_rates` may have for texts to come: what a cell's judged and checked groups are worth as
-independent observations, where groups of one document go together, and how far R_FS and SR_o are opposed
-(`dependence`); and for `with_bounds` the first and the last of its whole draw, with the open groups supposed."""
-ESTIMATES = ("estimate", "low", "high", "method", "gain", "method_reason")
-"""Columns that `with_estimates` expects."""
-
-
-def with_rates(
-    cells: pd.DataFrame,
-    confidence: float | np.ndarray = 0.95,
-    target: Target = "corpus",
-) -> pd.DataFrame:
-    """The cells with the columns `RATES` and `method` added; other columns, the index and the order of rows are kept.
-
-    `judged` is a simple random sample of the cell's satisfied groups, `false` of them are false satisfactions. With the
-    target `corpus` its satisfied groups are the population (finite population correction), and SR_o is known exactly,
-    so the ends of SR_g are SR_o (1 - fs_high) and SR_o (1 - fs_low). With `population` the corpus is a sample itself:
-    no correction, and the ends of SR_g carry SR_o's own interval too, recovered from the ends of both factors (Zou,
-    Huang and Zhang, Computational Statistics and Data Analysis 53, 2009). Columns `WORTH`, where there are such, put
-    effective sizes in the place of the counts. The columns `REACHES` are added, too. Counts may be NaN where
-    `sr_observed` and `fs_rate` are given instead (totals published without counts); such rows get no interval.
-
-    Nothing judged: fs_rate and SR_g are NaN. Nothing satisfied, something violated: fs_rate is NaN, but SR_g = 0, as
-    there is nothing to correct. Nothing satisfied or violated: all are NaN. `confidence` is one for all cells, or one
-    for each, an array. Raises AuditError on impossible counts and missing columns.
-
-    >>> cell = dict(groups=100, satisfied=80, violated=20, inapplicable=0, errors=0, judged=80, false=40)
-    >>> with_rates(pd.DataFrame([cell])).loc[0, ["sr_observed", "fs_rate", "sr_genuine"]].tolist()
-    [0.8, 0.5, 0.4]
-    """
-    needed = ("satisfied", "violated", "judged", "false")
-    if missing := [name for name in needed if name not in cells]:
-        raise AuditError(f"cells lack the column(s) {', '.join(missing)}; needed are {', '.join(COUNTS)}")
-    satisfied, violated, judged, false = (_numbers(cells, name) for name in needed)
-    for name, values in (("satisfied", satisfied), ("violated", violated)):
-        if (values < 0).any():
-            raise AuditError(f"{name} is {values[values < 0][0]:g} in a cell; a count is 0 or more")
-
-    too_many = np.flatnonzero(judged > satisfied)
-    if len(too_many):
-        judged_most, most = judged[too_many[0]], satisfied[too_many[0]]
-        raise AuditError(
-            f"{judged_most:g} judged of {most:g} satisfied groups is impossible; allowed are 0 to {most:g}"
-        )
-
-    checked = satisfied + violated
-    sr_observed = _ratio(satisfied, checked, _numbers(cells, "sr_observed"))
-    fs_rate = _ratio(false, judged, _numbers(cells, "fs_rate"))
-    nothing = sr_observed == 0
-    z = ndtri((1 + np.broadcast_to(confidence, len(cells))) / 2)
-    if target == "corpus":
-        fs_low, fs_high, methods = _intervals(false, judged, satisfied, confidence)
-        fs_reach = _reach(fs_rate, judged, fs_low, fs_high, z, judged / np.where(satisfied > 0, satisfied, np.nan))
-        correct = _genuine(sr_observed, fs_rate, fs_low, fs_high)
-        reach = np.where(nothing, 0.0, sr_observed * fs_reach)
-    else:
-        size = _worth(cells, "judged_worth", judged)
-        hits = _hits(size, judged, false, fs_rate)
-        fs_low, fs_high, methods = _intervals(hits, size, None, confidence)
-        fs_reach = _reach(fs_rate, size, fs_low, fs_high, z)
-        size = _worth(cells, "checked_worth", checked)
-        hits = _hits(size, checked, satisfied, sr_observed)
-        sr_low, sr_high, _ = _intervals(hits, size, None, confidence)
-        sr_reach = _reach(sr_observed, size, sr_low, sr_high, z)
-        correct = _genuine(sr_observed, fs_rate, fs_low, fs_high)
-        # Opposed is 0 or less: SR_g falls where SR_o falls and R_FS rises.
-        together = partial(_rooted, np.nan_to_num(_numbers(cells, "opposed")))
-        down = together((1 - fs_rate) * (sr_observed - sr_low), sr_observed * (fs_high - fs_rate))
-        up = together((1 - fs_rate) * (sr_high - sr_observed), sr_observed * (fs_rate - fs_low))
-        correct["sr_genuine_low"] = np.where(nothing, 0.0, np.maximum(correct["sr_genuine"] - down, 0.0))
-        # Where nothing was satisfied here, all that may be satisfied elsewhere may be genuine.
-        correct["sr_genuine_high"] = np.where(nothing, sr_high, np.minimum(correct["sr_genuine"] + up, 1.0))
-        reach = np.where(nothing, sr_reach, together((1 - fs_rate) * sr_reach, sr_observed * fs_reach))
-    vr_observed = _ratio(violated, checked, 1 - sr_observed)
-    vr_genuine = np.where(nothing, vr_observed, vr_observed + sr_observed * fs_rate)
-    added = {"sr_observed": sr_observed, "vr_observed": vr_observed, "fs_rate": fs_rate}
-    added |= {"fs_low": fs_low, "fs_high": fs_high, **correct, "vr_genuine": vr_genuine}
-    return cells.assign(
-        **{name: added[name] for name in RATES}, method=methods, fs_reach=fs_reach, sr_genuine_reach=reach
-    )
-
-
-def has_bounds(cells: pd.DataFrame) -> np.ndarray:
-    """Which cells of `with_rates` have a draw but no R_FS: answers leave bounds of it."""
-    drawn, false, waiting = (_numbers(cells, f"drawn{name}") for name in ("", "_false", "_open"))
-    counted = ~np.isnan(false + waiting) & (_numbers(cells, "satisfied") > 0)
-    return np.asarray((drawn > 0) & counted & cells["fs_rate"].isna().to_numpy())
-
-
-def as_if(cells: pd.DataFrame, supposed: Supposed) -> pd.DataFrame:
-    """The cells of `with_rates`, with its columns to be made anew: those that have bounds as if they were judged whole.
-
-    Columns `drawn`, `drawn_false` and `drawn_open` count the groups of the whole draw, the false ones among them and
-    those that wait. Supposed is that all open ones are true (`least`), or that all are false (`most`).
-    """
-    bounded = has_bounds(cells)
-    extra = _numbers(cells, "drawn_open") if supposed == "most" else 0.0
-    changed = {
-        "judged": _numbers(cells, "drawn"),
-        "false": _numbers(cells, "drawn_false") + extra,
-        "judged_worth": _numbers(cells, f"{supposed}_worth"),
-        "opposed": _numbers(cells, f"{supposed}_opposed"),
-    }
-    return cells.assign(**{name: np.where(bounded, values, _numbers(cells, name)) for name, values in changed.items()})
-
-
-def with_bounds(cells: pd.DataFrame, confidence: float = 0.95, target: Target = "corpus") -> pd.DataFrame:
-    """The cells of `with_rates` with the columns `BOUNDS` added: NaN where R_FS is known, or nothing was drawn.
-
-    Nothing is assumed of what the open groups of a draw are. The rates are those of `with_rates` as if all were true,
-    and as if all were false (`as_if`), and so are the ends, at the level that `ends_confidence` says. For the
-    population the ends know of documents as far as the columns `WORTH` do, and those of SR_g carry SR_o's own interval
-    too.
-
-    >>> cell = dict(satisfied=80, violated=20, judged=0, false=0, drawn=40, drawn_false=10, drawn_open=20)
-    >>> bounded = with_bounds(with_rates(pd.DataFrame([cell]))).iloc[0]
-    >>> [round(float(bounded[name]), 3) for name in ("fs_least", "fs_most", "sr_least", "sr_most")]
-    [0.25, 0.75, 0.2, 0.6]
-    """
-    columns = {name: np.full(len(cells), np.nan) for name in BOUNDS}
-    places = np.flatnonzero(has_bounds(cells))
-    if len(places):
-        least, most = (as_if(cells.iloc[places], supposed) for supposed in SUPPOSED)
-        size = np.minimum(*(_worth(bound, "judged_worth", bound["judged"].to_numpy(float)) for bound in (least, most)))
-        for names, rate, under, over in ((BOUNDS[:4], "fs", least, most), (BOUNDS[4:], "sr_genuine", most, least)):
-            ends = partial(_ends, rate=rate, target=target)
-            least_ends, most_ends = ends(under, confidence=confidence), ends(over, confidence=confidence)
-            level = ends_confidence(least_ends, most_ends, size, confidence)
-            least_ends, most_ends = ends(under, confidence=level), ends(over, confidence=level)
-            for name, values in zip(names, (least_ends[0], most_ends[0], least_ends[1], most_ends[2]), strict=True):
-                columns[name][places] = values
-    return cells.assign(**columns)
-
-
-def with_estimates(cells: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
-    """The cells of `with_rates` for the target `corpus`, with R_FS estimated otherwise, such as by proxies.
-
-    `estimates` has a row for each cell, in the same order, and the columns `ESTIMATES`: R_FS, the ends of its interval
-    (NaN: not known), the method's name, the variance without proxies over that with them, and why a proxy was not
-    used (None: all were). SR_g and VR_g follow from it; `method`, `gain` and `method_reason` become columns. A cell
-    that has no R_FS of its own gets none: its judged groups, if there are any, are no random sample. Raises AuditError
-    where rows or columns are missing.
-
-    >>> cell = dict(satisfied=80, violated=20, judged=40, false=20)
-    >>> row = dict(estimate=0.25, low=0.2, high=0.5, method="PPI++", gain=2.0, method_reason=None)
-    >>> estimated = with_estimates(with_rates(pd.DataFrame([cell])), pd.DataFrame([row])).iloc[0]
-    >>> round(float(estimated["sr_genuine"]), 6), float(estimated["sr_genuine_low"]), estimated["method"]
-    (0.6, 0.4, 'PPI++')
-    """
-    missing = [name for name in ESTIMATES if name not in estimates]
-    if missing or len(estimates) != len(cells):
-        raise AuditError(
-            f"{len(estimates)} estimates for {len(cells)} cells; each cell needs one, with {', '.join(ESTIMATES)}"
-        )
-    estimated = cells["fs_rate"].notna().to_numpy()
-    fs_rate, fs_low, fs_high, gain = (
-        np.where(estimated, _numbers(estimates, name), np.nan) for name in ("estimate", "low", "high", "gain")
-    )
-    fs_reach = np.sqrt((fs_rate - fs_low) * (fs_high - fs_rate))
-    sr_observed, vr_observed = (_numbers(cells, name) for name in ("sr_observed", "vr_observed"))
-    return cells.assign(
-        fs_rate=fs_rate,
-        fs_low=fs_low,
-        fs_high=fs_high,
-        **_genuine(sr_observed, fs_rate, fs_low, fs_high),
-        vr_genuine=np.where(sr_observed == 0, vr_observed, vr_observed + sr_observed * fs_rate),
-        method=np.where(estimated, estimates["method"].to_numpy(object), None),
-        fs_reach=fs_reach,
-        sr_genuine_reach=np.where(sr_observed == 0, 0.0, sr_observed * fs_reach),
-        gain=gain,
-        method_reason=pd.Series(estimates["method_reason"].to_numpy(object), cells.index, dtype=object),
-    )
-
-
-def _genuine(
-    sr_observed: np.ndarray, fs_rate: np.ndarray, fs_low: np.ndarray, fs_high: np.ndarray
-) -> dict[str, np.ndarray]:
-    """SR_g and its ends where SR_o is known exactly."""
-    # Where nothing is satisfied SR_g is 0 whatever R_FS would be: the product must not inherit the unknown.
-    nothing = sr_observed == 0
-    return {
-        "sr_genuine": np.where(nothing, 0.0, sr_observed * (1 - fs_rate)),
-        "sr_genuine_low": np.where(nothing, 0.0, sr_observed * (1 - fs_high)),
-        "sr_genuine_high": np.where(nothing, 0.0, sr_observed * (1 - fs_low)),
-    }
-
-
-def _ends(
-    cells: pd.DataFrame, rate: str, target: Target, confidence: float | np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A rate of the cells with its ends: (rate, low, high)."""
-    cells_with_rates = with_rates(cells, confidence, target)
-    names = ("fs_rate" if rate == "fs" else rate, f"{rate}_low", f"{rate}_high")
-    rates, low, high = (cells_with_rates[name].to_numpy(float) for name in names)
-    return rates, low, high
-
-
-def _worth(cells: pd.DataFrame, name: str, counts: np.ndarray) -> np.ndarray:
-    """Effective sizes: the counts themselves where groups are worth what they are."""
-    size = _numbers(cells, name)
-    return np.where(np.isnan(size), counts, size)
-
-
-def _hits(size: np.ndarray, counts: np.ndarray, part: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    """What of effective sizes counts."""
-    return np.where(size == counts, part, np.minimum(rate * size, size))
-
-
-def _reach(
-    rate: np.ndarray,
-    size: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    z: np.ndarray,
-    share: np.ndarray | float = 0.0,
-) -> np.ndarray:
-    """z standard errors, from the unbiased variance; of one observation the longer of the distances to the ends."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        error = np.minimum(z * np.sqrt(rate * (1 - rate) * (1 - share) / (size - 1)), 1.0)
-        return np.asarray(np.where(size > 1, error, np.maximum(rate - low, high - rate)))
-
-
-def _rooted(opposed: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Two distances put together, the second of what the rate falls with."""
-    return np.asarray(np.sqrt(first * first + second * second - 2 * opposed * first * second))
-
-
-def _numbers(cells: pd.DataFrame, name: str) -> np.ndarray:
-    """A column as floats, NaN where it or a value is absent."""
-    if name not in cells:
-        return np.full(len(cells), np.nan)
-    numbers: np.ndarray = pd.to_numeric(cells[name]).to_numpy(dtype=float, na_value=np.nan)
-    return numbers
-
-
-def _ratio(part: np.ndarray, whole: np.ndarray, default: np.ndarray) -> np.ndarray:
-    """part / whole where something was counted, NaN where 0 were; the given rate where nothing was counted at all."""
-    ratio = np.full(len(whole), np.nan)
-    np.divide(part, whole, out=ratio, where=whole > 0)
-    return np.where(np.isnan(whole), default, ratio)
-
-
-def _intervals(
-    hits: np.ndarray,
-    drawn: np.ndarray,
-    size: np.ndarray | None,
-    confidence: float | np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Both ends, NaN where there is no interval, and the methods' names, None there."""
-    low, high, methods = np.full(len(drawn), np.nan), np.full(len(drawn), np.nan), np.full(len(drawn), None, object)
-    usable = ~np.isnan(hits) & ~np.isnan(drawn) & (drawn != 0)
-    places = np.flatnonzero(usable if size is None else usable & ~np.isnan(size))
-    k, n = (values[places].tolist() for values in (hits, drawn))
-    population = [None] * len(places) if size is None else size[places].astype(int).tolist()
-    levels = np.broadcast_to(confidence, len(drawn))[places].tolist()
-    for at, ends in zip(places, intervals(k, n, population, levels), strict=True):
-        low[at], high[at], methods[at] = ends.low, ends.high, ends.method
-    return low, high, methods
-
-
-# Totals over all cells, and how many relations have another best system.
-
-
-class Overall(TypedDict):
-    """Totals of a report. Counts are None where no cell has counts (totals published as rates)."""
-
-    relations: int
-    relations_compared: int
-    systems: int
-    cells: int
-    cells_estimated: int
-    cells_waiting: int
-    groups: int | None
-    satisfied: int | None
-    violated: int | None
-    inapplicable: int | None
-    errors: int | None
-    rejected: NotRequired[int | None]
-    drawn: int | None
-    judged: int | None
-    false: int | None
-    waiting: int | None
-    waiting_distinct: bool
-    best_changes_sure: int
-    best_changes_open: int
-    best_changes_estimated: int
-
-
-def overall(cells: pd.DataFrame, relations: Sequence[Mapping[str, Any]], waiting: int | None = None) -> Overall:
-    """Totals over `cells` (columns of `with_rates`, one row a cell) and over what their relations say of the best.
-
-    Counts are sums over all cells; `cells` counts those in which something was satisfied or violated. Of `relations`,
-    those of `compare_orders` with `best_changes_sure`, changes are counted apart: `best_changes_sure` where another
-    system surely overtakes the one reported as best, `best_changes_open` where another one looks best, which the judged
-    groups do not decide. `best_changes_estimated` counts what point estimates say: of
-    systems that are equally good, most change.
-
-    `relations_compared` counts the relations with two systems or more that are in both orders: only there an order
-    can change. `waiting` is the number of distinct questions that wait; the same question may wait in many cells, so
-    that the sum over cells, used where it is not given, is only an upper bound (`waiting_distinct` says which it is).
-
-    >>> cell = dict(task="sentiment", relation="MR1.1", system="a", satisfied=80, violated=20, judged=10, false=1)
-    >>> overall(pd.DataFrame([cell | dict(sr_observed=0.8, fs_rate=0.1, sr_genuine=0.72)]), [])["judged"]
-    10
-    """
-    return {
-        "relations": len(relations),
-        "relations_compared": sum(
-            len(set(relation["order_observed"]) & set(relation["order_genuine"])) > 1 for relation in relations
-        ),
-        "systems": int(cells["system"].nunique()) if len(cells) else 0,
-        "cells": int(np.isfinite(_numbers(cells, "sr_observed")).sum()),
-        "cells_estimated": int(np.isfinite(_numbers(cells, "sr_genuine")).sum()),
-        "cells_waiting": int((_numbers(cells, "waiting") > 0).sum()),
-        "groups": _total(cells, "groups"),
-        "satisfied": _total(cells, "satisfied"),
-        "violated": _total(cells, "violated"),
-        "inapplicable": _total(cells, "inapplicable"),
-        "errors": _total(cells, "errors"),
-        **({"rejected": _total(cells, "rejected")} if "rejected" in cells else {}),  # type: ignore[typeddict-item]
-        "drawn": _total(cells, "drawn"),
-        "judged": _total(cells, "judged"),
-        "false": _total(cells, "false"),
-        "waiting": _total(cells, "waiting") if waiting is None else waiting,
-        "waiting_distinct": waiting is not None,
-        "best_changes_sure": sum(relation["best_changes_sure"] for relation in relations),
-        "best_changes_open": sum(
-            relation["best_changes"] and not relation["best_changes_sure"] for relation in relations
-        ),
-        "best_changes_estimated": sum(relation["best_changes"] for relation in relations),
-    }
-
-
-def _total(cells: pd.DataFrame, name: str) -> int | None:
-    values = _numbers(cells, name)
-    if len(values) and np.isnan(values).all():
+    sizes = np.asarray(sizes, float)
+    if not sizes.sum():
         return None
-    return int(np.nansum(values))
-
-
-# Rates of several cells together: a stratified estimate whose interval knows that cells share sources.
-
-
-def combine(
-    rates: Sequence[float],
-    lows: Sequence[float],
-    highs: Sequence[float],
-    weights: Sequence[float],
-    correlation: np.ndarray | None = None,
-    reaches: Sequence[float] | None = None,
-) -> Estimate | None:
-    """The mean of the cells' rates, each with its weight, and an interval recovered from the cells' own intervals.
-
-    `rates`, `lows`, `highs` and `weights` have one number a cell; `weights` are 0 or more (satisfied groups for R_FS,
-    groups for SR_g) and a cell of weight 0 is left out whatever its rate. `correlation` (cells, cells) is that of the
-    cells' estimates (`dependence.Sums.cautious`); without it cells count as independent strata. The distance from
-    estimate to end is sqrt(d' C d), d the weighted distances of the cells' ends on that side: so a single cell keeps
-    its interval, a cell without a false group keeps its caution, and cells judged whole add nothing.
-
-    `reaches` are z standard errors of the cells, from unbiased variances. Where few groups are false a cell's lower
-    end is near its estimate, because the rate may not be below 0; the mean of many such cells has no such bound near.
-    So the distance is at least sqrt(r' C r) when there are two cells or more, r the weighted reaches. None where all
-    weights are 0. Raises AuditError on arrays of different lengths and on negative weights. Source: Zou and Donner,
-    Statistics in Medicine 27 (2008), with correlations as in Zou, Psychological Methods 12 (2007).
-
-    >>> mean = combine([0.2, 0.4], [0.1, 0.3], [0.3, 0.5], [100, 100])
-    >>> round(mean.rate, 4), round(mean.low, 4), round(mean.high, 4)
-    (0.3, 0.2293, 0.3707)
-    """
-    values, below, above, share = (np.asarray(numbers, float) for numbers in (rates, lows, highs, weights))
-    if not len(values) == len(below) == len(above) == len(share):
-        raise AuditError("rates, ends and weights have different lengths; needed is one of each for every cell")
-    if (share < 0).any():
-        raise AuditError(f"a weight is {share.min():g}; a weight is 0 or more")
-    used = share > 0
-    if not used.any():
+    share = sizes / sizes.sum()
+    value, w, left = np.asarray(value, float), 1 / q, (1 - q if finite else np.ones(len(q)))
+    total = np.bincount(stratum, w, len(share))
+    if (total[share > 0] == 0).any():
         return None
-    share = share[used] / share[used].sum()
-    correlations = (
-        np.eye(int(used.sum())) if correlation is None else np.asarray(correlation, float)[np.ix_(used, used)]
+    a = (share / np.where(total > 0, total, 1))[stratum] * w
+    means = np.bincount(stratum, w * value, len(share)) / np.where(total > 0, total, 1)
+    asked = np.bincount(stratum, minlength=len(share))
+    # The mean of a stratum is fitted to its own groups.
+    residual, shift = (value - means[stratum]) * np.sqrt(asked / np.maximum(asked - 1, 1))[stratum], 0.0
+    if proxy is not None:
+        residual, shift = _explained(residual, a, stratum, share, *proxy)
+    p = min(max(float(share @ means) - shift, 0.0), 1.0)
+    hits, misses = (np.count_nonzero(np.bincount(cluster, (value == kind) * a)) for kind in (1, 0))
+    root = np.sqrt(left) * a
+    of_clusters = np.bincount(cluster, root)
+    copies, alone = float((of_clusters**2).sum()), float((root**2).sum())
+    if copies <= 0:  # all were asked
+        return Rate(p, p, p)
+    number = np.count_nonzero(np.bincount(cluster))
+    size, seen = 1 / copies, min(hits, misses)
+    error = np.bincount(cluster, root * residual)
+    if seen and number > 1:
+        v = float((error**2).sum()) * number / (number - 1)
+        mixed = seen / (seen + EVENTS) * v / max(p * (1 - p), 1e-12) + EVENTS / (seen + EVENTS) * copies
+        # As many independent groups say at most; proxies may say more.
+        size = 1 / mixed if proxy is not None else min(1 / mixed, 1 / alone)
+    worth = float(of_clusters.sum()) ** 2 / copies  # clusters that weigh alike and say as much
+    if number > 1 and worth < len(value) - 0.5:
+        tail = (1 + confidence) / 2
+        size *= float((stdtrit(np.inf, tail) / stdtrit(max(worth - 1, 1.0), tail)) ** 2)
+    low, high = ends(p, size, seen, confidence)
+    if finite:
+        known = [np.bincount(stratum, value == kind, len(share)) for kind in (1, 0)]
+        of = np.where(share > 0, share / np.maximum(sizes, 1), 0)
+        low, high = max(low, float(of @ known[0])), min(high, 1 - float(of @ known[1]))
+    return Rate(p, min(low, p), max(high, p), size, error=error)
+
+
+PULL = 2.0
+"""Observations that pull what a proxy tells towards nothing: a useless one costs nothing."""
+
+
+def _explained(
+    residual: np.ndarray, a: np.ndarray, stratum: np.ndarray, share: np.ndarray, x: np.ndarray, known: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """Return what proxies leave of residuals, and by how much the mean is too high, as theirs is.
+
+    Regression estimator with the slope of the answered groups (power tuning: Angelopoulos, Duchi and Zrnic, PPI++,
+    2023), drawn to 0 as by `PULL` observations.
+    """
+    total = np.bincount(stratum, a, len(share))
+    means = np.stack([np.bincount(stratum, a * column, len(share)) for column in x.T], axis=1)
+    means /= np.where(total > 0, total, 1)[:, None]
+    centred = x - means[stratum]
+    square = (centred * a[:, None]).T @ centred
+    scale = np.diag(square) + 1e-12
+    slope = np.linalg.solve(
+        square + np.diag(scale * PULL / max(len(residual), 1) + 1e-9), (centred * a[:, None]).T @ residual
     )
-    rate = float(share @ values[used])
-    down, up = share * (values - below)[used], share * (above - values)[used]
-    several = reaches is not None and len(share) > 1
-    least = share * np.asarray(reaches, float)[used] if several else np.zeros(len(share))
-    # Rounding could make the root's argument negative, where negatively correlated cells cancel.
-    low = rate - float(np.sqrt(max(down @ correlations @ down, least @ correlations @ least, 0.0)))
-    high = rate + float(np.sqrt(max(up @ correlations @ up, least @ correlations @ least, 0.0)))
-    return Estimate(rate, max(low, 0.0), min(high, 1.0))
+    widen = 1 + x.shape[1] / max(len(residual) - x.shape[1] - 1, 1)
+    return (residual - centred @ slope) * np.sqrt(widen), float(share @ ((means - known) @ slope))
+
+
+def ends(p: float, size: float, events: int, confidence: float) -> tuple[float, float]:
+    """Return the ends of a beta interval for a rate seen in `size` observations: Jeffreys', or with fewer than `FEW`
+    `events` (the fewer of hits and misses) Clopper and Pearson's."""
+    k, tail, more = p * size, (1 - confidence) / 2, 0.0 if events < FEW else 0.5
+    low = 0.0 if p <= 0 else float(betaincinv(k + more, size - k + 1 - more, tail))
+    high = 1.0 if p >= 1 else float(betaincinv(k + 1 - more, size - k + more, 1 - tail))
+    return min(low, p), max(high, p)
+
+
+GOLD, ALIKE, TELLING = STRATA = (0, 1, 2)
+"""What sets apart how often groups of a cell are asked: gold answers them, all systems do the same with them, or they
+can tell systems apart, which rounds that decide ask more often."""
+LEAST = 5
+"""Judged groups that a stratum of its own needs: with fewer the two of those that people answer are one."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Groups that were asked and count, in the order of their cells: `cell` (codes), `stratum` (of `STRATA`), `false`
+    (0 or 1), `open` (1: given up without an answer), `q`, `source` and `cluster` (codes from 0). All are arrays
+    (groups,)."""
+
+    cell: np.ndarray
+    stratum: np.ndarray
+    false: np.ndarray
+    open: np.ndarray
+    q: np.ndarray
+    source: np.ndarray
+    cluster: np.ndarray
+    proxy: np.ndarray | None = None
+    """What proxies say of each group (groups, proxies), where there are any."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """All groups that are satisfied or violated, in the order of their cells: `cell`, `stratum`, `satisfied` (0 or 1),
+    `source` and `cluster`, as in `Judged`."""
+
+    cell: np.ndarray
+    stratum: np.ndarray
+    satisfied: np.ndarray
+    source: np.ndarray
+    cluster: np.ndarray
+    proxy: np.ndarray | None = None
+
+
+Groups = TypeVar("Groups", Judged, Checked)
+
+
+def where(groups: Groups, keep: np.ndarray) -> Groups:
+    """Return those groups; `keep` are flags or places."""
+    values = ((part.name, getattr(groups, part.name)) for part in fields(groups))
+    return replace(groups, **{name: value[keep] for name, value in values if value is not None})
+
+
+def of_cells(groups: Groups, cells: Sequence[int]) -> Groups:
+    """Return the groups of these cells (ascending), whose codes become their places."""
+    starts = np.searchsorted(groups.cell, cells)
+    sizes = np.searchsorted(groups.cell, cells, side="right") - starts
+    at = np.concatenate([np.arange(start, start + size) for start, size in zip(starts, sizes, strict=True)] or [starts])
+    return replace(where(groups, at.astype(int)), cell=np.repeat(np.arange(len(sizes)), sizes))
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Observed and genuine rates of cells together; None: nothing is known."""
+
+    observed: Rate | None
+    false: Rate | None
+    genuine: Rate | None
+
+
+def rates_of(
+    cells: Sequence[int], judged: Judged, checked: Checked, *, finite: bool, confidence: float = 0.95
+) -> Rates:
+    """Return SR_o, R_FS and SR_g of these cells together, of the corpus (`finite`) or of all texts like it.
+
+    Rates of several cells are those of all their groups. Where groups are open, R_FS and SR_g have a least and a most
+    in place of a value: that of the open groups being all true, or all false.
+    """
+    inside, everything = of_cells(judged, sorted(cells)), of_cells(checked, sorted(cells))
+    sizes = np.bincount(everything.cell, minlength=len(cells))
+    unit = (lambda groups: groups.source) if finite else (lambda groups: groups.cluster)
+    observed = weighted_rate(
+        everything.satisfied, np.ones(len(everything.cell)), everything.cell, sizes, unit(everything),
+        finite=finite, confidence=confidence,
+    )  # fmt: skip
+    if observed is None:
+        return Rates(None, None, None)
+    satisfied = np.bincount(everything.cell, everything.satisfied, len(cells))
+    if not satisfied.sum():  # nothing is satisfied, so nothing can be false
+        return Rates(observed, None, observed)
+    values = (inside.false, inside.false | inside.open) if inside.open.any() else (inside.false,)
+    proxy = None
+    if finite and inside.proxy is not None and everything.proxy is not None:
+        of_cell = everything.cell[everything.satisfied == 1]
+        x = everything.proxy[everything.satisfied == 1]
+        known = np.stack([np.bincount(of_cell, column, len(cells)) for column in x.T], axis=1)
+        proxy = inside.proxy, known / np.maximum(satisfied, 1)[:, None]
+    stratum, of_strata = _strata(inside, everything, len(cells))
+    if proxy is not None:
+        proxy = proxy[0], np.repeat(proxy[1], len(STRATA), axis=0)
+    false = [
+        weighted_rate(
+            value, inside.q, stratum, of_strata, unit(inside), finite=finite, confidence=confidence, proxy=proxy
+        )
+        for value in values
+    ]
+    genuine = [None if one is None else product(observed, one.less(), finite) for one in false]
+    return Rates(observed, between(false), between(genuine[::-1]))
+
+
+def _strata(judged: Judged, checked: Checked, cells: int) -> tuple[np.ndarray, np.ndarray]:
+    """The strata of judged groups (codes), and how many satisfied groups each has."""
+    number = len(STRATA)
+    sizes = np.bincount(checked.cell * number + checked.stratum, checked.satisfied, cells * number).astype(int)
+    code = judged.cell * number + judged.stratum
+    asked = np.bincount(code, minlength=cells * number).reshape(cells, number)
+    of_cells = sizes.reshape(cells, number)
+    few = ((asked < LEAST) & (of_cells > asked))[:, [ALIKE, TELLING]].any(1)
+    of_cells[few, TELLING] += of_cells[few, ALIKE]
+    of_cells[few, ALIKE] = 0
+    merged = few[judged.cell] & (judged.stratum == ALIKE)
+    return np.where(merged, judged.cell * number + TELLING, code), of_cells.reshape(-1)
+
+
+def between(rates: Sequence[Rate | None]) -> Rate | None:
+    """Return the rate, or of two the bounds with the outer ends of their intervals."""
+    known = [rate for rate in rates if rate is not None]
+    if len(known) < 2 or len(known) < len(rates):
+        return known[0] if len(known) == len(rates) else None
+    least, most = known
+    return Rate(None, least.low, most.high, min(least.size, most.size), least.value, most.value)
+
+
+def product(observed: Rate, true: Rate, finite: bool) -> Rate:
+    """Return SR_g = SR_o (1 - R_FS), with ends recovered from those of both factors (MOVER: Zou, Huang and Zhang,
+    Computational Statistics and Data Analysis 53, 2009). Of these groups SR_o is known. Else both go together from
+    cluster to cluster: as far as they rise together the interval is wider, and never narrower where they are opposed.
+    """
+    assert observed.value is not None
+    assert true.value is not None
+    rate = observed.value * true.value
+    if finite:
+        ends_of = observed.value * true.low, observed.value * true.high
+        return Rate(rate, *ends_of, true.size, error=observed.value * true.error)
+    length = max(len(observed.error), len(true.error))
+    errors = [np.pad(part, (0, length - len(part))) for part in (observed.error, true.error)]
+    norms = float(np.linalg.norm(errors[0]) * np.linalg.norm(errors[1]))
+    together = max(float(errors[0] @ errors[1]) / norms, 0.0) if norms else 0.0
+    distances = []
+    for end in ("low", "high"):
+        a = true.value * abs(observed.value - getattr(observed, end))
+        b = observed.value * abs(true.value - getattr(true, end))
+        distances.append(math.sqrt(a * a + b * b + 2 * together * a * b))
+    error = true.value * errors[0] + observed.value * errors[1]
+    low, high = max(rate - distances[0], 0.0), min(rate + distances[1], 1.0)
+    return Rate(rate, low, high, min(observed.size, true.size), error=error)
+
+
+def weighted_mean(rates: Sequence[Rate], weights: Sequence[float], confidence: float = 0.95) -> Rate:
+    """Return the mean of rates with these weights, which sum to 1, with ends from those of the rates: their errors go
+    together as those of their clusters do.
+
+    >>> mean = weighted_mean([Rate(0.8, 0.7, 0.9), Rate(0.6, 0.5, 0.7)], [0.5, 0.5])
+    >>> round(mean.low, 3), round(mean.high, 3)
+    (0.629, 0.771)
+    """
+    value = sum(share * (rate.value or 0.0) for rate, share in zip(rates, weights, strict=True))
+    length = max(len(rate.error) for rate in rates)
+    distances = []
+    for end in ("low", "high"):
+        shared, alone = np.zeros(length), 0.0
+        for rate, share in zip(rates, weights, strict=True):
+            distance = share * abs((rate.value or 0.0) - getattr(rate, end))
+            norm = float(np.linalg.norm(rate.error))
+            if norm > 0:
+                shared[: len(rate.error)] += rate.error / norm * distance
+            else:  # nothing is seen of how it varies
+                alone += distance**2
+        distances.append(math.sqrt(float((shared**2).sum()) + alone))
+    return Rate(value, max(value - distances[0], 0.0), min(value + distances[1], 1.0))

@@ -156,7 +156,7 @@ class StudyRun(SQLModel, table=True):
 
 __all__ = ["Cause", "Job", "Known", "Log", "Plan", "Setting", "StudyRun", "now"]
 
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 """The version of these tables, counted up with each change of them.
 
 A database of version 9 or less was made by a development version and is refused. From 10 on, a change of the tables
@@ -324,42 +324,48 @@ class Progress(SQLModel, table=True):
 
 
 class Sample(SQLModel, table=True):
-    """A design and seed under which groups of a study are drawn for judging."""
+    """That people are asked about a study's texts, and how. One for each study."""
 
-    __table_args__ = (UniqueConstraint("study_id", "design", "seed"),)
-    id: int | None = Field(default=None, primary_key=True)
-    study_id: int = Field(foreign_key="study.id")
-    design: str
-    seed: int
+    study_id: int = Field(primary_key=True, foreign_key="study.id")
     annotators: int = 2
     """How many people answer each question."""
-    domain: str = Field(default="all", sa_column_kwargs={"server_default": "all"})
-    """Which sources it is drawn from: `all`, or those with a `gold` label."""
-    quorum: str = Field(default="majority", sa_column_kwargs={"server_default": "majority"})
+    quorum: str = "majority"
     """How many of a question's votes settle it: a `majority`, or `all`. The same in all samples of a database."""
+    follow_ups: float = 0.0
+    """The share of the drawn sources whose follow-ups are asked about although answers are carried to them."""
     drawn_at: datetime = moment()
 
 
+class Round(SQLModel, table=True):
+    """A round of questions. It counts when all of them are answered, or from `given_up_at` on with what is open.
+
+    `contests` are the decisions that it asks for, as they stood when it was drawn (`audit.false_satisfaction.rounds`);
+    empty: it asks the first sources of each cell.
+    """
+
+    __table_args__ = CLUSTERED
+    study_id: int = Field(primary_key=True, foreign_key="study.id")
+    number: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
+    contests: list[dict[str, Any]] = json_column(default_factory=list)
+    drawn_at: datetime = moment()
+    given_up_at: datetime | None = moment(nullable=True)
+
+
 class Draw(SQLModel, table=True):
-    """One drawn group of a cell: its rank in the cell's order and its inclusion probability."""
+    """A source that a round asks about, or asks about again further down its list: `q` is the largest threshold up to
+    which it would have been asked, which is its inclusion probability (`audit.statistics.rates`).
 
-    __table_args__ = (Index("ix_draw_group", "group_id"), CLUSTERED)
-    sample_id: int = Field(primary_key=True, foreign_key="sample.id")
-    relation_id: int = Field(primary_key=True, foreign_key="relation.id")
-    system_id: int = Field(primary_key=True, foreign_key="system.id")
-    rank: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
-    group_id: int = Field(sa_column=Column(BigInteger, nullable=False))
-    pi: float
+    `relation_id` 0: the source itself, for all relations that carry its answer to their follow-ups; else also the
+    follow-ups under that relation. `rank` is the place in the study's order of questions.
+    """
 
-
-class Audit(SQLModel, table=True):
-    """What people are asked about a sample beyond what settles it, to measure errors that answers alone cannot show."""
-
-    sample_id: int = Field(primary_key=True, foreign_key="sample.id")
-    follow_ups: float = 0.0
-    """The beginning of each cell's draw, as a share, whose follow-ups are asked about although answers are carried."""
-    answers: float = 0.0
-    """The beginning of each cell's draw, as a share, whose agreed answers an adjudicator checks."""
+    __table_args__ = (Index("ix_draw_source", "source_id"), CLUSTERED)
+    study_id: int = Field(primary_key=True, foreign_key="study.id")
+    round: int = Field(primary_key=True)
+    source_id: int = Field(primary_key=True, foreign_key="source.id")
+    relation_id: int = Field(primary_key=True)
+    rank: int
+    q: float
 
 
 class ValidityStudy(SQLModel, table=True):
@@ -558,14 +564,6 @@ class Answer(SQLModel, table=True):
     question_id: int = Field(primary_key=True, foreign_key="question.id")
     origin: str = Field(primary_key=True)
     allowed: list[str] = json_column()
-
-
-class SpotCheck(SQLModel, table=True):
-    """A question whose agreed answer an adjudicator checks without seeing it; `priority` is its best rank."""
-
-    __tablename__ = "spot_check"
-    question_id: int = Field(primary_key=True, foreign_key="question.id")
-    priority: int
 
 
 class Aside(SQLModel, table=True):

@@ -4,13 +4,11 @@ Only what differs in effect counts: a sample that is not drawn yet deviates from
 (a key that came with a later version of `audit`) is not compared.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-import pandas as pd
 from sqlalchemy import Connection, and_, func, select
 
 from audit.annotation.accounts import GOLD
@@ -18,9 +16,6 @@ from audit.annotation.answers import SCALES
 from audit.annotation.settings import settings_of
 from audit.errors import AuditError
 from audit.messages import message
-from audit.sampling.audits import audits_of
-from audit.sampling.designs import INFORMATIVE
-from audit.sampling.draw import Size
 from audit.store import table_of, tables
 
 
@@ -42,11 +37,9 @@ def deviations(
     """Deviations of a study (a row with id, task, corpus, unit) and its sample from the content of a plan."""
     yield from _differing_runs(connection, study["id"], content["study"])
     if sample is not None:
-        yield from _sample(connection, sample, content["sample"])
-        yield from _differs("judging.annotators", content["judging"], "annotators", sample["annotators"])
-        table = table_of(tables.Sample)
-        found = connection.execute(select(table.c.quorum).where(table.c.id == sample["id"])).scalar_one()
-        yield from _differs("judging.quorum", content["judging"], "quorum", found)
+        yield from _differs("sample.follow_ups", content["sample"], "follow_ups", sample["follow_ups"])
+        for name in ("annotators", "quorum"):
+            yield from _differs(f"judging.{name}", content["judging"], name, sample[name])
     yield from _judging(connection, study, content["judging"])
 
 
@@ -81,43 +74,6 @@ def _differing_runs(connection: Connection, study_id: int, planned: Mapping[str,
     missing = [name for name in planned["systems"] if name not in systems and name not in unnamed]
     if systems and (missing or len(set(systems) - set(planned["systems"])) != len(unnamed)):
         yield Deviation("study.systems", planned["systems"], systems)
-
-
-def _sample(connection: Connection, sample: Mapping[str, Any], planned: Mapping[str, Any]) -> Iterator[Deviation]:
-    yield from _differs("sample.design", planned, "design", sample["design"])
-    yield from _differs("sample.seed", planned, "seed", sample["seed"])
-    yield from _differs("sample.domain", planned, "domain", sample["domain"])
-    yield from _size(connection, sample, planned)
-    audits = audits_of(connection, sample["id"])
-    for name in ("follow_ups", "answers"):
-        yield from _differs(f"sample.audit_{name}", planned, f"audit_{name}", getattr(audits, name))
-
-
-def _size(connection: Connection, sample: Mapping[str, Any], planned: Mapping[str, Any]) -> Iterator[Deviation]:
-    """A sample that is larger or smaller than planned in some cell."""
-    table = table_of(tables.Draw)
-    by_relation = sample["design"] == INFORMATIVE  # its lists are those of relations
-    list_key = [table.c.relation_id] if by_relation else [table.c.relation_id, table.c.system_id]
-    query = select(func.max(table.c.rank).label("drawn"), func.max(table.c.pi).label("pi"))
-    rows = connection.execute(query.where(table.c.sample_id == sample["id"]).group_by(*list_key)).mappings().all()
-    if not rows:
-        return
-    lists = pd.DataFrame([dict(row) for row in rows])
-    size = Size(planned["per_relation"], planned["share"])
-    available = (lists["drawn"] / lists["pi"]).round().astype(int)
-    expected = available.map(size.of)
-    if (lists["drawn"] == expected).all():
-        return
-    key = "share" if size.per_relation is None else "per_relation"
-    differs = lists["drawn"] != expected
-    larger = bool((lists["drawn"] > expected).any())
-    worst = (lists["drawn"] if key == "per_relation" else lists["pi"])[differs]
-    actual = worst.max() if larger else worst.min()
-    yield Deviation(f"sample.{key}", planned[key], int(actual) if key == "per_relation" else _rounded(actual))
-
-
-def _rounded(share: float) -> float:
-    return math.floor(share * 10_000 + 0.5) / 10_000
 
 
 def _judging(connection: Connection, study: Mapping[str, Any], planned: Mapping[str, Any]) -> Iterator[Deviation]:

@@ -32,13 +32,13 @@ from audit.annotation.settings import change_settings, settings_of
 from audit.annotation.words import set_words
 from audit.errors import AuditError
 from audit.false_satisfaction.questions import queue_length
+from audit.false_satisfaction.rounds import Asked
 from audit.judging.labels import GoldAnswers, answer_with_gold
-from audit.judging.samples import draw
+from audit.judging.samples import ask_next
 from audit.messages import from_stored, message, stored
 from audit.runner.executors import Executor
 from audit.runner.run import RunResult, Watcher, run
 from audit.runner.underway import another_python, began, its_environment
-from audit.sampling.draw import Drawn, SampleRequest
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
 from audit.studies.plan import SETTINGS, Plan, corpus_planned, need_registered, read_plan, relations_planned
@@ -375,7 +375,7 @@ def _captured_prints() -> Iterator[int]:
 # Every step can be repeated: a run goes on where it stopped, a draw keeps what was drawn, gold answers nothing twice.
 # So a plan that was interrupted anywhere is carried out again from its beginning, and ends as if it had not been.
 
-STEPS = ("run", "sample", "gold")
+STEPS = ("run", "gold", "sample")
 """What is done, in this order; `gold` only where the plan asks for it."""
 
 
@@ -385,7 +385,7 @@ class CarriedOut:
 
     plan: str
     ran: RunResult
-    drawn: Drawn
+    asked: Asked
     gold: GoldAnswers | None
     waiting: int
     """Questions of all samples that wait for an answer."""
@@ -397,7 +397,7 @@ class CarriedOut:
         return {
             "plan": self.plan,
             "run": self.ran.as_json(),
-            "sample": asdict(self.drawn),
+            "sample": self.asked.as_json(),
             "gold": None if self.gold is None else asdict(self.gold),
             "waiting": self.waiting,
             "audits": self.audits,
@@ -428,7 +428,7 @@ def carry_out(
         uploaded=(uploaded := uploaded_here(engine)),
     )
     change_settings(engine, by, _new_settings(engine, plan))  # asks for the role before anything is done
-    study, sample = plan.study, plan.sample
+    study = plan.study
     corpus = corpus_planned(study, uploaded)
     relations = relations_planned(corpus, study)
     if written := {key: value for key, value in plan.words.items() if value}:
@@ -445,23 +445,13 @@ def carry_out(
         watcher=watcher,
         repeats=plan.repeats(),
     )
-    begin("sample")
-    judging = plan.judging
-    request = SampleRequest(
-        plan.size(),
-        sample["design"],
-        sample["seed"],
-        judging["annotators"],
-        plan.audits(),
-        sample["domain"],
-        judging["quorum"],
-    )
-    drawn = draw(engine, ran.study.id, request, by=by)
     gold = None
     if plan.judging["gold"]:
         begin("gold")
         gold = answer_with_gold(engine, ran.study.id, by=by)
-    return CarriedOut(plan.name, ran, drawn, gold, *queue_length(engine))
+    begin("sample")
+    (asked,) = ask_next(engine, plan.sampling(), ran.study.id, by=by)
+    return CarriedOut(plan.name, ran, asked, gold, *queue_length(engine))
 
 
 def _new_settings(engine: Engine, plan: Plan) -> dict[str, Any]:

@@ -27,9 +27,9 @@ class ListedStudy:
     systems: int
     relations: int
     drawn: int
-    """Groups drawn for judging, of all systems."""
+    """Sources drawn for judging."""
     answered: bool
-    """Whether a text of its drawn groups has an answer, gold's included."""
+    """Whether one of its texts has an answer, gold's included."""
     names_it: bool
     """Whether the plan's name stands for this study alone."""
 
@@ -42,8 +42,8 @@ def list_studies(engine: Engine, by: int) -> list[ListedStudy]:
 
 def studies_of(connection: Connection) -> list[ListedStudy]:
     """All studies in the order of their numbers."""
-    study, source, progress, sample, draw = (
-        table_of(model) for model in (tables.Study, tables.Source, tables.Progress, tables.Sample, tables.Draw)
+    study, source, progress, draw = (
+        table_of(model) for model in (tables.Study, tables.Source, tables.Progress, tables.Draw)
     )
     rows = connection.execute(select(study).order_by(study.c.id)).mappings().all()
     sources = _numbers(connection, select(source.c.study_id, func.count()).group_by(source.c.study_id))
@@ -51,8 +51,8 @@ def studies_of(connection: Connection) -> list[ListedStudy]:
     systems = _numbers(connection, counted.group_by(progress.c.study_id))
     counted = select(progress.c.study_id, func.count(progress.c.relation_id.distinct()))
     relations = _numbers(connection, counted.group_by(progress.c.study_id))
-    counted = select(sample.c.study_id, func.count()).join(draw, draw.c.sample_id == sample.c.id)
-    drawn = _numbers(connection, counted.group_by(sample.c.study_id))
+    counted = select(draw.c.study_id, func.count(draw.c.source_id.distinct()))
+    drawn = _numbers(connection, counted.group_by(draw.c.study_id))
     plans = all_versions(connection)
     named = {
         row["id"]: next(
@@ -89,16 +89,12 @@ def _numbers(connection: Connection, query: object) -> dict[int, int]:
 
 
 def _answered(connection: Connection, study: int) -> bool:
-    """Whether a text of a drawn group of this study has an answer."""
-    sample, draw, member, question, answer = (
-        table_of(model) for model in (tables.Sample, tables.Draw, tables.Member, tables.Question, tables.Answer)
-    )
+    """Whether a source of this study has an answer."""
+    source, question, answer = (table_of(model) for model in (tables.Source, tables.Question, tables.Answer))
     query = (
-        select(sample.c.id)
-        .join(draw, draw.c.sample_id == sample.c.id)
-        .join(member, member.c.group_id == draw.c.group_id)
-        .join(question, question.c.input_id == member.c.input_id)
-        .where(sample.c.study_id == study, exists().where(answer.c.question_id == question.c.id))
+        select(source.c.id)
+        .join(question, question.c.input_id == source.c.input_id)
+        .where(source.c.study_id == study, exists().where(answer.c.question_id == question.c.id))
         .limit(1)
     )
     return connection.execute(query).first() is not None

@@ -32,9 +32,7 @@ from audit.resources import data_file
 from audit.runner.repeats import MOST as MOST_REPEATS
 from audit.runner.repeats import Repeats
 from audit.runner.run import check_limits_used, fitting, loaded
-from audit.sampling.audits import Audits
-from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, QUORUMS
-from audit.sampling.draw import Size
+from audit.sampling.samples import EPS, QUORUMS, WINNER, SampleOptions
 from audit.statistics.intervals import TARGETS
 from audit.studies.deviations import primary_named
 from audit.systems import all_systems, without_version
@@ -149,13 +147,12 @@ class StudyTable(UserModel):
 class SampleTable(UserModel):
     """What is drawn from it."""
 
-    per_relation: Count | None = None
+    base: Count | None = None
     share: Share | None = None
-    design: Annotated[str, _one_of(DESIGNS)] = "shared"
-    domain: Annotated[str, _one_of(DOMAINS)] | None = None
-    seed: Whole | None = None
-    audit_follow_ups: Share = AUDITED_FOLLOW_UPS
-    audit_answers: Share = 0.0
+    decide: Text = WINNER
+    eps: Share = EPS
+    most: Count | None = None
+    follow_ups: Share = AUDITED_FOLLOW_UPS
 
 
 class JudgingTable(UserModel):
@@ -232,13 +229,9 @@ class Plan:
         """How often each system is asked each input. A plan of an older version does not say so: once."""
         return Repeats(self.study.get("repeats") or 1, self.study.get("take") or FIRST)
 
-    def size(self) -> Size:
-        """The size of the sample."""
-        return Size(self.sample["per_relation"], self.sample["share"])
-
-    def audits(self) -> Audits:
-        """The audits: what people are asked beyond what settles the groups."""
-        return Audits(self.sample["audit_follow_ups"], self.sample["audit_answers"])
+    def sampling(self) -> SampleOptions:
+        """What rounds ask, and how people are asked."""
+        return SampleOptions(**self.sample, annotators=self.judging["annotators"], quorum=self.judging["quorum"])
 
 
 Note = Callable[[str, str], None]
@@ -263,7 +256,7 @@ def read_plan(
     too. Raises BadFile, which names the file and, of every mistake, the key and what is allowed there.
 
     >>> plan = read_plan({"name": "p", "study": {"corpus": "imdb", "systems": ["vader"]}, "sample": {"share": 0.01}})
-    >>> plan.study["unit"], plan.sample["design"], plan.judging["annotators"]
+    >>> plan.study["unit"], plan.sample["decide"], plan.judging["annotators"]
     ('document', 'shared', 2)
     """
     # Keys of a stored plan that have no value are null; a file leaves them out.
@@ -314,7 +307,7 @@ def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bo
     _ask("study.take", Repeats(study["repeats"] or 1, study["take"] or FIRST).checked, note)
     if corpus is not None:
         _relations(study, corpus, note)
-    _sample(sample, study["seed"], note)
+    _ask("sample", lambda: SampleOptions(**sample), note)
     _judging(judging, study["task"], _own_words(corpus, words), note)
     _primary(report, study, run, note)
     if report["delta"] == 1:
@@ -450,20 +443,6 @@ def _primary(report: dict[str, Any], study: Mapping[str, Any], run: Mapping[str,
             "report.primary_relation",
             f"{short(relation)} is not among the relations: {with_commas(study['relations'])}",
         )
-
-
-def _sample(sample: dict[str, Any], seed: int, note: Note) -> None:
-    _ask("sample", lambda: Size(sample["per_relation"], sample["share"]), note)
-    if sample["seed"] is None:
-        sample["seed"] = seed
-    if sample["design"] == INFORMATIVE:
-        if sample["audit_answers"]:
-            note(
-                "sample.audit_answers",
-                "corrects the rates of cells, and the design informative only compares systems; leave it "
-                'out, or take design = "shared"',
-            )
-        sample["audit_follow_ups"] = 0.0  # nothing is estimated that a carry error could be in
 
 
 def _words(words: dict[str, Any], task: str, note: Note) -> None:

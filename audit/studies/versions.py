@@ -58,8 +58,8 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
     """What differs between two contents of plans, in the order of a file. Keys that only one of them knows differ, too,
     unless there is nothing under them.
 
-    >>> changes({"sample": {"per_relation": 60}}, {"sample": {"per_relation": 100}})
-    [Change(key='sample.per_relation', before=60, after=100)]
+    >>> changes({"sample": {"base": 60}}, {"sample": {"base": 100}})
+    [Change(key='sample.base', before=60, after=100)]
     """
     first, second = dict(_flat(before)), dict(_flat(after))
     keys = dict.fromkeys([*first, *second])
@@ -237,8 +237,8 @@ def plan_adherence(
 ) -> list[PlanAdherence]:
     """How each study stands to each plan that it belongs to.
 
-    `studies` are rows with id, task, corpus, fingerprint, seed and limit, `samples` rows with id, study_id, design,
-    seed, domain and annotators: the ones that a report is made from. A study belongs to a plan where a version of it
+    `studies` are rows with id, task, corpus, fingerprint, seed and limit, `samples` rows with study_id,
+    annotators, quorum and follow_ups. A study belongs to a plan where a version of it
     has its task, corpus, content, seed and limit; without such a plan it is not in the list.
     """
     result = []
@@ -289,8 +289,8 @@ def _adherence(
 def change_text(change: Change) -> str:
     """A change in a few words.
 
-    >>> change_text(Change("sample.per_relation", 60, 100))
-    'sample.per_relation 60 -> 100'
+    >>> change_text(Change("sample.base", 60, 100))
+    'sample.base 60 -> 100'
     >>> change_text(Change("study.systems", ["vader", "hiv4"], ["vader", "textblob"]))
     'study.systems without hiv4, with textblob'
     """

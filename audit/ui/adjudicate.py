@@ -1,4 +1,4 @@
-"""The page *Adjudicate*: disputed and flagged questions, spot checks, causes, and own adjudications."""
+"""The page *Adjudicate*: disputed and flagged questions, causes, and own adjudications."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from audit.annotation.answers import UNSURE
 from audit.annotation.deferral import COMMENT
 from audit.annotation.queue import Shown, show
 from audit.errors import AuditError, Refused
-from audit.false_satisfaction.impact import Consequence, Stakes, consequences
+from audit.false_satisfaction.impact import Consequence, consequences
 from audit.judging import adjudications
 from audit.judging.adjudications import Adjudicated, Opinion
 from audit.judging.deferral import flagged_ids, flags_left, send_back
@@ -21,7 +21,7 @@ from audit.messages import message
 from audit.store.core import adjudication, answer, count_rows
 from audit.tasks import Input
 from audit.ui import session
-from audit.ui.background_cache import stakes, state
+from audit.ui.background_cache import state
 from audit.ui.causes import cause_card
 from audit.ui.decision import (
     ON_SCREEN,
@@ -33,7 +33,6 @@ from audit.ui.decision import (
     parts_of,
     prefill,
     put_last,
-    put_off_items,
     show_beside_form,
     show_opinions,
 )
@@ -51,7 +50,7 @@ ORDERS = ("consequence", "wanted")
 _REFRESH_AFTER = 25
 """Consequences are computed again after so many new answers; after a new dispute or adjudication at once."""
 _MODE = "adjudicate-mode"
-DISPUTED, FLAGS, CHECKS, CAUSES, MINE = "disputed", "flags", "checks", "causes", "mine"
+DISPUTED, FLAGS, CAUSES, MINE = "disputed", "flags", "causes", "mine"
 
 
 def dispute_card(engine: Engine, account_id: int, ids: list[int]) -> None:
@@ -143,14 +142,10 @@ def _undo(engine: Engine, account_id: int) -> None:
         session.say_next(t("adjudicate.nothing_to_undo"), ":material/info:")
         return
     id = before.shown.id
-    if before.is_check:
-        mode, form, words = CHECKS, f"check-{id}", before.reason
-    else:
-        flagged = id in flagged_ids(engine, account_id)
-        mode, form, words = FLAGS if flagged else DISPUTED, f"allow-{id}", before.reason
+    mode = FLAGS if id in flagged_ids(engine, account_id) else DISPUTED
     st.session_state[_MODE] = mode
     st.session_state[ON_SCREEN] = (mode, id, datetime.now(UTC))
-    prefill(form, Decision(parts_of(before.shown, before.allowed), before.code, words))
+    prefill(f"allow-{id}", Decision(parts_of(before.shown, before.allowed), before.code, before.reason))
     session.say_next(t("adjudicate.undone"), ":material/undo:")
 
 
@@ -166,10 +161,6 @@ def _situation_html(people: Sequence[Opinion], flagged: bool, consequence: Conse
         sentences = [t("dispute.why", count=len(answers))]
     if consequence is not None:
         sentences.append(t("dispute.waits" if consequence.pairs else "dispute.waits_nothing", count=consequence.pairs))
-        if consequence.winners:
-            sentences.append(t("dispute.winner"))
-        elif consequence.orders:
-            sentences.append(t("dispute.order_of"))
     return f'<p class="audit-facts">{html(t("dispute.between").join(sentences))}</p>'
 
 
@@ -257,17 +248,15 @@ def _consequences_of(engine: Engine, account_id: int, ids: list[int]) -> list[Co
     with engine.connect() as connection:
         answers, settled = (count_rows(connection, table) for table in (answer, adjudication))
     try:
-        version = state(engine)
-        key = (*version, settled, answers // _REFRESH_AFTER, tuple(ids))
-        return _consequences(engine, account_id, stakes(engine, account_id, version), key)
+        return _consequences(engine, account_id, (*state(engine), settled, answers // _REFRESH_AFTER, tuple(ids)))
     except AuditError:
         # No outputs were checked yet, so no question has consequences.
         return [Consequence(id) for id in ids]
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def _consequences(_engine: Engine, _account_id: int, _stakes: Stakes, key: tuple[Any, ...]) -> list[Consequence]:
-    return consequences(_engine, _account_id, key[-1], _stakes)
+def _consequences(_engine: Engine, _account_id: int, key: tuple[Any, ...]) -> list[Consequence]:
+    return consequences(_engine, _account_id, key[-1])
 
 
 # The last adjudications of this adjudicator: a list, and the form that changes the reopened one.
@@ -300,14 +289,12 @@ def _change_form(engine: Engine, account_id: int, settled: Adjudicated) -> None:
     st.caption(t("settled.changing"))
     shown = settled.shown
     with show_beside_form(shown):
-        if not settled.is_check:
-            # The votes behind a spot check are never shown.
-            show_opinions(shown, adjudications.opinions(engine, account_id, shown.id))
+        show_opinions(shown, adjudications.opinions(engine, account_id, shown.id))
         decision_fields(
             shown,
             f"again-{settled.id}",
-            why=None if settled.is_check else t("reason.why_changed"),
-            words=t("check.remark" if settled.is_check else "adjudicate.reason"),
+            why=t("reason.why_changed"),
+            words=t("adjudicate.reason"),
             before=_as_decided(settled),
         )
         _store_button(t("settled.store"), f"store-again-{settled.id}", _store_change, engine, account_id, settled)
@@ -321,10 +308,11 @@ def _as_decided(settled: Adjudicated) -> Decision:
 @session.callback
 def _store_change(engine: Engine, account_id: int, settled: Adjudicated) -> None:
     form, before = f"again-{settled.id}", _as_decided(settled)
-    decision = decided(settled.shown, form, reason=not settled.is_check, before=before)
+    decision = decided(settled.shown, form, before=before)
     if decision is not None:
-        code = None if settled.is_check else decision.code
-        adjudications.change_adjudication(engine, account_id, settled.id, decision.labels, decision.words, code)
+        adjudications.change_adjudication(
+            engine, account_id, settled.id, decision.labels, decision.words, decision.code
+        )
         st.session_state.pop(_CHANGING, None)
         session.say_next(t("adjudicate.done"))
 
@@ -336,7 +324,7 @@ def _reopen(adjudication_id: int | None) -> None:
 def _adjudication_html(settled: Adjudicated) -> str:
     output = [output_words(settled.shown.output, settled.shown.task)] if settled.shown.output else []
     text = " ".join([*output, *settled.shown.texts])
-    reason = t("settled.check") if settled.is_check else t(f"reason.{settled.code}") if settled.code else ""
+    reason = t(f"reason.{settled.code}") if settled.code else ""
     facts = (
         f"{settled.decided_at:%Y-%m-%d %H:%M} UTC",
         direction(Input(settled.shown.texts, settled.shown.languages)),
@@ -349,35 +337,6 @@ def _adjudication_html(settled: Adjudicated) -> str:
         f'<span lang="{html(settled.shown.languages[0])}">{html(excerpt)}</span></p>'
         f'<p class="audit-facts">{html(" · ".join(filter(None, facts)))}</p>'
     )
-
-
-# Spot checks: an adjudicator answers a question on which people agree, without seeing their answer.
-
-_CHECKS_LATER = "check-later"
-"""Questions that this session put off."""
-
-
-def spot_check_card(engine: Engine, account_id: int, remaining: int) -> None:
-    """The next question to check and its form."""
-    shown = adjudications.next_check(engine, account_id, put_off_items(_CHECKS_LATER), _wanted(CHECKS))
-    if shown is None:
-        _nothing(engine, account_id, CHECKS, t("check.nothing"))
-        return
-    _keep_on_screen(CHECKS, shown.id)
-    st.caption(t("check.count", count=remaining))
-    with show_beside_form(shown):
-        decision_fields(shown, f"check-{shown.id}", words=t("check.remark"))
-        _store_button(t("check.store"), f"store-{shown.id}", _store_check, engine, account_id, shown)
-        _small_buttons(engine, account_id, shown, _CHECKS_LATER)
-
-
-@session.callback
-def _store_check(engine: Engine, account_id: int, shown: Shown) -> None:
-    _require_on_screen(CHECKS, shown.id)
-    decision = decided(shown, f"check-{shown.id}")
-    if decision is not None:
-        with _storing():
-            adjudications.check(engine, account_id, shown.id, decision.labels, decision.words)
 
 
 ROLES = ADJUDICATORS
@@ -397,19 +356,15 @@ def _card() -> None:
     engine, account = session.enter(*ROLES)
     session.show_last(st.toast)
     ids = adjudications.disputes(engine, account.id)
-    checks = adjudications.checks_left(engine, account.id)
     labels = {
         DISPUTED: t("check.disputed", count=len(ids)),
         FLAGS: t("flagged.flags", count=flags_left(engine, account.id)),
-        CHECKS: t("check.checks", count=checks),
         CAUSES: t("causes.causes"),
         MINE: t("settled.mine"),
     }
     mode = single_choice(t("menu.adjudicate"), labels, _MODE, label_visibility="collapsed")
     if mode == CAUSES:
         cause_card(ROLES)
-    elif mode == CHECKS:
-        spot_check_card(engine, account.id, checks)
     elif mode == FLAGS:
         flagged_card(engine, account.id)
     elif mode == MINE:

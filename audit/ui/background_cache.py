@@ -22,7 +22,6 @@ import streamlit as st
 from sqlalchemy import Engine, ScalarSelect, Table, func, select
 
 from audit.errors import AuditError
-from audit.false_satisfaction.impact import Stakes, read_stakes
 from audit.messages import message
 from audit.reports.worker import LONG, read_answer, request_line
 from audit.runner.underway import another_python, its_environment
@@ -289,14 +288,3 @@ def _cache() -> AnswerCache:
 def state(engine: Engine) -> tuple[Any, ...]:
     """What changes whenever something was run or drawn; cheap, since every click of an adjudicator asks it."""
     return session.database_url(), *_values(engine, [*_counts(draw, progress), *_LAST])
-
-
-def stakes(engine: Engine, account_id: int, version: tuple[Any, ...]) -> Stakes:
-    """As `read_stakes`, which also says what it raises; read anew where `state` is another than `version`."""
-    return _read_stakes(engine, account_id, version)
-
-
-# A resource: shared by all sessions, never copied, and nobody writes to it.
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _read_stakes(_engine: Engine, _account_id: int, state: tuple[Any, ...]) -> Stakes:
-    return read_stakes(_engine, _account_id)

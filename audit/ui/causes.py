@@ -10,10 +10,18 @@ from audit.annotation.causes import CAUSES, Pair
 from audit.annotation.questions import asks_pairs
 from audit.errors import Refused
 from audit.false_satisfaction.browse import Detail, detail
-from audit.false_satisfaction.impact import false_satisfactions, give_cause, labels_given, proposed, take_back_cause
+from audit.false_satisfaction.impact import (
+    FalseSatisfactions,
+    false_satisfactions,
+    give_cause,
+    labels_given,
+    proposed,
+    take_back_cause,
+)
 from audit.messages import message
+from audit.store.core import answer, count_rows
 from audit.ui import session
-from audit.ui.background_cache import stakes, state
+from audit.ui.background_cache import state
 from audit.ui.browse import members, summary_of
 from audit.ui.decision import put_last, put_off
 from audit.ui.language import html, t
@@ -28,6 +36,11 @@ _LATER = "cause-later"
 """Pairs that this session put off."""
 
 
+@st.cache_data(max_entries=8, show_spinner=False)
+def _false_satisfactions(_engine: Engine, _account_id: int, key: tuple[Any, ...]) -> FalseSatisfactions:
+    return false_satisfactions(_engine, _account_id)
+
+
 @st.fragment
 @session.report_problems
 def cause_card(roles: tuple[str, ...]) -> None:
@@ -37,7 +50,9 @@ def cause_card(roles: tuple[str, ...]) -> None:
     if done := st.session_state.pop(_DONE, None):
         st.caption(done)
     version = state(engine)
-    groups = false_satisfactions(engine, account.id, stakes(engine, account.id, version))
+    with engine.connect() as connection:
+        answers = count_rows(connection, answer)
+    groups = _false_satisfactions(engine, account.id, (*version, answers))
     pair = _next(groups.without)
     if pair is None:
         st.session_state.pop(_ON_SCREEN, None)

@@ -129,7 +129,7 @@ def progress_section(engine: Engine, account: Account, study: int | None) -> Non
 
 def _progress_totals(questions: dict[str, int], judgements: dict[str, int]) -> None:
     numbers = [("open", questions["open"]), *((f"by_{origin}", questions[origin]) for origin in ORIGINS)]
-    numbers += [(name, questions[name]) for name in ("disputed", "flagged", "audits", "checks")]
+    numbers += [(name, questions[name]) for name in ("disputed", "flagged", "audits")]
     numbers += [(name, judgements[name]) for name in ("today", "week")]
     tiles([(t(f"dashboard.{name}"), f"{number:,}") for name, number in numbers])
 

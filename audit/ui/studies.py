@@ -15,7 +15,7 @@ from audit.messages import message
 from audit.registry import Registry
 from audit.relations import all_relations, relations_named
 from audit.relations.composition import parts_of
-from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, QUORUMS
+from audit.sampling.samples import BASE, NOTHING, QUORUMS, RELATIONS, WINNER
 from audit.statistics.intervals import TARGETS
 from audit.store.core import count_rows, study
 from audit.studies.jobs import Job, begin_job, jobs, stop_job
@@ -148,9 +148,9 @@ def value_change(before: Any, after: Any) -> str:
 
 # Making a plan: by a form with the registered corpora, systems and relations.
 
-_INITIAL = {"per_relation": 60, "share": 0.05}
+_INITIAL = {"base": BASE, "share": 0.05}
 """Values of an empty form for settings that have no default."""
-_SIZES = ("per_relation", "share")
+_SIZES = ("base", "share")
 _SHOWN_LABELS = 8
 _REPORT: dict[str, Collection[str] | Registry[Any]] = {"answers": ANSWERS, "target": TARGETS}
 _WORDS = {"answers": "whose", "target": "target"}
@@ -212,8 +212,6 @@ def _refuse_unfilled(content: Mapping[str, Any]) -> None:
         raise AuditError(message("form.name") if not content["name"] else problem)
     if not content["study"]["systems"]:
         raise AuditError(message("form.systems"))
-    if not (content["sample"].get("per_relation") or content["sample"].get("share")):
-        raise AuditError(message("form.size"))
 
 
 class _Fields:
@@ -384,7 +382,7 @@ def _relations(fields: _Fields, task: str, corpus: Corpus, sentences_too: bool) 
 
 
 def _sample(fields: _Fields) -> dict[str, Any]:
-    default_size = "per_relation" if fields.value("sample", "per_relation") else "share"
+    default_size = "share" if fields.value("sample", "share") and not fields.value("sample", "base") else "base"
     left, middle, right = st.columns(3)
     with left:
         size = single_choice(
@@ -394,16 +392,13 @@ def _sample(fields: _Fields) -> dict[str, Any]:
         if size == "share":
             sample: dict[str, Any] = {"share": fields.share("sample", "share", step=0.01)}
         else:
-            sample = {"per_relation": fields.integer("sample", "per_relation", 1)}
+            sample = {"base": fields.integer("sample", "base", 1)}
     with right:
-        sample["design"] = fields.choice("sample", "design", [*DESIGNS, INFORMATIVE], lambda name: t(f"design.{name}"))
-    sample["domain"] = fields.optional_choice("sample", "domain", DOMAINS, "domain.")
+        decisions = [WINNER, RELATIONS, NOTHING]
+        sample["decide"] = fields.choice("sample", "decide", decisions, lambda name: t(f"decide.{name}"))
     with st.expander(t("studies.audits")):
-        if sample["design"] == INFORMATIVE:
-            st.caption(t("studies.no_audits"))
-        else:
-            sample["audit_follow_ups"] = fields.share("sample", "audit_follow_ups")
-            sample["audit_answers"] = fields.share("sample", "audit_answers")
+        sample["eps"] = fields.share("sample", "eps", most=0.5, step=0.01)
+        sample["follow_ups"] = fields.share("sample", "follow_ups")
     return sample
 
 
@@ -471,7 +466,7 @@ def _preview(content: Mapping[str, Any], uploaded: Mapping[str, Corpus]) -> None
     ]
     relations = len(fitting)
     cells = relations * len(study["systems"])
-    drawn = sample.get("per_relation") or round((sample.get("share") or 0) * sources)
+    drawn = sample.get("base") or round((sample.get("share") or 0) * sources)
     st.info(
         t(
             "studies.preview",

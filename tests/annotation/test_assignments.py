@@ -11,11 +11,11 @@ from audit.annotation.assignments import in_column
 from audit.annotation.queue import next_question, queue_of
 from audit.false_satisfaction.questions import queue_difference
 from audit.judging.judgements import judge
-from audit.judging.samples import draw
+from audit.judging.samples import ask_next
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store
 from audit.store.core import question
 
@@ -34,7 +34,7 @@ def engine(where):
         with InProcess() as executor:
             relation = get_relation("sentiment", "MR3.1")
             ran = run(engine, SmallCorpus(name, texts), ["vader", "textblob"], [relation], executor)
-        draw(engine, ran.study.id, SampleRequest(Size(per_relation=20)))
+        ask_next(engine, SampleOptions(20), ran.study.id)[0]
     return engine
 
 

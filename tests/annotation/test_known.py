@@ -17,11 +17,11 @@ from audit.annotation.control_questions import (
 from audit.annotation.queue import next_question
 from audit.errors import AuditError, BadRow, Refused
 from audit.judging.adjudications import adjudicate
-from audit.judging.samples import draw
+from audit.judging.samples import ask_next
 from audit.judging.unit import rebuild
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of, tables
 from audit.tasks import Input
 
@@ -108,7 +108,7 @@ def test_picking_takes_as_many_of_each_label_and_spends_nothing_of_the_sample(tm
 
     with InProcess() as executor:
         ran = run(engine, labelled, own.specs("calm"), [toy_relations[0]], executor)
-    draw(engine, ran.study.id, SampleRequest(Size(per_relation=8)))
+    ask_next(engine, SampleOptions(8), ran.study.id)[0]
     open_before = {row["id"] for row in rows(engine, tables.Question)}
     picked = pick_known(engine, "gold", 12, seed=1)
     # Eight of the forty sources are drawn; of the 32 others at most 10 are negative.

@@ -14,12 +14,12 @@ from audit.annotation.queue import next_question
 from audit.judging.adjudications import adjudicate
 from audit.judging.deferral import flag
 from audit.judging.judgements import judge, undo
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.judging.unit import rebuild
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of, tables
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -32,7 +32,7 @@ def world(tmp_path):
     corpus = SmallCorpus("six", [f"Film {number} is a good film." for number in range(6)])
     with InProcess() as executor:
         run(engine, corpus, ["vader", "textblob"], [get_relation("sentiment", "MR3.1")], executor)
-    draw_all(engine, SampleRequest(Size(per_relation=10)))
+    ask_next(engine, SampleOptions(10))
     roles = {"ann": "annotator", "ben": "annotator", "ada": "adjudicator", "mia": "manager"}
     return engine, add_people(engine, roles)
 

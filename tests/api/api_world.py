@@ -12,12 +12,12 @@ from starlette.testclient import TestClient
 from audit.annotation.accounts import Account, add_account, list_accounts
 from audit.annotation.sign_in import make_token
 from audit.api.application import Service, application
-from audit.judging.samples import draw
+from audit.judging.samples import ask_next
 from audit.relations import get_relation
 from audit.reports.worker import answer_line, read_answer, request_line
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store
 
 TEXTS = (
@@ -38,7 +38,7 @@ def make_database(where: str) -> Engine:
     relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
     with InProcess() as executor:
         ran = run(engine, SmallCorpus("sentences", TEXTS), list(SYSTEMS), relations, executor)
-    draw(engine, ran.study.id, SampleRequest(Size(per_relation=10)))
+    ask_next(engine, SampleOptions(10), ran.study.id)[0]
     for name, role in ROLES.items():
         add_account(engine, name, role, None)
     return engine

@@ -85,11 +85,11 @@ def test_the_report_of_a_study_is_its_own(world: World) -> None:
     """Texts and answers of another study change nothing in it."""
     from small_corpus import SmallCorpus
 
-    from audit.judging.samples import draw
+    from audit.judging.samples import ask_next
     from audit.relations import get_relation
     from audit.runner.executors import InProcess
     from audit.runner.run import run
-    from audit.sampling.draw import SampleRequest, Size
+    from audit.sampling.samples import SampleOptions
 
     judge_all(world, "ann")
     judge_all(world, "ben")
@@ -97,7 +97,7 @@ def test_the_report_of_a_study_is_its_own(world: World) -> None:
     with InProcess() as executor:
         other = SmallCorpus("others", ("What a bore.", "I laughed twice."))
         ran = run(world.engine, other, ["vader"], [get_relation("sentiment", "MR3.1")], executor)
-    draw(world.engine, ran.study.id, SampleRequest(Size(per_relation=5)))
+    ask_next(world.engine, SampleOptions(5), ran.study.id)[0]
     judge_all(world, "ann", lambda question: "negative")
     judge_all(world, "ben", lambda question: "negative")
     after = world.ask("mia", "GET", "/report", params={"study": 1})

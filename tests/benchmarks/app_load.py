@@ -38,10 +38,10 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from audit.annotation.accounts import add_account
 from audit.corpora import get_corpus
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.runner.executors import InProcess
 from audit.runner.run import fitting, run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of, tables
 
 PASSWORD, PATIENCE = "a long password", 60
@@ -56,7 +56,7 @@ def prepared(where, annotators, sources):
         run(
             engine, corpus, ["vader", "textblob"], fitting(corpus, ["MR1.4", "MR2.1", "MR3.1"]), executor, limit=sources
         )
-    draw_all(engine, SampleRequest(Size(per_relation=sources)))
+    ask_next(engine, SampleOptions(sources))
     for number in range(annotators):
         add_account(engine, f"a{number}", "annotator", PASSWORD)
     return engine

@@ -33,7 +33,7 @@ def step(path, corpora, limit, systems):
     made = {"corpora": list(corpora), "limit": limit}
     options = [part for name in corpora for part in ("--corpus", name)] + ["--systems", systems]
     options += ["--limit", str(limit)] if limit else []
-    of = {"run": options, "sample": ["--per-relation", PER_RELATION], "report": []}
+    of = {"run": options, "sample": ["--base", PER_RELATION], "report": []}
     for name in COMMANDS:
         took = measured([*AUDIT, name, "--db", str(path), *of[name], "--json"])
         made[name] = {"seconds": took.seconds, "cpu": took.cpu, "peak": took.peak}

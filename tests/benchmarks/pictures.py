@@ -36,10 +36,9 @@ from audit.annotation.queue import next_question  # noqa: E402
 from audit.judging.adjudications import adjudicate, disputes  # noqa: E402
 from audit.judging.deferral import flag  # noqa: E402
 from audit.judging.judgements import judge  # noqa: E402
-from audit.judging.samples import draw_all  # noqa: E402
+from audit.judging.samples import ask_next  # noqa: E402
 from audit.judging.validity import draw_validity  # noqa: E402
-from audit.sampling.audits import Audits  # noqa: E402
-from audit.sampling.draw import SampleRequest, Size  # noqa: E402
+from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest  # noqa: E402
 from audit.store import open_store, table_of, tables  # noqa: E402
 from audit.ui.language import text_in  # noqa: E402
@@ -167,7 +166,7 @@ def copied(database: Path, folder: Path) -> Path:
         source.backup(target)
     engine = open_store(str(path))
     accounts = {name: add_account(engine, name, role, PASSWORD).id for name, role in PEOPLE.items()}
-    draw_all(engine, SampleRequest(Size(per_relation=60), audits=Audits(answers=1.0)))
+    ask_next(engine, SampleOptions(60))
     draw_validity(engine, ValidityRequest(4, annotators=2, asks="groups"))
     for number in range(JUDGED):
         shown = next_question(engine, accounts["ann"])

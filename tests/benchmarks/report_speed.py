@@ -119,7 +119,7 @@ def measured(arguments):
 
 def steps(design, others, html):
     """The commands that are measured, in this order: each finds what those before it have left."""
-    sample = ["sample", "--design", design, "--per-relation"]
+    sample = ["sample", "--design", design, "--base"]
     yield "sample, first draw", [*sample, str(PER_RELATION)]
     yield "sample, drawing more", [*sample, str(MORE)]
     yield "gold", ["gold"]

@@ -12,9 +12,9 @@ from conftest_rows import row
 
 from audit.cli import main
 from audit.judging.labels import answer_with_gold
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store
 
 JUDGE = """
@@ -49,7 +49,7 @@ def where(tmp_path, monkeypatch):
     path = str(tmp_path / "audit.db")
     engine = open_store(path, create=True)
     import_run(engine, read_run(tmp_path / "run.jsonl"))
-    draw_all(engine, SampleRequest(Size(per_relation=40)))
+    ask_next(engine, SampleOptions(40))
     answer_with_gold(engine)
     (tmp_path / "referees.py").write_text(JUDGE, encoding="utf-8")
     (tmp_path / "killed_referees.py").write_text(KILLED, encoding="utf-8")

@@ -57,7 +57,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_report(own, tmp_path, capsy
     command += ["--relations", "MR1.4,MR3.1", "--json"]
 
     def report(database):
-        for arguments in (["sample", "--per-relation", "20"], ["gold"]):
+        for arguments in (["sample", "--base", "20"], ["gold"]):
             assert main([*arguments, "--db", database]) == 0
         capsys.readouterr()
         assert main(["report", "--db", database, "--json"]) == 0

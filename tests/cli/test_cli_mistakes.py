@@ -68,16 +68,16 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
         (["run", "--db", ".", *GOOD], "is a folder"),
         (["run", "--db", "", *GOOD], "--db is empty"),
         (["run", *GOOD[:2]], "--systems is missing; see `audit run --help`, for example `audit run --corpus rotten"),
-        (["sample", "--per-relation", "5"], "there is no database audit.db; make one with `audit run`"),
+        (["sample", "--base", "5"], "there is no database audit.db; make one with `audit run`"),
         (
             ["sample", "--db", "."],
             "one of --per-relation and --share is required; see `audit sample --help`, for example",
         ),
         (
-            ["sample", "--per-relation", "5", "--share", "0.1"],
+            ["sample", "--base", "5", "--share", "0.1"],
             "--per-relation and --share exclude each other; give one of them",
         ),
-        (["sample", "--per-relation", "MR1.1=5,MR1.1=6"], "names no relation or one twice"),
+        (["sample", "--base", "MR1.1=5,MR1.1=6"], "names no relation or one twice"),
         (["sample", "--share", "nan"], "--share: 'nan' is not a number such as 0.01"),
         (["gold", "--db", "reviews.csv"], "is not a database of audit"),
         (["app", "--login-hours", "0"], "it must be a number of hours above 0"),
@@ -96,14 +96,14 @@ def test_a_mistake_is_one_line_and_leaves_nothing(arguments, says, here, mistake
 def test_commands_out_of_order_say_what_comes_first(here, mistake):
     open_store("a.db", create=True).dispose()
     assert "no group is satisfied, so there is nothing to draw; run `audit run`" in mistake(
-        "sample", "--db", "a.db", "--per-relation", "5"
+        "sample", "--db", "a.db", "--base", "5"
     )
     assert "run `audit run`" in mistake("report", "--db", "a.db")
     assert "there is no study 3" in mistake("report", "--db", "a.db", "--study", "3")
 
 
 def test_what_a_database_does_not_have_is_named(ran, mistake):
-    sample = ["sample", "--db", "a.db", "--per-relation", "2"]
+    sample = ["sample", "--db", "a.db", "--base", "2"]
     assert "unknown design 'clever'; known are: informative, shared" in mistake(*sample, "--design", "clever")
     assert "there is no study 9; this database has 1" in mistake(*sample, "--study", "9")
     assert "too large a number" in mistake(*sample, "--study", "9" * 30)

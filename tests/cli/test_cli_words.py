@@ -47,7 +47,7 @@ def test_a_run_sets_its_question_and_a_report_names_the_version(capsys):
     assert code == 0, told
     assert words().question == words(language="zh").question == "Would they buy them again?"
     assert call(capsys, *RUN, "--question", "Would they buy them again?")[0] == 0  # the same again changes nothing
-    assert call(capsys, "sample", "--db", "a.db", "--per-relation", "3")[0] == 0
+    assert call(capsys, "sample", "--db", "a.db", "--base", "3")[0] == 0
     assert call(capsys, "gold", "--db", "a.db")[0] == 0
     code, out, _ = call(capsys, "report", "--db", "a.db", "--json")
     assert json.loads(out)["signature"]["words"] == {"sentiment": 1}

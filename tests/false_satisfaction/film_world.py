@@ -5,8 +5,8 @@ from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
 from audit.annotation.answers import settle
-from audit.judging.samples import draw_all
-from audit.sampling.draw import SampleRequest, Size
+from audit.judging.samples import ask_next
+from audit.sampling.samples import SampleOptions
 from audit.store import insert_new, table_of, tables
 
 
@@ -31,7 +31,7 @@ def alone(system, labels, others, relation="X"):
 def world(build, said, more=(), design="shared", **options):
     """Films, `more` rows beside them, everything drawn; and an adjudicator."""
     engine = build([*films(said, **options), *more])
-    draw_all(engine, SampleRequest(Size(share=1.0), design))
+    ask_next(engine, SampleOptions(share=1.0, design))
     judge = add_account(engine, "ada", "adjudicator", "long enough").id
     return engine, judge
 

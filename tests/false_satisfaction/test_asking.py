@@ -2,6 +2,7 @@
 
 import threading
 
+from audit.sampling.designs import Terms
 from conftest_rows import row
 from sqlalchemy import event, select
 
@@ -9,10 +10,9 @@ from audit.annotation.accounts import add_account
 from audit.annotation.queue import next_question
 from audit.false_satisfaction.questions import Asking
 from audit.judging.judgements import judge
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.judging.unit import rebuild
-from audit.sampling.designs import Terms
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import table_of, tables
 
 POSITIVE = ["positive", "positive"]
@@ -40,7 +40,7 @@ def test_within_a_rank_what_most_pairs_wait_for_comes_first(build):
         for relation in ("X", "Y") for system in ("a", "b")
     ]  # fmt: skip
     engine = build(rows)
-    draw_all(engine, SampleRequest(Size(per_relation=5)))
+    ask_next(engine, SampleOptions(5))
     assert stored(engine)["S."] == (1, 4, 2)
     assert stored(engine)["S, X."][:2] == (1, 2)
     (ann,) = people(engine, "ann")
@@ -49,15 +49,15 @@ def test_within_a_rank_what_most_pairs_wait_for_comes_first(build):
 
 def test_a_pair_that_two_samples_have_drawn_counts_once(build):
     engine = build([row("S.", "F.", POSITIVE, id="1", relation="X")])
-    draw_all(engine, SampleRequest(Size(per_relation=5)))
-    draw_all(engine, SampleRequest(Size(per_relation=5), seed=3, annotators=3))
+    ask_next(engine, SampleOptions(5))
+    ask_next(engine, SampleOptions(5, annotators=3))
     assert stored(engine) == {"S.": (1, 1, 3), "F.": (1, 1, 3)}  # of two numbers the larger
 
 
 def test_waits_and_priority_follow_the_answers(build):
     # An answer that makes a group false leaves its other questions to nobody.
     engine = build([row("S.", f"S, {name}.", POSITIVE, relation=name, id="1") for name in ("X", "Y")])
-    draw_all(engine, SampleRequest(Size(per_relation=5), annotators=1))
+    ask_next(engine, SampleOptions(5, annotators=1))
     (ann,) = people(engine, "ann")
     shown = next_question(engine, ann)
     assert shown.texts == ("S.",)
@@ -80,7 +80,7 @@ def test_asking_takes_best_rank_most_people_and_all_pairs():
 def test_the_later_of_two_judgements_sees_both_answers(build):
     # Both halves of a group are answered at once. Whoever is last must see that the group is settled.
     engine = build([row("S.", "F.", POSITIVE, id="1", relation="X")])
-    draw_all(engine, SampleRequest(Size(per_relation=5), annotators=1))
+    ask_next(engine, SampleOptions(5, annotators=1))
     ann, bob = people(engine, "ann", "bob")
     anns, second = next_question(engine, ann), next_question(engine, bob)
     reading, judged = threading.Event(), threading.Event()
@@ -116,7 +116,7 @@ def sources_of(engine):
 def test_a_question_knows_its_source_whatever_is_answered(build):
     rows = [row(f"{s}.", f"{s}, {r}.", POSITIVE, relation=r, id=s) for s in ("S", "T") for r in ("X", "Y")]
     engine = build([*rows, row("T.", "S.", POSITIVE, relation="Z", id="T")])
-    draw_all(engine, SampleRequest(Size(per_relation=5)))
+    ask_next(engine, SampleOptions(5))
     expected = {"S, X.": "S.", "S, Y.": "S.", "T, X.": "T.", "T, Y.": "T.", "T.": "T.", "S.": sources_of(engine)["S."]}
     assert sources_of(engine) == expected
     for account in people(engine, "ann", "ben"):

@@ -14,12 +14,12 @@ from audit.errors import NotAllowed, Refused
 from audit.false_satisfaction.browse import STATES, GroupFilter, Page, browse, choices, detail, find_inputs
 from audit.judging.deferral import send_back
 from audit.judging.judgements import judge
-from audit.judging.samples import draw
+from audit.judging.samples import ask_next
 from audit.relations import get_relation
 from audit.relations.registry import configured
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of, tables
 
 PASSWORD = "a long password"
@@ -49,7 +49,7 @@ def judged_study(tmp_path_factory: pytest.TempPathFactory) -> Made:
         followed = configured(get_relation("sentiment", "MR1.4"), {"strict": False})
         relations = [followed, get_relation("sentiment", "MR3.1")]
         ran = run(engine, SmallCorpus("ten", TEXTS), ["vader", "textblob"], relations, executor)
-    draw(engine, ran.study.id, SampleRequest(Size(per_relation=7)))
+    ask_next(engine, SampleOptions(7), ran.study.id)[0]
     roles = {"ann": "annotator", "ben": "annotator", "judge": "adjudicator", "boss": "manager"}
     people = {name: add_account(engine, name, role, PASSWORD) for name, role in roles.items()}
     for _ in range(4):

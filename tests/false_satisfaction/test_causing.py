@@ -15,8 +15,8 @@ from audit.false_satisfaction.impact import (
     proposed,
     take_back_cause,
 )
-from audit.judging.samples import draw_all
-from audit.sampling.draw import SampleRequest, Size
+from audit.judging.samples import ask_next
+from audit.sampling.samples import SampleOptions
 from audit.store import table_of, tables
 
 RIGHT = {f"Film {n}{end}": "neutral" for n in range(4) for end in ".!"}
@@ -119,6 +119,6 @@ def test_the_range_of_labels_is_what_the_system_ever_gave(judged_study):
 def test_comparisons_are_no_sample_of_a_cell(build):
     engine = build([row(f"F {n}.", f"F {n}!", [x, x], system=s, relation="X", id=str(n)) for n in range(3)
                     for s, x in (("a", "positive"), ("b", "negative"))])  # fmt: skip
-    draw_all(engine, SampleRequest(Size(share=1.0), design="informative"))
+    ask_next(engine, SampleOptions(share=1.0))
     judge = add_account(engine, "ada", "adjudicator", "long enough").id
     assert false_satisfactions(engine, judge).all == ()

@@ -12,9 +12,9 @@ from audit.false_satisfaction.questions import queue_length
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge
 from audit.judging.labels import answer_with_gold
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.judging.unit import rebuild
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import table_of, tables
 
 
@@ -45,12 +45,12 @@ GOLDEN = [
 
 def test_gold_settles_a_carrying_relation(build):
     engine = build(GOLDEN)
-    draw_all(engine, SampleRequest(Size(per_relation=10)))
+    ask_next(engine, SampleOptions(10))
     assert queue_length(engine).waiting == 3
     assert cell(engine)["judged"] == 0
     assert cell(engine)["waiting"] == 3
     gilded = answer_with_gold(engine)
-    assert (gilded.questions, gilded.answered, gilded.added) == (3, 3, 3)
+    assert (gilded.questions, gilded.answered, gilded.added) == (5, 5, 5)  # whether anybody was asked or not
     assert queue_length(engine).waiting == 0
     counts = cell(engine)
     assert dict(counts[["groups", "satisfied", "violated", "inapplicable", "errors"]]) == {
@@ -66,7 +66,7 @@ def test_gold_settles_a_carrying_relation(build):
 
 def test_gold_is_kept_apart_from_people(build):
     engine = build(GOLDEN)
-    draw_all(engine, SampleRequest(Size(per_relation=10)))
+    ask_next(engine, SampleOptions(10))
     answer_with_gold(engine)
     assert cell(engine, whose="gold")["judged"] == 3
     assert cell(engine, whose="people")["judged"] == 0
@@ -78,7 +78,7 @@ def test_contradictory_gold_answers_nothing(build):
         row("same", "same two", ["positive", "positive"], gold="negative", id="y"),
     ]
     engine = build(rows)
-    draw_all(engine, SampleRequest(Size(per_relation=10)))
+    ask_next(engine, SampleOptions(10))
     gilded = answer_with_gold(engine)
     assert (gilded.answered, gilded.contradictory) == (0, 1)
     assert texts_in_queue(engine) == ["same"]
@@ -91,7 +91,7 @@ def test_one_answer_settles_groups_of_every_system_and_relation(build):
         row("it's good", "IT'S GOOD", ["positive", "positive"], relation="MR3.1", system="a", gold="positive"),
     ]
     engine = build(rows)
-    draw_all(engine, SampleRequest(Size(per_relation=10)))
+    ask_next(engine, SampleOptions(10))
     assert queue_length(engine).waiting == 1
     answer_with_gold(engine)
     cells = count(engine).cells.set_index(["relation", "system"])
@@ -109,7 +109,7 @@ def people(build):
             row("It is good.", "It is not good.", ["negative", "positive"], relation="MR2.2", system="b"),
         ]
     )
-    draw_all(engine, SampleRequest(Size(per_relation=10)))
+    ask_next(engine, SampleOptions(10))
     accounts = {
         name: add_account(engine, name, role, "long enough").id
         for name, role in (("ann", "annotator"), ("bob", "annotator"), ("ada", "adjudicator"))
@@ -139,7 +139,7 @@ def test_two_people_who_agree_settle_both_systems(people):
 
 def test_a_follow_up_that_nobody_waits_for_any_more_leaves_the_queue(build):
     engine = build([row("It is good.", "It is not good.", ["negative", "positive"], relation="MR2.2", gold="positive")])
-    draw_all(engine, SampleRequest(Size(per_relation=10)))
+    ask_next(engine, SampleOptions(10))
     assert texts_in_queue(engine) == ["It is good.", "It is not good."]
     answer_with_gold(engine)
     # The source's output is wrong, so the group is false whatever the follow-up means.
@@ -178,9 +178,7 @@ def test_nothing_to_count_is_said(tmp_path):
         count(engine)
 
 
-def test_an_unknown_study_or_design_is_said(build):
+def test_an_unknown_study_is_said(build):
     engine = build(GOLDEN)
     with pytest.raises(AuditError, match="no study 7"):
         count(engine, study=7)
-    with pytest.raises(AuditError, match="no sample has been drawn with the design informative"):
-        count(engine, design="informative")

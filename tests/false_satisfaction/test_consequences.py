@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from audit.annotation.accounts import add_account
 from audit.errors import AuditError, NotAllowed
 from audit.false_satisfaction.impact import consequences, read_stakes
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.reports.study import study_report
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store
 
 
@@ -82,7 +82,7 @@ def three_films(tmp_path_factory):
     (folder / "run.jsonl").write_text("\n".join(map(json.dumps, films(said))), encoding="utf-8")
     engine = open_store(str(folder / "audit.db"), create=True)
     import_run(engine, read_run(folder / "run.jsonl"))
-    draw_all(engine, SampleRequest(Size(share=1.0)))
+    ask_next(engine, SampleOptions(share=1.0))
     return engine, add_account(engine, "ada", "adjudicator", "long enough").id
 
 

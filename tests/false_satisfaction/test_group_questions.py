@@ -16,7 +16,7 @@ from audit.false_satisfaction.questions import attributed_groups, queue_length
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import answer_with_gold
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.judging.unit import rebuild
 from audit.judging.validity import draw_validity
 from audit.messages import message
@@ -24,7 +24,7 @@ from audit.reports.agreement import agreement_report
 from audit.reports.html import to_html
 from audit.reports.study import study_report
 from audit.reports.validity_study import validity_lines, validity_report
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
 from audit.store import insert_new, table_of, tables
 
@@ -55,7 +55,7 @@ def drawn_study(engine, kind="group"):
 def judged(build):
     """The imported run, drawn and asked about, with accounts by name."""
     engine = build(RUN)
-    draw_all(engine, SampleRequest(Size(per_relation=5)))
+    ask_next(engine, SampleOptions(5))
     draw_validity(engine, ASKED)
     roles = {"ann": "annotator", "bob": "annotator", "ada": "adjudicator", "mia": "manager"}
     # Without passwords, which take long to hash: nobody logs in here.
@@ -233,7 +233,7 @@ def test_the_report_says_where_the_relation_does_not_hold_and_what_violations_ar
     rows = [row(f"S{n}", f"S{n} x", ["positive", "positive"], gold="positive") for n in range(1, 7)]
     rows += [row(f"V{n}", f"V{n} x", ["positive", "negative"], "violated", gold="positive") for n in range(1, 5)]
     engine = build(rows)
-    draw_all(engine, SampleRequest(Size(per_relation=5)))
+    ask_next(engine, SampleOptions(5))
     answer_with_gold(engine)
     assert message("note.holds_assumed") in study_report(engine)["signature"]["notes"]
     draw_validity(engine, ValidityRequest(per_relation=10, annotators=1, first=True, asks="groups"))

@@ -12,10 +12,9 @@ from audit.false_satisfaction.proxies import cell_proxies
 from audit.false_satisfaction.resolution import drawn_groups, satisfied_groups
 from audit.judging.judges import JudgeRequest, ask_judge
 from audit.judging.labels import answer_with_gold
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.reports.study import study_report
-from audit.sampling.audits import Audits
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import table_of, tables
 from audit.systems.judge import function_judge
 
@@ -32,7 +31,7 @@ def world(build, number=80, size=40, relation="MR1.1", audits=None):
             for n in range(number)
         ]
     )
-    draw_all(engine, SampleRequest(Size(per_relation=size), audits=audits or Audits()))
+    ask_next(engine, SampleOptions(size, audits=audits or Audits()))
     answer_with_gold(engine)
     return engine
 

@@ -14,9 +14,9 @@ from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.opinions import opinions
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import answer_with_gold
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.reports.agreement import agreement_report
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import table_of, tables
 
 GROUPS = [
@@ -31,7 +31,7 @@ GROUPS = [
 def engine(build):
     """Three questions about sources, waiting; both relations carry answers to the follow-ups."""
     engine = build(GROUPS)
-    draw_all(engine, SampleRequest(Size(per_relation=10)))
+    ask_next(engine, SampleOptions(10))
     return engine
 
 
@@ -145,7 +145,7 @@ def test_a_group_that_is_only_partly_answered_is_no_opinion(build):
     # A relation that carries nothing asks about both members. ann answers one of them, and it makes the group false;
     # had she found it right, the group would still wait. So it does not count until she has answered both.
     engine = build([row("s", "f", ["positive", "positive"], relation="OWN")])
-    draw_all(engine, SampleRequest(Size(per_relation=10)))
+    ask_next(engine, SampleOptions(10))
     ann = add_account(engine, "ann", "annotator", "long enough").id
     judge(engine, ann, next_question(engine, ann).id, "negative")
     with pytest.raises(AuditError, match="nobody's own answers cover a drawn group"):

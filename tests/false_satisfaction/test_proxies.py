@@ -8,8 +8,8 @@ from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.proxies import cell_proxies
 from audit.judging.labels import answer_with_gold
-from audit.judging.samples import draw_all
-from audit.sampling.draw import SampleRequest, Size
+from audit.judging.samples import ask_next
+from audit.sampling.samples import SampleOptions
 
 LABELS = {"+": "positive", "-": "negative", "0": "neutral"}
 
@@ -29,7 +29,7 @@ def lines(groups, systems="abc", **options):
 
 def prepared(build, *groups, size=10, **options):
     engine = build(list(lines(groups, **options)))
-    draw_all(engine, SampleRequest(Size(per_relation=size)))
+    ask_next(engine, SampleOptions(size))
     answer_with_gold(engine)
     return engine, count(engine)
 
@@ -74,7 +74,7 @@ def test_low_confidence_is_one_less_the_least_score(build):
 def test_outputs_without_a_score_have_no_confidence(build):
     rows = [row(f"text {n}", f"text {n}!", ["positive", "positive"], gold="positive") for n in range(3)]
     engine = build(rows)
-    draw_all(engine, SampleRequest(Size(per_relation=3)))
+    ask_next(engine, SampleOptions(3))
     answer_with_gold(engine)
     (cell,) = cell_proxies(engine, count(engine), ["low_confidence"])
     assert (cell.names, cell.of_population.shape) == ((), (3, 0))
@@ -96,7 +96,7 @@ def test_only_the_settled_beginning_is_a_sample(build):
     rows = list(lines([("++",)] * 6, systems="a"))
     rows[3].pop("gold")
     engine = build(rows)
-    draw_all(engine, SampleRequest(Size(per_relation=6)))
+    ask_next(engine, SampleOptions(6))
     answer_with_gold(engine)
     counted = count(engine)
     judged = int(counted.cells["judged"].iloc[0])
@@ -123,7 +123,7 @@ def test_an_unknown_proxy_lists_the_columns(build):
 def test_a_study_without_the_column_leaves_it_out(build):
     engine, _ = prepared(build, ("++",), ("--",), systems="a", column=[1, 2])
     build([row("another", "another!", ["positive", "positive"], gold="positive")], "other.jsonl")
-    draw_all(engine, SampleRequest(Size(per_relation=5)))
+    ask_next(engine, SampleOptions(5))
     answer_with_gold(engine)
     first, second = cell_proxies(engine, count(engine), ["length"])
     assert (first.names, second.names) == (("length",), ())
@@ -144,7 +144,7 @@ def test_systems_may_have_groups_of_their_own(build):
         row("text", "text two", ["negative", "negative"], system="b", gold="positive"),
     ]
     engine = build(rows)
-    draw_all(engine, SampleRequest(Size(per_relation=5)))
+    ask_next(engine, SampleOptions(5))
     answer_with_gold(engine)
     cells = of(engine, count(engine), "disagreement")
     # The source differs (1); on its own follow-up nobody else votes (1/2).

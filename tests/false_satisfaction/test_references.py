@@ -13,9 +13,9 @@ from audit.errors import UnknownName
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.proxies import cell_proxies, distances
 from audit.judging.judgements import judge
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of, tables
 
 REFERENCES = ("El comité aplazó la votación.", "Llovió toda la mañana.", "<b>El puente</b>", "x")
@@ -33,7 +33,7 @@ def build(tmp_path):
         path.write_text("\n".join(lines), encoding="utf-8")
         engine = open_store(str(tmp_path / "a.db"), create=True)
         import_run(engine, read_run(path))
-        draw_all(engine, SampleRequest(Size(share=1.0), annotators=1))
+        ask_next(engine, SampleOptions(share=1.0, annotators=1))
         ann = add_account(engine, "ann", "annotator", "a password of hers").id
         while (shown := next_question(engine, ann)) is not None:
             judge(engine, ann, shown.id, "mistranslated" if "puente" in str(shown.output) else "accurate")

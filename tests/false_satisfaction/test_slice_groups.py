@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from audit.false_satisfaction.groups import checked_groups
 from conftest_rows import row
 
 import audit
@@ -10,7 +11,6 @@ from audit.corpora.slices import find_slicing
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.accuracy import NO_GOLD, PAIRS, SystemAccuracy, right_outputs
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.groups import checked_groups
 from audit.false_satisfaction.slices import MOST, slice_sources
 from audit.store import table_of, tables
 from audit.tasks import TASKS, Output, get_task

@@ -11,10 +11,10 @@ from audit.cli import main
 from audit.errors import AuditError, Refused
 from audit.judging.judges import HOPELESS, JudgeRequest, ask_judge, variants_named
 from audit.judging.labels import answer_with_gold
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.reports.study import study_report
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store, tables
 from audit.systems.judge import function_judge
 
@@ -33,7 +33,7 @@ def films(tmp_path):
     path.write_text("\n".join(json.dumps(group) for group in groups), encoding="utf-8")
     engine = open_store(str(tmp_path / "audit.db"), create=True)
     import_run(engine, read_run(path))
-    draw_all(engine, SampleRequest(Size(per_relation=4)))
+    ask_next(engine, SampleOptions(4))
     return engine
 
 
@@ -147,7 +147,7 @@ def test_a_judge_that_never_answers_is_asked_no_more(tmp_path):
     dead = Simulated({}, silent={f"Film {n}." for n in range(3 * HOPELESS)})
     with pytest.raises(AuditError, match="nothing is drawn yet"):
         ask_judge(engine, judge_of(dead), JudgeRequest())
-    draw_all(engine, SampleRequest(Size(share=1.0)))
+    ask_next(engine, SampleOptions(share=1.0))
     with pytest.raises(AuditError, match=f"no answer to {HOPELESS} questions one after the other.*the line is dead"):
         ask_judge(engine, judge_of(dead), JudgeRequest())
     assert len(rows(engine, tables.JudgeAnswer)) == HOPELESS  # what came is stored

@@ -25,15 +25,14 @@ from audit.judging.adjudications import adjudicate, change_adjudication, check, 
 from audit.judging.deferral import flag, send_back, skip, unflag
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.judging.staleness import Choice, mark_stale
 from audit.judging.training import judging_mode, train
 from audit.judging.unit import rebuild, unit_of_work
 from audit.judging.validity import draw_validity
 from audit.reports.doctor import CHECKS
 from audit.runner.imported import import_run, read_run
-from audit.sampling.audits import Audits
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store, table_of, tables
 from audit.tasks import Input
@@ -93,7 +92,7 @@ def drawn(where: str, tmp_path: Path, films=FILMS) -> World:
     open_store(where, create=True).dispose()
     engine = quick(where)
     import_run(engine, read_run(path))
-    draw_all(engine, SampleRequest(Size(per_relation=2), audits=Audits(follow_ups=1.0, answers=1.0)))
+    ask_next(engine, SampleOptions(2, follow_ups=1.0))
     return World(engine, {name: add_account(engine, name, role, "long enough").id for name, role in ROLES.items()})
 
 
@@ -167,7 +166,7 @@ def stale(world: World) -> Call:
 
 def drawing_more(world: World) -> Call:
     world.both("positive", "positive")
-    return lambda engine, who: draw_all(engine, SampleRequest(Size(per_relation=3), audits=Audits(follow_ups=1.0)))
+    return lambda engine, who: ask_next(engine, SampleOptions(3, follow_ups=1.0))
 
 
 def training(world: World) -> Call:
@@ -340,7 +339,7 @@ def test_people_who_judge_at_once_leave_the_queue_that_their_answers_want(where,
         for system in "ab"
     ]
     world = drawn(where, tmp_path, films)
-    draw_all(world.engine, SampleRequest(Size(per_relation=12), audits=Audits(follow_ups=1.0, answers=1.0)))
+    ask_next(world.engine, SampleOptions(12, follow_ups=1.0))
     names = {f"p{n}": add_account(world.engine, f"p{n}", "annotator", None).id for n in range(6)}
     failed: list[Exception] = []
 

@@ -260,7 +260,7 @@ def test_agreement_is_ordinal(engine, tmp_path):
 
 def test_the_commands(engine, tmp_path, capsys):
     database, file = str(engine.url.database), str(tmp_path / "t.csv")
-    assert main(["validity", "draw", "--db", database, "--per-relation", "12", "--json"]) == 0
+    assert main(["validity", "draw", "--db", database, "--base", "12", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["pairs"], document["without_pairs"]) == (20, [])
     assert main(["validity", "export", file, "--db", database]) == 0

@@ -49,7 +49,7 @@ def test_a_study_from_texts_to_report():
     shouted()
     study = audit.run(FILMS, ["vader", by_keyword], ["MINE.1"], progress=False)
     assert repr(study).startswith("Study of texts: 4 sources, 1 relation, 2 systems; 8 groups satisfied, 0 drawn")
-    study.sample(per_relation=4)
+    study.sample(4)
     assert sorted(study.questions()["text"]) == sorted(text for text, _ in FILMS)
     report = study.answer_with_gold().report()
     (cell,) = (cell for cell in report.cells if cell.system == "by_keyword")

@@ -84,7 +84,7 @@ def study(tmp_path_factory):
     texts = [("good", "positive"), ("not good", "negative"), ("bad", "negative")]
     rows = [(f"It isn't day {number} and the film is {word}.", gold) for number in range(20) for word, gold in texts]
     with audit.run(rows, systems=["vader", _always], relations=["MR3.1", "MR1.1"], store=None) as made:
-        made.sample(per_relation=60).answer_with_gold()
+        made.sample(60).answer_with_gold()
         yield made
 
 
@@ -139,7 +139,7 @@ def test_a_system_of_which_nothing_is_judged_leaves_the_decision_to_the_others(t
     rows = [(f"It isn't day {number} and the film is {word}.", gold) for number in range(20) for word, gold in texts]
     store = tmp_path / "own.db"
     with audit.run(rows, systems=["vader", _always], relations=["MR3.1"], store=store) as made:
-        made.sample(per_relation=60).answer_with_gold()
+        made.sample(60).answer_with_gold()
         (before,) = made.report().document["decisions"]
     with audit.run(rows, systems=["vader", _always, "textblob"], relations=["MR3.1"], store=store) as made:
         document = made.report().document

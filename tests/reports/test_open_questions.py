@@ -10,7 +10,7 @@ from audit.annotation.queue import next_question, queue_of
 from audit.annotation.settings import change_settings
 from audit.judging.deferral import flag
 from audit.judging.judgements import judge
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.judging.validity import draw_validity
 from audit.reports import worker
 from audit.reports.first_page import next_lines, open_questions
@@ -19,8 +19,7 @@ from audit.reports.study import study_report
 from audit.reports.words import Say
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.audits import Audits
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store
 
@@ -35,7 +34,7 @@ def database(own, toy_relations, tmp_path):
     for name in ("film", "play"):
         corpus = SmallCorpus(name, [f"The {name} {number} was fine." for number in range(20)], first=1)
         run(engine, corpus, own.specs("calm", "nervous"), toy_relations[:2], InProcess())
-    draw_all(engine, SampleRequest(Size(per_relation=8), audits=Audits(follow_ups=0.5)))
+    ask_next(engine, SampleOptions(8, follow_ups=0.5))
     draw_validity(engine, ValidityRequest(3, annotators=2, first=True, asks="groups"))
     for name, turn in (("ann", 1), ("bob", -1)):
         for number in range(44):  # groups first, then texts, whose answers make audits

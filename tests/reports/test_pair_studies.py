@@ -13,7 +13,7 @@ from sqlalchemy import select
 from audit.annotation.ratings import attributed, stored_ratings
 from audit.false_satisfaction.opinions import attributed_outputs
 from audit.false_satisfaction.questions import queue_length
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.reports.agreement import agreement_report, stored_agreement
 from audit.reports.exports.reading import import_export
 from audit.reports.exports.replay import replay
@@ -23,7 +23,7 @@ from audit.reports.sections import to_terminal
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of, tables
 
 registered = pytest.fixture(autouse=True)(summaries.registered)
@@ -122,7 +122,7 @@ def test_a_run_of_own_systems_is_asked_about(tmp_path, monkeypatch):
             engine, Chinese("four", summaries.TEXTS), ["own_summaries:Lead", "own_summaries:Whole"],
             [summaries.relation()], executor,
         )  # fmt: skip
-    draw_all(engine, SampleRequest(Size(share=1.0)))
+    ask_next(engine, SampleOptions(share=1.0))
     # Two different outputs of each of four texts; both relations of outputs hold, and answers are carried.
     assert queue_length(engine).waiting == 8
     anna, ben, _ = summaries.people(engine)

@@ -11,11 +11,11 @@ from audit.annotation.accounts import add_account
 from audit.annotation.causes import CAUSES
 from audit.false_satisfaction.impact import false_satisfactions, give_cause
 from audit.judging.adjudications import adjudicate
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.reports.study import study_report
 from audit.reports.validity import cause_entries
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.statistics.intervals import effective_interval
 from audit.store import open_store, table_of, tables
 
@@ -96,7 +96,7 @@ def engine(tmp_path):
     (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     engine = open_store(str(tmp_path / "a.db"), create=True)
     import_run(engine, read_run(tmp_path / "own.jsonl"))
-    draw_all(engine, SampleRequest(Size(share=1.0)))
+    ask_next(engine, SampleOptions(share=1.0))
     return engine
 
 

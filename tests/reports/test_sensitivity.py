@@ -7,14 +7,14 @@ from audit.corpora import get_corpus
 from audit.false_satisfaction import resolution
 from audit.false_satisfaction.cells import count
 from audit.judging.labels import answer_with_gold
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.relations import get_relation
 from audit.reports.first_page import lenient_text
 from audit.reports.study import study_report
 from audit.reports.words import Say
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store
 
 SYSTEM = """
@@ -43,7 +43,7 @@ def report(tmp_path, monkeypatch):
         corpus, relation = get_corpus(str(tmp_path / "films.csv")), get_relation("sentiment", "MR3.1")
         with InProcess() as executor:
             run(engine, corpus, ["mine_says:says", "mine_says:never"], [relation], executor)
-        draw_all(engine, SampleRequest(Size(share=1.0)))
+        ask_next(engine, SampleOptions(share=1.0))
         answer_with_gold(engine)
         return engine, study_report(engine, "gold")
 

@@ -8,7 +8,7 @@ import pytest
 from audit.corpora.slices import find_slicing
 from audit.errors import AuditError
 from audit.judging.labels import answer_with_gold
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.reports.document import check_document
 from audit.reports.evidence import evidence
 from audit.reports.sections import slice_table, standings_table, worst_table
@@ -16,7 +16,7 @@ from audit.reports.slices import Frames, How, slice_entries
 from audit.reports.study import report_of, study_report
 from audit.reports.words import Say
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.statistics.intervals import effective_interval, mid_p
 from audit.store import open_store
 
@@ -46,7 +46,7 @@ def database(path, gold=True, **size):
     file.write_text("\n".join(map(json.dumps, lines(gold))), encoding="utf-8")
     engine = open_store(str(path / "audit.db"), create=True)
     import_run(engine, read_run(file))
-    draw_all(engine, SampleRequest(Size(**(size or {"share": 1.0}))))
+    ask_next(engine, SampleRequest(Size(**(size or {"share": 1.0}))))
     answer_with_gold(engine)
     return engine
 
@@ -218,7 +218,7 @@ def divided(tmp_path_factory):
     file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     engine = open_store(str(path / "audit.db"), create=True)
     import_run(engine, read_run(file))
-    draw_all(engine, SampleRequest(Size(share=1.0)))
+    ask_next(engine, SampleOptions(share=1.0))
     answer_with_gold(engine)
     return engine
 

@@ -8,7 +8,7 @@ from audit.annotation.queue import next_question
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge
 from audit.judging.labels import answer_with_gold
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.judging.validity import draw_validity
 from audit.reports.evidence import evidence
 from audit.reports.plan import PlanRequest, plan
@@ -16,7 +16,7 @@ from audit.reports.progress import cells_at_work
 from audit.reports.study import cells_of_report, study_report
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store
 
@@ -43,7 +43,7 @@ def all_of(engine, study):
 def engine(own, toy_relations, tmp_path):
     opened = open_store(str(tmp_path / "audit.db"), create=True)
     run(opened, films("film", TWO), own.specs("calm", "nervous"), toy_relations[:1], InProcess())
-    draw_all(opened, SampleRequest(Size(per_relation=40)))
+    ask_next(opened, SampleOptions(40))
     answer_with_gold(opened)
     return opened
 
@@ -53,7 +53,7 @@ def test_another_study_and_its_answers_change_nothing_of_a_study(engine, own, to
     before = all_of(engine, 1)
     assert [entry["p_best"] for entry in before["report"]["relations"][0]["ranking"] if entry["p_best"]]
     run(engine, films("play", THREE), own.specs("calm", "nervous", "failing"), toy_relations[:2], InProcess())
-    draw_all(engine, SampleRequest(Size(per_relation=40)), study=2)
+    ask_next(engine, SampleOptions(40), study=2)
     draw_validity(engine, ValidityRequest(2, annotators=2, first=True, asks="groups"), 2)
     answer_with_gold(engine)
     assert all_of(engine, 1) == before
@@ -73,7 +73,7 @@ def test_another_study_and_its_answers_change_nothing_of_a_study(engine, own, to
 @pytest.mark.slow
 def test_a_report_of_all_studies_ranks_the_systems_of_each_as_its_own_report_does(engine, own, toy_relations):
     run(engine, films("play", THREE), own.specs("calm", "nervous"), toy_relations[:2], InProcess())
-    draw_all(engine, SampleRequest(Size(per_relation=40)), study=2)
+    ask_next(engine, SampleOptions(40), study=2)
     answer_with_gold(engine)
     pooled = {(entry["study"], entry["relation"]): entry["ranking"] for entry in study_report(engine)["relations"]}
     for study in (1, 2):

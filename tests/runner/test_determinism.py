@@ -8,12 +8,12 @@ from concurrent.futures import Future
 import pytest
 
 from audit.judging.labels import answer_with_gold
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.relations import get_relation
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess, Processes
 from audit.runner.run import run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store
 
 
@@ -38,7 +38,7 @@ def content_of_run(executor, where, corpus, specs, relations, content, seed=0):
     with executor:
         run(engine, corpus, specs, relations, executor, seed=seed)
     held = content(engine)
-    draw_all(engine, SampleRequest(Size(per_relation=10)))
+    ask_next(engine, SampleOptions(10))
     answer_with_gold(engine)
     report = json.dumps(study_report(engine), ensure_ascii=False)
     engine.dispose()

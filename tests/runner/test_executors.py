@@ -167,7 +167,7 @@ def test_a_whole_run_on_two_dask_workers_ends_with_what_one_process_ends_with(ow
         stored[name] = content(
             open_store(database), "source", "input", "output", "group", "member", "verdict", "progress"
         )
-        assert main(["sample", "--db", database, "--per-relation", "20"]) == main(["gold", "--db", database]) == 0
+        assert main(["sample", "--db", database, "--base", "20"]) == main(["gold", "--db", database]) == 0
         capsys.readouterr()
         assert main(["report", "--db", database, "--json"]) == 0
         printed[name] = counts, capsys.readouterr().out

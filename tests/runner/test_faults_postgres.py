@@ -14,13 +14,13 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.relations import get_relation
 from audit.reports.study import study_report
 from audit.runner.coordinator import Coordinator, Watcher, is_away
 from audit.runner.executors import InProcess, Processes
 from audit.runner.run import run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store
 
 pytestmark = pytest.mark.postgres
@@ -86,7 +86,7 @@ class Listening(Watcher):
 
 
 def reported(engine):
-    draw_all(engine, SampleRequest(Size(per_relation=5)))
+    ask_next(engine, SampleOptions(5))
     return study_report(engine)
 
 

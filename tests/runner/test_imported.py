@@ -8,11 +8,11 @@ from sqlalchemy import select
 
 from audit.errors import AuditError, BadRow
 from audit.judging.labels import answer_with_gold
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.reports.study import study_report
 from audit.runner import imported
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of, tables
 
 GROUP = {
@@ -61,7 +61,7 @@ def take(engine, path, seed=0):
 
 
 def cells(engine, size=10):
-    draw_all(engine, SampleRequest(Size(per_relation=size)))
+    ask_next(engine, SampleOptions(size))
     answer_with_gold(engine)
     return {(cell["relation"], cell["system"]): cell for cell in study_report(engine)["cells"]}
 
@@ -318,7 +318,7 @@ def test_gold_of_a_follow_up_goes_before_what_its_relation_carries(relation, fil
         for text, gold in (("Bad.", "negative"), ("Not good.", "positive"))
     ]
     assert take(engine, file(*lines)).sources == 2
-    draw_all(engine, SampleRequest(Size(10)))
+    ask_next(engine, SampleOptions(10))
     answer_with_gold(engine)
     report = study_report(engine)
     assert [report["cells"][0][name] for name in ("judged", "false", "waiting")] == [2, 1, 0]

@@ -3,11 +3,11 @@
 import pytest
 from sqlalchemy import select
 
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of, tables
 
 pytestmark = pytest.mark.usefixtures("asked_once")
@@ -116,13 +116,13 @@ def test_what_failed_is_executed_once_more_and_nothing_else_is(flaky, toy_corpus
 @pytest.mark.slow
 def test_in_the_end_all_is_as_if_nothing_had_ever_failed(flaky, toy_corpus, toy_relations, engine):
     run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess())
-    draw_all(engine, SampleRequest(Size(per_relation=5)))
+    ask_next(engine, SampleOptions(5))
     flaky.mend()
     run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess(), retry_errors=True)
-    draw_all(engine, SampleRequest(Size(per_relation=5)))
+    ask_next(engine, SampleOptions(5))
     calm = open_store("sqlite://", create=True)
     run(calm, toy_corpus(), [flaky.spec], toy_relations, InProcess())
-    draw_all(calm, SampleRequest(Size(per_relation=5)))
+    ask_next(calm, SampleOptions(5))
     assert verdicts(engine) == verdicts(calm)
     assert [row[:2] for row in members(engine)] == [row[:2] for row in members(calm)]
     mended, whole = study_report(engine)["cells"], study_report(calm)["cells"]

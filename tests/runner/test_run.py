@@ -7,7 +7,7 @@ from interrupting import Interrupting
 from small_corpus import SmallCorpus
 from sqlalchemy import select
 
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.relations import get_relation, uses
 from audit.relations.base import unchanged
 from audit.relations.expect import equivalent
@@ -16,7 +16,7 @@ from audit.reports.study import study_report
 from audit.runner.batch import Batch
 from audit.runner.executors import InProcess, Processes
 from audit.runner.run import fitting, run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of, tables
 
 pytestmark = pytest.mark.usefixtures("asked_once")
@@ -155,7 +155,7 @@ def test_inputs_that_fail_are_stored_errors_and_the_run_goes_on(own, toy_corpus,
 
 def judged(engine):
     """The report after a draw: what a user sees in the end."""
-    draw_all(engine, SampleRequest(Size(per_relation=4)))
+    ask_next(engine, SampleOptions(4))
     return study_report(engine)
 
 

@@ -5,7 +5,7 @@ from contents import content
 from interrupting import Interrupting
 from sqlalchemy import select
 
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.relations import Outcome
 from audit.relations.validity import limit_of, limited
 from audit.reports.html import to_html
@@ -13,7 +13,7 @@ from audit.reports.sections import to_terminal
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of, tables
 
 pytestmark = pytest.mark.usefixtures("asked_once")
@@ -107,7 +107,7 @@ def test_a_relation_that_rejects_everything_says_so(own, toy_corpus, toy_relatio
 @pytest.mark.slow
 def test_they_are_in_reports_in_no_rate_and_in_no_sample(own, toy_corpus, strict, engine):
     run(engine, toy_corpus(), own.specs("calm"), strict[1:], InProcess())
-    draw_all(engine, SampleRequest(Size(share=1.0)))
+    ask_next(engine, SampleOptions(share=1.0))
     report = study_report(engine)
     assert len(report["cells"]) == 2
     for cell in report["cells"]:

@@ -5,11 +5,11 @@ import toy_translator
 from sqlalchemy import select
 
 from audit.corpora import get_corpus
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of, tables
 
 NAMES = ["RTT", "MCMT", "MGMT-sentence"]
@@ -64,7 +64,7 @@ def test_probes_do_not_count_and_links_do(study, tmp_path):
     }
     assert len(links) == 40
     assert all(len(links[group]) == 2 and links[group] <= probes[group] for group in links)
-    draw_all(engine, SampleRequest(Size(per_relation=1)))
+    ask_next(engine, SampleOptions(1))
     with engine.connect() as connection:
         input_ids = connection.execute(select(table_of(tables.Question).c.input_id)).scalars().all()
     # The direct translation, the one into the pivot, and the one from there; not what was probed in vain.

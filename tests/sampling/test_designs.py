@@ -8,8 +8,8 @@ from scipy.stats import chi2
 
 from audit.errors import AuditError, UnknownName
 from audit.keys import uniform, uniforms
-from audit.sampling.designs import Numbers, check_design
-from audit.sampling.draw import Size
+from audit.sampling.samples import Numbers
+from audit.sampling.samples import SampleOptions
 
 row_sets = st.sets(st.integers(0, 40), min_size=1, max_size=25).map(lambda some: [str(n) for n in sorted(some)])
 populations = st.dictionaries(st.tuples(st.integers(1, 3), st.integers(1, 3)), row_sets, min_size=1, max_size=6)

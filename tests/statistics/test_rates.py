@@ -1,139 +1,104 @@
-"""Observed and genuine rates, with every way in which something may be unknown."""
+"""Rates by inclusion probabilities: what holds for every draw, and that intervals cover."""
+
+from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.errors import AuditError
-from audit.statistics.intervals import mid_p
-from audit.statistics.rates import RATES, REACHES, with_estimates, with_rates
+from audit.statistics.rates import Checked, Judged, bottom_k, rates_of, weighted_rate
 
 
-def cell(**counts):
-    base = {"groups": 0, "satisfied": 0, "violated": 0, "inapplicable": 0, "errors": 0, "judged": 0, "false": 0}
-    return base | counts
+@given(st.integers(0, 10**6), st.integers(1, 6))
+def test_a_source_is_asked_exactly_when_it_is_among_the_first_of_a_list(seed, n):
+    rng = np.random.default_rng(seed)
+    u = rng.random(20)
+    lists = [np.sort(rng.choice(20, size, replace=False)) for size in (3, 8, 20)]
+    first = set(np.concatenate([members[np.argsort(u[members])[:n]] for members in lists]).tolist())
+    assert set(np.flatnonzero(u <= bottom_k(u, lists, [n] * len(lists))).tolist()) == first
 
 
-def rates(**counts):
-    return with_rates(pd.DataFrame([cell(**counts)])).iloc[0]
+def test_weights_of_asked_sources_add_up_to_all_on_average():
+    rng, value = np.random.default_rng(0), np.arange(12) % 3
+    lists = [np.arange(12), np.arange(4), np.array([1, 5, 9])]
+    totals = []
+    for _ in range(4000):
+        u = rng.random(12)
+        q = bottom_k(u, lists, [2] * len(lists))
+        totals.append((value / q)[u <= q].sum())
+    assert np.mean(totals) == pytest.approx(value.sum(), abs=4 * np.std(totals) / 4000**0.5)
 
 
-def test_rates_worked_by_hand():
-    # 80 of 100 satisfied; 15 of 60 judged are false: R = 1/4, SR_g = .8 * .75 = .6, VR_g = .2 + .8 * .25 = .4.
-    row = rates(groups=107, satisfied=80, violated=20, inapplicable=5, errors=2, judged=60, false=15)
-    assert row[["sr_observed", "vr_observed", "fs_rate"]].tolist() == pytest.approx([0.8, 0.2, 0.25])
-    assert row[["sr_genuine", "vr_genuine"]].tolist() == pytest.approx([0.6, 0.4])
-    interval = mid_p(15, 60, 80)
-    assert (row["fs_low"], row["fs_high"]) == (interval.low, interval.high)
-    assert row["sr_genuine_low"] == pytest.approx(0.8 * (1 - interval.high))
-    assert row["sr_genuine_high"] == pytest.approx(0.8 * (1 - interval.low))
+def test_when_all_are_asked_the_rate_is_known():
+    value = np.array([1, 0, 0, 1, 1])
+    rate = weighted_rate(value, np.ones(5), np.array([0, 0, 1, 1, 1]), np.array([2, 3]), np.arange(5), finite=True)
+    assert (rate.value, rate.low, rate.high) == (0.6, 0.6, 0.6)
 
 
-def test_all_judged_leaves_no_interval():
-    row = rates(satisfied=8, violated=2, judged=8, false=2)
-    assert row["fs_low"] == row["fs_rate"] == row["fs_high"] == 0.25
-    assert row["sr_genuine_low"] == row["sr_genuine"] == row["sr_genuine_high"] == pytest.approx(0.6)
+def test_a_stratum_without_an_answer_leaves_the_rate_open():
+    one = (np.array([1.0]), np.array([0.5]), np.array([0]))
+    assert weighted_rate(*one, np.array([2, 2]), np.array([0]), finite=True) is None
+    assert weighted_rate(*one, np.array([2, 0]), np.array([0]), finite=True).value == 1
 
 
-def test_nothing_judged_is_unknown_but_observed():
-    row = rates(satisfied=8, violated=2)
-    assert row["sr_observed"] == 0.8
-    assert row[[name for name in RATES if name not in ("sr_observed", "vr_observed")]].isna().all()
+@pytest.mark.parametrize("share", [0.02, 0.3])
+@pytest.mark.parametrize("per_document", [1, 5])
+def test_intervals_cover(share, per_document):
+    """Two cells of texts to come, in documents whose sentences are alike, of which the second applies to half."""
+    rng, covered = np.random.default_rng(1), []
+    for _ in range(300):
+        document = np.arange(400) // per_document
+        chance = np.where(rng.random(400 // per_document) < 0.3, *(share * np.array([[3.0], [1 / 7]])))
+        false = rng.random(400) < chance[document]
+        cells = [np.arange(400), np.flatnonzero(rng.random(400) < 0.5)]
+        u = rng.random(400)
+        q = bottom_k(u, cells, [60, 60])
+        groups = np.concatenate(cells)
+        stratum = np.repeat([0, 1], [len(cell) for cell in cells])
+        asked = (u <= q)[groups]
+        groups, stratum = groups[asked], stratum[asked]
+        sizes = np.array([len(cell) for cell in cells])
+        rate = weighted_rate(false[groups], q[groups], stratum, sizes, document[groups], finite=False)
+        covered.append(rate.low <= share <= rate.high)
+    assert np.mean(covered) >= 0.91
 
 
-def test_nothing_satisfied_needs_no_correction():
-    row = rates(satisfied=0, violated=5)
-    assert row[["fs_rate", "fs_low", "fs_high"]].isna().all()
-    assert row[["sr_observed", "sr_genuine", "sr_genuine_low", "sr_genuine_high"]].tolist() == [0, 0, 0, 0]
-    assert row[["vr_observed", "vr_genuine"]].tolist() == [1, 1]
-
-
-def test_nothing_checked_is_unknown():
-    assert rates(groups=5, inapplicable=4, errors=1)[list(RATES)].isna().all()
-
-
-def test_published_rates_without_counts():
-    frame = pd.DataFrame([cell(satisfied=None, violated=None, judged=None, false=None)]).assign(
-        sr_observed=[0.9217], fs_rate=[0.1186]
+def test_rates_are_those_of_the_study_and_totals_add_up():
+    """Jiang et al. 2022, section 3.2: R_FS = n_fs / n_s, SR_g = SR_o (1 - R_FS), VR_g = VR_o + SR_o R_FS."""
+    judged = Judged(
+        *(np.array(column) for column in ([0] * 8, [2] * 8, [1] * 4 + [0] * 4, [0] * 8, [1.0] * 8)), *[np.arange(8)] * 2
     )
-    row = with_rates(frame).iloc[0]
-    assert row["sr_genuine"] == pytest.approx(0.8124, abs=1e-4)
-    assert row["vr_genuine"] == pytest.approx(1 - row["sr_genuine"])
-    assert row[["fs_low", "fs_high", "sr_genuine_low", "sr_genuine_high"]].isna().all()
+    checked = Checked(np.zeros(10, int), np.full(10, 2), np.array([1] * 8 + [0] * 2), *[np.arange(10)] * 2)
+    rates = rates_of([0], judged, checked, finite=True)
+    assert (rates.observed.value, rates.false.value, rates.genuine.value) == (0.8, 0.5, 0.4)
+    assert rates.genuine.less().value == pytest.approx(0.2 + 0.8 * 0.5)
+    assert (rates.false.low, rates.false.high) == (0.5, 0.5)
+    open_groups = replace(judged, open=np.array([0] * 6 + [1] * 2), false=np.array([1] * 4 + [0] * 4))
+    bounds = rates_of([0], open_groups, checked, finite=True)
+    assert (bounds.false.least, bounds.false.most, bounds.false.value) == (0.5, 0.75, None)
+    assert bounds.genuine.least == pytest.approx(0.8 * 0.25)
 
 
-def test_columns_index_and_order_are_kept():
-    frame = pd.DataFrame([cell(satisfied=1, violated=1), cell(satisfied=2, violated=2)], index=["b", "a"])
-    rates = with_rates(frame.assign(note=["x", "y"]))
-    assert rates.index.tolist() == ["b", "a"]
-    assert rates["note"].tolist() == ["x", "y"]
-    assert rates.columns.tolist() == [*frame.columns, "note", *RATES, "method", *REACHES]
-    assert "sr_observed" not in frame
-
-
-def test_no_cells_give_no_rates():
-    assert with_rates(pd.DataFrame([cell()]).iloc[:0]).empty
-
-
-@pytest.mark.slow
-@given(
-    st.integers(0, 200).flatmap(
-        lambda satisfied: st.tuples(st.just(satisfied), st.integers(0, 200), st.integers(0, satisfied))
-    ),
-    st.floats(0, 1),
-)
-@settings(max_examples=80, deadline=None)
-def test_rates_add_up_and_intervals_hold_them(counts, share):
-    satisfied, violated, judged = counts
-    frame = pd.DataFrame([cell(satisfied=satisfied, violated=violated, judged=judged, false=int(share * judged))])
-    row = with_rates(frame).iloc[0]
-    if satisfied + violated:
-        assert row["sr_observed"] + row["vr_observed"] == pytest.approx(1)
-    if not np.isnan(row["sr_genuine"]):
-        assert row["sr_genuine"] + row["vr_genuine"] == pytest.approx(1)
-        assert row["sr_genuine"] <= row["sr_observed"]
-        assert row["sr_genuine_low"] <= row["sr_genuine"] <= row["sr_genuine_high"]
-    if judged:
-        assert row["fs_low"] <= row["fs_rate"] <= row["fs_high"]
-
-
-@pytest.mark.parametrize(
-    ("counts", "says"),
-    [
-        ({"satisfied": 5, "judged": 6}, "6 judged of 5 satisfied"),
-        ({"satisfied": 5, "judged": 4, "false": 5}, "5 false of 4"),
-        ({"satisfied": -1}, "satisfied is -1"),
-        ({"violated": -2}, "violated is -2"),
-    ],
-)
-def test_impossible_counts_are_refused(counts, says):
-    with pytest.raises(AuditError, match=says):
-        rates(**counts)
-
-
-def test_missing_columns_are_named():
-    with pytest.raises(AuditError, match="judged, false"):
-        with_rates(pd.DataFrame({"satisfied": [1], "violated": [0]}))
-
-
-def test_other_estimates_take_the_place_of_the_samples_own():
-    rates = with_rates(
-        pd.DataFrame([cell(satisfied=80, violated=20, judged=40, false=10), cell(satisfied=0, violated=9)])
+def test_a_proxy_sharpens_and_a_useless_one_costs_little():
+    rng, widths, held = (
+        np.random.default_rng(0),
+        {"none": [], "good": [], "useless": []},
+        {"none": [], "good": [], "useless": []},
     )
-    row = {"estimate": 0.3, "low": 0.2, "high": 0.45, "method": "PPI++", "gain": 1.5, "method_reason": None}
-    nothing = dict.fromkeys(row) | {"method_reason": "nothing was judged"}
-    other = with_estimates(rates, pd.DataFrame([row, nothing]))
-    # SR_o = .8: SR_g = .8 x .7, its ends .8 x .55 and .8 x .8, VR_g = .2 + .8 x .3.
-    names = ["fs_rate", "sr_genuine", "sr_genuine_low", "sr_genuine_high", "vr_genuine", "gain"]
-    assert other.loc[0, names].tolist() == pytest.approx([0.3, 0.56, 0.44, 0.64, 0.44, 1.5])
-    assert other.loc[1, ["sr_genuine", "vr_genuine"]].tolist() == [0, 1]  # nothing to correct
-    assert np.isnan(other.loc[1, "fs_rate"])
-    assert other.loc[0, ["sr_observed", "judged", "method"]].tolist() == [0.8, 40, "PPI++"]
-    assert (
-        with_estimates(rates, pd.DataFrame([row, row])).loc[1, ["fs_rate", "method"]].isna().all()
-    )  # no rate, no other
-    for bad in (pd.DataFrame([row]), pd.DataFrame([row, row]).drop(columns="low")):
-        with pytest.raises(AuditError, match="estimates for 2 cells; each cell needs one, with estimate, low, high"):
-            with_estimates(rates, bad)
+    for _ in range(200):
+        false = rng.random(600) < 0.3
+        proxies = {"none": None, "good": np.where(rng.random(600) < 0.9, false, ~false), "useless": rng.random(600)}
+        asked = rng.random(600) < 0.15
+        for name, x in proxies.items():
+            how = None if x is None else (x[asked, None].astype(float), np.array([[x.mean()]]))
+            number = int(asked.sum())
+            rate = weighted_rate(
+                false[asked], np.full(number, 0.15), np.zeros(number, int), np.array([600]), np.arange(number),
+                finite=True, proxy=how,
+            )  # fmt: skip
+            widths[name].append(rate.high - rate.low)
+            held[name].append(rate.low <= false.mean() <= rate.high)
+    assert np.mean(widths["good"]) < 0.75 * np.mean(widths["none"])
+    assert np.mean(widths["useless"]) < 1.05 * np.mean(widths["none"])
+    assert min(np.mean(kind) for kind in held.values()) >= 0.91

@@ -23,13 +23,12 @@ from audit.judging.adjudications import (
 from audit.judging.deferral import flag, flagged_ids, send_back, skip, unflag
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import answer_with_gold
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.judging.validity import draw_validity
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.runner.run import fitting, run
-from audit.sampling.audits import Audits
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
 from audit.store import engine as store
 from audit.store import insert_new, open_store, table_of, tables
@@ -45,8 +44,8 @@ def everything(engine):
     for _ in range(2):  # the second run finds all done
         ran = run(engine, corpus, ["vader", "textblob"], relations, InProcess(), limit=60)
     assert ran.counts.executed == 0
-    draw_all(engine, SampleRequest(Size(per_relation=5)))
-    draw_all(engine, SampleRequest(Size(per_relation=10), audits=Audits(follow_ups=0.5, answers=1.0)))
+    ask_next(engine, SampleOptions(5))
+    ask_next(engine, SampleOptions(10, follow_ups=0.5))
     answer_with_gold(engine)
     assert queue_length(engine).waiting > 0
     ann = add_account(engine, "ann", "annotator", "long enough").id
@@ -92,7 +91,7 @@ def everything(engine):
     report = study_report(engine)
     assert report["relations"][0]["carry"]["audited"] > 0
     assert report["overall"]["checks"]["answers"] > 0
-    draw_all(engine, SampleRequest(Size(per_relation=10), "informative"))
+    ask_next(engine, SampleOptions(10))
     answer_with_gold(engine)
     return [report, study_report(engine, design="informative")]
 

@@ -21,7 +21,7 @@ def test_it_is_the_same_as_the_single_commands(engine, plan, content, tmp_path, 
     database = str(tmp_path / "single.db")
     corpus = ["--corpus", "rotten-tomatoes", "--limit", "20", "--relations", "MR1.4,MR3.1", "--workers", "0"]
     assert main(["run", "--db", database, "--systems", "vader,textblob", *corpus]) == 0
-    assert main(["sample", "--db", database, "--per-relation", "4", "--annotators", "3", "--audit-answers", "0.2"]) == 0
+    assert main(["sample", "--db", database, "--base", "4", "--annotators", "3", "--audit-answers", "0.2"]) == 0
     assert main(["gold", "--db", database]) == 0
     capsys.readouterr()
     other = open_store(database)

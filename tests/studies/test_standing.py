@@ -6,15 +6,14 @@ from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings
 from audit.corpora import get_corpus
 from audit.judging.judgements import judge
-from audit.judging.samples import draw
+from audit.judging.samples import ask_next
 from audit.reports.html import to_html
 from audit.reports.sections import plan_lines, to_terminal
 from audit.reports.study import study_report
 from audit.reports.words import Say
 from audit.runner.executors import InProcess
 from audit.runner.run import fitting, run
-from audit.sampling.audits import Audits
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.studies.jobs import carry_out
 from audit.studies.versions import freeze, set_plan
 
@@ -113,7 +112,7 @@ def test_a_run_and_a_sample_that_are_otherwise(engine, done):
     relations = fitting(corpus, ["MR1.4", "MR3.1", "MR2.2"])
     with InProcess() as executor:
         run(engine, corpus, ["vader", "textblob", "hiv4"], relations, executor, limit=20)
-    draw(engine, 1, SampleRequest(Size(share=1.0), annotators=3, audits=Audits(follow_ups=0.5)))
+    ask_next(engine, SampleOptions(share=1.0, annotators=3, follow_ups=0.5), 1)[0]
     deviating = deviations(engine)
     assert set(deviating) == {
         "study.relations", "study.systems", "sample.per_relation", "sample.audit_follow_ups",
@@ -122,7 +121,7 @@ def test_a_run_and_a_sample_that_are_otherwise(engine, done):
     assert deviating["study.relations"] == (["MR1.4", "MR3.1"], ["MR1.4", "MR3.1", "MR2.2"])
     assert deviating["study.systems"][1] == ["hiv4", "textblob", "vader"]
     assert deviating["sample.per_relation"][1] > 4
-    draw(engine, 1, SampleRequest(Size(per_relation=2), design="informative", seed=5))
+    ask_next(engine, SampleOptions(2), 1)[0]
     deviating = deviations(engine)
     assert deviating["sample.design"] == ("shared", "informative")
     assert deviating["sample.seed"] == (0, 5)

@@ -12,11 +12,11 @@ from streamlit.testing.v1 import AppTest
 
 from audit.annotation import sign_in
 from audit.annotation.accounts import Account, add_account
-from audit.judging.samples import draw
+from audit.judging.samples import ask_next
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of
 from audit.ui import session
 
@@ -58,7 +58,7 @@ def prepare(path: Path) -> Prepared:
     relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
     with InProcess() as executor:
         ran = run(engine, SmallCorpus("sentences", TEXTS), ["vader", "textblob"], relations, executor)
-    draw(engine, ran.study.id, SampleRequest(Size(per_relation=20)))
+    ask_next(engine, SampleOptions(20), ran.study.id)[0]
     names = {"ann": "annotator", "ben": "annotator", "judge": "adjudicator", "boss": "manager"}
     accounts = {name: add_account(engine, name, role, PASSWORD) for name, role in names.items()}
     return Prepared(engine, path, **accounts)

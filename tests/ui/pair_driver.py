@@ -9,9 +9,9 @@ from app_driver import HOSTILE, PASSWORD, Prepared
 from audit.annotation.accounts import add_account
 from audit.annotation.queue import Shown, next_question
 from audit.judging.judgements import judge
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store
 
 TOPICS = ("体育", "财经", "科技", "时政", "娱乐", "教育", "房产", "游戏", "家居", "**军事**", "<i>时尚</i>")
@@ -51,7 +51,7 @@ def prepare_pairs(path: Path) -> Prepared:
         file = path.with_name(f"{task}.jsonl")
         file.write_text("\n".join(json.dumps(row) for row in rows(task)), encoding="utf-8")
         import_run(engine, read_run(file))
-    draw_all(engine, SampleRequest(Size(share=1.0)))
+    ask_next(engine, SampleOptions(share=1.0))
     names = {"ann": "annotator", "ben": "annotator", "judge": "adjudicator", "boss": "manager"}
     return Prepared(engine, path, **{name: add_account(engine, name, role, PASSWORD) for name, role in names.items()})
 

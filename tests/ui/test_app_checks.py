@@ -7,9 +7,8 @@ from streamlit.testing.v1 import AppTest
 
 from audit.annotation.queue import next_question
 from audit.judging.judgements import judge
-from audit.judging.samples import draw_all
-from audit.sampling.audits import Audits
-from audit.sampling.draw import SampleRequest, Size
+from audit.judging.samples import ask_next
+from audit.sampling.samples import SampleOptions
 from audit.store import table_of, tables
 from audit.ui.language import text_in
 
@@ -17,7 +16,7 @@ from audit.ui.language import text_in
 @pytest.fixture
 def agreed(prepared: Prepared) -> Prepared:
     """Two people called three questions neutral; agreed answers are to be checked."""
-    draw_all(prepared.engine, SampleRequest(Size(per_relation=20), audits=Audits(answers=1.0)))
+    ask_next(prepared.engine, SampleOptions(20))
     for account in (prepared.ann, prepared.ben):
         for _ in range(3):
             shown = next_question(prepared.engine, account.id)

@@ -12,9 +12,8 @@ from audit.annotation.queue import next_question
 from audit.judging.adjudications import checks_left, disputes
 from audit.judging.deferral import flag, flagged_ids
 from audit.judging.judgements import judge
-from audit.judging.samples import draw_all
-from audit.sampling.audits import Audits
-from audit.sampling.draw import SampleRequest, Size
+from audit.judging.samples import ask_next
+from audit.sampling.samples import SampleOptions
 from audit.store import tables
 from audit.ui.language import text_in
 
@@ -41,7 +40,7 @@ def served(tmp_path: Path) -> Iterator[tuple[str, Prepared]]:
     """Two disputes, three flagged questions, one of them agreed, and
     spot checks of what people agree on."""
     prepared = prepare(tmp_path / "audit.db")
-    draw_all(prepared.engine, SampleRequest(Size(per_relation=20), audits=Audits(answers=1.0)))
+    ask_next(prepared.engine, SampleOptions(20))
     question(prepared, "positive", "negative")
     question(prepared, "neutral", "negative")
     for _ in range(2):

@@ -4,13 +4,13 @@ import pytest
 from app_driver import Prepared, go, open_app, said
 from small_corpus import SmallCorpus
 
-from audit.judging.samples import draw
+from audit.judging.samples import ask_next
 from audit.relations import get_relation
 from audit.reports.first_page import open_questions
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.ui.study_choice import ALL, CHOICE
 
 PAGES = ("dashboard", "results", "quality", "browse")
@@ -22,7 +22,7 @@ def two_studies(prepared: Prepared) -> Prepared:
     relations = [get_relation("sentiment", "MR3.1")]
     with InProcess() as executor:
         ran = run(prepared.engine, SmallCorpus("meals", texts), ["vader", "textblob"], relations, executor)
-    draw(prepared.engine, ran.study.id, SampleRequest(Size(per_relation=20)))
+    ask_next(prepared.engine, SampleOptions(20), ran.study.id)[0]
     return prepared
 
 

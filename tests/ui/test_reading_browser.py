@@ -18,11 +18,11 @@ from selenium.webdriver.common.keys import Keys
 from small_corpus import SmallCorpus
 from sqlalchemy import String, cast
 
-from audit.judging.samples import draw
+from audit.judging.samples import ask_next
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import table_of, tables
 from audit.ui.language import text_in
 from audit.ui.settings import arguments
@@ -81,7 +81,7 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Pre
     reviews = SmallCorpus("reviews", tuple(f"{number}. {REVIEW}"[:2999] + "." for number in range(6)))
     with InProcess() as executor:
         ran = run(prepared.engine, reviews, ["vader", "textblob"], [get_relation("sentiment", "MR3.1")], executor)
-    draw(prepared.engine, ran.study.id, SampleRequest(Size(per_relation=20)))
+    ask_next(prepared.engine, SampleOptions(20), ran.study.id)[0]
     question, texts = table_of(tables.Question), table_of(tables.Input)
     with prepared.engine.begin() as connection:
         is_long = cast(texts.c.texts, String).like("%second act%")

@@ -10,9 +10,9 @@ from app_driver import Prepared
 from audit.annotation.queue import next_question
 from audit.errors import AuditError
 from audit.judging.judgements import judge
-from audit.judging.samples import draw
+from audit.judging.samples import ask_next
 from audit.reports.worker import request_line
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.ui import background_cache
 from audit.ui.background_cache import QUICK, AnswerCache, CachedAnswer, Worker, computed, produce, state_of
 
@@ -66,7 +66,7 @@ def test_what_was_computed_before_a_draw_is_never_shown_after_it(prepared: Prepa
     values = {"by": prepared.boss.id}
     before = computed(prepared.engine, "totals", values)
     slow(cache)
-    draw(prepared.engine, 1, SampleRequest(Size(per_relation=20), seed=7))
+    ask_next(prepared.engine, SampleOptions(20), 1)[0]
     after = computed(prepared.engine, "totals", values)
     assert after.current
     assert after.state != before.state

@@ -22,11 +22,10 @@ from audit.annotation.queue import next_question
 from audit.judging.adjudications import adjudicate, disputes
 from audit.judging.deferral import flag
 from audit.judging.judgements import judge
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.judging.validity import draw_validity
 from audit.runner.imported import import_run, read_run
-from audit.sampling.audits import Audits
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store, table_of, tables
 from audit.studies.plan import read_plan
@@ -69,7 +68,7 @@ def prepare_everything(folder: Path) -> Prepared:
     engine.dispose()
     prepared = prepare(folder / "audit.db")  # its study is the last, which pages begin with
     engine = prepared.engine
-    draw_all(engine, SampleRequest(Size(per_relation=20), audits=Audits(answers=1.0)))
+    ask_next(engine, SampleOptions(20))
     draw_validity(engine, ValidityRequest(6, annotators=2, asks="groups"))
     labels: dict[int, tuple[str, ...]] = {}
     for number in range(JUDGED):

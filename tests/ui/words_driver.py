@@ -7,9 +7,9 @@ from pathlib import Path
 from app_driver import PASSWORD, Prepared
 
 from audit.annotation.accounts import add_account
-from audit.judging.samples import draw_all
+from audit.judging.samples import ask_next
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import SampleRequest, Size
+from audit.sampling.samples import SampleOptions
 from audit.store import open_store
 
 MANY = "classification/refund+late+rude"
@@ -47,6 +47,6 @@ def prepare_words(path: Path, *tasks: str) -> Prepared:
         file = path.with_name(f"{number}.jsonl")
         file.write_text("\n".join(json.dumps(row) for row in ROWS[task]), encoding="utf-8")
         import_run(engine, read_run(file))
-    draw_all(engine, SampleRequest(Size(share=1.0)))
+    ask_next(engine, SampleOptions(share=1.0))
     names = {"ann": "annotator", "ben": "annotator", "judge": "adjudicator", "boss": "manager"}
     return Prepared(engine, path, **{name: add_account(engine, name, role, PASSWORD) for name, role in names.items()})

@@ -24,7 +24,7 @@ from audit.keys import digest, uniform
 from audit.relations import Outcome
 from audit.relations.base import Role
 from audit.reports.exports.writing import DOCUMENTS, FORMAT, MANIFEST
-from audit.sampling.designs import CHANGED, DESIGNS, DOMAINS, INFORMATIVE, QUORUMS
+from audit.sampling.samples import QUORUMS
 from audit.store import group_id, open_store, table_of, tables
 from audit.store.copying import filled
 from audit.store.dump import FOLDER, check, load_tables, seal
@@ -55,7 +55,7 @@ _WORDS: dict[str, dict[str, Collection[Any]]] = {
     "study": {"unit": ("sentence", "document")},
     "member": {"role": get_args(Role)},
     "verdict": {"outcome": [int(outcome) for outcome in Outcome]},
-    "sample": {"design": (*DESIGNS, INFORMATIVE, CHANGED), "domain": DOMAINS, "quorum": QUORUMS},
+    "sample": {"quorum": QUORUMS},
     "question": {"kind": (*ABOUT_OUTPUTS, "group", *SCALES)},
     "validity_study": {"asks": ("texts", "groups", "both")},
     "judgement": {"round": range(4)},

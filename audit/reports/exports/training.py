@@ -34,7 +34,7 @@ from audit.files import parse_json, read_text
 from audit.keys import uniform
 from audit.new_files import new_folder
 from audit.relations import Outcome, find_relation
-from audit.sampling.designs import has_clear_gold
+from audit.sampling.samples import has_clear_gold
 from audit.store import rows_among, snapshot, table_of, tables
 from audit.store.outcomes import find_inputs
 from audit.tasks import Input, get_task, text_columns

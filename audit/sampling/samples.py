@@ -1,0 +1,269 @@
+"""What is asked of a study's texts: random numbers, how rounds of questions are stored, and how they are answered.
+
+Every source has one permanent random number u, drawn from the study's seed and its row in the corpus. A round asks the
+sources with the smallest ones (over what they are worth), one list for all cells, so that samples overlap as much as
+they can (Ohlsson, "Coordination of samples using permanent random numbers", Business Survey Methods, 1995), and drawing
+more goes on down the same list. What is stored of a source is q, the largest threshold up to which it would have been
+asked: it has been asked exactly when u <= q, and q is its inclusion probability (`audit.statistics.rates`).
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sqlalchemy import ColumnElement, Connection, Subquery, and_, func, or_, select
+
+from audit.errors import AuditError, UnknownName
+from audit.keys import uniforms
+from audit.relations import Outcome
+from audit.store import insert_new, table_of, tables
+from audit.store.bulk import LIMIT
+
+WINNER, RELATIONS, NOTHING = "winner", "relations", "none"
+"""What rounds decide: the best system over all relations, or under each of them, or nothing, only rates."""
+BASE, EPS = 20, 0.02
+"""Satisfied groups of each cell that are asked about before anything is decided; and the difference of SR_g that does
+not matter."""
+MAJORITY, UNANIMOUS = QUORUMS = ("majority", "all")
+"""How many of a question's votes settle it: more than half of them, or all. Questions are shared by the studies of a
+database, so all its samples have the same quorum."""
+
+
+@dataclass(frozen=True)
+class SampleOptions:
+    """What the next round asks, and how people are asked.
+
+    `base`: so many satisfied groups of each cell come first, a number or one for each relation named; `share` in its
+    place: this share of each cell, rounded up. Then `decide`, a name of those above or of a relation, says which
+    decisions rounds go on for, `eps` below which difference two systems count as equal, and `most` how many texts are
+    asked at most. `annotators` people answer each question, `quorum` says how many votes settle one, `follow_ups` is
+    the share of the drawn sources whose follow-ups are asked about although answers are carried to them; None keeps
+    what there is (at first 2, `majority` and 0).
+
+    Raises AuditError and UnknownName for values that are none.
+
+    >>> SampleOptions(base=60).size(100, "MR1.1"), SampleOptions(share=0.01).size(950, "MR1.1")
+    (60, 10)
+    """
+
+    base: int | Mapping[str, int] | None = None
+    share: float | None = None
+    decide: str = NOTHING
+    eps: float = EPS
+    most: int | None = None
+    annotators: int | None = None
+    quorum: str | None = None
+    follow_ups: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.base is not None and self.share is not None:
+            raise AuditError("say how many groups of each cell come first: base=20 or share=0.01, not both",
+                             parameter=("base", "share"))  # fmt: skip
+        numbers = self.base if isinstance(self.base, Mapping) else {"": self.base}
+        for name, number in numbers.items():
+            if number is not None and (not isinstance(number, int) or number < 1):
+                raise AuditError(f"base {f'{name}={number}' if name else number}: must be at least 1", parameter="base")
+        bounds: tuple[tuple[str, float, float], ...] = (("share", 0, 1), ("eps", 0, 1), ("follow_ups", 0, 1))
+        for field, low, high in bounds:
+            value = getattr(self, field)
+            if value is not None and not (isinstance(value, int | float) and low <= value <= high):
+                raise AuditError(f"{field} {value}: must be from {low} to {high}", parameter=field)
+        for field in ("most", "annotators"):
+            value = getattr(self, field)
+            if value is not None and (not isinstance(value, int) or value < 1):
+                raise AuditError(f"{field} {value}: must be at least 1", parameter=field)
+        if self.quorum is not None and self.quorum not in QUORUMS:
+            raise UnknownName("quorum", self.quorum, list(QUORUMS))
+
+    @property
+    def relations(self) -> tuple[str, ...]:
+        """The relations that are named."""
+        named = tuple(self.base) if isinstance(self.base, Mapping) else ()
+        return (*named, *([self.decide] if self.decide not in (WINNER, RELATIONS, NOTHING) else []))
+
+    def size(self, length: int, relation: str) -> int:
+        """Return how many groups of a cell with `length` satisfied ones come first."""
+        if self.share is not None:
+            return min(length, int(np.ceil(round(self.share * length, 9))))
+        number = (
+            self.base.get(relation, 0) if isinstance(self.base, Mapping) else BASE if self.base is None else self.base
+        )
+        return min(number, length)
+
+
+class Numbers:
+    """Random numbers of a study's sources under a seed, and the sources in their order.
+
+    `rows` has the row in the corpus of each source (its id). Sources with equal numbers are in the order of their rows.
+
+    >>> numbers = Numbers({1: "a", 2: "b"}, seed=0)
+    >>> numbers.of(np.array([2, 1])).round(3).tolist()
+    [0.487, 0.761]
+    """
+
+    def __init__(self, rows: Mapping[int, str], seed: int):
+        self._ids = np.array(sorted(rows), np.int64)
+        self._rows = [rows[id] for id in self._ids.tolist()]
+        self._numbers = np.fromiter(uniforms(self._rows, seed), float, len(self._rows))
+
+    @classmethod
+    def of_study(cls, connection: Connection, study: int, seed: int) -> "Numbers":
+        """The numbers of the sources of a study."""
+        source = table_of(tables.Source)
+        rows = connection.execute(select(source.c.id, source.c.row).where(source.c.study_id == study))
+        return cls(dict(rows.all()), seed)
+
+    def of(self, sources: np.ndarray) -> np.ndarray:
+        """The number of each of these sources (ids)."""
+        return np.asarray(self._numbers[np.searchsorted(self._ids, sources)])
+
+    def order(self, sources: np.ndarray) -> np.ndarray:
+        """Places of these sources (ids) in the order of their numbers.
+
+        >>> Numbers({1: "a", 2: "b"}, seed=0).order(np.array([1, 2]))
+        array([1, 0])
+        """
+        places = np.searchsorted(self._ids, sources)
+        return np.lexsort((places, self._numbers[places]))
+
+
+# Rounds and draws as they are stored.
+
+
+@dataclass(frozen=True)
+class StoredRound:
+    """A round of a study: its number, the contests that it asks for, and whether what is open was given up."""
+
+    number: int
+    contests: tuple[dict[str, Any], ...]
+    given_up: bool
+
+
+def stored_rounds(connection: Connection, study: int) -> list[StoredRound]:
+    """Return the rounds of a study, the first first."""
+    table = table_of(tables.Round)
+    query = select(table.c.number, table.c.contests, table.c.given_up_at).where(table.c.study_id == study)
+    rows = connection.execute(query.order_by(table.c.number))
+    return [StoredRound(number, tuple(contests), given_up is not None) for number, contests, given_up in rows]
+
+
+def stored_draws(connection: Connection, study: int) -> pd.DataFrame:
+    """Return the draws of a study: round, source_id, relation_id (0: the source itself), rank and q, by rank."""
+    table = table_of(tables.Draw)
+    columns = ["round", "source_id", "relation_id", "rank", "q"]
+    query = select(*(table.c[name] for name in columns)).where(table.c.study_id == study)
+    return pd.DataFrame(connection.execute(query.order_by(table.c.rank)).all(), columns=columns)
+
+
+def store_round(connection: Connection, study: int, contests: Sequence[Mapping[str, Any]], draws: pd.DataFrame) -> int:
+    """Store the next round of a study; returns its number. `draws` has the columns source_id, relation_id, q, in the
+    order in which they are asked."""
+    number = len(stored_rounds(connection, study)) + 1
+    table = table_of(tables.Draw)
+    last = connection.execute(select(func.max(table.c.rank)).where(table.c.study_id == study)).scalar() or 0
+    row = {"study_id": study, "number": number, "contests": list(contests), "drawn_at": tables.now()}
+    insert_new(connection, tables.Round, [row])
+    values = {name: draws[name].to_numpy() for name in ("source_id", "relation_id", "q")}
+    size = len(draws)
+    columns = {"study_id": [study] * size, "round": [number] * size, "rank": np.arange(size) + last + 1, **values}
+    insert_new(connection, tables.Draw, columns)
+    return number
+
+
+def give_up(connection: Connection, study: int) -> int:
+    """Let all rounds of a study count with what is open in them; returns for how many that is new."""
+    table = table_of(tables.Round)
+    ended = table.update().where(table.c.study_id == study, table.c.given_up_at.is_(None))
+    return int(connection.execute(ended.values(given_up_at=tables.now())).rowcount)
+
+
+def drawn_pairs(carrying: Collection[int]) -> Subquery:
+    """Return the satisfied groups of drawn sources: sample_id (their study), relation_id, system_id, rank, group_id.
+
+    A source that is drawn for itself has its groups under the relations that carry (`carrying`, ids); one that is drawn
+    under a relation those of that relation. Systems that were run later are in it.
+    """
+    draw, group, verdict = (table_of(model) for model in (tables.Draw, tables.Group, tables.Verdict))
+    units = (
+        select(draw.c.study_id, draw.c.source_id, draw.c.relation_id, func.min(draw.c.rank).label("rank"))
+        .group_by(draw.c.study_id, draw.c.source_id, draw.c.relation_id)
+        .subquery("unit")
+    )
+    inside = group.c.id.between(units.c.source_id * LIMIT**2, (units.c.source_id + 1) * LIMIT**2 - 1)
+    of_unit = or_(
+        group.c.relation_id == units.c.relation_id,
+        and_(units.c.relation_id == 0, group.c.relation_id.in_(sorted(carrying))),
+    )
+    return (
+        select(
+            units.c.study_id.label("sample_id"), group.c.relation_id, verdict.c.system_id, units.c.rank,
+            group.c.id.label("group_id"),
+        )
+        .join(group, and_(inside, of_unit))
+        .join(verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(Outcome.SATISFIED)))
+        .subquery("drawn")
+    )  # fmt: skip
+
+
+# How questions are answered: by how many people, and how many of their votes settle one.
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How many people answer each of a sample's questions, the study, and the share of drawn sources whose follow-ups
+    are asked about although answers are carried to them."""
+
+    annotators: int = 2
+    study: int = 0
+    follow_ups: float = 0.0
+
+
+def keep_sample(connection: Connection, study: int, options: SampleOptions) -> Terms:
+    """Store how a study's questions are answered, and return it. What is asked for once is not taken back: the share of
+    follow-ups never shrinks."""
+    table = table_of(tables.Sample)
+    before = connection.execute(select(table).where(table.c.study_id == study)).mappings().first()
+    quorum = options.quorum or quorum_of(connection)
+    values = {
+        "annotators": options.annotators or (before["annotators"] if before else 2),
+        "quorum": quorum,
+        "follow_ups": max(options.follow_ups or 0.0, before["follow_ups"] if before else 0.0),
+    }
+    insert_new(connection, tables.Sample, [{"study_id": study, "drawn_at": tables.now()} | values])
+    connection.execute(table.update().where(table.c.study_id == study).values(**values))
+    connection.execute(table.update().values(quorum=quorum))
+    return Terms(values["annotators"], study, values["follow_ups"])
+
+
+def quorum_of(connection: Connection) -> str:
+    """The quorum of the samples; `majority` where nothing was drawn yet."""
+    return str(connection.execute(select(stored_quorum())).scalar_one())
+
+
+def stored_quorum() -> ColumnElement[str]:
+    """`quorum_of` as a column of a query."""
+    sample = table_of(tables.Sample)
+    return func.coalesce(select(sample.c.quorum).limit(1).scalar_subquery(), MAJORITY)
+
+
+def terms_of(connection: Connection) -> dict[int, Terms]:
+    """The terms of every sample, by its study."""
+    table = table_of(tables.Sample)
+    rows = connection.execute(select(table.c.annotators, table.c.study_id, table.c.follow_ups))
+    return {study: Terms(annotators, study, share) for annotators, study, share in rows}
+
+
+def has_clear_gold(study: int) -> ColumnElement[bool]:
+    """Condition on a source: it is one of this study with gold, and no row of its task gives its text another label."""
+    source, other, of = table_of(tables.Source), table_of(tables.Source).alias(), table_of(tables.Study)
+    task = select(of.c.task).where(of.c.id == study).scalar_subquery()
+    clear = (
+        select(other.c.input_id)
+        .join(of, of.c.id == other.c.study_id)
+        .where(of.c.task == task, other.c.gold.is_not(None))
+        .group_by(other.c.input_id)
+        .having(func.count(other.c.gold.distinct()) == 1)
+    )
+    return and_(source.c.study_id == study, source.c.gold.is_not(None), source.c.input_id.in_(clear))

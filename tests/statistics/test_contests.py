@@ -1,0 +1,106 @@
+"""Paired differences and elimination: what holds for every draw, and that decisions are right."""
+
+import numpy as np
+import pytest
+
+from audit.statistics.contests import (
+    Compared,
+    Contest,
+    Thresholds,
+    answered_to,
+    ask,
+    boundary,
+    difference,
+    eliminate,
+    forecast,
+    standing,
+)
+
+
+def world(seed, ahead=0.05, sources=1500, systems=3, relations=2, carries=(True, True)):
+    """Binary labels: the first system is right `ahead` more often than the others; each relation applies to a part."""
+    rng = np.random.default_rng(seed)
+    right = np.array([0.7 + ahead] + [0.7] * (systems - 1))
+    gold = rng.integers(0, 2, sources)
+    label = np.where(rng.random((sources, systems)) < right, gold[:, None], 1 - gold[:, None])
+    groups, genuine = [], []
+    for place in range(relations):
+        source = np.sort(rng.choice(sources, int(sources * rng.uniform(0.4, 1)), replace=False))
+        satisfied = (rng.random((len(source), systems)) < 0.95).astype(np.int8)
+        proxy = np.zeros((0, *satisfied.shape))
+        cost = 1.0 if carries[place] else 2.0
+        groups.append(Compared(source, satisfied, label[source], proxy, carries[place], cost))
+        genuine.append((satisfied == 1) & (label[source] == gold[source][:, None]))
+    return groups, genuine, rng.random(sources)
+
+
+def played(groups, genuine, u, contests):
+    asked, rounds = Thresholds(np.zeros(len(u)), {}), 0
+    while any(contest.ended is None for contest in contests):
+        contests, asked = ask(contests, groups, u, asked)
+        pairs = enumerate(zip(groups, genuine, strict=True))
+        state = [answered_to(each, place, x, u, asked) for place, (each, x) in pairs]
+        contests = [one if one.ended else eliminate(one, groups, state, len(u)) for one in contests]
+        rounds += 1
+    return contests, asked, state, rounds
+
+
+def test_a_difference_is_exact_when_all_are_asked_and_unbiased_before():
+    (groups, *_), (x, *_), u = world(0)
+    true = x[:, 0].mean() - x[:, 1].mean()
+    whole = answered_to(groups, 0, x, u, Thresholds(np.ones(len(u)), {}))
+    assert difference(groups, whole, 0, 1)[0] == pytest.approx(true)
+    rng, found, covered = np.random.default_rng(1), [], []
+    for _ in range(400):
+        state = answered_to(groups, 0, x, rng.random(len(u)), Thresholds(np.full(len(u), 0.1), {}))
+        estimate, _, parts, more = difference(groups, state, 0, 1)
+        found.append(estimate)
+        covered.append(abs(estimate - true) <= 1.96 * ((parts**2).sum() + more) ** 0.5)
+    assert np.mean(found) == pytest.approx(true, abs=4 * np.std(found) / 20)
+    assert np.mean(covered) >= 0.92
+
+
+@pytest.mark.parametrize("carries", [(True, True), (True, False)])
+def test_a_decision_is_right_and_asks_a_part(carries):
+    right, asked = [], []
+    for seed in range(12):
+        groups, genuine, u = world(seed, carries=carries)
+        ((contest,), thresholds, state, _) = played(groups, genuine, u, [Contest({0: 0.5, 1: 0.5}, (0, 1, 2))])
+        means = np.mean([x.mean(0) for x in genuine], axis=0)
+        right.append(means[contest.leader] >= means.max() - 0.02)
+        asked.append((u <= thresholds.source).mean())
+        assert standing(contest, groups, state, (0, 1, 2), len(u)).p_best.sum() == pytest.approx(1, abs=0.01)
+    assert np.mean(right) >= 0.9
+    assert np.mean(asked) < 0.7
+
+
+def test_equal_systems_are_within_eps_of_each_other():
+    groups, genuine, u = world(3, ahead=0.0, relations=1)
+    same = [
+        Compared(one.source, one.satisfied[:, [0, 0]], one.output[:, [0, 0]], one.proxy[:, :, :2]) for one in groups
+    ]
+    ((contest,), thresholds, _, rounds) = played(same, [x[:, [0, 0]] for x in genuine], u, [Contest({0: 1.0}, (0, 1))])
+    assert (contest.ended, contest.live, rounds) == ("within", (0, 1), 1)
+    assert (u <= thresholds.source).sum() == 0  # outputs that are the same tell nobody apart
+
+
+def test_systems_that_share_no_group_are_never_told_apart():
+    satisfied = np.array([[1, -1], [-1, 1]] * 20, np.int8)
+    groups = Compared(np.arange(40), satisfied, np.zeros((40, 2), int), np.zeros((0, 40, 2)))
+    ((contest,), *_) = played(
+        [groups], [satisfied == 1], np.random.default_rng(0).random(40), [Contest({0: 1.0}, (0, 1))]
+    )
+    assert (contest.ended, contest.live) == ("all asked", (0, 1))
+
+
+def test_the_boundary_grows_with_rivals():
+    assert boundary(1) == pytest.approx(2.5)
+    assert boundary(1) < boundary(2) < boundary(8) < 3.5
+
+
+def test_a_forecast_before_the_first_answer_is_between_nothing_and_all():
+    groups, genuine, u = world(5, sources=400)
+    empty = Thresholds(np.zeros(len(u)), {})
+    state = [answered_to(one, place, x, u, empty) for place, (one, x) in enumerate(zip(groups, genuine, strict=True))]
+    expected = forecast([Contest({0: 0.5, 1: 0.5}, (0, 1, 2))], groups, state, u, empty, runs=4)
+    assert 0 < expected.low <= expected.asked <= expected.high <= 400
