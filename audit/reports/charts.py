@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 ROW = 26
 """Height of a row in pixels."""
 WIDTH = 560
-NUMBERS = 150
-"""Width of the numbers beside a plot, as `100.0 → 100.0`, in pixels."""
 LETTER, WIDE = 7.4, 13.0
 """Widths of a letter in pixels, in a wide font: the browser's may be wider than the chart engine's."""
 LONGEST = 28

@@ -215,7 +215,7 @@ def _frozen_text(entry: doc.PlanEntry, say: Say) -> str:
 
 _COLUMNS = (
     "judged", "false", "sr_observed", "fs_rate", "sr_genuine", "ranks", "p_best", "groups", "satisfied", "violated",
-    "inapplicable", "errors", "rejected", "drawn", "open", "waiting",
+    "inapplicable", "errors", "rejected", "drawn", "open", "waiting", "common_observed", "common_genuine",
 )  # fmt: skip
 """Columns of the cells of a relation; those are left out in which no cell of the report has anything."""
 
@@ -228,8 +228,10 @@ def relations(report: doc.ReportDocument, say: Say) -> Sections:
     cells: dict[tuple[Any, ...], list[doc.CellEntry]] = {}
     for cell in report["cells"]:
         cells.setdefault((cell["task"], cell["study"], cell["relation"]), []).append(cell)
-    ranked = any(one["p_best"] is not None for relation in report["relations"] for one in relation["ranking"])
-    kept = {"sr_observed", "fs_rate", "sr_genuine", *(("ranks", "p_best") if ranked else ())}
+    ranking = [one for relation in report["relations"] for one in relation["ranking"]]
+    kept = {"sr_observed", "fs_rate", "sr_genuine"}
+    kept |= {"ranks", "p_best"} if any(one["p_best"] is not None for one in ranking) else set()
+    kept |= {"common_observed", "common_genuine"} if any(one["sr_observed"] is not None for one in ranking) else set()
     columns = [name for name in _COLUMNS if name in kept or any(cell.get(name) for cell in report["cells"])]
     for key, own in studies.items():
         orders = table_of(
@@ -278,10 +280,12 @@ def _relation(
     columns: Sequence[str],
     say: Say,
 ) -> Section:
-    ranking = {
-        one["system"]: {"ranks": ranks_text(one), "p_best": chance(one["p_best"])} for one in relation["ranking"]
-    }
-    values = [{**cell, **ranking.get(cell["system"], {})} for cell in cells]
+    ranking = {one["system"]: one for one in relation["ranking"]}
+    values = []
+    for cell in cells:
+        one = ranking.get(cell["system"])
+        common = {"common_observed": one["sr_observed"], "common_genuine": one["sr_genuine"]} if one else {}
+        values.append({**cell, **common, "ranks": one and ranks_text(one), "p_best": one and chance(one["p_best"])})
     orders = {"before": order_text(relation, "observed"), "after": order_text(relation, "genuine")}
     sentences = [
         say("order.was_is", change=say(f"change.{change_code(relation)}"), **orders),

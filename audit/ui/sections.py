@@ -19,28 +19,27 @@ def show_sections(sections: Sequence[Section], key: tuple[Any, ...]) -> None:
     for section in sections:
         with st.expander(plain(section.title), key=f"section-{section.title}", on_change="rerun") as opened:
             if opened.open:
-                _parts(section, key)
+                _parts(section, section.title, key)
 
 
-def _parts(section: Section, key: tuple[Any, ...]) -> None:
-    key = (*key, section.title)
+def _parts(section: Section, path: str, key: tuple[Any, ...]) -> None:
     within = [part for part in section.parts if isinstance(part, Section)]
     for number, part in enumerate(section.parts):
         if isinstance(part, Chart):
-            chart("-".join(map(str, key[-2:])) + f"-{number}", (*key, number), part.draw, part.alt)
+            chart(f"{path}-{number}", key, part.draw, part.alt)
             st.caption(plain(part.key))
         elif isinstance(part, Table):
-            show_table(part, f"{section.title}-{number}")
+            show_table(part, f"{path}-{number}")
         elif isinstance(part, Verbatim):
             st.code(part, language=None, wrap_lines=True)
         elif isinstance(part, str):
             st.markdown(with_commands(part))
-    for part in within if len(within) <= _MOST else [_chosen(section.title, within)]:
+    for part in within if len(within) <= _MOST else [_chosen(path, within)]:
         st.markdown(f"**{plain(part.title)}** {plain(part.about)}")
-        _parts(part, key)
+        _parts(part, f"{path}-{part.title}", key)
 
 
-def _chosen(title: str, sections: Sequence[Section]) -> Section:
+def _chosen(path: str, sections: Sequence[Section]) -> Section:
     """Return the section that the reader chose; at first one that stands out."""
     first = next((number for number, section in enumerate(sections) if section.stands_out), 0)
     names = [f"{section.title} · {section.about}" if section.about else section.title for section in sections]
@@ -49,7 +48,7 @@ def _chosen(title: str, sections: Sequence[Section]) -> Section:
         range(len(names)),
         first,
         names.__getitem__,
-        key=f"chosen-{title}",
+        key=f"chosen-{path}",
         persist_state="session",
     )
     return sections[chosen]

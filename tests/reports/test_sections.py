@@ -199,6 +199,10 @@ def test_every_form_prints_every_number_of_the_cells(report):
             texts = [estimate(cell, rate).text() for rate in ("fs_rate", "sr_genuine")]
             texts += [f"{cell[name]:,}" for name in ("groups", "satisfied", "violated", "judged", "false", "waiting")]
             assert set(NUMBER.findall(" ".join([*texts, f"{100 * cell['sr_observed']:.1f}"]))) <= numbers
+        for relation in report["relations"]:
+            rates = [one[rate] for one in relation["ranking"] for rate in ("sr_observed", "sr_genuine")]
+            rates += [abs(pair["difference"]) for pair in relation["pairs"] if pair["difference"] is not None]
+            assert {f"{100 * rate:.1f}" for rate in rates if rate is not None} <= numbers
     assert set(NUMBER.findall(forms[0])) <= set(NUMBER.findall(forms[1]))
 
 
