@@ -200,22 +200,27 @@ def unstorable(text: str) -> str | None:
     return None
 
 
-def refuse_bad_rows(path: str | Path, bad: Sequence[tuple[int, str]], rows: int, parameter: str = "") -> None:
+def refuse_bad_rows(
+    path: str | Path,
+    bad: Sequence[tuple[int, str]],
+    rows: int,
+    parameter: str | tuple[str, ...] = "",
+    advice: Sequence[str] = (),
+) -> None:
     """Raise for rows (line, reason), each with one reason or more: BadRow for one row that is wrong, BadFile that lists
-    the first ten reasons for more.
-
-    `parameter` is the one that the reasons name, as of an AuditError.
+    the first ten reasons for more. `parameter` is what the reasons name, as of an AuditError; `advice` ends the
+    sentence.
     """
     bad = sorted(bad, key=lambda row: row[0])
     wrong_lines = {line for line, _ in bad}
     if len(wrong_lines) == 1:
-        raise BadRow(path, bad[0][0], joined("list.also", [reason for _, reason in bad]), parameter=parameter)
+        reasons = joined("list.also", [*(reason for _, reason in bad), *advice])
+        raise BadRow(path, bad[0][0], reasons, parameter=parameter)
     if bad:
         lines = [message("file.row", line=line, reason=reason) for line, reason in bad]
-        wrong = message(
-            "file.wrong_rows", file=path, count=len(wrong_lines), whole=rows, lines=first_lines(lines, SHOWN)
-        )
-        raise BadFile(wrong, parameter=parameter)
+        shown = first_lines(lines, SHOWN)
+        wrong = message("file.wrong_rows", file=path, count=len(wrong_lines), whole=rows, lines=shown)
+        raise BadFile(joined("list.also", [wrong, *advice]), parameter=parameter)
 
 
 def first_lines(lines: Sequence[str], most: int) -> str:

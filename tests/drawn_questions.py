@@ -37,14 +37,12 @@ def draw_each(
         relation = table_of(tables.Relation)
         relation_id = connection.execute(select(relation.c.id).where(relation.c.task == task)).scalar_one()
         system_id = connection.execute(select(table_of(tables.System).c.id)).scalar_one()
+        insert_new(connection, tables.Sample, [{"study_id": study_id, "annotators": annotators, "drawn_at": moment}])
         sample = table_of(tables.Sample)
-        key = {"study_id": study_id, "design": "shared", "seed": 0}
-        insert_new(connection, tables.Sample, [key | {"drawn_at": moment}])
-        of_study = sample.c.study_id == study_id
-        connection.execute(sample.update().where(of_study).values(annotators=annotators))
-        sample_id = connection.execute(select(sample.c.id).where(of_study)).scalar_one()
+        connection.execute(sample.update().where(sample.c.study_id == study_id).values(annotators=annotators))
+        insert_new(connection, tables.Round, [{"study_id": study_id, "number": 1, "contests": [], "drawn_at": moment}])
         draw, source = table_of(tables.Draw), table_of(tables.Source)
-        before = connection.execute(select(func.count()).where(draw.c.sample_id == sample_id)).scalar_one()
+        before = connection.execute(select(func.count()).where(draw.c.study_id == study_id)).scalar_one()
         for rank, (item, text) in enumerate(zip(inputs, texts, strict=True), before + 1):
             row = {"study_id": study_id, "row": str(rank), "input_id": ids[item.key], "u": uniform(0, str(rank))}
             source_id = connection.execute(source.insert(), row | {"attributes": {}}).inserted_primary_key[0]
@@ -56,7 +54,14 @@ def draw_each(
                 tables.Member: {"group_id": group, "step": 0, "input_id": ids[item.key], "role": "source"},
                 tables.Output: attempt | {"input_id": ids[item.key], "system_id": system_id, "text": text},
                 tables.Verdict: {"group_id": group, "system_id": system_id, "outcome": int(Outcome.SATISFIED)},
-                tables.Draw: {"sample_id": sample_id, "rank": rank, "group_id": group, "pi": 1.0} | cell,
+                tables.Draw: {
+                    "study_id": study_id,
+                    "round": 1,
+                    "source_id": source_id,
+                    "relation_id": relation_id,
+                    "rank": rank,
+                    "q": 1.0,
+                },
             }
             for model, row_of_model in rows.items():
                 insert_new(connection, model, [row_of_model])

@@ -83,7 +83,7 @@ def study(folder, **audits: float) -> Engine:
     path.write_text("\n".join(json.dumps(row) for row in rows()), encoding="utf-8")
     engine = open_store(str(folder / "summaries.db"), create=True)
     import_run(engine, read_run(path))
-    ask_next(engine, SampleOptions(share=1.0, audits=Audits(**audits)))
+    ask_next(engine, SampleOptions(share=1.0, **audits))
     return engine
 
 

@@ -21,6 +21,7 @@ ROOMS = [
     "judging",
     "studies",
     "reports",
+    "exchange",
     "library",
     "packs",
     "api",

@@ -81,7 +81,7 @@ def study(folder, relations: str = "RP", where: str | None = None, groups: int =
     path.write_text("\n".join(json.dumps(row) for row in rows(relations)), encoding="utf-8")
     engine = open_store(where or str(folder / "translations.db"), create=True)
     import_run(engine, read_run(path))
-    ask_next(engine, SampleOptions(share=1.0, audits=Audits(**audits)))
+    ask_next(engine, SampleOptions(share=1.0, **audits))
     if groups:
         draw_validity(engine, ValidityRequest(groups, annotators=2, asks="groups"))
     return engine

@@ -59,6 +59,7 @@ from audit.files import read_table, refuse_bad_rows
 from audit.keys import fingerprint, normal_text, uniform
 from audit.messages import message
 from audit.store import input_ids, insert_new, pieces, tables, upsert
+from audit.store.bulk import LIMIT
 from audit.store.copying import in_utc
 from audit.store.core import (
     annotator,
@@ -393,7 +394,7 @@ def _candidates(connection: Connection) -> list[Candidate]:
         .where(question.c.kind.in_(ABOUT_OUTPUTS), answer.c.origin == "adjudicated")
     )
     allowed |= {(task, id, output): frozenset(labels) for task, id, output, labels in connection.execute(adjudicated)}
-    drawn = select(member.c.input_id).join(draw, draw.c.group_id == member.c.group_id).distinct()
+    drawn = select(member.c.input_id).join(draw, draw.c.source_id == member.c.group_id // LIMIT**2).distinct()
     drawn_inputs = set(connection.execute(drawn).scalars())
     demanded = select(question.c.task, question.c.input_id, question.c.output).where(
         question.c.priority.is_not(None) | question.c.id.in_(select(known.c.question_id))

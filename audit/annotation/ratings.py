@@ -15,8 +15,10 @@ from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
 from audit.errors import AuditError, BadFile
 from audit.files import LABEL, MISSING, first_spelling, read_table, refuse_bad_rows, sha_of
 from audit.messages import joined, message, with_commas
+from audit.relations import Outcome
 from audit.statistics.agreement import number_of
-from audit.store.core import annotator, draw, input_table, judgement, member, question, relation, system
+from audit.store.bulk import LIMIT
+from audit.store.core import annotator, draw, input_table, judgement, member, question, relation, system, verdict
 
 RATING = ["item", "annotator", "label"]
 Repeats = Literal["first", "last", "majority"]
@@ -205,11 +207,14 @@ def attributed(engine: Engine, by: Attribute) -> pd.DataFrame:
         asked = question.join(input_table, input_table.c.id == question.c.input_id)
         query: Any = select(question.c.id, input_table.c.languages).select_from(asked)
     else:
-        serving, key = (relation, draw.c.relation_id) if by == "relation" else (system, draw.c.system_id)
+        serving = relation if by == "relation" else system
+        key = (member.c.group_id // LIMIT) % LIMIT if by == "relation" else verdict.c.system_id
+        satisfied = (verdict.c.group_id == member.c.group_id) & (verdict.c.outcome == int(Outcome.SATISFIED))
         query = (
             select(question.c.id, serving.c.name)
             .join(member, member.c.input_id == question.c.input_id)
-            .join(draw, draw.c.group_id == member.c.group_id)
+            .join(draw, draw.c.source_id == member.c.group_id // LIMIT**2)
+            .join(verdict, satisfied)
             .join(serving, serving.c.id == key)
             .where(member.c.role != "probe", question.c.kind == "input")
             .distinct()

@@ -55,7 +55,7 @@ class Service:
     engine: Callable[[], Engine]
     database: Callable[[], str]
     compute: Callable[[Engine, str, dict[str, Any], bool], Any]
-    """Computes what takes long: the engine, a name of `audit.reports.worker.ASKS`, its values, and whether an earlier
+    """Computes what takes long: the engine, a name of `audit.ui.worker.ASKS`, its values, and whether an earlier
     answer will not do."""
 
 

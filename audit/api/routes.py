@@ -21,13 +21,13 @@ from audit.annotation.queue import Shown, next_question, queue_of, show
 from audit.annotation.words import words_of
 from audit.api.application import Adjudicating, Annotating, Managing, Problem, Visit
 from audit.corpora import Corpus, Reading, all_corpora
+from audit.exchange.questions import LARGEST_PAGE, Which, questions_page
 from audit.files import unstorable
 from audit.judging.adjudications import adjudicate, change_adjudication, disputes, opinions
 from audit.judging.deferral import flag, flag_answer, flagged_ids, send_back, skip, unflag
 from audit.judging.judgements import change, judge, undo
 from audit.judging.training import judging_mode, train
 from audit.messages import message, said
-from audit.reports.exports.pages import LARGEST_PAGE, Which, questions_page
 from audit.runner.studies import runs as listed_runs
 from audit.statistics.intervals import Target, get_target
 from audit.store import reading, tables
@@ -485,9 +485,7 @@ def list_questions(
     without anybody's name. For what is new, ask again after the last number; `next` is null on the last page."""
     _need_study(visit, study)
     page = questions_page(visit.engine, visit.id, after, limit, which=which, study=study, origin=origin)
-    names = "id task kind output annotators waits filled answers"
-    questions = [_fields(entry, names) | _fields(entry.input, "texts languages") for entry in page]
-    return {"questions": questions, "next": page[-1].id if len(page) == limit else None}
+    return {"questions": page, "next": page[-1]["id"] if len(page) == limit else None}
 
 
 @manager.post("/exports", response_class=FileResponse)

@@ -88,43 +88,36 @@ def export(
 
 
 def _everything(engine: Any, out: Path, salt: bytes | None, with_comments: bool) -> Reply:
-    from audit.reports.exports.writing import export
+    from audit.exchange.export import export, rows_of
 
-    written = export(engine, out, salt=salt, with_comments=with_comments)
-    document = {
-        "out": str(written.folder),
-        "seal": written.seal,
-        "rows": written.rows,
-        "tables": dict(written.tables),
-        "documents": list(written.documents),
-        "pseudonymised": written.pseudonymised,
-        "free_text": written.free_text,
-    }
-    people = "names of people are pseudonyms" if written.pseudonymised else "names of people are in it"
+    manifest = export(engine, out, salt=salt, with_comments=with_comments)
+    rows = rows_of(manifest)
+    document = {"out": str(out), "rows": sum(rows.values()), "tables": rows}
+    document |= {name: manifest[name] for name in ("seal", "documents", "pseudonymised", "free_text")}
+    people = "names of people are pseudonyms" if salt else "names of people are in it"
     lines = [
-        f"{written.rows:,} rows of {len(written.tables)} tables in {written.folder}; {people}; passwords are not.",
-        f"Seal: {written.seal}",
-        f"Next: audit replay {written.folder}",
+        f"{sum(rows.values()):,} rows of {len(rows)} tables in {out}; {people}; passwords are not.",
+        f"Seal: {manifest['seal']}",
+        f"Next: audit replay {out}",
     ]
     return Reply(document, lines)
 
 
 def _label_studio(engine: Any, out: Path, task: str | None, salt: bytes | None, with_comments: bool) -> Reply:
-    from audit.reports.exports.label_studio import to_label_studio
+    from audit.exchange.questions import to_label_studio
 
-    written = to_label_studio(engine, out, task=task, salt=salt, with_comments=with_comments)
-    document = {"out": str(written.folder), "tasks": written.tasks, "annotations": written.annotations}
+    tasks, annotations = to_label_studio(engine, out, task=task, salt=salt, with_comments=with_comments)
+    document = {"out": str(out), "tasks": tasks, "annotations": annotations}
     lines = [
-        f"{written.tasks:,} tasks with {written.annotations:,} annotations in {written.folder}/tasks.json; "
-        "the labelling config is config.xml."
+        f"{tasks:,} tasks with {annotations:,} annotations in {out}/tasks.json; the labelling config is config.xml."
     ]
     return Reply(document, lines)
 
 
 def _training(engine: Any, out: Path, task: str | None, searches: Any, own: dict[str, Any]) -> Reply:
-    from audit.reports.exports.training import TrainingRequest, write_training
+    from audit.exchange.training import write_training
 
-    written = write_training(engine, out, TrainingRequest(task=task, searches=tuple(searches), **own))
+    written = write_training(engine, out, task=task, searches=searches, **own)
     kinds = ", ".join(f"{number:,} {kind}s" for kind, number in written.kinds.items())
     lines = [
         f"{written.train:,} texts with one right label in {out}/train.csv, {written.test:,} in {out}/test.csv; no "
@@ -142,9 +135,7 @@ def _training(engine: Any, out: Path, task: str | None, searches: Any, own: dict
             f"Nothing is left for tests: the sources make {written.parts:,} parts that share no text or document, of "
             f"which the largest has {written.largest:.0%} of the texts."
         )
-    return Reply(
-        written.as_json(), [*lines, f"Next: audit run --systems logreg:{out}/train.csv --corpus {out}/test.csv"]
-    )
+    return Reply(asdict(written), [*lines, f"Next: audit run --systems logreg:{out}/train.csv --corpus {out}/test.csv"])
 
 
 @command("import", PUBLISH, "make a new database from an export", "audit import published --db again.db")
@@ -152,10 +143,11 @@ def import_database(
     folder: Annotated[str, place("DIR", "a folder that audit export wrote")], db: Database = DATABASE
 ) -> Reply:
     """Makes the database of an export, in a new or empty one, after a check of every file; whole, or not at all."""
-    from audit.reports.exports.reading import import_export
+    from audit.exchange.export import rows_of
+    from audit.exchange.replay import import_export
 
     manifest = import_export(Path(folder), db)
-    rows = {name: entry["rows"] for name, entry in manifest["tables"].items()}
+    rows = rows_of(manifest)
     document = {
         "db": db,
         "seal": manifest["seal"],
@@ -186,10 +178,10 @@ def replay(
     """Makes the database of an export in a temporary place, computes its report and agreement again, and compares
     every value. The exit status is 1 where a value differs.
     """
-    from audit.reports.exports.replay import replay, replay_lines
+    from audit.exchange.replay import replay, replay_lines
 
     replayed = replay(Path(folder), [Path(name) for name in report])
-    return Reply(replayed.as_json(), lambda _: replay_lines(replayed), status=int(not replayed.equal))
+    return Reply(replayed.model_dump(), lambda _: replay_lines(replayed), status=int(not replayed.equal))
 
 
 @command(
@@ -228,8 +220,8 @@ def doctor(
     changes nothing unless `--rebuild` is given, which first writes what follows from the history anew: answers and
     the queue.
     """
+    from audit.exchange.doctor import doctor
     from audit.judging.unit import rebuild as written_anew
-    from audit.reports.doctor import doctor
 
     if rebuild:
         say(f"The answers to {written_anew(open_database(db)):,} questions and the queue were written anew.")

@@ -1,7 +1,7 @@
 """Judges that are models: asking them, and how far they agree with people, with gold and with themselves."""
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 from audit.cli.console import Reply
 from audit.cli.options import DATABASE as USUAL
@@ -96,11 +96,7 @@ def ask(
         lines.append(f"Note: this judge is the same model as the system under test {', '.join(asked.own)}.")
     proxy = "" if not everything else f" or: audit report --proxy judge:{asked.name} --db {db}"
     lines.append(f"Next: audit judge agreement --db {db}{proxy}")
-    return Reply(_document(asked), lines)
-
-
-def _document(asked: Any) -> dict[str, Any]:
-    return asdict(asked) | {"own": list(asked.own)}
+    return Reply(asdict(asked) | {"own": list(asked.own)}, lines)
 
 
 @command(

@@ -171,8 +171,8 @@ def rerank(
     """Corrects and ranks totals that were measured elsewhere. The file is a CSV with the columns `relation,system` and
     either `sr_observed,fs_rate` or `groups,satisfied,judged,false`, where `groups` is satisfied plus violated.
     """
+    from audit.exchange.rerank import rerank
     from audit.reports.preference import read_weights
-    from audit.reports.rerank import rerank
     from audit.statistics.intervals import get_target
 
     document = rerank(
@@ -420,9 +420,10 @@ def follow_ups(
     ratio, and on request the similarity of embeddings; how many groups limits (`audit run --valid`) have rejected, and
     how many others would. Nothing is changed, and no system is asked.
     """
+    from audit.exchange.follow_ups import follow_ups_report, rejected_follow_ups
     from audit.messages import counted
-    from audit.new_files import kind_of_rows
-    from audit.reports.follow_ups import follow_ups_lines, follow_ups_report, rejected_groups, write_rejected
+    from audit.new_files import kind_of_rows, write_rows
+    from audit.reports.frames import Table
 
     if (name is None) != (corpus is None):
         raise AuditError("give a relation and --corpus together: audit follow-ups NAME --corpus NAME|FILE")
@@ -430,19 +431,19 @@ def follow_ups(
         return _made(name, corpus, task, show)
     if rejected is not None:
         kind_of_rows(rejected, "rejected")
-    engine, told = open_database(db), list[str]()
-    report = follow_ups_report(engine, study, relations, measures, most, valid)
+    engine = open_database(db)
+    tables = follow_ups_report(engine, study, relations, measures, most, valid)
     if rejected is not None:
-        groups = list(rejected_groups(engine, study, relations))
-        write_rejected(rejected, groups)
-        told = [f"{counted(len(groups), 'rejected group')} in {rejected}."]
-    return Reply(report, lambda shown: [*follow_ups_lines(shown), *told])
+        frame = rejected_follow_ups(engine, study, relations)
+        write_rows(rejected, lambda: frame, Table("", frame).rows())
+        say(f"{counted(len(frame), 'rejected follow-up')} in {rejected}.")
+    return _tabled(tables)
 
 
 def _made(name: str, corpus: str, task: str | None, show: int) -> Reply:
     from audit.corpora import get_corpus
+    from audit.exchange.follow_ups import made_lines, made_of
     from audit.relations import get_relation
-    from audit.reports.follow_ups import made_lines, made_of
 
     found = get_corpus(corpus, task)
     groups, tried = made_of(get_relation(task or found.task, name), found, show)
@@ -481,8 +482,8 @@ def pivots(
     """Recorded machine translations beside those that went over another language, as in the MCMT study: scores,
     least-squares means by language and system, F tests of type III and Tukey-Kramer's pairs.
     """
-    from audit.corpora.recordings import read_chains
     from audit.packs.translation.analysis import choose, pivots_tables
+    from audit.packs.translation.chains import read_chains
 
     chains = choose(read_chains(file), system=systems, target=targets)
     return _tabled(

@@ -18,7 +18,7 @@ CORPORA.register(RecordedTexts.prefix, RecordedTexts, argument="FILE")
 
 
 def all_corpora(task: str | None = None) -> list[Corpus]:
-    """Every registered corpus, available or not, in the order of registration. One of a plug-in that cannot be
+    """Return every registered corpus, available or not, in the order of registration. One of a plug-in that cannot be
     loaded is left out; the log says so."""
     corpora = []
     for entry in CORPORA.entries():
@@ -35,8 +35,8 @@ def get_corpus(
     language: str | None = None,
     reading: Reading = AS_IT_IS,
 ) -> Corpus:
-    """A registered corpus of the task, the user's CSV or JSONL file, or the user's copy of a published corpus (as in
-    `paws-x:FILE`), or recorded translations (`recorded:PATH`); files are read and checked at once.
+    """Return a registered corpus of the task, the user's CSV or JSONL file, the user's copy of a published corpus (as
+    in `paws-x:FILE`), or recorded translations (`recorded:PATH`); files are read and checked at once.
 
     `task` (sentiment, where it is not said), `unit` and `language` describe a file; for any other corpus they may only
     repeat what it is. `reading` says what the columns and labels of a file stand for. For translation the texts of any
@@ -50,34 +50,28 @@ def get_corpus(
     ('es', 'fr')
     """
     name = str(name_or_path)
-    base, _ = split_targets(name)
-    if reading != AS_IT_IS and (
-        _is_registered(name) or split_name(name)[0] or not is_file_name(split_targets(name)[0])
-    ):
+    base, targets = split_targets(name) if task in (None, "translation") else (name, ())
+    (prefix, path), registered = split_name(base), _is_registered(base)
+    is_file = not registered and not prefix and is_file_name(base)
+    if reading != AS_IT_IS and not is_file:
         raise AuditError(message("corpus_file.reads_files", name=name), parameter=("columns", "labels"))
-    if task is None and _is_for_translation(name):
-        task = "translation"
-    if task == "translation":
-        base, targets = split_targets(name)
-        if split_name(base)[0] == RecordedTexts.prefix:
-            return RecordedTexts(split_name(base)[1], language, unit, targets)
+    if prefix == RecordedTexts.prefix:
+        return _as_asked(RecordedTexts(path, language, unit, targets), task, None, None)
+    if is_file:
+        corpus = FileCorpus(base, "translation" if targets else task or "sentiment", unit, language, reading)
+        if task == "translation" and not targets:
+            check_targets(base, corpus.rows())
+        return Toward(corpus, targets) if targets else corpus
+    if registered or prefix:
+        found = _made(base) if registered else loaded(prefix, path, language)
         if targets:
-            return Toward(_to_translate(base, unit, language, reading), targets)
-        if _is_registered(name):
+            return Toward(_as_asked(found, None, unit, language), targets)
+        if task == "translation" != found.task:
             raise AuditError(
                 f"say which languages to translate corpus {name!r} into, as in {name}@es,fr or targets=es,fr",
                 parameter="targets",
             )
-    if _is_registered(name):
-        return _as_asked(_made(name), task, unit, language)
-    prefix, path = split_name(name)
-    if prefix:
-        return _as_asked(loaded(prefix, path, language), task, unit, language)
-    if is_file_name(name):
-        corpus = FileCorpus(name, task or "sentiment", unit, language, reading)
-        if task == "translation":
-            check_targets(name, corpus.rows())
-        return corpus
+        return _as_asked(found, task, unit, language)
     known = [corpus.name for corpus in all_corpora(task)]
     with_file = [f"{entry.name}:{entry.argument}" for entry in CORPORA.entries() if entry.argument]
     raise CORPORA.unknown(name, [*known, *with_file])
@@ -85,29 +79,20 @@ def get_corpus(
 
 @cache
 def about_of(name: str) -> str:
-    """What all texts of the registered corpus of this name are about, as "film"; empty for this and that, and for a
-    corpus that nobody registered, such as a user's file.
+    """Return what all texts of the registered corpus of this name are about, as "film"; empty for this and that, and
+    for a corpus that nobody registered, such as a user's file.
 
     >>> about_of("imdb"), about_of("reviews.csv")
     ('film', '')
     """
-    entry = CORPORA.find(name)
-    if entry is None or entry.argument:
-        return ""
-    with CORPORA.tolerant(entry):
-        return str(getattr(_made(name), "about", ""))
+    if (entry := CORPORA.find(name)) is not None and not entry.argument:
+        with CORPORA.tolerant(entry):
+            return str(getattr(_made(name), "about", ""))
     return ""
 
 
-def _is_for_translation(name: str) -> bool:
-    base, targets = split_targets(name)
-    if targets or split_name(base)[0] == RecordedTexts.prefix:
-        return True
-    return _is_registered(name) and _made(name).task == "translation"
-
-
 def _made(name: str) -> Corpus:
-    """The registered corpus of this name. Raises AuditError for one of a plug-in that cannot be made or is none."""
+    """Return the registered corpus of this name. Raises AuditError for one of a plug-in that cannot be made."""
     make = CORPORA.get(name)
     with CORPORA.guarded(name):
         corpus: Corpus = make()
@@ -124,28 +109,11 @@ def _is_registered(name: str) -> bool:
     return found is not None and not found.argument
 
 
-def _to_translate(name: str, unit: Unit | None, language: str | None, reading: Reading) -> Corpus:
-    """The texts of this name, whatever the task is that they come with."""
-    if _is_registered(name):
-        corpus = _made(name)
-        return _as_asked(corpus, corpus.task, unit, language)
-    prefix, path = split_name(name)
-    if prefix:
-        corpus = loaded(prefix, path, language)
-        return _as_asked(corpus, corpus.task, unit, language)
-    if is_file_name(name):
-        return FileCorpus(name, "translation", unit, language, reading)
-    return get_corpus(name, "translation", unit, language)  # which says what there is
-
-
 def _as_asked(corpus: Corpus, task: str | None, unit: Unit | None, language: str | None) -> Corpus:
-    """The corpus, if it is what was asked for; else AuditError."""
-    for what, wanted, found in (
-        ("task", None if matches(corpus.task, task) else task, corpus.task),
-        ("unit", unit, corpus.unit),
-        ("language", language, corpus.language),
-    ):
-        if wanted is not None and wanted != found:
+    """Return the corpus, if it is what was asked for; else raise AuditError."""
+    asked = {"task": None if matches(corpus.task, task) else task, "unit": unit, "language": language}
+    for what, wanted in asked.items():
+        if wanted is not None and wanted != (found := getattr(corpus, what)):
             raise AuditError(
                 f"the {what} of corpus {corpus.name!r} is {found!r}, not {wanted!r}; leave it out or choose another"
             )
@@ -153,7 +121,7 @@ def _as_asked(corpus: Corpus, task: str | None, unit: Unit | None, language: str
 
 
 def listing(task: str | None = None) -> list[dict[str, object]]:
-    """What the command `audit corpora` lists: one row per corpus; loads no corpus that is not installed."""
+    """Return what the command `audit corpora` lists: one row per corpus; loads no corpus that is not installed."""
     return [
         {
             "corpus": corpus.name,

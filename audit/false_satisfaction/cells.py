@@ -15,7 +15,7 @@ from sqlmodel import SQLModel
 from audit.annotation.questions import Subject, count_open
 from audit.errors import AuditError
 from audit.false_satisfaction.population import Population, StudyRow, read_population
-from audit.false_satisfaction.proxies import read_proxies
+from audit.false_satisfaction.proxies import check_proxies, read_proxies
 from audit.false_satisfaction.questions import Carried, asked_by, audited_carries
 from audit.false_satisfaction.resolution import KnownAnswer, State, Whose, drawn_groups, known_answers, settle_group
 from audit.false_satisfaction.states import NOT_ASKED, OPEN, Standing, read_standing
@@ -145,6 +145,7 @@ def count(
             id: read_proxies(connection, population, of_study[id], proxies) if proxies else None
             for id, population in populations.items()
         }
+        check_proxies(proxies, [one for one in numbers.values() if one])
         for id, population in populations.items():
             for relation, groups in population.relations.items() if numbers[id] else ():
                 groups.proxy = np.where(groups.satisfied == 1, 1 - numbers[id].values[relation], 0.0)

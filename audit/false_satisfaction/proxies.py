@@ -98,6 +98,8 @@ class Proxies:
 
     values: Mapping[int, np.ndarray]
     left_out: Mapping[tuple[int, int, str], str]
+    columns: frozenset[str]
+    """The columns of the corpus."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,8 @@ class _Columns:
 
     sources: np.ndarray
     values: Mapping[str, np.ndarray]
+    names: frozenset[str]
+    """Of all columns, numeric or not."""
 
 
 def read_proxies(connection: Connection, population: Population, study: StudyRow, names: Sequence[str]) -> Proxies:
@@ -126,8 +130,8 @@ def read_proxies(connection: Connection, population: Population, study: StudyRow
     mean over the group's counted members; systems without an output do not vote. `low_confidence` is 1 - the least
     score over them; a system without scores, or with one score for everything, has none. `reference` is how far the
     output about the source lies from the source's reference. `judge:NAME` is 1 where the judge NAME calls the group
-    false, 0 where not, 1/2 where it was asked and does not say. Raises UnknownName, which lists the columns there are,
-    and AuditError where a value of a column is not a number, which names its row, and where there is no such judge.
+    false, 0 where not, 1/2 where it was asked and does not say. Raises AuditError where there is no
+    such judge, and where a value of a column is not a number, which names its row.
     """
     own_columns = [name for name in names if name not in BUILT_IN and not name.startswith(JUDGE)]
     columns = _user_columns(connection, study, own_columns) if own_columns else None
@@ -152,8 +156,10 @@ def read_proxies(connection: Connection, population: Population, study: StudyRow
                 value = np.stack([reference.of(sources, system) for system in population.systems], axis=1)
             elif name in judges:
                 value, _ = group_opinions(connection, population, relation, judges[name])
+            elif columns is not None and name in columns.values:
+                value = np.repeat(columns.values[name][groups.source][:, None], len(systems), axis=1)
             else:
-                value = np.repeat(columns.values[name][groups.source][:, None], len(systems), axis=1)  # type: ignore[union-attr]
+                value = np.full(satisfied.shape, np.nan)
             for at, system in enumerate(population.systems):
                 own = value[satisfied[:, at], at]
                 reason = _lacks(name, own)
@@ -163,7 +169,18 @@ def read_proxies(connection: Connection, population: Population, study: StudyRow
                     value[:, at] = 0.0
             rows.append(np.where(satisfied, value, 0.0))
         values[relation] = np.stack(rows)
-    return Proxies(values, left_out)
+    return Proxies(values, left_out, frozenset() if columns is None else columns.names)
+
+
+_NOT_THERE = {"reference": "proxy.no_reference", "low_confidence": "proxy.no_score"}
+
+
+def check_proxies(names: Sequence[str], read: Sequence[Proxies]) -> None:
+    """Raise UnknownName for a proxy that no study has, which lists the columns there are."""
+    columns = {name for one in read for name in one.columns}
+    for name in names:
+        if name not in (*BUILT_IN, *columns) and not name.startswith(JUDGE):
+            raise UnknownName("proxy", name, [*BUILT_IN, *columns - set(BUILT_IN)])
 
 
 def _lacks(name: str, own: np.ndarray) -> str:
@@ -172,7 +189,7 @@ def _lacks(name: str, own: np.ndarray) -> str:
         missing = int(np.isnan(own).sum())
         return message("proxy.judge_unfinished", count=missing) if missing else ""
     if np.isnan(own).any():
-        return message("proxy.no_reference" if name == "reference" else "proxy.no_score")
+        return message(_NOT_THERE.get(name, "proxy.no_column"))
     if name == "low_confidence" and len(own) and own.min() == own.max():
         return message("proxy.same_score")
     return ""
@@ -250,9 +267,8 @@ def _user_columns(connection: Connection, study: StudyRow, names: Sequence[str])
         attribute_names.update(attributes)
         for name in names:
             raw[name].append(attributes.get(name))
-    if unknown := [name for name in names if name not in attribute_names]:
-        raise UnknownName("proxy", unknown[0], [*BUILT_IN, *attribute_names - set(BUILT_IN)])
-    return _Columns(np.array(ids, np.int64), {name: _numbers(name, raw[name], rows, study) for name in names})
+    values = {name: _numbers(name, raw[name], rows, study) for name in names if name in attribute_names}
+    return _Columns(np.array(ids, np.int64), values, frozenset(attribute_names))
 
 
 def _numbers(name: str, values: Sequence[Any], rows: Sequence[str], study: StudyRow) -> np.ndarray:

@@ -14,6 +14,7 @@ from sqlalchemy import Engine
 from audit.annotation.accounts import stored_name
 from audit.annotation.ratings import RATING, Rated, stored_ratings
 from audit.errors import AuditError, UnknownName
+from audit.exchange.rerank import rerank as _rerank
 from audit.keys import fingerprint
 from audit.messages import LANGUAGES
 from audit.new_files import write_file
@@ -22,7 +23,6 @@ from audit.reports.charts import LIGHT
 from audit.reports.document import CellEntry, DecisionEntry, RelationResultEntry, ReportDocument, SliceRate, SliceTest
 from audit.reports.documents import AgreementDocument
 from audit.reports.first_page import first_lines, verdict
-from audit.reports.rerank import rerank as _rerank
 from audit.reports.sections import difference_chart, false_chart, notes_of, rates_chart, to_terminal
 from audit.reports.words import Estimate, Say, estimate, signature_line
 from audit.statistics.intervals import Target

@@ -19,6 +19,7 @@ from audit.annotation.words import set_words, words_content
 from audit.corpora.base import Unit
 from audit.corpora.files import Reading
 from audit.corpora.slices import SliceFunction
+from audit.exchange.follow_ups import MOST, follow_ups_report
 from audit.false_satisfaction.resolution import Whose
 from audit.judging.judges import JudgeRequest, ask_judge, variants_named
 from audit.judging.labels import Role, answer_with_gold, frame_labels, import_labels, read_labels
@@ -30,7 +31,6 @@ from audit.relations import Outcome
 from audit.relations.registry import with_lines
 from audit.reports.document import JudgeEntry
 from audit.reports.documents import ValidityDocument
-from audit.reports.follow_ups import MOST, follow_ups_report
 from audit.reports.judges import judges_report
 from audit.reports.study import study_report
 from audit.reports.validity_study import By, validity_report
@@ -371,13 +371,7 @@ class Study:
         >>> study.follow_ups(measures=["replaced"])[["relation", "groups", "rejected", "median"]].values.tolist()
         [['MR3.1', 2, 0, 0.0]]
         """
-        entries = follow_ups_report(self.engine, None, relations, measures, most, valid)["relations"]
-        rows: list[dict[str, object]] = [
-            {key: value for key, value in entry.items() if key != "measures"} | measured
-            for entry in entries
-            for measured in entry["measures"]
-        ]
-        return pd.DataFrame(rows)
+        return follow_ups_report(self.engine, None, relations, measures, most, valid).tables["measured"].frame
 
     @checked_arguments
     def report(

@@ -1,10 +1,10 @@
 """The agreement of annotators as one JSON document, and as text for a terminal."""
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -15,25 +15,18 @@ from audit.annotation.answers import SCALES
 from audit.annotation.ratings import Kind, Rated, stored_ratings
 from audit.errors import AuditError
 from audit.messages import message
-from audit.reports.document import plain
-from audit.reports.documents import (
-    AgreementDocument,
-    AgreementPair,
-    AgreementPart,
-    CoefficientEntry,
-    RatingCounts,
-    StoredAgreement,
-)
-from audit.reports.words import UNKNOWN, count, signature_line
-from audit.statistics.agreement import COEFFICIENTS, Ratings, agreement_of_pairs, check_level, label_pairs, suite
+from audit.relations.registry import name_order
+from audit.reports.documents import AgreementDocument, Entry, StoredAgreement
+from audit.reports.tables import aligned
+from audit.reports.words import UNKNOWN, count, percent, signature_line
+from audit.statistics.agreement import COEFFICIENTS, Ratings, annotator_pairs, check_level, label_pairs, suite
 from audit.store import table_of, tables
 
 WIDTH = 100
-_MATRIX = 10
-"""Annotators up to which the text shows a matrix of pairs; with more it lists the pairs that agree least."""
+_PAIRS = 10
+"""Pairs of annotators that the text lists, those that agree least."""
 _FIRM = 20
 """Shared items that a pair needs before its kappa is listed among the lowest."""
-BY = ("relation", "system", "language", "pair")
 
 
 def agreement_report(
@@ -45,38 +38,37 @@ def agreement_report(
     order: Sequence[str] | None = None,
     confidence: float = 0.95,
 ) -> AgreementDocument:
-    """Every coefficient over all ratings, for each part if `by` is given, and for each pair of annotators.
+    """Return every coefficient over all ratings and for each part if `by` is given, and agreement of each pair.
 
-    `rated.frame` has the columns item, annotator, label, at most one row an item and annotator; `by` is one of `BY` and
-    `parts` (columns item and value, an item may be in many parts) says which items belong to which relation, system or
-    language. `order` lists the labels in their order, which allows the levels ordinal, linear and quadratic; `level`
-    adds the coefficients of one. All parts use the labels of the whole. Raises AuditError where there is a single
-    annotator, no item with two judgements, or a level that the labels do not allow.
+    `rated.frame` has the columns item, annotator, label, at most one row an item and annotator; `by` is relation,
+    system, language or pair, and `parts` (columns item and value, an item may be in many parts) says which items belong
+    to which (none for pairs). `order` lists the labels in their order, which allows the levels ordinal, linear and
+    quadratic; `level` adds the coefficients of one. All parts use the labels of the whole. Raises AuditError where
+    there is a single annotator, no item with two judgements, or a level that the labels do not allow.
     """
-    frame = rated.frame
-    people = sorted(frame["annotator"].unique()) if len(frame) else []
+    people = sorted(rated.frame["annotator"].unique())
     if len(people) < 2:
-        who = people[0] if people else "nobody"
-        raise AuditError(message("agreement.one_annotator", who=who))
-    ratings = _ratings(frame, rated.labels, order)
-    check_level(level, ratings.scale)
-    if not ratings.shared.any():
+        raise AuditError(message("agreement.one_annotator", who=people[0] if people else "nobody"))
+    ratings = _ratings(rated.frame, rated.labels, order)
+    check_level(level, ratings)
+    counts = _counts(ratings)
+    if not counts["items"]:
         raise AuditError(message("agreement.none_shared", count=ratings.items))
-    single = int((~ratings.shared).sum())
     notes = list(rated.notes)
-    if single:
-        notes.append(message("note.one_judgement", count=single, whole=ratings.items))
+    if counts["left_out"]:
+        notes.append(message("note.one_judgement", count=counts["left_out"], whole=ratings.items))
     # From here on 1 and 1.0 are one label, in every part.
-    frame = frame.assign(label=np.array(ratings.labels, dtype=object)[ratings.label])
-    groups: list[AgreementPart] = []
+    frame = rated.frame.assign(label=np.array(ratings.labels, dtype=object)[ratings.label])
+    groups: list[Entry] = []
     for value, part_frame in _parts(frame, by, parts):
-        part = _ratings(part_frame, ratings.labels, ratings.labels if ratings.scale == "order" else None)
-        groups.append(
-            {"by": by, "value": value, **_counts(part), "coefficients": _coefficients(part, level, confidence)}
-        )
+        part = Ratings.of(part_frame, ratings.labels, ratings.scale == "order")
+        coefficients = list(map(asdict, suite(part, level, confidence)))
+        groups.append({"by": by, "value": value, **_counts(part), "coefficients": coefficients})
     return {
-        "coefficients": _coefficients(ratings, level, confidence),
-        **_counts(ratings),
+        "coefficients": list(map(asdict, suite(ratings, level, confidence))),
+        "items": counts["items"],
+        "left_out": counts["left_out"],
+        "ratings": counts["ratings"],
         "annotators": list(ratings.annotators),
         "labels": list(ratings.labels),
         "groups": groups,
@@ -94,16 +86,19 @@ def agreement_report(
 def stored_agreement(
     engine: Engine, by: int | None = None, among: ColumnElement[bool] | None = None
 ) -> list[StoredAgreement]:
-    """The agreement on each task and kind of question that two people judged, with `task`, `kind` and `confusions`;
-    among the questions that meet a condition, or all.
+    """Return the agreement on each task and kind of question that two people judged, `among` some questions or all.
 
     `confusions` has a row and a column a label, in the order of `labels`: how often one annotator gave the row's label
-    where another gave the column's.
-
-    For a manager (`by`, an account id; else NotAllowed) or for whoever has the database itself (None).
+    where another gave the column's. `by` is a manager's account id (else NotAllowed), or None where the database itself
+    is open.
     """
+    question = table_of(tables.Question)
+    query = select(question.c.task, question.c.kind).where(question.c.kind.not_in(SCALES)).distinct()
+    with engine.connect() as connection:
+        kinds = [(str(task), cast(Kind, kind)) for task, kind in connection.execute(query)]
     reports: list[StoredAgreement] = []
-    for task, kind in _question_kinds(engine):
+    # Questions about inputs or outputs stand before those about groups.
+    for task, kind in sorted(kinds, key=lambda asked: (asked[0], asked[1] == "group", asked[1])):
         try:
             rated = stored_ratings(engine, task, kind, by=by, among=among)
             report = agreement_report(rated)
@@ -116,158 +111,101 @@ def stored_agreement(
     return reports
 
 
-def _question_kinds(engine: Engine) -> Sequence[tuple[str, Kind]]:
-    question = table_of(tables.Question)
-    query = select(question.c.task, question.c.kind).where(question.c.kind.not_in(SCALES)).distinct()
-    with engine.connect() as connection:
-        kinds = [(str(task), kind) for task, kind in connection.execute(query)]
-    # Questions about inputs or outputs first, then those about groups; PostgreSQL takes no such order of distinct rows.
-    return sorted(kinds, key=lambda asked: (asked[0], asked[1] == "group", asked[1]))
-
-
 def _ratings(frame: pd.DataFrame, labels: Sequence[str] | None, order: Sequence[str] | None) -> Ratings:
     if order is None:
         return Ratings.of(frame, labels)
     spelled = {label.casefold(): label for label in order}
     frame = frame.assign(label=[spelled.get(label.casefold(), label) for label in frame["label"]])
-    unknown = sorted(set(frame["label"]) - set(order))
-    if unknown:
+    if unknown := sorted(set(frame["label"]) - set(order)):
         raise AuditError(message("agreement.not_in_order", label=unknown[0], order=order))
     if len(set(order)) < len(order):
         raise AuditError(message("agreement.order_twice", order=order))
     return Ratings.of(frame, order, order=True)
 
 
-def _coefficients(ratings: Ratings, level: str | None, confidence: float) -> list[CoefficientEntry]:
-    return [cast(CoefficientEntry, asdict(coefficient)) for coefficient in suite(ratings, level, confidence)]
-
-
-def _counts(ratings: Ratings) -> RatingCounts:
-    return {
-        "items": int(ratings.shared.sum()),
-        "left_out": int((~ratings.shared).sum()),
-        "ratings": len(ratings.item),
-    }
+def _counts(ratings: Ratings) -> dict[str, int]:
+    items = int(ratings.shared.sum())
+    return {"items": items, "left_out": ratings.items - items, "ratings": len(ratings.item)}
 
 
 def _parts(frame: pd.DataFrame, by: str | None, parts: pd.DataFrame | None) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The ratings of each part, in the order of their names; relations with numbers as numbers."""
-    from audit.relations import name_order
-
+    """Yield the ratings of each part, in the order of their names; relations with numbers as numbers."""
     if by == "pair":
-        by_name = dict(iter(frame.groupby("annotator")))
-        for first, second in combinations(sorted(by_name), 2):
-            both = set(by_name[first]["item"]) & set(by_name[second]["item"])
-            if both:
-                ratings = pd.concat([by_name[first], by_name[second]])
-                yield f"{first}, {second}", ratings[ratings["item"].isin(both)]
+        for pair in combinations(sorted(frame["annotator"].unique()), 2):
+            of_pair = frame[frame["annotator"].isin(pair)]
+            shared = of_pair[of_pair.duplicated("item", keep=False)]
+            if len(shared):
+                yield ", ".join(pair), shared
     elif by is not None and parts is not None:
         joined = parts.merge(frame, on="item")
         for value in sorted(joined["value"].unique(), key=name_order):
             yield str(value), joined.loc[joined["value"] == value, frame.columns]
 
 
-def _pairs(ratings: Ratings) -> list[AgreementPair]:
-    """One row for each pair of annotators who share an item."""
-    agreement = agreement_of_pairs(ratings)
-    rows: list[AgreementPair] = []
-    for first, second in zip(*np.nonzero(np.triu(agreement.items, 1)), strict=True):
-        shared, kappa, ac1 = (
-            plain(matrix[first, second]) for matrix in (agreement.percent, agreement.kappa, agreement.ac1)
-        )
-        note = None
-        if kappa is None:
-            lacks = message("undefined.not_by_both")
-            note = lacks if shared is None else message("undefined.no_variation", percent=100 * shared)
-        rows.append(
-            {
-                "one": ratings.annotators[first],
-                "other": ratings.annotators[second],
-                "items": int(agreement.items[first, second]),
-                "percent_agreement": shared,
-                "cohen_kappa": kappa,
-                "gwet_ac1": ac1,
-                "note": note,
-            }
-        )
-    return rows
+def _pairs(ratings: Ratings) -> list[Entry]:
+    pairs: list[Entry] = annotator_pairs(ratings).to_dict("records")
+    for pair in pairs:
+        shared = 100 * pair["percent_agreement"]
+        pair["note"] = None if pair["cohen_kappa"] is not None else message("undefined.no_variation", percent=shared)
+    return pairs
+
+
+# As text.
 
 
 def agreement_lines(report: AgreementDocument) -> list[str]:
-    """The document as lines of text: coefficients, parts, pairs, notes, and the signature last."""
-    people = len(report["annotators"])
+    """Return the document as lines of text."""
+    people, coefficients = len(report["annotators"]), report["coefficients"]
     lines = [f"Agreement of {people:,} annotators on {count(report['items'])} items that two or more judged.", ""]
-    lines += _table(report)
+    lines += coefficient_lines(coefficients, report["signature"]["confidence"])
     if report["groups"]:
-        lines += ["", *_groups(report)]
-    if people > 2:
-        lines += ["", *_matrix(report)]
+        estimates = [
+            {one["name"]: one["estimate"] for one in part["coefficients"] if one["level"] is None}
+            for part in report["groups"]
+        ]
+        names = [name for name in COEFFICIENTS if any(name in part for part in estimates)]
+        rows = [
+            [part["value"], count(part["items"]), *(_number(known.get(name)) for name in names)]
+            for part, known in zip(report["groups"], estimates, strict=True)
+        ]
+        lines += ["", *aligned([report["groups"][0]["by"] or "", "items", *names], rows, 1, WIDTH)]
+    defined = [pair for pair in report["pairs"] if pair["cohen_kappa"] is not None]
+    # Pairs who share few items agree by chance or not at all; they are listed only if there are no others.
+    firm = [pair for pair in defined if pair["items"] >= _FIRM] or defined
+    if people > 2 and firm:
+        lowest = sorted(firm, key=lambda pair: pair["cohen_kappa"])[:_PAIRS]
+        rows = [[f"{of['one']}, {of['other']}", _number(of["cohen_kappa"]), count(of["items"])] for of in lowest]
+        title = f"The {len(lowest)} of {len(report['pairs']):,} pairs that agree least:"
+        lines += ["", title, *aligned(["pair", "cohen_kappa", "items"], rows, 1, WIDTH)]
     # A note is printed once, however many coefficients have it.
-    distinct_notes = {
-        coefficient["note"].split(":")[0]: coefficient["note"]
-        for coefficient in reversed(report["coefficients"])
-        if coefficient["note"]
-    }
-    notes = [*distinct_notes.values(), *report["notes"]]
-    if notes:
-        lines.append("")
-    for note in notes:
-        lines += textwrap.wrap(f"Note: {note}", WIDTH, subsequent_indent="  ")
-    return [*lines, "", "signature " + signature_line(report["signature"])]
+    distinct = {note.split(":")[0]: note for one in reversed(coefficients) if (note := one["note"])}
+    return [*lines, "", *closing_lines([*distinct.values(), *report["notes"]], report["signature"])]
 
 
-def _table(report: AgreementDocument) -> list[str]:
-    lines = [f"  {'coefficient':<20}{'level':<11}{'estimate':>9}  {'95 % interval':<17}{'items':>9}"]
-    for coefficient in report["coefficients"]:
-        ends = (
-            f"{_number(coefficient['low'])} to {_number(coefficient['high'])}"
-            if coefficient["low"] is not None
-            else UNKNOWN
-        )
-        estimate = "undefined" if coefficient["estimate"] is None else _number(coefficient["estimate"])
-        name, level, items = coefficient["name"], coefficient["level"] or "", count(coefficient["items"])
-        lines.append(f"  {name:<20}{level:<11}{estimate:>9}  {ends:<17}{items:>9}")
-    return lines
+def coefficient_lines(coefficients: Sequence[Entry], confidence: float = 0.95) -> list[str]:
+    """Return a table of coefficients with their intervals."""
+    rows = []
+    for entry in coefficients:
+        estimate = "undefined" if entry["estimate"] is None else _number(entry["estimate"])
+        ends = UNKNOWN if entry["low"] is None else f"{_number(entry['low'])} to {_number(entry['high'])}"
+        rows.append([entry["name"], entry["level"] or "", estimate, ends, count(entry["items"])])
+    return aligned(["coefficient", "level", "estimate", f"{100 * confidence:g} % interval", "items"], rows, 2, WIDTH)
 
 
-def _groups(report: AgreementDocument) -> list[str]:
-    """One line for each part: its items, and those unweighted coefficients that it has."""
-    names = [name for name in COEFFICIENTS if any(_coefficient(part, name) for part in report["groups"])]
-    widest = min(max(len(part["value"]) for part in report["groups"]), 30)
-    lines = [f"  {report['groups'][0]['by']:<{widest}}{'items':>9}" + "".join(f"{name:>20}" for name in names)]
-    for part in report["groups"]:
-        entries = [_coefficient(part, name) for name in names]
-        cells = "".join(f"{_number(entry and entry['estimate']):>20}" for entry in entries)
-        lines.append(f"  {part['value'][:widest]:<{widest}}{count(part['items']):>9}{cells}")
-    return lines
+def rate_text(rate: float | None, low: float | None, high: float | None, digits: int = 1) -> str:
+    """Format a rate in per cent with its interval; the interval alone where there is no estimate.
+
+    >>> rate_text(0.5, 0.25, 0.75), rate_text(None, None, None)
+    ('50.0 [25.0–75.0]', '–')
+    """
+    ends = "" if low is None else f"[{percent(low, digits)}–{percent(high, digits)}]"
+    return f"{'' if rate is None else percent(rate)} {ends}".strip() or UNKNOWN
 
 
-def _coefficient(part: AgreementPart, name: str) -> CoefficientEntry | None:
-    return next((entry for entry in part["coefficients"] if entry["name"] == name and entry["level"] is None), None)
-
-
-def _matrix(report: AgreementDocument) -> list[str]:
-    """Cohen's kappa of each pair: as a matrix, or the pairs that agree least where there are many annotators."""
-    people = report["annotators"]
-    if len(people) > _MATRIX:
-        defined = [pair for pair in report["pairs"] if pair["cohen_kappa"] is not None]
-        # Pairs who share few items agree by chance or not at all; they are listed only if there are no others.
-        firm = [pair for pair in defined if pair["items"] >= _FIRM] or defined
-        lowest = sorted(firm, key=lambda pair: pair["cohen_kappa"] or 0.0)[:_MATRIX]
-        lines = [f"  Cohen's kappa of the {len(lowest)} pairs that agree least"]
-        return lines + [
-            f"  {_number(p['cohen_kappa'])}  {p['one']}, {p['other']} ({p['items']:,} items)" for p in lowest
-        ]
-    by_pair = {(pair["one"], pair["other"]): pair["cohen_kappa"] for pair in report["pairs"]}
-    size = max(7, *(min(len(name), 12) + 1 for name in people))
-    lines = ["  Cohen's kappa of each pair", "  " + " " * size + "".join(f"{name[:12]:>{size}}" for name in people)]
-    for row, annotator in enumerate(people):
-        cells = [
-            _number(by_pair.get((other, annotator))) if column < row else "" if column > row else "·"
-            for column, other in enumerate(people)
-        ]
-        lines.append(f"  {annotator[:12]:<{size}}" + "".join(f"{cell:>{size}}" for cell in cells))
-    return [line.rstrip() for line in lines]
+def closing_lines(notes: Sequence[str], signature: Mapping[str, Any]) -> list[str]:
+    """Return the end of a document as text: its notes, and its signature as the last line."""
+    lines = [line for note in notes for line in textwrap.wrap(f"Note: {note}", WIDTH, subsequent_indent="  ")]
+    return [*lines, *([""] if lines else []), "signature " + signature_line(signature)]
 
 
 def _number(value: float | None) -> str:

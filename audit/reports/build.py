@@ -90,18 +90,16 @@ class Basis:
 def basis_of_totals(cells: pd.DataFrame, target: Target, confidence: float = 0.95, delta: float = 0.0) -> Basis:
     """Return the basis of a table of totals: every group counts by itself, and the judged ones were drawn at random."""
     cells = ordered(cells)
-    counted = {"satisfied", "violated", "judged", "false"} <= set(cells)
-    if not counted or cells[["satisfied", "violated"]].isna().any(axis=None):
-        return Basis(cells, target=target, confidence=confidence, delta=delta)
-    judged, checked = [], []
-    for at, cell in enumerate(cells.itertuples(index=False)):
-        satisfied, violated, n, false = (
-            int(getattr(cell, name)) for name in ("satisfied", "violated", "judged", "false")
-        )
+    judged, checked = [(NOTHING, NOTHING, NOTHING)], [(NOTHING, NOTHING)]
+    for at, cell in enumerate(cells.to_dict("records")):
+        counts = [plain(cell[name]) for name in ("satisfied", "violated", "judged", "false")]
+        if None in counts[:2]:
+            continue
+        satisfied, violated, n, false = (int(count or 0) for count in counts)
         if not 0 <= false <= n <= satisfied or violated < 0:
             raise AuditError(
-                f"relation {cell.relation}, system {cell.system}: {false} false of {n} judged of {satisfied} satisfied "
-                "groups is impossible"
+                f"relation {cell['relation']}, system {cell['system']}: {false} false of {n} judged of {satisfied} "
+                "satisfied groups is impossible"
             )
         judged.append((np.full(n, at), np.arange(n) < false, np.full(n, n / max(satisfied, 1))))
         checked.append((np.full(satisfied + violated, at), np.arange(satisfied + violated) < satisfied))

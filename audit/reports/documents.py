@@ -8,58 +8,26 @@ from typing import Any, TypedDict
 
 from audit.reports.document import JudgeEntry, Rate, ValidityEntry
 
-# How far annotators agree.
+Entry = dict[str, Any]
+"""A part of a document that statistics made: the fields of their dataclass by name."""
 
 
-class CoefficientEntry(TypedDict):
-    """One coefficient; `note` says why it is undefined, or explains the kappa paradox where it strikes."""
+class AgreementDocument(TypedDict):
+    """The document of `audit agreement`: how far annotators agree.
 
-    name: str
-    level: str | None
-    estimate: float | None
-    low: float | None
-    high: float | None
-    items: int
-    annotators: int
-    note: str | None
+    `coefficients` are `audit.statistics.agreement.Coefficient`s. `items` were judged by two annotators or more,
+    `left_out` by one. `groups` have `by`, `value`, the same counts and coefficients; `pairs` one, other, items,
+    percent_agreement, cohen_kappa, gwet_ac1 and note.
+    """
 
-
-class RatingCounts(TypedDict):
-    """Items that two annotators or more judged, items that one judged, and ratings of all."""
-
+    coefficients: list[Entry]
     items: int
     left_out: int
     ratings: int
-
-
-class AgreementPart(RatingCounts):
-    """The coefficients over the ratings of one relation, system, language, pair or period."""
-
-    by: str | None
-    value: str
-    coefficients: list[CoefficientEntry]
-
-
-class AgreementPair(TypedDict):
-    """How two annotators agree on the items that both judged."""
-
-    one: str
-    other: str
-    items: int
-    percent_agreement: float | None
-    cohen_kappa: float | None
-    gwet_ac1: float | None
-    note: str | None
-
-
-class AgreementDocument(RatingCounts):
-    """The document of `audit agreement`."""
-
-    coefficients: list[CoefficientEntry]
     annotators: list[str]
     labels: list[str]
-    groups: list[AgreementPart]
-    pairs: list[AgreementPair]
+    groups: list[Entry]
+    pairs: list[Entry]
     notes: list[str]
     signature: dict[str, Any]
 
@@ -95,7 +63,7 @@ class ScaleAgreement(TypedDict):
     """How far raters agree on a scale; no coefficients where one alone has rated."""
 
     scale: str
-    coefficients: list[CoefficientEntry]
+    coefficients: list[Entry]
 
 
 class ValidityDocument(TypedDict):
@@ -113,129 +81,37 @@ class ValidityDocument(TypedDict):
 # How well each annotator judges, and how competent each is.
 
 
-class Ends(TypedDict):
-    """An interval of a share or of a difference; null where too little was observed."""
-
-    low: float | None
-    high: float | None
-
-
-class ShareEntry(Ends):
-    """`part` of `whole` with the interval of that share, or the reason why there is none."""
-
-    part: int
-    whole: int
-    value: float | None
-    reason: str | None
-
-
-class AccuracyShare(ShareEntry):
-    """Right answers to hidden questions; `unsure` ones are counted beside."""
-
-    unsure: int
-
-
-class LabelBias(Ends):
-    """How much more often a label is given than it is right."""
-
-    label: str
-    given: int
-    missed: float
-    value: float | None
-    reason: str | None
-
-
-class OthersEntry(Ends):
-    """Agreement with everybody else, and alpha over the others alone."""
-
-    items: int
-    value: float | None
-    alpha_without: float | None
-    reason: str | None
-
-
-class SpeedEntry(TypedDict):
-    """Median seconds from question to decision, in all and in each half, and the share too fast to have read."""
-
-    seconds: float | None
-    first_half: float | None
-    second_half: float | None
-    fast: ShareEntry
-
-
-class DriftEntry(Ends):
-    """Agreement with settled answers in the first and the second half, and the change."""
-
-    first: ShareEntry
-    second: ShareEntry
-    change: float | None
-
-
-class Training(TypedDict):
-    """Attempts at the training questions, and whether one was passed."""
-
-    attempts: int
-    passed: bool
-
-
-class AnnotatorQuality(TypedDict):
-    """All that is measured of one annotator."""
-
-    annotator: str
-    judgements: int
-    unsure: ShareEntry
-    training: Training
-    accuracy: AccuracyShare
-    confusion: dict[str, dict[str, float]] | None
-    bias: list[LabelBias]
-    consistency: ShareEntry
-    settled: ShareEntry
-    others: OthersEntry
-    speed: SpeedEntry
-    drift: DriftEntry
-
-
 class QualityDocument(TypedDict):
-    """The document of `audit quality`."""
+    """The document of `audit quality`.
+
+    Each of `annotators` has judgements, unsure, training, accuracy, confusion, bias (a `Bias` a label), consistency,
+    settled, others (`WithOthers`), speed and drift (`Drift`); other shares are `Share`s of
+    `audit.statistics.annotators`.
+    """
 
     task: str
     about: str
     labels: list[str]
     alpha: float | None
-    annotators: list[AnnotatorQuality]
+    annotators: list[Entry]
     settings: dict[str, Any]
     notes: list[str]
     signature: dict[str, Any]
 
 
-class AnnotatorCompetence(TypedDict):
-    """How often an annotator is right by the model, and what is said of each true label."""
-
-    annotator: str
-    ratings: int
-    accuracy: float
-    accuracy_low: float | None
-    accuracy_high: float | None
-    confusion: dict[str, dict[str, float | None]]
-
-
-class LikeliestLabel(TypedDict):
-    """The likeliest true label of an item."""
-
-    item: str
-    label: str
-    probability: float
-
-
 class CompetenceDocument(TypedDict):
-    """The document of `audit annotators`: Dawid and Skene's model."""
+    """The document of `audit annotators`: Dawid and Skene's model.
+
+    Each of `annotators` has ratings, accuracy with accuracy_low and accuracy_high, and confusion: the probability of
+    each label by true label, null where the annotator saw none. `items` have their likeliest label and its probability.
+    """
 
     labels: list[str]
     marginals: dict[str, float]
     marginals_low: dict[str, float] | None
     marginals_high: dict[str, float] | None
-    annotators: list[AnnotatorCompetence]
-    items: list[LikeliestLabel]
+    annotators: list[Entry]
+    items: list[Entry]
     log_likelihood: float
     iterations: int
     converged: bool
@@ -325,48 +201,3 @@ class ProgressDocument(TotalsDocument):
     """The document of `audit progress`."""
 
     cells: list[CellAtWork]
-
-
-class MeasuredFollowUps(TypedDict):
-    """What one measure says of a relation's follow-ups: quantiles over groups, each with its worst follow-up.
-
-    `better` is the end of what is close to the source. `unknown` groups have no value; null: all have none.
-    """
-
-    measure: str
-    better: str
-    least: float | None
-    low: float | None
-    """5 % of the groups are below it."""
-    median: float | None
-    high: float | None
-    """5 % of the groups are above it."""
-    most: float | None
-    unknown: int
-
-
-class FollowUpsEntry(TypedDict):
-    """One relation of a study: its groups, how many its limits reject, and the measures of the first of them."""
-
-    study: int
-    corpus: str
-    task: str
-    relation: str
-    limits: list[str]
-    groups: int
-    rejected: int
-    rejected_share: Rate
-    measured: int
-    """Groups that were measured: of the sources with the smallest random numbers, a sample of all."""
-    measures: list[MeasuredFollowUps]
-    tried: list[str]
-    """Limits to try,"""
-    would_reject: int | None
-    """and how many of the measured groups they would reject; null without any."""
-
-
-class FollowUpsDocument(TypedDict):
-    """How far the follow-ups of each relation are from their sources."""
-
-    signature: dict[str, Any]
-    relations: list[FollowUpsEntry]

@@ -26,15 +26,17 @@ from audit.reports.build import KEY
 from audit.reports.document import (
     DisputesEntry,
     ExampleEntry,
+    JudgeEntry,
     RelationEntry,
+    RepeatsEntry,
     SampleEntry,
     Signature,
     StudyEntry,
     SystemEntry,
 )
 from audit.reports.examples import read_examples
-from audit.reports.judges import JudgesRecord, read_judges
-from audit.reports.repeats import StudyCalls, read_repeats
+from audit.reports.judges import judge_entries
+from audit.reports.repeats import repeat_entries
 from audit.reports.validity_study import ValidityRecord, read_validity
 from audit.runner.studies import cut_inputs, inapplicable_notes
 from audit.sampling.samples import MAJORITY
@@ -66,8 +68,8 @@ class Evidence:
     sliced: Sliced | None
     lenient: Counted | None
     lacking: Mapping[str, Sequence[str]]
-    judges: JudgesRecord
-    repeats: Sequence[StudyCalls]
+    judges: Sequence[JudgeEntry]
+    repeats: Sequence[RepeatsEntry]
     examples: Sequence[ExampleEntry]
     validity: ValidityRecord | None
 
@@ -104,8 +106,8 @@ def evidence(
             sliced=slice_sources(connection, counted, slicings) if slicings else None,
             lenient=read_lenient(connection, counted, whose, study, lacking) if lacking else None,
             lacking=lacking,
-            judges=read_judges(connection),
-            repeats=read_repeats(connection, counted, source_clusters(connection, _ids(counted))),
+            judges=judge_entries(connection),
+            repeats=repeat_entries(connection, counted, source_clusters(connection, _ids(counted))),
             examples=read_examples(connection, counted, whose, lacking, examples) if examples else (),
             validity=read_validity(connection, [int(str(row["id"])) for row in counted.studies], counted.checks),
         )

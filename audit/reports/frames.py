@@ -17,11 +17,13 @@ _DIGITS = {"f": 2, "t": 2, "se": 5}
 
 @dataclass(frozen=True)
 class Table:
-    """A frame with a title; `shares` names the columns that people read in per cent. NaN is what cannot be known."""
+    """A frame with a title; `shares` names the columns that people read in per cent, `shown` those that are printed
+    (default: all). NaN is what cannot be known."""
 
     title: str
     frame: pd.DataFrame
     shares: Collection[str] = ()
+    shown: Sequence[str] = ()
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the frame as JSON has it."""
@@ -29,9 +31,10 @@ class Table:
 
     def section(self) -> tables.Section:
         """Return the title and the frame as a table, of which the first texts are names."""
-        heads = ["SR_o" if name == "sr_observed" else str(name).replace("_", " ") for name in self.frame.columns]
-        numeric = [pd.api.types.is_numeric_dtype(kind) for kind in self.frame.dtypes]
-        rows = [[self._cell(name, value) for name, value in row.items()] for row in self.rows()]
+        names = list(self.shown or self.frame.columns)
+        heads = ["SR_o" if name == "sr_observed" else str(name).replace("_", " ") for name in names]
+        numeric = [pd.api.types.is_numeric_dtype(self.frame[name]) for name in names]
+        rows = [[self._cell(str(name), row[str(name)]) for name in names] for row in self.rows()]
         return tables.Section(self.title, [tables.Table(heads, rows, (*numeric, True).index(True))])
 
     def _cell(self, name: str, value: Any) -> Any:

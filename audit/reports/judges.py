@@ -5,12 +5,14 @@
 
 import json
 import textwrap
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import cast
 
 import numpy as np
+import pandas as pd
 from sqlalchemy import Connection, Engine, func, select
 
 import audit
@@ -21,283 +23,209 @@ from audit.false_satisfaction.cells import source_clusters
 from audit.false_satisfaction.judged import JUDGE, JudgeRow, find_judge, last_answers, stored_judges
 from audit.judging.judges import own_systems
 from audit.messages import ENGLISH, message, phrase, said
+from audit.reports.agreement import WIDTH, closing_lines
 from audit.reports.document import AgainstEntry, JudgeEntry, JudgeTask, Signature, ToldEntry, VariantEntry
 from audit.reports.documents import JudgesDocument
 from audit.reports.tables import aligned
-from audit.reports.words import UNKNOWN, count, percent, signature_line
-from audit.statistics.judges import Told, against, rate
-from audit.store import pieces, snapshot, table_of, tables
+from audit.reports.words import UNKNOWN, count, percent
+from audit.statistics.judges import against, rate
+from audit.store import rows_among, snapshot, table_of, tables
 from audit.store.bulk import LIMIT
 from audit.systems.judge import UNSURE, VARIANTS
 
-WIDTH = 100
-ORIGINS = {"people": ("adjudicated", "people"), "gold": ("gold",)}
+WHOSE = {"people": ("adjudicated", "people"), "gold": ("gold",)}
 """Whose answers a judge is held against, and their origins, the first that is there."""
 
 
-@dataclass(frozen=True)
-class JudgeRecord:
-    """What a judge answered: `answers` by way of asking, question -> label, `unsure`, or None for an error."""
+def judge_entries(connection: Connection, only: str | None = None) -> list[JudgeEntry]:
+    """Return an entry for each judge (`only` that of this name), with a part for each task and kind of question.
 
-    row: JudgeRow
-    own: tuple[str, ...]
-    answers: Mapping[int, Mapping[int, str | None]]
+    Raises AuditError where there is no judge of this name.
+    """
+    judges = stored_judges(connection) if only is None else [find_judge(connection, only)]
+    rows = [
+        (judge.id, variant, last.question_id, last.task, last.kind, last.answer)
+        for judge in judges
+        for variant in range(len(VARIANTS))
+        for last in last_answers(connection, judge.id, variant)
+    ]
+    answers = pd.DataFrame(rows, columns=["judge", "variant", "question", "task", "kind", "answer"])
+    questions = sorted(set(answers["question"]))
+    answers["cluster"] = answers["question"].map(_clusters(connection, questions))
+    settled = _settled(connection, questions)
+    for whose, origins in WHOSE.items():
+        answers[whose] = [
+            next((of[o] for o in origins if o in of), None) for of in map(settled.__getitem__, answers["question"])
+        ]
+    entries: list[JudgeEntry] = []
+    for judge in judges:
+        settings = json.loads(judge.settings)
+        of_tasks = answers[answers["judge"] == judge.id].groupby(["task", "kind"], sort=True)
+        entries.append(
+            {
+                "judge": judge.id,
+                "name": judge.name,
+                "version": judge.version,
+                "settings": settings,
+                "own": list(own_systems(connection, judge.name, judge.version, settings)),
+                "tasks": [_part(str(task), str(kind), given) for (task, kind), given in of_tasks],
+            }
+        )
+    return entries
 
 
-@dataclass(frozen=True)
-class JudgesRecord:
-    """Judges, and what is known of their questions: task and kind, settled answers by origin, codes of clusters."""
-
-    judges: Sequence[JudgeRecord]
-    about: Mapping[int, tuple[str, str]]
-    settled: Mapping[int, Mapping[str, frozenset[str]]]
-    clusters: Mapping[int, int]
-
-
-def read_judges(connection: Connection, only: str | None = None) -> JudgesRecord:
-    """What judges (`only` one of this name; None: all) answered. Raises AuditError where there is none of this name."""
-    rows = stored_judges(connection) if only is None else [find_judge(connection, only)]
-    judges: list[JudgeRecord] = []
-    about: dict[int, tuple[str, str]] = {}
-    for row in rows:
-        answers: dict[int, dict[int, str | None]] = {}
-        for variant in range(len(VARIANTS)):
-            last = last_answers(connection, row.id, variant)
-            about |= {one.question_id: (one.task, one.kind) for one in last}
-            if last:
-                answers[variant] = {one.question_id: one.answer for one in last}
-        own = own_systems(connection, row.name, row.version, json.loads(row.settings))
-        judges.append(JudgeRecord(row, own, answers))
-    questions = sorted(about)
-    return JudgesRecord(judges, about, _settled(connection, questions), _clusters(connection, questions))
-
-
-def _settled(connection: Connection, questions: Sequence[int]) -> dict[int, dict[str, frozenset[str]]]:
-    answer = table_of(tables.Answer)
-    found: dict[int, dict[str, frozenset[str]]] = {}
-    for piece in pieces(questions):
-        query = select(answer.c.question_id, answer.c.origin, answer.c.allowed).where(answer.c.question_id.in_(piece))
-        for id, origin, allowed in connection.execute(query):
-            found.setdefault(id, {})[origin] = frozenset(allowed)
-    return found
+def _settled(connection: Connection, questions: Sequence[int]) -> Mapping[int, dict[str, frozenset[str]]]:
+    """Return the labels that are right, by question and origin."""
+    answer, settled = table_of(tables.Answer), defaultdict[int, dict[str, frozenset[str]]](dict)
+    query = select(answer.c.question_id, answer.c.origin, answer.c.allowed)
+    for id, origin, allowed in rows_among(connection, query, answer.c.question_id, questions):
+        settled[id][origin] = frozenset(allowed)
+    return settled
 
 
 def _clusters(connection: Connection, questions: Sequence[int]) -> dict[int, int]:
-    """The document of each question's text, or its source: the first of whose groups has the text."""
+    """Return the document of each question's text, or its source: the first of whose groups has the text."""
     question, member, study = table_of(tables.Question), table_of(tables.Member), table_of(tables.Study)
-    source_of: dict[int, int] = {}
-    for piece in pieces(questions):
-        first = (
-            select(question.c.id, func.min(member.c.group_id))
-            .join(member, member.c.input_id == question.c.input_id)
-            .where(question.c.id.in_(piece))
-            .group_by(question.c.id)
-        )
-        source_of |= {int(id): int(group) // LIMIT**2 for id, group in connection.execute(first)}
+    query = (
+        select(question.c.id, func.min(member.c.group_id))
+        .join(member, member.c.input_id == question.c.input_id)
+        .group_by(question.c.id)
+    )
+    source_of = {id: group // LIMIT**2 for id, group in rows_among(connection, query, question.c.id, questions)}
     clusters = source_clusters(connection, connection.execute(select(study.c.id)).scalars().all())
-    ids = list(source_of)
-    codes = clusters.of(np.array([source_of[id] for id in ids], np.int64)).tolist()
+    codes = clusters.of(np.array(list(source_of.values()), np.int64)).tolist()
     # A question of no group, such as one of a training round, stands alone: numbers that no source has.
-    alone = {id: -(10**12) - id for id in questions}
-    return alone | dict(zip(ids, codes, strict=True))
+    return {id: -(10**12) - id for id in questions} | dict(zip(source_of, codes, strict=True))
 
 
-def judge_entries(record: JudgesRecord, tasks: Sequence[str] | None = None) -> list[JudgeEntry]:
-    """An entry for each judge, with a part for each task (of `tasks`; None: of all) and kind of question."""
-    return [
-        {
-            "judge": judge.row.id,
-            "name": judge.row.name,
-            "version": judge.row.version,
-            "settings": json.loads(judge.row.settings),
-            "own": list(judge.own),
-            "tasks": [
-                _part(judge, record, task, kind)
-                for task, kind in sorted({record.about[id] for given in judge.answers.values() for id in given})
-                if tasks is None or task in tasks
-            ],
-        }
-        for judge in record.judges
-    ]
-
-
-def _part(judge: JudgeRecord, record: JudgesRecord, task: str, kind: str) -> JudgeTask:
-    usual = {id: answer for id, answer in judge.answers.get(0, {}).items() if record.about[id] == (task, kind)}
-    labels = labels_of(task, kind)
+def _part(task: str, kind: str, given: pd.DataFrame) -> JudgeTask:
+    usual = given[given["variant"] == 0]
+    unsure, errors = usual["answer"] == UNSURE, usual["answer"].isna()
+    consistency: list[VariantEntry] = []
+    for variant, other in given[given["variant"] > 0].groupby("variant", sort=True):
+        both = usual.merge(other[["question", "answer"]], on="question", suffixes=("", "_other"))
+        if len(both):
+            both = both.dropna(subset=["answer", "answer_other"])
+            same = rate((both["answer"] == both["answer_other"]).to_numpy(), both["cluster"].to_numpy())
+            consistency.append({"variant": VARIANTS[variant], "same": cast(ToldEntry, asdict(same))})
+    people, gold = (_against(usual, ~(unsure | errors), whose, labels_of(task, kind)) for whose in WHOSE)
     return {
         "task": task,
         "kind": kind,
         "asked": len(usual),
-        "answered": sum(answer is not None and answer != UNSURE for answer in usual.values()),
-        "unsure": sum(answer == UNSURE for answer in usual.values()),
-        "errors": sum(answer is None for answer in usual.values()),
-        "consistency": [
-            _consistency(VARIANTS[variant], usual, judge.answers[variant], record)
-            for variant in sorted(judge.answers)
-            if variant and any(id in usual for id in judge.answers[variant])
-        ],
-        "people": _against(usual, record, ORIGINS["people"], labels),
-        "gold": _against(usual, record, ORIGINS["gold"], labels),
+        "answered": int((~(unsure | errors)).sum()),
+        "unsure": int(unsure.sum()),
+        "errors": int(errors.sum()),
+        "consistency": consistency,
+        "people": people,
+        "gold": gold,
     }
 
 
-def _consistency(
-    name: str, usual: Mapping[int, str | None], other: Mapping[int, str | None], record: JudgesRecord
-) -> VariantEntry:
-    both = [id for id in sorted(usual) if usual[id] is not None and other.get(id) is not None]
-    same = rate([usual[id] == other[id] for id in both], np.array([record.clusters[id] for id in both]))
-    return {"variant": name, "same": _told(same)}
-
-
-def _against(
-    usual: Mapping[int, str | None], record: JudgesRecord, origins: Sequence[str], labels: Sequence[str]
-) -> AgainstEntry | None:
-    """None where none of the questions is settled by these."""
-    truth: dict[int, frozenset[str]] = {}
-    for id in usual:
-        of_question = record.settled.get(id, {})
-        if origin := next((origin for origin in origins if origin in of_question), None):
-            truth[id] = of_question[origin]
-    if not truth:
+def _against(usual: pd.DataFrame, answered: pd.Series, whose: str, labels: Sequence[str]) -> AgainstEntry | None:
+    """Compare a judge's usual answers with settled ones; None where none of its questions is settled."""
+    settled = usual[whose].notna()
+    said = usual[settled & answered]
+    if not settled.any():
         return None
-    said = {id: answer for id in sorted(truth) if (answer := usual[id]) is not None and answer != UNSURE}
-    found = against(
-        list(said.values()), [truth[id] for id in said], np.array([record.clusters[id] for id in said]), labels
-    )
-    return {
-        "questions": len(said),
-        "left_out": len(truth) - len(said),
-        "accuracy": _told(found.accuracy),
-        "kappa": _told(found.kappa),
-        "labels": [
-            {
-                "label": one.label,
-                "truth": one.truth,
-                "given": one.given,
-                "sensitivity": _told(one.sensitivity),
-                "specificity": _told(one.specificity),
-            }
-            for one in found.labels
-        ],
-        "confusion": found.confusion.tolist(),
-    }
-
-
-def _told(told: Told) -> ToldEntry:
-    return cast(ToldEntry, asdict(told))
+    found = asdict(against(said["answer"].tolist(), said[whose].tolist(), said["cluster"].to_numpy(), labels))
+    return cast(AgainstEntry, {"questions": len(said), "left_out": int(settled.sum()) - len(said), **found})
 
 
 def judges_report(engine: Engine, only: str | None = None) -> JudgesDocument:
-    """The document of `audit judge agreement`. Raises AuditError where no judge has answered anything."""
+    """Return the document of `audit judge agreement`. Raises AuditError where no judge has answered anything."""
     with snapshot(engine) as connection:
-        record = read_judges(connection, only)
-    if not record.judges:
+        document = _document(judge_entries(connection, only))
+    if not document["judges"]:
         raise AuditError("no judge has answered anything yet; ask one with `audit judge ask`")
-    return judges_document(record)
+    return document
 
 
 def judges_for_manager(engine: Engine, by: int) -> JudgesDocument:
-    """The same for a manager (`by`, an account id), without any judge where there is none. Raises NotAllowed."""
+    """Return the same for a manager (`by`, an account id), empty where there is no judge. Raises NotAllowed."""
     with reading_as_manager(engine, by) as connection:
-        return judges_document(read_judges(connection))
+        return _document(judge_entries(connection))
 
 
-def judges_document(record: JudgesRecord) -> JudgesDocument:
-    """What was read as a document."""
+def _document(judges: list[JudgeEntry]) -> JudgesDocument:
     return {
-        "judges": judge_entries(record),
+        "judges": judges,
         "notes": [message("judges.note_questions"), message("judges.note_apart")],
         "signature": {
             "audit": audit.__version__,
-            "judges": [{"name": one.row.name, "version": one.row.version} for one in record.judges],
+            "judges": [{"name": judge["name"], "version": judge["version"]} for judge in judges],
             "interval": "exact, at the effective size of sources; kappa by the Bayesian bootstrap",
             "confidence": 0.95,
         },
     }
 
 
+def proxy_judges(judges: Sequence[JudgeEntry], settings: Signature) -> list[JudgeEntry]:
+    """Return the judges that are among a report's proxies."""
+    names = [name.removeprefix(JUDGE) for name in settings.get("proxy", {}).get("names", []) if name.startswith(JUDGE)]
+    rows = ((judge, JudgeRow(judge["judge"], judge["name"], judge["version"], "")) for judge in judges)
+    return [judge for judge, row in rows if any(map(row.called, names))]
+
+
 # The entries in words: what terminal, HTML and the app show.
 
-COLUMNS = ("label", "sensitivity", "specificity")
+
+def own_note(entry: JudgeEntry) -> str:
+    """Say that the judge is a system under test, where it is one; else empty."""
+    return message("judges.is_own", name=entry["name"], systems=entry["own"]) if entry["own"] else ""
 
 
 def own_line(entry: JudgeEntry, language: str = ENGLISH) -> str:
-    """That the judge is a system under test, where it is one; else empty."""
-    if not entry["own"]:
-        return ""
-    return phrase(language, "judges.is_own", name=entry["name"], systems=", ".join(entry["own"]))
-
-
-def own_note(judge: JudgeRecord) -> str:
-    """The same of a judge that is a proxy, for the notes of a signature."""
-    return message("judges.is_own", name=judge.row.name, systems=judge.own) if judge.own else ""
-
-
-def proxy_judges(settings: Signature) -> list[str]:
-    """The names of the judges among a report's proxies."""
-    names: list[str] = settings.get("proxy", {}).get("names", [])
-    return [name.removeprefix(JUDGE) for name in names if name.startswith(JUDGE)]
+    """Say the same in a language."""
+    return said(own_note(entry), language)
 
 
 def part_lines(part: JudgeTask, language: str = ENGLISH) -> list[str]:
-    """What a judge did with the questions of a task, in sentences: how many, against whom, and against itself."""
+    """Say how a judge did with the questions of a task: how many, against whom, and against itself."""
     say = partial(phrase, language)
-    lines = [
-        say(
-            f"judges.asked_{part['kind']}",
-            asked=count(part["asked"]),
-            task=part["task"],
-            answered=count(part["answered"]),
-            unsure=count(part["unsure"]),
-            errors=count(part["errors"]),
-        )
-    ]
-    for whose in ("people", "gold"):
-        entry = part["people"] if whose == "people" else part["gold"]
+    numbers = {name: count(part[name]) for name in ("asked", "answered", "unsure", "errors")}
+    lines = [say(f"judges.asked_{part['kind']}", task=part["task"], **numbers)]
+    for whose, entry in (("people", part["people"]), ("gold", part["gold"])):
         if entry is None:
             lines.append(say(f"judges.no_{whose}"))
         else:
-            accuracy, kappa = told_text(entry["accuracy"], language), told_text(entry["kappa"], language, whole=False)
+            accuracy, kappa = share_text(entry["accuracy"], language), share_text(entry["kappa"], language, whole=False)
             lines.append(say(f"judges.against_{whose}", count=entry["questions"], accuracy=accuracy, kappa=kappa))
     for variant in part["consistency"]:
-        lines.append(say(f"judges.variant_{variant['variant']}", same=told_text(variant["same"], language)))
+        lines.append(say(f"judges.variant_{variant['variant']}", same=share_text(variant["same"], language)))
     return lines
 
 
-def told_text(told: ToldEntry, language: str = ENGLISH, whole: bool = True) -> str:
-    """A rate in per cent (a coefficient as it is) with its interval, or why there is none.
+def share_text(share: ToldEntry, language: str = ENGLISH, whole: bool = True) -> str:
+    """Format a rate in per cent (a coefficient as it is) with its interval, or say why there is none.
 
-    >>> told_text({"part": 34, "whole": 40, "value": 0.85, "low": 0.7, "high": 0.94, "reason": None})
+    >>> share_text({"part": 34, "whole": 40, "value": 0.85, "low": 0.7, "high": 0.94, "reason": None})
     '85.0 % [70.0–94.0] (34 / 40)'
     """
-    if told["value"] is None:
-        return said(told["reason"] or UNKNOWN, language)
+    if share["value"] is None:
+        return said(share["reason"] or UNKNOWN, language)
     if not whole:
-        return f"{told['value']:.3f} [{told['low']:.3f}–{told['high']:.3f}]"
-    ends = f"[{percent(told['low'])}–{percent(told['high'])}]"
-    return f"{percent(told['value'])} % {ends} ({count(told['part'])} / {count(told['whole'])})"
-
-
-def label_rows(entry: AgainstEntry, language: str = ENGLISH) -> list[tuple[str, ...]]:
-    """The values of `COLUMNS` of each label, as text."""
-    return [
-        (one["label"], told_text(one["sensitivity"], language), told_text(one["specificity"], language))
-        for one in entry["labels"]
-    ]
+        return f"{share['value']:.3f} [{share['low']:.3f}–{share['high']:.3f}]"
+    ends = f"[{percent(share['low'])}–{percent(share['high'])}]"
+    return f"{percent(share['value'])} % {ends} ({count(share['part'])} / {count(share['whole'])})"
 
 
 def label_tables(part: JudgeTask, language: str = ENGLISH) -> list[tuple[tuple[str, ...], list[tuple[str, ...]]]]:
-    """Headings and rows of sensitivity and specificity by label, against people and against gold."""
-    heads = tuple(phrase(language, f"judges.{name}") for name in COLUMNS[1:])
-    return [
-        ((phrase(language, f"judges.by_{whose}"), *heads), label_rows(entry, language))
-        for whose, entry in (("people", part["people"]), ("gold", part["gold"]))
-        if entry is not None
-    ]
+    """Return headings and rows of sensitivity and specificity by label, against people and against gold."""
+    tables = []
+    for whose, entry in (("people", part["people"]), ("gold", part["gold"])):
+        if entry is not None:
+            heads = tuple(phrase(language, f"judges.{name}") for name in (f"by_{whose}", "sensitivity", "specificity"))
+            rows: list[tuple[str, ...]] = [
+                (label["label"], share_text(label["sensitivity"], language), share_text(label["specificity"], language))
+                for label in entry["labels"]
+            ]
+            tables.append((heads, rows))
+    return tables
 
 
 def judges_lines(document: JudgesDocument) -> list[str]:
-    """The document as lines of text."""
+    """Return the document as lines of text."""
     lines: list[str] = []
     for entry in document["judges"]:
         title = f"{entry['name']}@{entry['version']} (judge #{entry['judge']})"
@@ -307,16 +235,11 @@ def judges_lines(document: JudgesDocument) -> list[str]:
         for part in entry["tasks"]:
             for line in part_lines(part):
                 lines += textwrap.wrap(line, WIDTH, subsequent_indent="  ")
-            entries = [entry for entry in (part["people"], part["gold"]) if entry is not None]
-            for entry_of, (heads, rows) in zip(entries, label_tables(part), strict=True):
-                lines += ["", *aligned(heads, rows, 1, WIDTH), "", *_confusion(entry_of)]
+            for heads, rows in label_tables(part):
+                lines += ["", *aligned(heads, rows, 1, WIDTH)]
+            for against_entry in filter(None, (part["people"], part["gold"])):
+                names = [label["label"] for label in against_entry["labels"]]
+                table = [(name, *map(count, row)) for name, row in zip(names, against_entry["confusion"], strict=True)]
+                lines += ["", *aligned([phrase(ENGLISH, "judges.confusion"), *names], table, 1, WIDTH)]
             lines.append("")
-    for note in document["notes"]:
-        lines += textwrap.wrap(f"Note: {note}", WIDTH, subsequent_indent="  ")
-    return [*lines, "", "signature " + signature_line(document["signature"])]
-
-
-def _confusion(entry: AgainstEntry) -> list[str]:
-    names = [one["label"] for one in entry["labels"]]
-    rows = [(name, *map(count, row)) for name, row in zip(names, entry["confusion"], strict=True)]
-    return aligned([phrase(ENGLISH, "judges.confusion"), *names], rows, 1, WIDTH)
+    return [*lines, *closing_lines(document["notes"], document["signature"])]

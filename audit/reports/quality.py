@@ -1,9 +1,7 @@
-"""How well each annotator judges: hidden questions, repeats, the others, speed; a JSON document, and text."""
+"""How well each annotator judges: hidden questions, repeats, the others, speed; and Dawid and Skene's model."""
 
-import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import cast
 
 import pandas as pd
 
@@ -14,25 +12,15 @@ from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
 from audit.annotation.ratings import RATING, Kind, Rated
 from audit.errors import AuditError
 from audit.messages import message, with_commas
+from audit.reports.agreement import WIDTH, closing_lines, rate_text
 from audit.reports.document import plain
-from audit.reports.documents import (
-    AnnotatorCompetence,
-    AnnotatorQuality,
-    CompetenceDocument,
-    LabelBias,
-    OthersEntry,
-    QualityDocument,
-    ShareEntry,
-    SpeedEntry,
-)
-from audit.reports.words import UNKNOWN, count, percent, signature_line
+from audit.reports.documents import CompetenceDocument, Entry, QualityDocument
+from audit.reports.tables import aligned
+from audit.reports.words import UNKNOWN, count, percent
 from audit.statistics.agreement import Ratings
 from audit.statistics.annotators import (
     LEAST,
     PRIOR,
-    Competence,
-    Share,
-    Speed,
     WithOthers,
     confusion,
     dawid_skene,
@@ -40,34 +28,22 @@ from audit.statistics.annotators import (
     label_bias,
     leave_one_out,
     share,
-    speed,
 )
 from audit.tasks import get_task, matches
 
-WIDTH = 100
-NOTES = (
-    message("note.quality_accuracy"),
-    message("note.quality_settled"),
-)
 
-
-def quality_report(
-    record: Record, task: str | None = None, kind: Kind | None = None, least: int = LEAST
-) -> QualityDocument:
-    """A document with an entry for each annotator, by name. Shares are fractions with a 95 % interval.
+def quality_report(record: Record, task: str | None = None, kind: Kind | None = None) -> QualityDocument:
+    """Return a document with an entry for each annotator. Shares are fractions with a 95 % interval.
 
     Questions are of one task and one `kind`; None: about inputs or outputs, whichever the task asks about. What rests
-    on fewer than `least` observations is null, and its `reason` says so. Raises AuditError for a task that nobody
-    judged and where there are several tasks and none was chosen; with no judgement at all the entries say that nothing
-    is known.
+    on fewer than 10 observations is null, and its `reason` says so. Raises AuditError for a task that nobody judged and
+    where there are several tasks and none was chosen; with no judgement at all the entries say that nothing is known.
     """
     frame = record.frame[record.frame["kind"].isin(ABOUT_OUTPUTS if kind is None else (kind,))]
-    tasks = sorted(frame["task"].unique())
-    judged_tasks, tasks = tasks, [name for name in tasks if matches(name, task)]
-    if task is not None and not tasks and judged_tasks:
-        raise AuditError(
-            f"nobody judged a question of the task {task}; there are judgements of {with_commas(judged_tasks)}"
-        )
+    judged = sorted(frame["task"].unique())
+    tasks = [name for name in judged if matches(name, task)]
+    if judged and not tasks:
+        raise AuditError(f"nobody judged a question of the task {task}; there are judgements of {with_commas(judged)}")
     if len(tasks) > 1:
         raise AuditError(
             f"there are judgements of several tasks: {with_commas(tasks)}; choose one with task=NAME", parameter="task"
@@ -76,162 +52,99 @@ def quality_report(
     frame = frame[frame["task"] == chosen]
     question_kind = kind or get_task(chosen).question_kind
     labels = labels_of(chosen, question_kind)
-    alpha, others = _others(frame, labels, least)
-    parts = {str(name): part for name, part in frame.groupby("annotator", sort=False)}
-    none = frame.iloc[:0]
+    rated = frame[(frame["round"] == FIRST) & (frame["answer"] != UNSURE)]
+    ratings = rated.rename(columns={"question": "item", "answer": "label"})[RATING]
+    alpha, others = leave_one_out(Ratings.of(ratings, labels)) if len(ratings) else (None, dict[str, WithOthers]())
     return {
         "task": chosen,
         "about": f"{question_kind}s",
         "labels": list(labels),
         "alpha": alpha,
         "annotators": [
-            _annotator(name, parts.get(name, none), record, labels, alpha, others.get(name), least)
+            _annotator(name, frame[frame["annotator"] == name], record, labels, others.get(name))
             for name in record.people
         ],
         "settings": asdict(record.settings),
-        "notes": list(NOTES),
+        "notes": [message("note.quality_accuracy"), message("note.quality_settled")],
         "signature": {
             "audit": audit.__version__,
             "task": chosen,
             "about": question_kind,
-            "least": least,
+            "least": LEAST,
             "intervals": "wilson, bonett-price, newcombe",
             "confidence": 0.95,
         },
     }
 
 
-def _others(frame: pd.DataFrame, labels: Sequence[str], least: int) -> tuple[float | None, dict[str, WithOthers]]:
-    """Alpha over all first answers, and how each annotator agrees with the others, by name."""
-    rated = frame[(frame["round"] == FIRST) & (frame["answer"] != UNSURE)]
-    if rated.empty:
-        return None, {}
-    ratings = rated.rename(columns={"question": "item", "answer": "label"})[RATING]
-    alpha, entries = leave_one_out(Ratings.of(ratings, labels), least)
-    return alpha, {entry.annotator: entry for entry in entries}
-
-
 def _annotator(
-    name: str,
-    frame: pd.DataFrame,
-    record: Record,
-    labels: Sequence[str],
-    alpha: float | None,
-    others: WithOthers | None,
-    least: int,
-) -> AnnotatorQuality:
-    first, answered = frame[frame["round"] == FIRST], frame[frame["answer"] != UNSURE]
-    gold = answered[(answered["round"] == KNOWN) & answered["known"].notna()]
-    hidden = frame[(frame["round"] == KNOWN) & frame["known"].notna()]
-    expected, answers = list(gold["known"]), list(gold["answer"])
-    accuracy = share(
-        sum(answer in allowed for answer, allowed in zip(answers, expected, strict=True)), len(gold), least
-    )
-    bias = label_bias(expected, answers, labels, least)
+    name: str, frame: pd.DataFrame, record: Record, labels: Sequence[str], others: WithOthers | None
+) -> Entry:
+    """Return the entry of one annotator, whose judgements are in `frame`."""
+    first, hidden = frame[frame["round"] == FIRST], frame[(frame["round"] == KNOWN) & frame["known"].notna()]
+    known = hidden[hidden["answer"] != UNSURE]
+    expected, answers = list(known["known"]), list(known["answer"])
     repeats = frame[(frame["round"] == REPEAT) & frame["before"].notna()]
-    consistency = share(int((repeats["answer"] == repeats["before"]).sum()), len(repeats), least)
-    with_answer = first[(first["answer"] != UNSURE) & first["settled"].notna()]
-    agrees = [answer in allowed for answer, allowed in zip(with_answer["answer"], with_answer["settled"], strict=True)]
-    agreed, halves = share(sum(agrees), len(agrees), least), drift(agrees, least)
-    times = frame["seconds"].dropna()
-    pace = speed(times.tolist(), record.settings.fastest)
+    settled = first[(first["answer"] != UNSURE) & first["settled"].notna()]
+    agrees = [answer in allowed for answer, allowed in zip(settled["answer"], settled["settled"], strict=True)]
+    confused = confusion(expected, answers, labels)
     attempts, passed = record.attempts.get(name, (0, False))
+    accuracy = share(sum(answer in right for answer, right in zip(answers, expected, strict=True)), len(known))
     return {
         "annotator": name,
         "judgements": len(first),
-        "unsure": _share(share(int((first["answer"] == UNSURE).sum()), len(first), least)),
+        "unsure": asdict(share(int((first["answer"] == UNSURE).sum()), len(first))),
         "training": {"attempts": attempts, "passed": passed},
-        "accuracy": {**_share(accuracy), "unsure": int((hidden["answer"] == UNSURE).sum())},
-        "confusion": confusion(expected, answers, labels) if expected else None,
-        "bias": [cast(LabelBias, asdict(entry)) for entry in bias],
-        "consistency": _share(consistency),
-        "settled": _share(agreed),
-        "others": _others_entry(others),
-        "speed": _speed_entry(times, pace, least),
-        "drift": {
-            "first": _share(halves.first),
-            "second": _share(halves.second),
-            "change": halves.change,
-            "low": halves.low,
-            "high": halves.high,
-        },
+        "accuracy": {**asdict(accuracy), "unsure": len(hidden) - len(known)},
+        "confusion": confused if expected else None,
+        "bias": list(map(asdict, label_bias(confused))),
+        "consistency": asdict(share(int((repeats["answer"] == repeats["before"]).sum()), len(repeats))),
+        "settled": asdict(share(sum(agrees), len(agrees))),
+        "others": asdict(others or WithOthers(0, reason=message("few.none_shared"))),
+        "speed": _speed(frame["seconds"].dropna(), record.settings.fastest),
+        "drift": asdict(drift(agrees)),
     }
 
 
-def _share(share: Share) -> ShareEntry:
-    return cast(ShareEntry, asdict(share))
-
-
-def _others_entry(others: WithOthers | None) -> OthersEntry:
+def _speed(seconds: pd.Series, fastest: float) -> Entry:
+    """Return median seconds from question to answer, in all and in each half, and the share below `fastest`."""
+    middle = len(seconds) // 2
+    whole, first, second = (
+        float(part.median()) if len(part) >= least else None
+        for part, least in ((seconds, 1), (seconds[:middle], LEAST), (seconds[middle:], LEAST))
+    )
     return {
-        "items": others.items if others else 0,
-        "value": others.percent if others else None,
-        "low": others.low if others else None,
-        "high": others.high if others else None,
-        "alpha_without": others.alpha_without if others else None,
-        "reason": others.reason if others else message("few.none_shared"),
-    }
-
-
-def _speed_entry(times: pd.Series, pace: Speed, least: int) -> SpeedEntry:
-    middle = len(times) // 2
-    return {
-        "seconds": pace.seconds,
-        "first_half": float(times[:middle].median()) if middle >= least else None,
-        "second_half": float(times[middle:].median()) if middle >= least else None,
-        "fast": _share(pace.fast),
+        "seconds": whole,
+        "first_half": first,
+        "second_half": second if first is not None else None,
+        "fast": asdict(share(int((seconds < fastest).sum()), len(seconds), 20)),
     }
 
 
 def quality_lines(report: QualityDocument) -> list[str]:
-    """The document as lines of text."""
-    people = report["annotators"]
-    lines = [f"{len(people):,} annotators, questions about {report['about']}. Rates are in per cent."]
+    """Return the document as lines of text."""
+    lines = [f"{len(report['annotators']):,} annotators, questions about {report['about']}. Rates are in per cent."]
     if report["alpha"] is not None:
         lines.append(f"Krippendorff's alpha of all first answers: {report['alpha']:.3f}.")
-    width = max([9, *(min(len(person["annotator"]), 20) for person in people)])
-    heads = ("judged", "accuracy", "repeats", "settled", "others", "median s", "fast")
-    lines += [
-        "",
-        "  "
-        + "annotator".ljust(width)
-        + "".join(head.rjust(18 if 0 < at < 5 else 10) for at, head in enumerate(heads)),
-    ]
-    for person in people:
-        cells = [count(person["judgements"]).rjust(10)]
-        cells += [
-            _cell(entry).rjust(18)
-            for entry in (person["accuracy"], person["consistency"], person["settled"], person["others"])
-        ]
+    rows = []
+    for person in report["annotators"]:
+        shares = [person[name] for name in ("accuracy", "consistency", "settled", "others")]
         seconds = person["speed"]["seconds"]
-        cells.append((UNKNOWN if seconds is None else f"{seconds:.1f}").rjust(10))
-        cells.append(percent(person["speed"]["fast"]["value"]).rjust(10))
-        lines.append("  " + person["annotator"][:20].ljust(width) + "".join(cells))
-    lines.append("")
-    for note in report["notes"]:
-        lines += textwrap.wrap(f"Note: {note}", WIDTH, subsequent_indent="  ")
-    return [*lines, "", "signature " + signature_line(report["signature"])]
+        row = [rate_text(one["value"], one["low"], one["high"], 0) for one in shares]
+        row += [UNKNOWN if seconds is None else f"{seconds:.1f}", percent(person["speed"]["fast"]["value"])]
+        rows.append([person["annotator"], count(person["judgements"]), *row])
+    heads = ("annotator", "judged", "accuracy", "repeats", "settled", "others", "median s", "fast")
+    return [*lines, "", *aligned(heads, rows, 1, WIDTH), "", *closing_lines(report["notes"], report["signature"])]
 
 
-def _cell(entry: ShareEntry | OthersEntry) -> str:
-    if entry["value"] is None:
-        return UNKNOWN
-    ends = "" if entry["low"] is None else f" [{percent(entry['low'], 0)}–{percent(entry['high'], 0)}]"
-    return percent(entry["value"]) + ends
-
-
-# How competent each annotator is, by Dawid and Skene's model: a JSON document, and text for a terminal.
+# How competent each annotator is, by Dawid and Skene's model.
 
 _SETTLES = 3
 """Ratings an item needs for the model to tell error from difficulty."""
 
 
-def annotators_report(
-    rated: Rated,
-    draws: int = 1000,
-    seed: int = 0,
-) -> CompetenceDocument:
-    """Shares of the true labels, a confusion matrix for each annotator, and the likeliest label of each item.
+def annotators_report(rated: Rated, draws: int = 1000, seed: int = 0) -> CompetenceDocument:
+    """Return shares of the true labels, a confusion matrix for each annotator, and the likeliest label of each item.
 
     `rated.frame` has the columns item, annotator, label; repeats are taken as they are. `draws` of the model's
     posterior give the intervals, 0 none. Raises AuditError as `dawid_skene` does.
@@ -242,17 +155,36 @@ def annotators_report(
         notes.append(message("note.few_ratings"))
     if not fit.converged:
         notes.append(message("note.still_moving", count=fit.iterations))
+
+    def by_label(shares: Iterable[float]) -> dict[str, float]:
+        return dict(zip(fit.labels, map(float, shares), strict=True))
+
+    low, high = (None, None) if fit.marginals_interval is None else map(by_label, fit.marginals_interval)
+    ends = [(None, None)] * len(fit.annotators) if fit.accuracy_interval is None else fit.accuracy_interval.T.tolist()
+    likeliest = zip(fit.items, fit.posterior.argmax(axis=1), fit.posterior.max(axis=1), strict=True)
     return {
         "labels": list(fit.labels),
-        "marginals": {name: float(share) for name, share in zip(fit.labels, fit.marginals, strict=True)},
-        "marginals_low": _ends(fit, 0),
-        "marginals_high": _ends(fit, 1),
-        "annotators": [_competence_entry(fit, place) for place in range(len(fit.annotators))],
+        "marginals": by_label(fit.marginals),
+        "marginals_low": low,
+        "marginals_high": high,
+        "annotators": [
+            {
+                "annotator": name,
+                "ratings": int(fit.ratings[place]),
+                "accuracy": float(fit.accuracy[place]),
+                "accuracy_low": ends[place][0],
+                "accuracy_high": ends[place][1],
+                # Unknown for true labels that the annotator never saw.
+                "confusion": {
+                    true: {label: plain(chance) for label, chance in by_label(row).items()}
+                    for true, row in zip(fit.labels, fit.confusion[place], strict=True)
+                },
+            }
+            for place, name in enumerate(fit.annotators)
+        ],
         "items": [
             {"item": str(item), "label": fit.labels[best], "probability": float(chance)}
-            for item, best, chance in zip(
-                fit.items, fit.posterior.argmax(axis=1), fit.posterior.max(axis=1), strict=True
-            )
+            for item, best, chance in likeliest
         ],
         "log_likelihood": fit.log_likelihood,
         "iterations": fit.iterations,
@@ -270,52 +202,14 @@ def annotators_report(
     }
 
 
-def _ends(fit: Competence, end: int) -> dict[str, float] | None:
-    if fit.marginals_interval is None:
-        return None
-    return {name: float(share) for name, share in zip(fit.labels, fit.marginals_interval[end], strict=True)}
-
-
-def _competence_entry(fit: Competence, place: int) -> AnnotatorCompetence:
-    low, high = (None, None) if fit.accuracy_interval is None else fit.accuracy_interval[:, place]
-    return {
-        "annotator": fit.annotators[place],
-        "ratings": int(fit.ratings[place]),
-        "accuracy": float(fit.accuracy[place]),
-        "accuracy_low": plain(low),
-        "accuracy_high": plain(high),
-        # Unknown for true labels that the annotator never saw.
-        "confusion": {
-            true: {label: plain(chance) for label, chance in zip(fit.labels, row, strict=True)}
-            for true, row in zip(fit.labels, fit.confusion[place], strict=True)
-        },
-    }
-
-
 def annotators_lines(report: CompetenceDocument) -> list[str]:
-    """The document as lines of text; the items are in the JSON only."""
-    lines = [
-        f"{len(report['annotators']):,} annotators, {count(len(report['items']))} items. Rates are in per cent.",
-        "",
-    ]
-    lines.append(
-        "  true label: " + ", ".join(f"{name} {percent(share)}" for name, share in report["marginals"].items())
-    )
-    size = max(7, *(min(len(name), 14) + 2 for name in report["labels"]))
+    """Return the document as lines of text; the items are in the JSON only."""
+    marginals = ", ".join(f"{name} {percent(share)}" for name, share in report["marginals"].items())
+    people, items = len(report["annotators"]), count(len(report["items"]))
+    lines = [f"{people:,} annotators, {items} items. Rates are in per cent.", "", f"  true label: {marginals}"]
     for person in report["annotators"]:
-        ends = ""
-        if person["accuracy_low"] is not None:
-            ends = f" [{percent(person['accuracy_low'])}–{percent(person['accuracy_high'])}]"
-        lines += [
-            "",
-            f"  {person['annotator']}: right {percent(person['accuracy'])}{ends}, {count(person['ratings'])} ratings",
-        ]
-        lines.append(f"    {'is / says':<{size + 2}}" + "".join(f"{name[:14]:>{size}}" for name in report["labels"]))
-        for true, row in person["confusion"].items():
-            cells = "".join(f"{UNKNOWN if chance is None else percent(chance):>{size}}" for chance in row.values())
-            lines.append(f"    {true[:14]:<{size + 2}}{cells}")
-    if report["notes"]:
-        lines.append("")
-    for note in report["notes"]:
-        lines += textwrap.wrap(f"Note: {note}", WIDTH, subsequent_indent="  ")
-    return [*lines, "", "signature " + signature_line(report["signature"])]
+        right = rate_text(person["accuracy"], person["accuracy_low"], person["accuracy_high"])
+        rows = [[true, *map(percent, row.values())] for true, row in person["confusion"].items()]
+        lines += ["", f"  {person['annotator']}: right {right}, {count(person['ratings'])} ratings"]
+        lines += aligned(["is / says", *report["labels"]], rows, 1, WIDTH)
+    return [*lines, "", *closing_lines(report["notes"], report["signature"])]

@@ -46,9 +46,9 @@ Sections = Iterator[Section]
 def to_terminal(report: doc.ReportDocument, full: bool = False, width: int | None = None) -> str:
     """Return what a terminal shows of a report: the first lines, a sentence a line; with `full` all sections, too.
 
-    >>> from audit.reports.build import build_report
+    >>> from audit.reports.build import Basis, build_report
     >>> import pandas as pd
-    >>> print(to_terminal(build_report(pd.DataFrame([]), {"audit": "0.1.0"})))
+    >>> print(to_terminal(build_report(Basis(pd.DataFrame([])), {"audit": "0.1.0"})))
     Nothing was checked yet: no group is satisfied or violated.
     """
     lines, more = first_page.first_lines(report), "All tables, notes and the signature: the same command with --full."

@@ -1,7 +1,6 @@
 """`audit report`: the report of what a database holds, with the signature that reproduces it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from sqlalchemy import Connection, Engine
 
@@ -15,10 +14,9 @@ from audit.reports.accuracy import accuracy_entries
 from audit.reports.build import METHOD, Basis, Report, build_report, cell_entries, ordered
 from audit.reports.document import CellEntry, PrimaryEntry, SensitivityEntry, Signature
 from audit.reports.evidence import Evidence, evidence
-from audit.reports.judges import judge_entries, own_note, proxy_judges
+from audit.reports.judges import own_note, proxy_judges
 from audit.reports.plan_entries import plan_entries
 from audit.reports.preference import Weights
-from audit.reports.repeats import repeat_entries
 from audit.reports.slices import slice_entries, slice_tests
 from audit.reports.standings import Comparisons, add_accuracy, pair_entry, primary_names
 from audit.reports.validity import add_carries, cause_entries
@@ -84,7 +82,7 @@ def report_of(
     if basis.examples:
         report["examples"] = list(basis.examples)
     if basis.repeats:
-        report["repeats"] = repeat_entries(basis.repeats)
+        report["repeats"] = list(basis.repeats)
     if primary := _primary(basis, numbers):
         report["primary"] = primary
     if basis.sliced is not None:
@@ -95,8 +93,11 @@ def report_of(
     planned = {"answers": described["answers"]["whose"], "target": target, "delta": delta}
     planned |= {"weights": weights.source if weights else None}
     report["plan"] = plan_entries(basis.plans, planned)
-    if judges := judge_entries(basis.judges, sorted({str(study["task"]) for study in counted.studies})):
-        report["judges"] = judges
+    if basis.judges:
+        tasks = {study["task"] for study in counted.studies}
+        report["judges"] = [
+            {**judge, "tasks": [part for part in judge["tasks"] if part["task"] in tasks]} for judge in basis.judges
+        ]
     if basis.validity is not None and basis.validity.is_judged:
         report["validity"] = validity_entries(basis.validity, whose_ratings(basis.validity))
         report["signature"]["notes"] += low_notes(report["validity"])
@@ -196,12 +197,9 @@ def _described(basis: Evidence, settings: Signature) -> Signature:
         described["slices"] = list(basis.sliced.by)
         notes += [message("slices.note_hidden", name=name) for name in basis.sliced.hidden]
     described["notes"] = notes
-    names = proxy_judges(settings)
-    used = [judge for judge in basis.judges.judges if any(judge.row.called(name) for name in names)]
-    if used:
-        entries = judge_entries(replace(basis.judges, judges=used), ())
-        described["proxy"]["judges"] = [{key: one[key] for key in ("name", "version", "settings")} for one in entries]
-        described["notes"] += [message("judges.note_proxy", names=[one["name"] for one in entries])]
+    if used := proxy_judges(basis.judges, settings):
+        described["proxy"]["judges"] = [{key: one[key] for key in ("name", "version", "settings")} for one in used]
+        described["notes"] += [message("judges.note_proxy", names=[one["name"] for one in used])]
     described["notes"] += [own for judge in used if (own := own_note(judge))]
     described["notes"] += _proxy_notes(basis.counted)
     if tested := [named for named in primary_names(basis.plans) if named.tested]:

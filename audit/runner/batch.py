@@ -237,6 +237,8 @@ def _details(details: Mapping[str, Any]) -> dict[str, Any]:
         kept["read"] = fingerprint([_text(read)])
     if cut := details.get("cut"):
         kept["cut"] = int(cut)
+    if used := details.get("used"):
+        kept["used"] = dict(used)
     return kept
 
 

@@ -16,6 +16,7 @@ from audit.messages import message
 from audit.relations import Relation
 from audit.relations.base import SYSTEM_REASONS, Outcome
 from audit.relations.registry import name_order
+from audit.runner.used import used_notes
 from audit.store import input_ids, insert_new, table_of, tables
 from audit.store.copying import in_utc
 from audit.store.queries import id_of, insert_one
@@ -123,8 +124,8 @@ def cut_inputs(connection: Connection, studies: Sequence[int], systems: Iterable
 def inapplicable_notes(
     connection: Connection, studies: Sequence[int], systems: Iterable[int] | None = None
 ) -> list[str]:
-    """A sentence for each system (of these ids) that read a part of some inputs, and for each system and reason of
-    `SYSTEM_REASONS` why groups of these studies are inapplicable: which relations, how many groups."""
+    """A sentence for each system (of these ids) that read a part of some inputs, or says what it used, and for each
+    system and reason of `SYSTEM_REASONS` why groups of these studies are inapplicable: which relations, how many."""
     group, verdict = table_of(tables.Group), table_of(tables.Verdict)
     relation, system = table_of(tables.Relation), table_of(tables.System)
     by_cell = (
@@ -145,6 +146,7 @@ def inapplicable_notes(
     cut = cut_inputs(connection, studies, systems)
     names = connection.execute(select(system.c.id, system.c.name).where(system.c.id.in_(list(cut))))
     notes: list[str] = [message("note.cut", system=name, count=cut[id]) for id, name in sorted(names.all())]
+    notes += used_notes(connection, studies, systems)
     return notes + [
         message(
             f"inapplicable.{SYSTEM_REASONS[reason]}",

@@ -17,8 +17,7 @@ from audit.runner.studies import Sampled
 from audit.systems import get_system, is_own
 from audit.systems.asking import Asking, asking_of
 from audit.systems.base import HasPairs, System
-from audit.systems.foreign import contained, message, shown
-from audit.systems.hearing import hearing
+from audit.systems.foreign import contained, hearing, message, shown
 from audit.tasks import Input, Output, Task, get_task, matches
 
 TEXTS = {

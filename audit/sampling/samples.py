@@ -65,11 +65,12 @@ class SampleOptions:
         for name, number in numbers.items():
             if number is not None and (not isinstance(number, int) or number < 1):
                 raise AuditError(f"base {f'{name}={number}' if name else number}: must be at least 1", parameter="base")
-        bounds: tuple[tuple[str, float, float], ...] = (("share", 0, 1), ("eps", 0, 1), ("follow_ups", 0, 1))
-        for field, low, high in bounds:
+        for field in ("share", "eps", "follow_ups"):
             value = getattr(self, field)
-            if value is not None and not (isinstance(value, int | float) and low <= value <= high):
-                raise AuditError(f"{field} {value}: must be from {low} to {high}", parameter=field)
+            if value is not None and not (isinstance(value, int | float) and 0 <= value <= 1):
+                raise AuditError(f"{field} {value}: must be from 0 to 1", parameter=field)
+        if self.share == 0:
+            raise AuditError("share 0: must be above 0", parameter="share")
         for field in ("most", "annotators"):
             value = getattr(self, field)
             if value is not None and (not isinstance(value, int) or value < 1):

@@ -3,18 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
-from audit.errors import AuditError
 from audit.statistics.intervals import rate_of_clusters
 
 
 @dataclass(frozen=True, slots=True)
 class CarryError:
-    """`wrong` of the `audited` follow-ups have an answer of their own that the propagated one does not allow.
-
-    `rate` with its ends `low` and `high`; None where nothing was audited.
-    """
+    """How many of the audited follow-ups have an answer of their own that the propagated one does not allow; the rate
+    and its ends are None where nothing was audited."""
 
     audited: int
     wrong: int
@@ -24,65 +20,15 @@ class CarryError:
 
 
 def carry_error(source: np.ndarray, wrong: np.ndarray, confidence: float = 0.95) -> CarryError:
-    """The carry error of one relation from its audited follow-ups, each given once: `source` code and `wrong` (0 or 1).
+    """Return the carry error of one relation from its audited follow-ups: `source` code and `wrong` (0 or 1) of each.
 
     Follow-ups of one source are not independent, so the interval is the exact one at the effective sample size of a
-    sample of sources; with one follow-up a source it is Clopper and Pearson's. The audited sources are taken for a
-    sample of endlessly many: carrying is a property of the relation, not of these texts. Raises AuditError on arrays
-    of different lengths. Source: Korn and Graubard, Survey Methodology 24 (1998).
+    sample of sources, which are taken for a sample of endlessly many: carrying is a property of the relation, not of
+    these texts. Source: Korn and Graubard, Survey Methodology 24 (1998).
 
     >>> error = carry_error(np.arange(20), np.zeros(20))
     >>> error.rate, round(error.high, 4)
     (0.0, 0.1684)
     """
-    if len(source) != len(wrong):
-        raise AuditError(f"{len(source)} sources and {len(wrong)} follow-ups; needed is a source for each follow-up")
     hits = np.asarray(wrong, int)
     return CarryError(len(hits), int(hits.sum()), *rate_of_clusters(source, hits, confidence))
-
-
-@dataclass(frozen=True, slots=True)
-class CarryEffect:
-    """How far R_FS can be off because answers were carried: at most `down` too high and at most `up` too low."""
-
-    down: float
-    up: float
-    low: float
-    """The lower end of R_FS, widened by `down`."""
-    high: float
-    """The upper end of R_FS, widened by `up`."""
-
-
-def most_wrong(carried: int, most: float, confidence: float = 0.95) -> int:
-    """How many of `carried` answers may be wrong, if each is with a probability of `most` at the utmost.
-
-    More are so with a probability of at most (1 - confidence) / 4. The number that is wrong varies about its
-    expectation, carried x most, and in a cell that was judged whole nothing else does.
-
-    >>> most_wrong(12, 0.2), most_wrong(12, 0.0), most_wrong(0, 0.2)
-    (6, 0, 0)
-    """
-    return int(stats.binom.isf((1 - confidence) / 4, carried, most)) if carried and most > 0 else 0
-
-
-def carry_effect(
-    judged: int, true: int, false: int, most: float, low: float, high: float, confidence: float = 0.95
-) -> CarryEffect:
-    """What carry errors can do to the R_FS of a cell with the interval `low` to `high`.
-
-    Of `judged` groups, `true` are true and `false` are false satisfactions only by carried answers. `most` is the upper
-    end of the interval of the probability that a carried answer of a group is wrong. Then at most `most_wrong` of the
-    true ones are false in truth, and of the false ones true: the interval grows by these. By Bonferroni both ends hold
-    at once with 95 % in a cell that was judged whole (2.5 % for `most`, 1.25 % for either number), and with 90 % where
-    `low` and `high` have 95 % of their own. Raises AuditError on impossible counts.
-
-    >>> effect = carry_effect(60, true=40, false=6, most=0.1, low=0.1, high=0.3)
-    >>> round(effect.down, 4), round(effect.up, 4), round(effect.low, 4), round(effect.high, 4)
-    (0.05, 0.15, 0.05, 0.45)
-    """
-    if judged < 1 or min(true, false) < 0 or true + false > judged:
-        raise AuditError(
-            f"{true} + {false} of {judged} judged groups rest on carried answers: allowed are 0 to {judged}"
-        )
-    down, up = (most_wrong(carried, most, confidence) / judged for carried in (false, true))
-    return CarryEffect(down, up, max(low - down, 0.0), min(high + up, 1.0))

@@ -5,12 +5,12 @@ their follow-ups) drawn from endlessly many. Whatever is seen in a few calls is 
 an input whose calls all agree may still get another answer in the next one.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from audit.errors import AuditError
 from audit.statistics.intervals import clustered_rate, effective_interval, effective_size_of_sums
 
 NO_CALL = -1
@@ -27,7 +27,6 @@ class Contradictions:
 
     inputs: int
     contradicted: int
-    clusters: int
     share: float | None = None
     share_low: float | None = None
     share_high: float | None = None
@@ -37,118 +36,93 @@ class Contradictions:
 
 
 def pair_disagreement(said: Sequence[Hashable]) -> float:
-    """The share of the pairs of calls on one input that differ; without bias for the probability that two calls do.
+    """Return the share of pairs of calls on one input that differ, an unbiased estimate of that probability.
 
-    Of n calls, n_a of which say a, it is 1 - sum n_a (n_a - 1) / (n (n - 1)) (Simpson's index of diversity). Raises
-    AuditError for fewer than two calls.
+    Of n calls, n_a of which say a, it is 1 - sum n_a (n_a - 1) / (n (n - 1)) (Simpson's index of diversity).
 
     >>> pair_disagreement("aab"), pair_disagreement("aaa"), pair_disagreement("ab")
     (0.6666666666666667, 0.0, 1.0)
     """
     calls = len(said)
-    if calls < 2:
-        raise AuditError(f"{calls} calls on an input; needed are two or more to compare them")
-    counts: dict[Hashable, int] = {}
-    for one in said:
-        counts[one] = counts.get(one, 0) + 1
-    return 1 - sum(number * (number - 1) for number in counts.values()) / (calls * (calls - 1))
+    return 1 - sum(number * (number - 1) for number in Counter(said).values()) / (calls * (calls - 1))
 
 
-def contradictions(said: Sequence[Sequence[Hashable]], cluster: np.ndarray, confidence: float = 0.95) -> Contradictions:
-    """The contradictions of a system: `said` has what it said in each call on each input, two calls or more, `cluster`
-    (inputs,) a code of what the input belongs to.
+def contradictions(said: Sequence[Sequence[Hashable]], cluster: np.ndarray) -> Contradictions:
+    """Measure how often a system contradicts itself.
 
-    Both intervals are the exact one at the effective size that the variance between clusters tells; for the
-    disagreement each input is as many pairs as the one with the fewest calls has. Raises AuditError for an input with
-    fewer than two calls and for another number of clusters. Source: Korn and Graubard, Survey Methodology 24 (1998).
+    `said` has what it said in each call on each input, two calls or more, `cluster` (inputs,) what an input belongs to.
+
+    Both intervals are the exact one at the effective size that the variance between clusters tells. Source: Korn and
+    Graubard, Survey Methodology 24 (1998).
 
     >>> found = contradictions(["aaa", "aab", "bbb", "aba"], np.arange(4))
     >>> found.contradicted, found.share, round(found.disagreement, 4)
     (2, 0.5, 0.3333)
     """
-    if len(said) != len(cluster):
-        raise AuditError(f"{len(said)} inputs and {len(cluster)} clusters; needed is one for every input")
     if not said:
-        return Contradictions(0, 0, 0)
+        return Contradictions(0, 0)
     each = np.array([pair_disagreement(calls) for calls in said])
-    codes, place = np.unique(cluster, return_inverse=True)
+    place = np.unique(cluster, return_inverse=True)[1]
     size = np.bincount(place)
-    differs = clustered_rate(np.bincount(place, each > 0), size, confidence)
-    # Each input is as many pairs of calls, which the variance between clusters finds to be worth less, or as much.
+    differs = clustered_rate(np.bincount(place, each > 0), size)
+    # Each input is as many pairs of calls as the one with the fewest has, which the variance between clusters finds to
+    # be worth less, or as much.
     fewest = min(map(len, said))
     pairs = fewest * (fewest - 1) // 2
     mean, sums = float(each.mean()), np.minimum(np.bincount(place, each), size)
-    ends = effective_interval(mean, effective_size_of_sums(pairs * sums, pairs * size, confidence), confidence)
-    return Contradictions(
-        len(said), differs.hits, len(codes), differs.rate, differs.low, differs.high, mean, ends.low, ends.high
-    )
+    ends = effective_interval(mean, effective_size_of_sums(pairs * sums, pairs * size))
+    return Contradictions(len(said), differs.hits, differs.rate, differs.low, differs.high, mean, ends.low, ends.high)
 
 
 @dataclass(frozen=True)
 class Steadiness:
     """The verdicts of a cell, were each call what counts. Rates are fractions of groups, None where there are none.
 
-    `unstable` groups do not have the same verdict in all calls. `violated` of the groups are violated by what counts,
-    `always` of these in every call, too: these violations are not due to chance, as far as so many calls can tell.
+    `calls` are those of the group with the fewest. `unstable` groups do not have the same verdict in all calls.
+    `violated` of the groups are violated by what counts, `always_violated` of these in every call, too: these
+    violations are not due to chance, as far as so many calls can tell. `vr_first` and `vr_mean` are violation rates by
+    the first call, and over all calls.
     """
 
-    groups: int
-    calls: int
-    """Of the group with the fewest."""
-    unstable: int
-    violated: int
-    always: int
+    groups: int = 0
+    calls: int = 0
+    unstable: int = 0
+    violated: int = 0
+    always_violated: int = 0
     share: float | None = None
     low: float | None = None
     high: float | None = None
     vr_first: float | None = None
-    """Violation rate by the first call,"""
     vr_mean: float | None = None
-    """and over all calls."""
 
 
 def steadiness(
-    outcomes: np.ndarray,
-    counted: np.ndarray,
-    cluster: np.ndarray,
-    *,
-    satisfied: int,
-    violated: int,
-    confidence: float = 0.95,
+    outcomes: np.ndarray, counted: np.ndarray, cluster: np.ndarray, *, satisfied: int, violated: int
 ) -> Steadiness:
-    """How steady verdicts are: `outcomes` (groups, calls) has that of each group by each call, two or more and then
-    `NO_CALL`; `counted` (groups,) the outcome that counts, `cluster` (groups,) a code of what the group belongs to.
+    """Measure how steady verdicts are over calls.
 
-    `satisfied` and `violated` are the numbers of these outcomes; others are in no rate. Raises AuditError on arrays
-    that do not fit each other, and for a group with fewer than two calls.
+    `outcomes` (groups, calls) has that of each group by each call, two or more and then `NO_CALL`; `counted` (groups,)
+    the outcome that counts, `cluster` (groups,) what a group belongs to. `satisfied` and `violated` are the numbers of
+    these outcomes; others are in no rate.
 
     >>> calls = np.array([[0, 0, 0], [1, 1, 1], [1, 0, -1]])
     >>> steady = steadiness(calls, calls[:, 0], np.arange(3), satisfied=0, violated=1)
-    >>> steady.unstable, steady.violated, steady.always, round(steady.vr_first, 3), round(steady.vr_mean, 3)
+    >>> steady.unstable, steady.violated, steady.always_violated, round(steady.vr_first, 3), round(steady.vr_mean, 3)
     (1, 2, 1, 0.667, 0.5)
     """
-    groups = len(outcomes)
-    if len(counted) != groups or len(cluster) != groups:
-        raise AuditError(
-            f"{groups} groups, {len(counted)} outcomes that count, {len(cluster)} clusters; all must be one"
-        )
-    if not groups:
-        return Steadiness(0, 0, 0, 0, 0)
+    if not len(outcomes):
+        return Steadiness()
     present = outcomes != NO_CALL
-    calls = present.sum(axis=1)
-    if calls.min() < 2:
-        raise AuditError("a group has fewer than two calls; needed are two or more to compare their verdicts")
     unstable = ((outcomes != outcomes[:, :1]) & present).any(axis=1)
     counts_as_violated = counted == violated
-    always = counts_as_violated & ((outcomes == violated) | ~present).all(axis=1)
-    codes, place = np.unique(cluster, return_inverse=True)
-    rate = clustered_rate(np.bincount(place, unstable, len(codes)), np.bincount(place), confidence)
+    place = np.unique(cluster, return_inverse=True)[1]
+    rate = clustered_rate(np.bincount(place, unstable), np.bincount(place))
     return Steadiness(
-        groups=groups,
-        calls=int(calls.min()),
+        groups=len(outcomes),
+        calls=int(present.sum(axis=1).min()),
         unstable=int(unstable.sum()),
         violated=int(counts_as_violated.sum()),
-        always=int(always.sum()),
+        always_violated=int((counts_as_violated & ((outcomes == violated) | ~present).all(axis=1)).sum()),
         share=rate.rate,
         low=rate.low,
         high=rate.high,
@@ -158,8 +132,7 @@ def steadiness(
 
 
 def violation_rate(outcomes: np.ndarray, satisfied: int, violated: int) -> float | None:
-    """The share of violated ones among the outcomes (groups, calls) that are satisfied or violated, each group weighing
-    the same; None where there are none.
+    """Return the share of violated among satisfied and violated outcomes (groups, calls), groups weighing the same.
 
     >>> violation_rate(np.array([[1, 0], [1, -1]]), 0, 1)
     0.75

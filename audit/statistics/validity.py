@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from audit.errors import AuditError
 from audit.statistics.intervals import Estimate, rate_of_clusters
 
 GOOD, DROP = 4.0, 1.0
@@ -26,7 +25,7 @@ _CLOSE = 1e-9
 
 
 def is_valid(source: np.ndarray, follow_up: np.ndarray) -> np.ndarray:
-    """Which follow-ups are valid, (pairs,), from the scores of sources and follow-ups on all scales, (pairs, scales).
+    """Return which follow-ups are valid (pairs,), from the scores of sources and follow-ups (pairs, scales).
 
     >>> is_valid(np.array([[5, 5], [3, 4], [5, 5]]), np.array([[4, 5], [2, 4], [5, 3.5]])).tolist()
     [True, True, False]
@@ -35,30 +34,27 @@ def is_valid(source: np.ndarray, follow_up: np.ndarray) -> np.ndarray:
     return np.asarray(good.all(axis=1))
 
 
-def paired_difference(difference: np.ndarray, cluster: np.ndarray, confidence: float = 0.95) -> Estimate | None:
-    """The mean difference of pairs (follow-up less source, points) with its interval; None of fewer than two clusters.
+def paired_difference(difference: np.ndarray, cluster: np.ndarray) -> Estimate | None:
+    """Return the mean difference of pairs (follow-up less source) with its interval; None below two clusters.
 
     Student's t over clusters of pairs with one source or document, by the linearised variance of a mean; two imagined
     pairs that lie 2.5 points above and below the mean are added to the variance, since most follow-ups are rated as
     their source and a few far lower: of 25 pairs none of which differs the interval is -0.28 to 0.28. Coverage is in
-    docs/reference/validity.md. Raises AuditError on arrays of different lengths.
+    docs/reference/validity.md.
 
     >>> estimate = paired_difference(np.zeros(25), np.arange(25))
     >>> estimate.rate, round(estimate.low, 2), round(estimate.high, 2)
     (0.0, -0.28, 0.28)
     """
-    if len(difference) != len(cluster):
-        raise AuditError(f"{len(cluster)} clusters and {len(difference)} pairs; needed is one cluster for each pair")
-    values = np.asarray(difference, float)
-    _, code = np.unique(np.asarray(cluster), return_inverse=True)
-    groups, n = (int(code.max()) + 1, len(values)) if len(values) else (0, 0)
+    codes, place = np.unique(cluster, return_inverse=True)
+    groups = len(codes)
     if groups < 2:
         return None
-    mean = float(values.mean())
-    sums = np.bincount(code, weights=values - mean)
+    mean = float(np.mean(difference))
+    sums = np.bincount(place, weights=difference - mean)
     spread = float((sums**2).sum()) + 2 * _IMAGINED**2
-    error = math.sqrt((groups + 2) / (groups + 1) * spread) / (n + 2)
-    reach = float(stats.t.ppf((1 + confidence) / 2, groups - 1)) * error
+    error = math.sqrt((groups + 2) / (groups + 1) * spread) / (len(difference) + 2)
+    reach = float(stats.t.ppf(0.975, groups - 1)) * error
     most = float(HIGHEST - LOWEST)
     return Estimate(mean, max(mean - reach, -most), min(mean + reach, most))
 
@@ -73,44 +69,29 @@ class OutcomePairs:
     cluster: np.ndarray
 
 
-@dataclass(frozen=True)
-class ViolationsWorth:
-    """What a cell's violations are worth. `unsound` is the share of its violated groups that are unsound, `rate` the
-    share of violated groups among the sound ones; `rate.rate` is NaN where only bounds are known."""
+def violations_worth(satisfied: OutcomePairs, violated: OutcomePairs) -> tuple[Estimate, Estimate]:
+    """Return the share of a cell's violated groups that are unsound, and the violation rate of its sound groups.
 
-    unsound: Estimate
-    rate: Estimate
-
-
-def violations_worth(satisfied: OutcomePairs, violated: OutcomePairs, confidence: float = 0.95) -> ViolationsWorth:
-    """The violation rate of a cell without its unsound groups, as far as judged pairs tell.
-
-    Nothing is assumed of how soundness and outcome go together: a system may well fail on broken texts above all. With
-    S satisfied and V violated groups, and q the share of each that is unsound,
-
-        VR_sound = V (1 - q_v) / (V (1 - q_v) + S (1 - q_s)).
+    Below `LEAST` pairs of an outcome only bounds are known, and rates are NaN. Nothing is assumed of how soundness and
+    outcome go together: a system may well fail on broken texts above all. With S satisfied and V violated groups, and q
+    the share of each that is unsound, VR_sound = V (1 - q_v) / (V (1 - q_v) + S (1 - q_s)).
 
     The pairs of one outcome are a simple random sample of its groups, so each q has the exact interval at the pairs'
     effective size; the share of all groups has one, too, and V q_v + S q_s = (V + S) q bounds each q once more where
     few pairs of it were drawn. All three hold at once (Bonferroni), and VR_sound lies between its values at the worst
-    corners: cautious, and never narrower than what was drawn can tell. The points need `LEAST` pairs of either outcome.
-    Raises AuditError on impossible counts.
+    corners: cautious, and never narrower than what was drawn can tell.
 
     >>> rows = np.arange(40)
     >>> satisfied, violated = OutcomePairs(300, rows[:30] < 0, rows[:30]), OutcomePairs(100, rows[30:] < 35, rows[30:])
-    >>> worth = violations_worth(satisfied, violated)
-    >>> worth.unsound.rate, round(worth.rate.rate, 3), round(worth.rate.low, 3), round(worth.rate.high, 3)
+    >>> unsound, rate = violations_worth(satisfied, violated)
+    >>> unsound.rate, round(rate.rate, 3), round(rate.low, 3), round(rate.high, 3)
     (0.5, 0.143, 0.046, 0.251)
     """
-    for name, part in (("satisfied", satisfied), ("violated", violated)):
-        if not len(part.cluster) == len(part.unsound) <= part.groups:
-            raise AuditError(f"{len(part.unsound)} judged pairs of {part.groups} {name} groups; allowed are 0 to all")
-    total, each = satisfied.groups + violated.groups, 1 - (1 - confidence) / 3
+    total, each = satisfied.groups + violated.groups, 1 - (1 - 0.95) / 3
     parts = (satisfied, violated)
     ends = [_ends(part.unsound, part.cluster, each) for part in parts]
-    both = _ends(
-        np.concatenate([part.unsound for part in parts]), np.concatenate([part.cluster for part in parts]), each
-    )
+    unsound, cluster = ([getattr(part, name) for part in parts] for name in ("unsound", "cluster"))
+    both = _ends(np.concatenate(unsound), np.concatenate(cluster), each)
     shares = []
     for part, other, (low, high) in zip(parts, parts[::-1], ends, strict=True):
         if part.groups:
@@ -119,14 +100,11 @@ def violations_worth(satisfied: OutcomePairs, violated: OutcomePairs, confidence
         shares.append((low, high))
     point = [float(np.mean(part.unsound)) if len(part.unsound) >= LEAST else math.nan for part in parts]
     (s_low, s_high), (v_low, v_high) = shares
-    rate = _rate(satisfied.groups, violated.groups, point[0], point[1])
-    lowest, highest = (
-        _rate(satisfied.groups, violated.groups, *corner) for corner in ((s_low, v_high), (s_high, v_low))
+    rate, low, high = (
+        _rate(satisfied.groups, violated.groups, *corner) for corner in (point, (s_low, v_high), (s_high, v_low))
     )
-    return ViolationsWorth(
-        Estimate(point[1], v_low, v_high),
-        Estimate(rate, 0.0 if math.isnan(lowest) else lowest, 1.0 if math.isnan(highest) else highest),
-    )
+    sound = Estimate(rate, 0.0 if math.isnan(low) else low, 1.0 if math.isnan(high) else high)
+    return Estimate(point[1], v_low, v_high), sound
 
 
 def _ends(invalid: np.ndarray, cluster: np.ndarray, confidence: float) -> tuple[float, float]:
@@ -135,10 +113,8 @@ def _ends(invalid: np.ndarray, cluster: np.ndarray, confidence: float) -> tuple[
 
 
 def _rate(satisfied: int, violated: int, of_satisfied: float, of_violated: float) -> float:
-    """VR_sound at these shares of unsound groups; NaN where no group is sound, or a share is not known."""
+    """Return VR_sound at these shares of unsound groups; NaN where no group is sound, or a share is unknown."""
     # A share of no groups counts for nothing, whatever it is.
-    remaining = [
-        groups * (1 - share) if groups else 0.0
-        for groups, share in ((satisfied, of_satisfied), (violated, of_violated))
-    ]
-    return remaining[1] / sum(remaining) if math.isnan(sum(remaining)) or sum(remaining) > 0 else math.nan
+    good = satisfied * (1 - of_satisfied) if satisfied else 0.0
+    bad = violated * (1 - of_violated) if violated else 0.0
+    return bad / (good + bad) if good + bad != 0 else math.nan

@@ -14,28 +14,23 @@ from audit.tasks import matches
 
 SYSTEMS: Registry[Callable[..., System]] = registry.systems
 """Who makes the systems of these names; those with an argument are given it."""
-_RECORDED = "recorded:"
-_LONGEST = 200
-"""Characters of a version."""
+_CALLER = "the caller of this process"
 
-
-def _recorded(path: str) -> System:
-    system: System = import_module("audit.systems.recorded").Recorded(f"{_RECORDED}{path}")
-    return system
-
-
-SYSTEMS.register("recorded", _recorded, argument="PATH", listed=False)
-SYSTEMS.register("http", "audit.systems.http:Http", argument="FILE.toml", listed=False)
-SYSTEMS.register("logreg", "audit.systems.trained:Logreg", argument="FILE.csv", listed=False)
-SYSTEMS.register("centroid", "audit.systems.trained:Centroid", argument="FILE.csv", listed=False)
-SYSTEMS.register("keywords", "audit.systems.keywords:Keywords", argument="FILE.toml", listed=False)
-SYSTEMS.register("chat", "audit.systems.chat:Chat", argument="FILE.toml", listed=False)
-SYSTEMS.register("command", "audit.systems.command:Command", argument="FILE.toml|PROGRAM", listed=False)
-SYSTEMS.register("transformers", "audit.systems.pipelines:transformers", argument="MODEL|FILE.toml", listed=False)
-SYSTEMS.register("rapidfuzz", "audit.systems.similarity:RapidFuzz")
-SYSTEMS.register("word-jaccard", "audit.systems.similarity:WordJaccard")
-SYSTEMS.register("trigram-cosine", "audit.systems.similarity:TrigramCosine")
-SYSTEMS.register("lead-3", "audit.systems.extractive:Lead")
+for _name, _maker, _argument in (
+    ("recorded", "recorded:Recorded", "PATH"),
+    ("http", "http:Http", "FILE.toml"),
+    ("logreg", "trained:Logreg", "FILE.csv"),
+    ("centroid", "trained:Centroid", "FILE.csv"),
+    ("keywords", "trained:Keywords", "FILE.toml"),
+    ("chat", "chat:Chat", "FILE.toml"),
+    ("command", "command:Command", "FILE.toml|PROGRAM"),
+    ("transformers", "pipelines:transformers", "MODEL|FILE.toml"),
+    ("rapidfuzz", "surface:RapidFuzz", ""),
+    ("word-jaccard", "surface:WordJaccard", ""),
+    ("trigram-cosine", "surface:TrigramCosine", ""),
+    ("lead-3", "surface:Lead", ""),
+):
+    SYSTEMS.register(_name, f"audit.systems.{_maker}", argument=_argument, listed=not _argument)
 
 
 def offer_system(name: str, make: Callable[[], System]) -> None:
@@ -47,29 +42,26 @@ def offer_system(name: str, make: Callable[[], System]) -> None:
     SYSTEMS.register(name, make, replace=True, listed=False, origin=_CALLER)
 
 
-_CALLER = "the caller of this process"
-
-
 def offered(name: str) -> Callable[[], System] | None:
-    """What makes the caller's system of this name; None where the caller offered none."""
+    """Return what makes the caller's system of this name; None where the caller offered none."""
     found = SYSTEMS.find(name.partition(":")[0])
     return SYSTEMS.get(name) if found is not None and found.origin == _CALLER else None
 
 
 def systems_of(spec: str) -> list[str]:
-    """The specs that are meant by one: `recorded:PATH` means every engine of the files (see `audit.systems.recorded`),
-    any other means itself.
+    """Return the specs that are meant by one: `recorded:PATH` means every engine of the files (see
+    `audit.systems.recorded`), any other means itself.
 
     >>> systems_of("vader")
     ['vader']
     """
-    if spec.startswith(_RECORDED):
+    if spec.startswith("recorded:"):
         return list(import_module("audit.systems.recorded").specs_of(spec))
     return [spec]
 
 
 def is_own(spec: str) -> bool:
-    """Whether a spec names code of the user's or of a plug-in, which may do anything when it is loaded.
+    """Return whether a spec names code of the user's or of a plug-in, which may do anything when it is loaded.
 
     >>> is_own("mine:classify"), is_own("http:service.toml"), is_own("vader")
     (True, False, False)
@@ -80,15 +72,11 @@ def is_own(spec: str) -> bool:
 
 
 def get_system(spec: str, seconds: float | None = None) -> System:
-    """The system of this name, the service that `http:FILE.toml` describes (see `audit.systems.http`), an engine whose
-    translations are recorded, `recorded:PATH#ENGINE` (`audit.systems.recorded`), a baseline of the user's own labels
-    (`logreg:FILE.csv`, `audit.systems.trained`; `keywords:FILE.toml`, `audit.systems.keywords`), a translation model
-    `seq2seq:MODEL` (`audit.packs.translation.seq2seq`), some modes of Apertium as `apertium:MODE+MODE`, or the user's
-    own of the form `module:name` (see `audit.systems.own`), which may take `seconds` to be loaded (None: as long as it
-    likes). With `@VERSION` behind it, a system has that version in place of its own.
+    """Return the system of this name, with its argument behind a colon (`ways` lists them), or the user's own of the
+    form `module:name`, which may take `seconds` to be loaded. With `@VERSION` behind it, it has that version.
 
-    Cheap for built-in ones: models load in `prepare` or the first `run`. Raises UnknownName, which lists the registered
-    ones, AuditError where the user's module or name is not there, and BadFile for what is wrong with the file.
+    Raises UnknownName, which lists the registered ones, AuditError where the user's module or name is not there, and
+    BadFile for what is wrong with the file.
 
     >>> get_system("vader").name, get_system("vader@2").version
     ('vader', '2')
@@ -101,13 +89,13 @@ def get_system(spec: str, seconds: float | None = None) -> System:
 
 
 def without_version(spec: str) -> str:
-    """The spec without the version that may stand behind it.
+    """Return the spec without the version that may stand behind it.
 
     >>> without_version("mine:classify@2026-11"), without_version("command:python ann@home/mine.py")
     ('mine:classify', 'command:python ann@home/mine.py')
     """
     bare, _, version = spec.rpartition("@")
-    is_version = bare and version.isprintable() and 0 < len(version) <= _LONGEST and not set(version) & set("/:# ")
+    is_version = bare and version.isprintable() and 0 < len(version) <= 200 and not set(version) & set("/:# ")
     argument = spec.partition(":")[2]
     is_whole = SYSTEMS.find(spec) is not None or (argument and Path(argument).exists())
     return bare if is_version and not is_whole else spec
@@ -121,9 +109,8 @@ def _get_system(spec: str, seconds: float | None) -> System:
 
         return load(spec, seconds)
     if found is None and spec.endswith((".toml", ".csv")):
-        kinds = [
-            f"{entry.name}:{spec}" for entry in SYSTEMS.entries() if f"FILE{spec[spec.rindex('.') :]}" in entry.argument
-        ]
+        ending = f"FILE{spec[spec.rindex('.') :]}"
+        kinds = [f"{entry.name}:{spec}" for entry in SYSTEMS.entries() if ending in entry.argument]
         raise AuditError(f"{spec!r} is a file; say what it describes, as in {' or '.join(kinds)}")
     if found is None and "." in spec and all(part.isidentifier() for part in spec.split(".")):
         module, _, attribute = spec.removesuffix(".py").rpartition(".")
@@ -142,7 +129,7 @@ def _get_system(spec: str, seconds: float | None) -> System:
 
 
 def all_systems(task: str | None = None) -> list[System]:
-    """Every registered system, available or not, in the order of registration. One of a plug-in that cannot be
+    """Return every registered system, available or not, in the order of registration. One of a plug-in that cannot be
     loaded is left out; the log says so."""
     systems = []
     for entry in SYSTEMS.entries():
@@ -153,7 +140,8 @@ def all_systems(task: str | None = None) -> list[System]:
 
 
 def listing(task: str | None = None) -> list[dict[str, object]]:
-    """What the command `audit systems` lists: one row per registered system; neither trains nor loads a model."""
+    """Return what the command `audit systems` lists: one row per registered system; neither trains nor loads a
+    model."""
     return [
         {
             "system": system.name,
@@ -168,7 +156,7 @@ def listing(task: str | None = None) -> list[dict[str, object]]:
 
 
 def ways() -> list[str]:
-    """How systems of the user's own are named: `module:name`, and those that take an argument.
+    """Return how systems of the user's own are named: `module:name`, and those that take an argument.
 
     >>> ways()[:3]
     ['module:name', 'centroid:FILE.csv', 'chat:FILE.toml']
@@ -178,7 +166,7 @@ def ways() -> list[str]:
 
 
 def pair_listing(task: str | None = None) -> list[dict[str, object]]:
-    """What `audit systems` lists of pairs: a row for each pair of languages of the systems that list theirs."""
+    """Return a row for each pair of languages of the systems that list theirs."""
     return [
         {
             "system": system.name,
@@ -191,19 +179,3 @@ def pair_listing(task: str | None = None) -> list[dict[str, object]]:
         if isinstance(system, HasPairs)
         for pair in system.pairs()
     ]
-
-
-__all__ = [
-    "SYSTEMS",
-    "System",
-    "all_systems",
-    "get_system",
-    "is_own",
-    "listing",
-    "offer_system",
-    "offered",
-    "pair_listing",
-    "systems_of",
-    "ways",
-    "without_version",
-]

@@ -12,18 +12,17 @@ from audit.tasks import Input, Output
 class System(Protocol):
     """A system under test, identified by name, version and settings: change one, and its outputs are stored anew.
 
-    Creating a system is cheap; models load in the first `run` (or in `prepare`).
+    Creating a system is cheap; models load in the first `run` (or in `prepare`). A system may also have:
 
-    A system may also have `call_size`, the most inputs of one `run` (else 256 sentences or 32 documents), and
-    `batch_seconds`, how long a batch of it should take (else 2): one that begins anew with each call, or for each pair
-    of languages, says a longer time. It is then given the inputs of many chunks together, those with the same languages
-    beside each other, and begins seldom; and it has to isolate an input that fails itself, or the whole call is made
-    again, one by one. With `may_fork` true it says that a process in which it has run may be forked: it has no threads,
-    as libraries for linear algebra and neural networks do. With `lacks(input) -> bool` it says at no cost that it has
-    no output for an input (a translator: not that pair of languages), and is not asked then. One of audit's own says
-    with `trained_on(input) -> bool` that it learnt from that input: a run on a corpus that has one is refused. With
-    `deterministic = True` it says that it gives the same output whenever it is asked the same, and is not asked again
-    where a run asks systems several times.
+    - `lacks(input) -> bool`: it has no output for an input (a translator: not that pair of languages), known at no
+      cost; it is not asked then.
+    - `deterministic`: True where it always gives the same output, and need not be asked again.
+    - `batch_seconds`, how long a batch should take (else 2): one that begins anew with each call, or for each pair of
+      languages, says a longer time, and is given the inputs of many chunks together, those of the same languages beside
+      each other. `call_size`, the most inputs of one `run` (else 256 sentences or 32 documents).
+    - `may_fork`: True where a process in which it has run may be forked, since it has no threads.
+    - `trained_on(input) -> bool`: it learnt from that input; a run on a corpus that has one is refused.
+    - `remark`: a sentence that is printed when a run starts.
     """
 
     name: str
@@ -49,9 +48,9 @@ class System(Protocol):
 class AsynchronousSystem(System, Protocol):
     """A system that mostly waits for another machine: it is asked many times at once, from one process.
 
-    `concurrency` is the most calls at once, `batch` the most inputs of one call. Where it has them, `tries` and
-    `patience` are those of `audit.systems.asking.Asking`, `rate` the most calls a second, `price` what it takes
-    (`audit.systems.remote_file.Price`), and `close_async()` lets go of what it holds at the end.
+    `concurrency` is the most calls at once, `batch` the most inputs of one call. Where it has them, `tries`, `patience`
+    and `rate` are those of `audit.systems.asking.Asking`, `price` what it takes (`audit.systems.remote_file.Price`),
+    `advice(error)` says what to change where every call fails, and `close_async()` lets go of what it holds.
     """
 
     concurrency: int
@@ -66,11 +65,19 @@ class AsynchronousSystem(System, Protocol):
         ...
 
 
-# Which packages are there, and in which version, without importing them.
+class Ready:
+    """A system that needs no package and has nothing to load: what most small ones are."""
+
+    def needs(self) -> str | None:
+        """Return None: nothing is missing."""
+        return None
+
+    def prepare(self) -> None:
+        """Do nothing."""
 
 
 def package_version(distribution: str) -> str:
-    """The installed version of a distribution, or "absent"."""
+    """Return the installed version of a distribution, or "absent"."""
     try:
         return version(distribution)
     except PackageNotFoundError:
@@ -78,11 +85,8 @@ def package_version(distribution: str) -> str:
 
 
 def missing(module: str, install: str) -> str | None:
-    """None when the module can be imported, else the line that installs it."""
+    """Return None when the module can be imported, else the line that installs it."""
     return None if find_spec(module) else install
-
-
-# Which pairs of languages a system that translates has.
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,7 @@ class Pair:
 
 @runtime_checkable
 class HasPairs(Protocol):
-    """A system that can say which pairs it has."""
+    """A system that can say which pairs of languages it has."""
 
     def pairs(self) -> Iterable[Pair]:
         """Every pair, sorted by languages."""

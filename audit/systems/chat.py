@@ -1,4 +1,4 @@
-"""A language model behind an OpenAI-compatible chat endpoint as a system, named `chat:FILE.toml`.
+"""A language model behind an OpenAI-compatible endpoint as a system, named `chat:FILE.toml`.
 
 Four lines are enough for sentiment (docs/reference/systems.md has the whole format)::
 
@@ -6,25 +6,415 @@ Four lines are enough for sentiment (docs/reference/systems.md has the whole for
     version = "2026-11"
     url = "http://127.0.0.1:8000/v1"
     model = "small-chat"
+
+Sources of the wire formats: OpenAI's API reference, "Create chat completion" and "Create a model response"; vLLM,
+llama.cpp's server, Ollama, LM Studio, LiteLLM, Azure OpenAI and others speak the first. OpenAI's own client takes 3 ms
+of the processor for a request, three times what httpx does, so that a hundred requests at once wait for it.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import cached_property, partial
-from typing import Annotated, Any
+import json
+import math
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Strict, model_validator
+from pydantic import AfterValidator, Field, Strict
 
-from audit.errors import AuditError
-from audit.systems.chat_answers import choice_in, choices_in, number_in, text_in
-from audit.systems.chat_client import ChatClient, Endpoint, Message, NoAnswer, Reply, schema_of
-from audit.systems.hearing import tell_heard
-from audit.systems.prompts import filled, prompt_of, values_of, wordings
-from audit.systems.remote_file import EVERY, Languages, Pairs, Text, check_codes, check_labels, read_system_file
-from audit.systems.service import OverHttp
-from audit.tasks import Input, Output, Task, get_task
+from audit.errors import AuditError, BadOutput
+from audit.files import raw_json
+from audit.resources import data_file
+from audit.systems.foreign import number, shown, tell_heard
+from audit.systems.http import OverHttp, Service, checked_json
+from audit.systems.remote_file import (
+    HELP,
+    Headers,
+    Pairs,
+    Remote,
+    TaskName,
+    Text,
+    Url,
+    Words,
+    kind,
+    mistaken_labels,
+    read_system_file,
+    refuse_secret,
+)
+from audit.tasks import Input, Output, Task, base_of, get_task
 from audit.tasks.question_answering import UNANSWERABLE
-from audit.user_models import Allowed, Mistake, UserModel, sure
+from audit.user_models import Allowed, Mistake, refuse
+
+_OURS = {"messages", "input", "model", "stream", "n", "response_format", "text", "tools", "tool_choice"}
+"""Parts of a request that the file says with keys of its own, or that answers could not be read with."""
+_FIELD = re.compile(r"\{\{([^{}]*)\}\}|\{([a-z][a-z_]*)\}")
+_REASONED = re.compile(
+    r"</(?:\w+:)?(?:think|thinking|thought|reasoning)>|\[/think\]|◁/think▷|<\|end_(?:of_)?(?:thought|thinking)\|>"
+    r"|<\|channel\|>\s*final\b.*?<\|message\|>|(?<=\S)assistantfinal",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What stands between what models that reason aloud write before their answer and that: a closing tag, or the beginning
+of the channel `final` (OpenAI's Harmony format, the last where the endpoint took the special tokens out)."""
+_OPENING = re.compile(
+    r"\A\s*(?:(?i:<(?:\w+:)?(?:think|thinking|thought|reasoning)>|\[think\]|◁think▷"
+    r"|<\|(?:begin|start)_(?:of_)?(?:thought|thinking)\|>)|<\|channel\|>|(?:analysis|commentary)(?=[A-Z]))"
+)
+_MARKS = "\"'`*_.,:;!?()[]<>“”‘’。，！？：；「」 \t\r\n"
+_BEFORE = re.compile(r"\A(?:the )?(?:final )?(?:answer|label|score|class|category)(?:\s+is)?\s*[:：]\s*", re.IGNORECASE)
+
+Message = Mapping[str, str]
+"""A part of a conversation: `{"role": "user", "content": "..."}`."""
+
+
+class NoAnswer(BadOutput):
+    """The model was asked and gave no answer that can be used: it refused, was cut off, or wrote something else.
+
+    `raw` is what it wrote; `details` are those of its output. Asking again would cost again, and may say the same.
+    """
+
+    def __init__(self, reason: str, raw: str, details: Mapping[str, Any] | None = None):
+        super().__init__(reason)
+        self.raw, self.details = raw, details
+
+
+# Prompts: templates with fields such as {text} where an input's parts go. A field is a name of small letters in braces;
+# {{text}} is {text} as it is. Other braces are nothing special, so that a prompt may show JSON.
+
+
+@cache
+def wordings() -> Mapping[str, Mapping[str, str]]:
+    """Return what comes with audit: prompts by task, what {answer} says, names of languages."""
+    return tomllib.loads(data_file("prompts/en.toml").read_text("utf-8"))
+
+
+def filled(template: str, values: Mapping[str, str]) -> str:
+    """Return a template with its fields in it, all at once: a text that spells a field stays as it is. Raises
+    AuditError for another field.
+
+    >>> filled('Is "{text}" good? As {{"label": ...}}.', {"text": "{labels}"})
+    'Is "{labels}" good? As {"label": ...}.'
+    """
+    if unknown := next((name for _, name in _FIELD.findall(template) if name and name not in values), None):
+        raise AuditError(f"{{{unknown}}} is no field here; allowed are {', '.join(f'{{{name}}}' for name in values)}")
+    return _FIELD.sub(lambda match: values[match[2]] if match[2] else f"{{{match[1]}}}", template)
+
+
+def values_of(task: Task, item: Input) -> dict[str, str]:
+    """Return what the fields stand for that come from an input.
+
+    >>> values_of(get_task("translation"), Input.of("It rains.", target="es-MX"))
+    {'text': 'It rains.', 'source_language': 'English', 'target_language': 'Spanish (es-MX)'}
+    """
+    names = ("text",) if task.texts == 1 else ("text_a", "text_b")
+    also = ("context", "question") if base_of(task.name) == "question-answering" else ()
+    values = dict(zip(names, item.texts, strict=True)) | dict(zip(also, item.texts, strict=False))
+    sides = ("source_language", "target_language") if item.target is not None else ("language",)
+    for side, code in zip(sides, (item.languages[0], item.languages[-1]), strict=False):
+        called, base = wordings()["languages"], code.partition("-")[0]
+        values[side] = called.get(code) or (f"{called[base]} ({code})" if base in called else code)
+    return values
+
+
+def prompt_of(task: Task) -> Mapping[str, str]:
+    """Return the prompt that comes with audit for a task: `system` and `user`. Raises AuditError where there is
+    none."""
+    base = "several" if getattr(task, "parts", ()) else base_of(task.name)
+    if base not in wordings() and (task.question_kind == "pair" or task.texts > 2):
+        raise AuditError(f"the task {base!r} has no prompt yet; write [prompt] with system and user")
+    return wordings().get(base) or wordings()["single" if task.texts == 1 else "pair"]
+
+
+# Reading what a model wrote: a JSON object, or the bare value, as tolerantly as leaves no doubt.
+
+
+def value_in(text: str, key: str, bare: bool = False) -> Any:
+    """Return the value under a key of the JSON object in a text, in a fence or with words around it; where there is no
+    object, the text itself. With `bare` the text has to begin with it: braces within a text are a part of it.
+
+    Raises NoAnswer for an object without the key, and for several whose values differ.
+
+    >>> value_in('Well: {"Score": 0.5}.', "score"), value_in("0.5", "score"), value_in("As {it}.", "summary", bare=True)
+    (0.5, '0.5', 'As {it}.')
+    """
+    fence = re.match(r"\A\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*\Z", text, re.DOTALL)
+    inner, end = fence[1] if fence else text, 0
+    values: list[Any] = []
+    is_object = inner.lstrip().startswith("{")
+    while (is_object or not bare) and (start := inner.find("{", end)) >= 0:
+        try:
+            found, end = raw_json(inner, start)
+        except (ValueError, RecursionError):
+            if is_object:
+                raise NoAnswer(f"the answer is a part of a JSON object: {shown(text)}", text) from None
+            return inner
+        values.append({name.casefold(): value for name, value in found.items()}.get(key, values))
+    if not values:
+        return inner
+    if values[0] is values or any(value != values[0] for value in values):
+        what = f"no {key!r}" if values[0] is values else f"several {key!r} that differ"
+        raise NoAnswer(f"the answer has {what}: {shown(text)}", text)
+    return values[0]
+
+
+def choice_in(text: str, words: Mapping[str, str], key: str = "label") -> str:
+    """Return the value among `words` (as the model spells it: what it means) that an answer has under a key, or is
+    itself.
+
+    Capitals, quotation marks and punctuation around a word say nothing, nor do spaces, hyphens and underscores in it.
+    Raises NoAnswer where the answer is none of them: one within a sentence is none, "not positive" is not positive.
+
+    >>> choice_in('{"label": "Very good"}', {"very_good": "very_good", "bad": "bad"})
+    'very_good'
+    >>> choice_in("**Label: Bad.**", {"very_good": "very_good", "bad": "bad"})
+    'bad'
+    """
+    value = value_in(text, key)
+    written = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    for spelled in (str.strip, lambda word: word.strip(_MARKS), lambda word: re.sub(r"[\W_]+", "", word)):
+        for candidate in (written, _BEFORE.sub("", written.strip(_MARKS))):
+            spelling = spelled(candidate).casefold()
+            said = {words[word] for word in words if spelling and spelled(word).casefold() == spelling}
+            if len(said) == 1:  # else two labels differ in their punctuation only
+                return said.pop()
+    raise NoAnswer(f"the answer is none of {', '.join(words)}: {shown(text)}", text)
+
+
+def choices_in(text: str, words: Mapping[str, str]) -> list[str]:
+    """As `choice_in`, of an answer that may have any number of them: a list under "labels", or words with commas, plus
+    signs or line breaks between them; nothing, or the word none, is none of them.
+
+    >>> choices_in('{"labels": ["Late"]}', {"late": "late", "rude": "rude"}), choices_in("None.", {"late": "late"})
+    (['late'], [])
+    """
+    value = value_in(text, "labels")
+    if isinstance(value, str):
+        value = [part for part in re.split(r"[,+;\n，；、]", value) if part.strip(_MARKS)]
+    if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
+        raise NoAnswer(f"the answer's 'labels' is no list of labels: {shown(text)}", text)
+    if [part.strip(_MARKS).casefold() for part in value] == ["none"] and "none" not in words:
+        return []
+    try:
+        return [choice_in(part, words) for part in value]
+    except NoAnswer as problem:
+        raise NoAnswer(str(problem), text) from None
+
+
+def without_reasoning(text: str) -> tuple[str, str]:
+    """Return the answer in what a model wrote, and what it reasoned before; the answer is empty where only reasoning
+    came.
+
+    >>> without_reasoning("Is it bad? No.</think> good"), without_reasoning("good")
+    (('good', 'Is it bad? No.'), ('good', ''))
+    >>> without_reasoning("<think>Is it bad?")
+    ('', 'Is it bad?')
+    """
+    *_, last = [None, *_REASONED.finditer(text)]
+    opening = _OPENING.match(text)
+    if last is None and opening is None:
+        return text, ""
+    before = text[opening.end() if opening else 0 : last.start() if last else len(text)]
+    answer = re.sub(r"<\|(?:return|end|call|start)\|>.*", "", text[last.end() :], flags=re.DOTALL) if last else ""
+    return answer.strip(), before.strip()
+
+
+# The endpoint.
+
+
+def _checked_key(key: str) -> str:
+    refuse_secret("", "key", key)
+    return key
+
+
+def _checked_request(request: dict[str, Any]) -> dict[str, Any]:
+    if ours := sorted(_OURS & request.keys()):
+        raise Mistake(f"{ours[0]!r} cannot stand here; the file's own keys say it", f"request.{ours[0]}")
+    return dict(checked_json(request))
+
+
+class Endpoint(Remote):
+    """What a file says of an endpoint, whatever it is asked: a model at an address, and how it is to answer."""
+
+    url: Url = Field(description='it is the address of the endpoint, with or without "/chat/completions"')
+    model: Text = Field(description="it is what the endpoint calls the model")
+    timeout: float = Field(120.0, ge=0.01, le=86_400)
+    api_key: Annotated[str, AfterValidator(_checked_key)] | None = Field(None, repr=False)
+    """Sent as `Authorization: Bearer ...`; `${NAME}` is taken from the environment."""
+    headers: Headers = Field({}, repr=False)
+    structured: Literal["schema", "text"] = "schema"
+    """How the form of an answer is asked for: by a JSON schema that the endpoint keeps to, or by words alone."""
+    temperature: Annotated[float, Field(ge=0, le=2)] | Literal["default"] | None = None
+    """None: 0, or not sent beside an effort, since models that reason refuse it; "default": not sent."""
+    effort: Text | None = None
+    """How much a model is to reason: low, medium, high, or what else it knows."""
+    max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    logprobs: bool = False
+    """Whether to ask for probabilities of tokens, which become scores."""
+    request: Annotated[dict[str, Any], AfterValidator(_checked_request)] = Field({}, repr=False)
+    """More of what is sent, as it is: `seed`, `top_p`, `stop` ..."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a model wrote. `tokens` are pieces of all that it wrote, each with the logarithm of its probability, where
+    the endpoint says them; `details` are those of the output: what it reasoned, and the tokens that it `used`."""
+
+    text: str
+    tokens: tuple[tuple[str, float], ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def probability(self, part: str) -> float | None:
+        """Return the probability of the last place in the text that reads so, as the product of its tokens'; None where
+        tokens are absent or do not spell the text.
+
+        >>> Reply("positive", tokens=(("pos", math.log(0.8)), ("itive", 0.0), ("<end>", -1.0))).probability("positive")
+        0.8
+        """
+        before, start = "".join(token for token, _ in self.tokens).rfind(self.text), self.text.rfind(part)
+        if before < 0 or start < 0 or not part:
+            return None
+        total, at, start = 0.0, 0, start + before
+        for token, logarithm in self.tokens:
+            if at < start + len(part) and at + len(token) > start:
+                total += logarithm
+            at += len(token)
+        return round(min(1.0, math.exp(total)), 6)
+
+
+def _of_responses(document: Any) -> tuple[Any, ...]:
+    """Return of an answer in the form of Responses the content, what is told apart as reasoning, a refusal, why it
+    ended, the probabilities of tokens."""
+    parts = [part for item in document["output"] for part in item.get("content") or item.get("summary") or []]
+    texts = [part for part in parts if part.get("type") == "output_text"]
+    reasoning = "\n".join(part["text"] for part in parts if part.get("type") in ("summary_text", "reasoning_text"))
+    refusal = next((part["refusal"] for part in parts if part.get("type") == "refusal"), None)
+    reason = (document.get("incomplete_details") or {}).get("reason")
+    tokens = [token for part in texts for token in part.get("logprobs") or []]
+    return "".join(part["text"] for part in texts), reasoning, refusal, reason, tokens
+
+
+def _of_chat(document: Any) -> tuple[Any, ...]:
+    """As `_of_responses`, of an answer in the form of chat completions."""
+    choice = document["choices"][0]
+    message = choice["message"]
+    content, beside = message.get("content"), message.get("reasoning_content") or message.get("reasoning") or ""
+    if isinstance(content, list):  # in several pieces, of which some may be reasoning
+        texts = [part for part in content if part.get("type", "text") == "text"]
+        beside = beside or "".join(json.dumps(part, ensure_ascii=False) for part in content if part not in texts)
+        content = "".join(part["text"] for part in texts)
+    listed = (choice.get("logprobs") or {}).get("content")
+    return content or "", beside, message.get("refusal"), choice.get("finish_reason"), listed
+
+
+def _is_cut(tokens: int, characters: int) -> bool:
+    """Return whether a server read a part of a prompt only: Ollama cuts longer ones to its context without a word,
+    which is a power of two, 4,096 unless it is told. No text has ten characters in each of its tokens.
+
+    >>> _is_cut(4_096, 30_000), _is_cut(1_000, 30_000), _is_cut(4_100, 16_000)
+    (True, True, False)
+    """
+    return (tokens >= 2_048 and tokens.bit_count() == 1) or (tokens >= 256 and characters > 10 * tokens)
+
+
+class ChatClient:
+    """The way to a model: `ask` sends one conversation. `file` is what messages call the file that has the `endpoint`.
+    Creating it asks nothing."""
+
+    def __init__(self, file: str, endpoint: Endpoint):
+        self.endpoint = endpoint
+        bare, mark, query = endpoint.url.partition("?")
+        bare = bare.rstrip("/")
+        self.responses = bare.endswith("/responses")
+        """Whether it is asked in the form of OpenAI's Responses, else in that of its chat completions."""
+        path = "" if self.responses or bare.endswith("/chat/completions") else "/chat/completions"
+        self._address = bare + path + mark + query
+        key = {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
+        self._headers = {**endpoint.headers, **key}
+        temperature = endpoint.temperature if endpoint.temperature is not None or endpoint.effort else 0.0
+        sampling: dict[str, Any] = {"temperature": None if temperature == "default" else temperature}
+        if self.responses:
+            include = ["message.output_text.logprobs"] if endpoint.logprobs else None
+            effort = {"effort": endpoint.effort} if endpoint.effort else None
+            sampling |= {"max_output_tokens": endpoint.max_tokens, "reasoning": effort, "include": include}
+        else:
+            sampling |= {"max_tokens": endpoint.max_tokens, "reasoning_effort": endpoint.effort}
+            sampling |= {"logprobs": endpoint.logprobs or None}
+        self.sampling = {name: value for name, value in sampling.items() if value is not None} | endpoint.request
+        """What a request says of how tokens are chosen, and whatever else the file adds to it."""
+        about = {"url": endpoint.url, "model": endpoint.model, "headers": endpoint.headers}
+        self.settings = {**about, "structured": endpoint.structured, **self.sampling}
+        """What may change an answer, for the database: neither secrets nor the pace."""
+        self.service = Service(file, [endpoint.url, *self._headers.values()], endpoint.timeout)
+
+    def _body(self, messages: Sequence[Message], key: str, value: Mapping[str, Any]) -> dict[str, Any]:
+        schema = {"type": "object", "properties": {key: value}, "required": [key], "additionalProperties": False}
+        named = {"name": "answer", "strict": True, "schema": schema}
+        said = {"model": self.endpoint.model, "input" if self.responses else "messages": messages, **self.sampling}
+        if self.endpoint.structured == "text":
+            return said
+        if self.responses:
+            return {**said, "text": {"format": {"type": "json_schema", **named}}}
+        return {**said, "response_format": {"type": "json_schema", "json_schema": named}}
+
+    async def ask(self, messages: Sequence[Message], key: str, value: Mapping[str, Any]) -> Reply:
+        """Return the model's answer to one conversation, sent once; its text is to be an object with one key, whose
+        value is of this schema (what it is in fact, whoever reads it finds out).
+
+        Raises Unanswered and Declined as every service does, BadOutput for what is no answer of an endpoint, and
+        NoAnswer, which has the text, where the model refused or did not come to an end.
+        """
+        sent = json.dumps(self._body(messages, key, value)).encode()
+        with self.service.masked():
+            document = await self.service.json(self._address, sent, self._headers)
+            return self._reply(document, sum(len(message["content"]) for message in messages))
+
+    def _reply(self, document: Any, characters: int) -> Reply:
+        try:
+            content, beside, refusal, end, listed = (_of_responses if self.responses else _of_chat)(document)
+            tokens = tuple((str(entry["token"]), float(entry["logprob"])) for entry in listed or ())
+            content, beside = (self.service.without_secrets(text, least=8) for text in (content, beside))
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError):
+            if said := isinstance(document, dict) and document.get("error"):
+                raise BadOutput(f"the endpoint answers with an error: {said}") from None
+            wanted = "which has output" if self.responses else "which has choices[0].message"
+            raise BadOutput(f"this is no answer of a chat endpoint, {wanted}, but {kind(document)}") from None
+        answer, aloud = without_reasoning(content)
+        reasoning, used = "\n".join(filter(None, [beside.strip(), aloud])), self._used(document, characters)
+        details = {name: value for name, value in (("reasoning", reasoning), ("used", used)) if value}
+        raw, problem = content or reasoning, ""
+        what = "only reasoning came" if reasoning and not answer.strip() else ""
+        if refusal:
+            raw, problem = self.service.without_secrets(str(refusal), least=8), "the model refused to answer"
+        elif end == "content_filter":
+            problem = "the endpoint's content filter kept the answer back"
+        elif end in ("length", "max_output_tokens"):
+            cut = "was cut off at the most tokens that it may have (finish_reason length)"
+            problem = f"{what}, which {cut}" if what else f"the answer {cut}"
+        elif not answer.strip():
+            problem = f"{what}, and no answer" if what else "the model's answer is empty"
+        elif _is_cut(used.get("in", 0), characters):
+            read = f"the server read {used['in']:,} tokens of a prompt of {characters:,} characters"
+            problem = f"{read}, so it cuts prompts; give the model a longer context (num_ctx of Ollama)"
+        if problem:
+            raise NoAnswer(problem, raw, details)
+        return Reply(answer, tokens, details)
+
+    def _used(self, document: Any, characters: int) -> dict[str, Any]:
+        """Return the tokens that an answer says it took, in, out, and of these for reasoning, and what they cost."""
+        usage = document.get("usage") or {}
+        parts = usage.get("completion_tokens_details") or usage.get("output_tokens_details") or {}
+        numbers = {
+            "in": usage.get("prompt_tokens", usage.get("input_tokens")),
+            "out": usage.get("completion_tokens", usage.get("output_tokens")),
+            "reasoning": parts.get("reasoning_tokens"),
+        }
+        used: dict[str, Any] = {name: value for name, value in numbers.items() if isinstance(value, int) and value}
+        if used and (price := self.endpoint.price):
+            used |= {"cost": price.of(1, characters, used.get("in"), used.get("out")), "currency": price.currency}
+        return used
+
+
+# The system.
 
 _KEYS = {
     "similarity": "score",
@@ -33,212 +423,135 @@ _KEYS = {
     "translation": "translation",
 }
 """What stands in the JSON object of an answer; of tasks that are not here it is a label, or several."""
-_LABELS = ("label", "labels")
-_ROLES = ("system", "user")
 
 
-def key_of(task: Task) -> str:
-    """Return what an answer to a task is: label, labels, score, answer, summary or translation.
-
-    Raises AuditError for a task without labels.
-
-    >>> key_of(get_task("sentiment")), key_of(get_task("translation"))
-    ('label', 'translation')
-    """
-    if task.name in _KEYS:
-        return _KEYS[task.name]
-    if getattr(task, "parts", ()):
-        return "labels"
-    if not task.labels:
-        raise AuditError(f'{task.name!r} does not say the labels; write them, as in "{task.name}/finance,sports"')
-    return "answer" if task.question_kind == "pair" else "label"
+_ROLES = {"system", "user"}
+_TURNS = "a list of tables, each [[examples]] with user and assistant"
 
 
-def _checked_task(name: str) -> str:
-    sure(lambda: key_of(get_task(name)))
-    return name
-
-
-class Prompt(UserModel):
-    """The words of the user's own; what is absent is audit's own prompt for the task."""
-
-    system: str | None = None
-    user: Text | None = None
-
-
-class Example(UserModel):
-    """A turn of the conversation that the model is shown before it is asked."""
-
-    user: Text
-    assistant: Text
+def _are_turns(examples: Sequence[Mapping[str, str]]) -> bool:
+    return all(turn.keys() == {"user", "assistant"} for turn in examples)
 
 
 class ChatFile(Endpoint):
     """The content of a file."""
 
-    task: Annotated[Text, AfterValidator(_checked_task)] = "sentiment"
+    task: TaskName = "sentiment"
     pairs: Pairs = ()
-    prompt: Prompt = Prompt()
-    examples: Annotated[
-        tuple[Example, ...], Strict(False), Allowed("a list of tables, each [[examples]] with user and assistant")
-    ] = ()
-
-    @cached_property
-    def about(self) -> Task:
-        """The task itself."""
-        return get_task(self.task)
-
-    @cached_property
-    def key(self) -> str:
-        """What an answer is."""
-        return key_of(self.about)
-
-    @cached_property
-    def words(self) -> Mapping[str, str]:
-        """The labels that a model names, by the words that it has for them; empty where an output is no label."""
-        theirs = {label: word for word, label in reversed(self.labels.items())}
-        named = getattr(self.about, "parts", ()) or self.about.labels
-        return {theirs.get(label, label): label for label in named} if self.key in _LABELS else {}
-
-    @cached_property
-    def form(self) -> dict[str, Any]:
-        """The JSON schema of an answer."""
-        label: dict[str, Any] = {"type": "string", "enum": list(self.words)}
-        values: dict[str, dict[str, Any]] = {
-            "label": label,
-            "labels": {"type": "array", "items": label},
-            "score": {"type": "number"},
-        }
-        return schema_of(self.key, values.get(self.key, {"type": "string"}))
-
-    @cached_property
-    def templates(self) -> dict[str, str]:
-        """What is sent before and with each input: the templates of the roles "system" (may be empty) and "user"."""
-        own = {role: template for role in _ROLES if (template := getattr(self.prompt, role)) is not None}
-        return {role: own[role] if role in own else prompt_of(self.about)[role] for role in _ROLES}
-
-    @cached_property
-    def between(self) -> Languages | None:
-        """Languages of a model that translates; None for others."""
-        return Languages(self.languages or (EVERY,), self.pairs, {}) if self.task == "translation" else None
-
-    @property
-    def settings(self) -> dict[str, object]:
-        return {
-            **super().settings,
-            "task": self.task,
-            "prompt": dict(self.templates),
-            "answer": self.answer_in_words,
-            "examples": [example.model_dump() for example in self.examples],
-            "labels": self.labels,
-            **(self.between.settings if self.between else {}),
-        }
-
-    @cached_property
-    def answer_in_words(self) -> str:
-        """What `{answer}` says of the form of an answer."""
-        table = wordings()["text" if self.structured == "text" else "json"]
-        return filled(table[self.key], {"labels": ", ".join(self.words)})
-
-    def messages(self, item: Input) -> list[Message]:
-        """Return the conversation that asks for the output of an input: the system's words, the examples, the input."""
-        messages = [("system", self._said("system", item))] if self.templates["system"].strip() else []
-        for example in self.examples:
-            messages += [("user", example.user), ("assistant", example.assistant)]
-        return [{"role": role, "content": said} for role, said in (*messages, ("user", self._said("user", item)))]
-
-    def _said(self, role: str, item: Input) -> str:
-        general = {"task_question": self.about.question, "answer": self.answer_in_words}
-        labels = {"labels": ", ".join(self.words)} if self.words else {}
-        return filled(self.templates[role], values_of(self.about, item) | labels | general)
-
-    @model_validator(mode="after")
-    def _check_together(self) -> "ChatFile":
-        """Raise Mistake where keys contradict each other."""
-        sure(lambda: self.templates, "prompt")
-        texts = [f"<{place}>" for place in range(self.about.texts)]
-        item = Input.of(*texts, target="en" if self.between else None)
-        said = {role: sure(partial(self._said, role, item), f"prompt.{role}") for role in _ROLES}
-        if not all(text in said["user"] for text in texts):
-            raise Mistake("must have {text}, where the input goes; of a pair {text_a} and {text_b}", "prompt.user")
-        if self.structured == "json" and "json" not in " ".join(said.values()).casefold():
-            raise Mistake('must have {answer} or the word JSON, since structured = "json" asks for that', "prompt")
-        if self.between is None and self.pairs:
-            raise Mistake("is for the task translation; leave it out", "pairs")
-        check_codes(self.languages or (), {})
-        if self.labels and self.key not in _LABELS:
-            raise Mistake(f"is for tasks with labels, an output of {self.task} is a {self.key}", "labels")
-        check_labels(self.labels, [self.task])
-        named = tuple(self.words.values())
-        if self.labels and (missing := [label for label in named if label not in self.labels.values()]):
-            reason = f"misses {', '.join(missing)}; it must have a word for each of {', '.join(named)}"
-            raise Mistake(reason, "labels")
-        return self
+    prompt: Annotated[Words, Allowed("a table with system and user", lambda prompt: prompt.keys() <= _ROLES)] = Field(
+        {}
+    )
+    """The words of the user's own; what is absent is audit's own prompt for the task."""
+    examples: Annotated[tuple[Words, ...], Strict(False), Allowed(_TURNS, _are_turns)] = ()
+    """Turns of the conversation that the model is shown before it is asked."""
 
 
 class Chat(OverHttp):
     """The model that a TOML file describes, as a `System` and an `AsynchronousSystem`: one input a conversation.
 
     What the model refuses, leaves unfinished or says unclearly is a stored error, with what it wrote as the text beside
-    it; what it reasoned is kept in the details of the output. Creating it reads the file and raises BadFile for what is
-    wrong with it.
+    it; what it reasoned and the tokens that it used are kept in the details of the output. Creating it reads the file
+    and raises BadFile for what is wrong with it.
     """
 
     def __init__(self, path: str):
         self.file = file = read_system_file(ChatFile, path, "chat")
-        self._path = path
-        self.name, self.version, self.tasks = file.name, file.version, (file.task,)
-        self.languages = file.between.read if file.between else file.languages or ("en",)
-        self.settings: Mapping[str, object] = file.settings
-        self.deterministic = file.deterministic
-        if self.deterministic is None and file.temperature != 0:
-            self.deterministic = False
-        self.summary = f"language model {file.model} over HTTP, {file.url}"
         self.client = ChatClient(path, file)
-        self.keep(self.client.service, file)
+        super().__init__(path, file, self.client.service)
+        self.tasks = (file.task,)
+        self.summary = f"language model {file.model} over HTTP, {file.url}"
+        self.task = task = get_task(file.task)
+        if file.task == "translation":
+            self.languages = self.spoken.read
+        several = getattr(task, "parts", ())
+        self.key = _KEYS.get(file.task, "labels" if several else "answer" if task.question_kind == "pair" else "label")
+        """What stands in the JSON object of an answer."""
+        theirs = {label: word for word, label in reversed(file.labels.items())}
+        named = (several or task.labels) if self.key in ("label", "labels") else ()
+        self.words = {theirs.get(label, label): label for label in named}
+        """The labels that a model names, by the words that it has for them; empty where an output is no label."""
+        label: dict[str, Any] = {"type": "string", "enum": list(self.words)}
+        forms = {"label": label, "labels": {"type": "array", "items": label}, "score": {"type": "number"}}
+        self._form = forms.get(self.key, {"type": "string"})
+        table = wordings()["text" if file.structured == "text" else "json"]
+        self._answer = filled(table[self.key], {"labels": ", ".join(self.words)})
+        """What `{answer}` says of the form of an answer."""
+        self._templates = file.prompt if len(file.prompt) == 2 else {**prompt_of(task), **file.prompt}
+        refuse(path, self._mistakes(), HELP)
+        self.settings = {
+            **{**self.client.settings, "task": file.task, "prompt": self._templates, "answer": self._answer},
+            **{"examples": list(file.examples), "labels": file.labels},
+            **(self.spoken.settings if file.task == "translation" else {}),
+        }
+        if self.deterministic is None and self.client.sampling.get("temperature") != 0:
+            self.deterministic = False
 
-    def __reduce__(self) -> tuple[type["Chat"], tuple[str]]:
-        return Chat, (self._path,)  # without the client and its secrets
+    def _mistakes(self) -> Iterator[tuple[str, str]]:
+        """Yield where the task, labels and prompts of the file do not fit."""
+        file, named = self.file, list(self.words.values())
+        yield from self.spoken.mistakes()
+        if self.key == "label" and not named:
+            yield "task", f'{file.task!r} does not say the labels; write them, as in "{file.task}/finance,sports"'
+        if file.labels and (missing := [label for label in named if label not in file.labels.values()]):
+            yield "labels", f"misses {', '.join(missing)}; it must have a word for each of {', '.join(named)}"
+        yield from mistaken_labels(file.labels, self.tasks)
+        texts = [f"<{place}>" for place in range(self.task.texts)]
+        for role in self._templates:
+            try:
+                said = self._said(role, Input.of(*texts, target="en" if file.task == "translation" else None))
+            except AuditError as problem:
+                yield f"prompt.{role}", str(problem)
+            else:
+                if role == "user" and not all(text in said for text in texts):
+                    yield "prompt.user", "must have {text}, where the input goes; of a pair {text_a} and {text_b}"
 
-    def lacks(self, item: Input) -> bool:
-        """Return whether it is no model for this pair of languages."""
-        return self.file.between is not None and not self.file.between.has(item)
+    def messages(self, item: Input) -> list[Message]:
+        """Return the conversation that asks for the output of an input: the system's words, the examples, the input."""
+        messages = [("system", self._said("system", item))] if self._templates["system"].strip() else []
+        for example in self.file.examples:
+            messages += [("user", example["user"]), ("assistant", example["assistant"])]
+        return [{"role": role, "content": said} for role, said in (*messages, ("user", self._said("user", item)))]
+
+    def _said(self, role: str, item: Input) -> str:
+        labels = {"labels": ", ".join(self.words)} if self.words else {}
+        general = {"task_question": self.task.question, "answer": self._answer}
+        return filled(self._templates[role], values_of(self.task, item) | labels | general)
 
     def count_characters(self, inputs: Sequence[Input]) -> int:
-        """Count the characters that are sent for inputs, prompts and examples among them: what they cost hangs on
-        that."""
-        return sum(len(part["content"]) for item in inputs for part in self.file.messages(item))
+        """Count the characters that are sent for inputs, prompts and examples among them, which they cost."""
+        return sum(len(part["content"]) for item in inputs for part in self.messages(item))
 
     async def ask(self, inputs: Sequence[Input]) -> list[Output]:
-        return [await self._ask_one(item) for item in inputs]
+        return [Output() if self.lacks(item) else await self._ask_one(item) for item in inputs]
 
     async def _ask_one(self, item: Input) -> Output:
-        if self.lacks(item):
-            return Output()
-        details = None
+        details: Mapping[str, Any] | None = None
         try:
-            reply = await self.client.ask(self.file.messages(item), self.file.form)
-            details = {"reasoning": reply.reasoning} if reply.reasoning else None
+            reply = await self.client.ask(self.messages(item), self.key, self._form)
+            details = reply.details
             return replace(self._output(reply), details=details)
         except NoAnswer as problem:
-            return Output(error=str(problem), text=problem.raw, details=details)
+            return Output(error=str(problem), text=problem.raw, details=details or problem.details)
 
     def _output(self, reply: Reply) -> Output:
         """Return the output in an answer. Raises NoAnswer where there is none."""
         tell_heard(reply.text)
-        key, words = self.file.key, self.file.words
-        if key == "label":
-            label = choice_in(reply.text, words)
-            word = next(word for word, meaning in words.items() if meaning == label)
+        if self.key == "label":
+            label = choice_in(reply.text, self.words)
+            word = next(word for word, meaning in self.words.items() if meaning == label)
             return Output(label, reply.probability(word) if reply.tokens else None)
-        if key == "labels":
-            task: Any = self.file.about
-            return Output(task.together(choices_in(reply.text, words)))
-        if key == "score":
-            return Output(score=number_in(reply.text))
-        text = text_in(reply.text, key)
-        if text is None and key == "answer":
+        if self.key == "labels":
+            task: Any = self.task
+            return Output(task.together(choices_in(reply.text, self.words)))
+        value = value_in(reply.text, self.key, bare=self.key != "score")
+        if self.key == "score":
+            bare = _BEFORE.sub("", value.strip(_MARKS)) if isinstance(value, str) else value
+            score = float(bare) if isinstance(bare, str) and re.fullmatch(r"\d+(\.\d+)?", bare) else number(bare)
+            if score is None or not 0 <= score <= 1:
+                raise NoAnswer(f"the answer is no number from 0 to 1: {shown(reply.text)}", reply.text)
+            return Output(score=score)
+        if value is None and self.key == "answer":
             return Output(text=UNANSWERABLE)
-        if not (text or "").strip():
-            raise NoAnswer(f"the {key} is empty", reply.text)
-        return Output(text=text)
+        if not isinstance(value, str) or not value.strip():
+            raise NoAnswer(f"the {self.key} is empty, or no text: {shown(reply.text)}", reply.text)
+        return Output(text=value)

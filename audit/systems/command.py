@@ -14,49 +14,42 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from time import monotonic
-from typing import Annotated, Any
+from typing import IO, Annotated, Any
 
-from pydantic import Field, Strict, model_validator
+from pydantic import Field, Strict
 
 from audit.errors import AuditError, BadOutput, first_line
 from audit.files import parse_json
 from audit.keys import fingerprint
-from audit.systems.foreign import shortened
-from audit.systems.remote_file import HELP, SystemFile, Text, check_labels, kind, read_system_file
+from audit.systems.foreign import number, shortened
+from audit.systems.remote_file import HELP, SystemFile, TaskName, kind, mistaken_labels, read_system_file
 from audit.tasks import Input, Output, get_task, spellings
 from audit.tasks.question_answering import UNANSWERABLE
-from audit.user_models import Allowed, sure
+from audit.user_models import Allowed, refuse
 
 LONGEST = 16 * 1024 * 1024
 """Bytes of an answer."""
 _ENDING = 1.0
 """Seconds that a program has to end by itself when nothing more comes."""
+_WATCHED = 20
+"""Answers after which there is a wait for a line too many; later only what has come by then is seen."""
 _PARTS = ("label", "score", "text", "error")
-Words = Annotated[
-    tuple[str, ...],
-    Strict(False),
-    Allowed('a list of texts, for example ["python", "mine.py"]', lambda words: bool(words) and bool(words[0].strip())),
-]
 
 
 class CommandFile(SystemFile):
     """The content of a file."""
 
-    command: Words = Field(description="it is the program and its arguments; no shell reads them")
-    task: Text = "sentiment"
+    command: Annotated[tuple[str, ...], Strict(False), Allowed('a list of texts, ["python", "mine.py"]', bool)] = Field(
+        description="it is the program and its arguments; no shell reads them"
+    )
+    task: TaskName = "sentiment"
     timeout: float = Field(default=60.0, ge=0.01, le=86_400)
     """Seconds without an answer after which it is ended."""
-
-    @model_validator(mode="after")
-    def _check_labels(self) -> "CommandFile":
-        sure(lambda: get_task(self.task), "task")
-        check_labels(self.labels, [self.task])
-        return self
 
 
 class Ended(Exception):
@@ -69,79 +62,61 @@ class Ended(Exception):
 
 
 class Program:
-    """A running program, asked a line at a time; nothing here is a thread.
+    """A running program, asked a line at a time. Creating it starts it; raises AuditError where it cannot be started.
 
     It ends with this object; when this process is killed, it finds its input closed. What it says on stderr goes to a
-    file, so that it never waits for us to read that. Creating it starts it; raises AuditError where it cannot be
-    started.
+    file, so that it never waits for us to read that.
     """
 
     def __init__(self, command: Sequence[str]):
         self.owner = os.getpid()
         """The process that started it: one that is forked from that must not speak with it."""
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with this object
-        try:
-            self.process = subprocess.Popen(
-                list(command),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._errors,
-                bufsize=0,
-                start_new_session=True,  # what it starts itself is ended with it
-            )
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with this object
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._errors}
+        try:  # what it starts itself is ended with its session
+            self.process = subprocess.Popen(list(command), **pipes, start_new_session=True)  # type: ignore[call-overload]
         except (OSError, ValueError, subprocess.SubprocessError) as problem:
             raise AuditError(f"the program {command[0]!r} cannot be started ({first_line(problem)})") from problem
-        self._in, self._out = (pipe.fileno() for pipe in (self.process.stdin, self.process.stdout) if pipe)
-        os.set_blocking(self._in, False)
-        self._read = bytearray()
+        self._asked = 0
         self.end = weakref.finalize(self, _end, self.process, self.owner)
 
     def ask(self, line: bytes, seconds: float) -> bytes:
         """Return the line that it answers a line with. Raises Ended, and has ended the program then."""
-        unsent, deadline = memoryview(line + b"\n"), monotonic() + seconds
-        if self._read or select.select([self._out], [], [], 0)[0]:
-            self._receive()
-            raise self.ended("it wrote more lines than it was asked for", bytes(self._read))
-        while (end := self._read.find(b"\n")) < 0:
-            left = deadline - monotonic()
-            readable, writable, _ = select.select([self._out], [self._in] if unsent else [], [], max(0.0, left))
-            if left <= 0 and not readable:
-                raise self.ended(f"no answer within {seconds:g} s; does it flush its output after each line?")
-            if writable:
-                unsent = unsent[self._write(unsent) :]
-            if readable:
-                self._receive()
-            if len(self._read) > LONGEST:
-                raise self.ended(f"it wrote a line of more than {LONGEST:,} bytes")
-        answer = bytes(self._read[:end]).rstrip(b"\r")
-        del self._read[: end + 1]
-        return answer
+        late = threading.Timer(seconds, self.end)
+        late.start()
+        answer = b""
+        try:
+            with suppress(OSError, ValueError):  # it reads no more: its end says why
+                self.process.stdin.write(line + b"\n")
+                self.process.stdin.flush()
+            with suppress(ValueError):
+                answer = self.process.stdout.readline(LONGEST)
+        finally:
+            late.cancel()
+        if not self.end.alive:
+            raise self.ended(f"no answer within {seconds:g} s; does it flush its output after each line?")
+        if len(answer) == LONGEST:
+            raise self.ended(f"it wrote a line of {LONGEST:,} bytes or more")
+        if not answer.endswith(b"\n"):
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(_ENDING)
+            raise self.ended(f"it {_status(self.process.poll())} without an answer", answer)
+        self._asked += 1
+        select.select([self.process.stdout], [], [], 0.005 if self._asked <= _WATCHED else 0)
+        os.set_blocking(self.process.stdout.fileno(), False)
+        if more := self.process.stdout.peek(1):  # it would be taken for the answer to another line
+            raise self.ended("it wrote more lines than it was asked for", answer + more)
+        os.set_blocking(self.process.stdout.fileno(), True)
+        return answer.rstrip(b"\r\n")
 
-    def ended(self, reason: str, said: bytes | None = None) -> Ended:
+    def ended(self, reason: str, said: bytes = b"") -> Ended:
         """End it; return the exception that says why, with the last lines that it wrote on stderr."""
         self.end()
         self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - (1 << 14)))
         words = shortened(" | ".join(self._errors.read().decode("utf-8", "replace").strip().splitlines()[-3:]))
-        wrote = None if said is None else said.decode("utf-8", "replace")
+        wrote = said.decode("utf-8", "replace") or None
         reason = f"{reason}: {shortened(wrote)}" if wrote else reason
         return Ended(f"{reason}; on stderr: {words}" if words else reason, wrote)
-
-    def _write(self, unsent: memoryview) -> int:
-        """Write as many bytes as the program takes; all where it reads no more, since its end will say why."""
-        try:
-            return os.write(self._in, unsent)
-        except BlockingIOError:
-            return 0
-        except OSError:
-            return len(unsent)
-
-    def _receive(self) -> None:
-        piece = os.read(self._out, 1 << 16)
-        self._read += piece
-        if not piece:
-            with suppress(subprocess.TimeoutExpired):
-                self.process.wait(_ENDING)
-            raise self.ended(f"it {_status(self.process.poll())} without an answer")
 
 
 def _status(status: int | None) -> str:
@@ -154,12 +129,9 @@ def _end(process: "subprocess.Popen[bytes]", owner: int) -> None:
     """End a program and what it started: kindly, then not."""
     if os.getpid() != owner:  # a process that was forked from its owner
         return
-    for pipe in filter(None, (process.stdin, process.stdout)):
-        with suppress(OSError):
-            pipe.close()
-    for number in (signal.SIGTERM, signal.SIGKILL):  # its group may outlive it
+    for kill in (signal.SIGTERM, signal.SIGKILL):  # its group may outlive it
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, number)
+            os.killpg(process.pid, kill)
         with suppress(subprocess.TimeoutExpired):
             process.wait(_ENDING)
 
@@ -174,11 +146,15 @@ class Command:
     def __init__(self, argument: str):
         self._argument = argument
         self._file = file = _described(argument)
-        self.name, self.version, self.tasks = file.name, file.version, (file.task,)
+        self.name, self.version, self.tasks, self.deterministic = (
+            file.name,
+            file.version,
+            (file.task,),
+            file.deterministic,
+        )
         self.languages: tuple[str, ...] = file.languages or ("*",)
         self.settings: Mapping[str, object] = {"command": list(file.command), "task": file.task, "labels": file.labels}
         self.summary = f"the program {shlex.join(file.command)}"
-        self.deterministic = file.deterministic
         self._spelling = spellings([file.task])
         self.program: Program | None = None
 
@@ -186,7 +162,6 @@ class Command:
         return Command, (self._argument,)  # each process starts its own
 
     def needs(self) -> str | None:
-        """Return None when the program is there."""
         program = self._file.command[0]
         if shutil.which(program):
             return None
@@ -202,26 +177,21 @@ class Command:
         return [self._output(item) for item in inputs]
 
     def _output(self, item: Input) -> Output:
-        try:
-            return self._answer(item)
-        except Ended as problem:
-            self.program = None
-            return Output(error=f"{self._file.command[0]}: {problem}", text=problem.said)
-
-    def _answer(self, item: Input) -> Output:
         if self.program is None or self.program.owner != os.getpid():
             self.program = Program(self._file.command)
         sent = {"texts": item.texts, "languages": item.languages, "task": self._file.task}
-        asked = json.dumps(sent, ensure_ascii=False).encode("utf-8", "replace")
-        line = self.program.ask(asked, self._file.timeout)
+        line, said = json.dumps(sent, ensure_ascii=False).encode("utf-8", "replace"), b""
         try:
-            answer = parse_json(line)
-        except ValueError:  # whatever it stands for, the lines behind it may stand for other inputs
-            raise self.program.ended("it wrote a line that is no JSON", line) from None
-        try:
-            return get_task(self._file.task).checked(self._read(answer))
+            said = self.program.ask(line, self._file.timeout)
+            return get_task(self._file.task).checked(self._read(parse_json(said)))
         except BadOutput as problem:
-            return Output(error=f"{self._file.command[0]}: {problem}", text=line.decode("utf-8", "replace"))
+            return Output(error=f"{self._file.command[0]}: {problem}", text=said.decode("utf-8", "replace"))
+        except (Ended, ValueError) as problem:  # whatever no JSON stands for, the lines behind it may be other inputs'
+            ended = (
+                problem if isinstance(problem, Ended) else self.program.ended("it wrote a line that is no JSON", said)
+            )
+            self.program = None
+            return Output(error=f"{self._file.command[0]}: {ended}", text=ended.said)
 
     def _read(self, answer: Any) -> Output:
         if not isinstance(answer, dict):
@@ -231,7 +201,7 @@ class Command:
         label, score, text, error = (answer.get(name) for name in _PARTS)
         if error is not None:
             raise BadOutput(shortened(str(error)))
-        if isinstance(score, bool) or not isinstance(score, int | float | None):
+        if score is not None and number(score) is None:
             raise BadOutput(f"a score must be a number, this is {kind(score)}")
         for name, value in (("label", label), ("text", text)):
             if value is not None and not isinstance(value, str):
@@ -240,13 +210,15 @@ class Command:
             text = UNANSWERABLE
         if label is not None:
             label = self._file.labels.get(label) or self._spelling.get(label.strip().casefold(), label)
-        return Output(label, None if score is None else float(score), text)
+        return Output(label, number(score), text)
 
 
 def _described(argument: str) -> CommandFile:
     """Return what `command:ARGUMENT` means. Raises AuditError and BadFile."""
     if argument.endswith(".toml") and " " not in argument.strip():
-        return read_system_file(CommandFile, argument, "command")
+        file = read_system_file(CommandFile, argument, "command")
+        refuse(argument, mistaken_labels(file.labels, [file.task]), HELP)
+        return file
     try:
         words = shlex.split(argument)
     except ValueError as problem:

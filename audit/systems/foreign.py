@@ -8,7 +8,9 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
+from contextvars import ContextVar
+from numbers import Real
+from typing import Any
 
 from audit.errors import AuditError
 
@@ -26,15 +28,13 @@ class Left(Exception):
 
 @contextmanager
 def alarm(seconds: float | None) -> Iterator[None]:
-    """Raise TimeIsOver in this block after some seconds (None: never).
-
-    It wakes Python code and most waiting, but no loop of native code; outside of the main thread there is none.
-    """
+    """Raise TimeIsOver in this block after some seconds (None: never). It wakes Python code and most waiting, but no
+    loop of native code; outside of the main thread there is none."""
     if seconds is None or threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def over(_number: int, _frame: FrameType | None) -> None:
+    def over(*_: Any) -> None:
         raise TimeIsOver
 
     before = signal.signal(signal.SIGALRM, over)
@@ -48,10 +48,8 @@ def alarm(seconds: float | None) -> Iterator[None]:
 
 @contextmanager
 def contained() -> Iterator[None]:
-    """Turn whatever foreign code raises in this block into an Exception: `Left` in place of other BaseExceptions.
-
-    `TimeIsOver` and KeyboardInterrupt pass.
-    """
+    """Turn whatever foreign code raises in this block into an Exception: `Left` in place of other BaseExceptions, but
+    for `TimeIsOver` and KeyboardInterrupt."""
     try:
         yield
     except (Exception, TimeIsOver, KeyboardInterrupt):
@@ -80,37 +78,28 @@ def foreign(failed: str, seconds: float | None = None) -> Iterator[None]:
     except TimeIsOver:
         if seconds is None:  # somebody else's alarm
             raise
-        raise AuditError(late(failed, seconds)) from None
+        late = f"no end within {seconds:g} s; a longer time limit gives it more"
+        raise AuditError(f"{failed}: {late}") from None
     except Exception as problem:
         raise AuditError(f"{failed}: {shortened(message(problem))}") from problem
 
 
-def late(failed: str, seconds: float) -> str:
-    """The sentence about what took too long.
-
-    >>> late("prepare() of the system 'mine:C' failed", 300)
-    "prepare() of the system 'mine:C' failed: no end within 300 s; a longer time limit gives it more"
-    """
-    return f"{failed}: no end within {seconds:g} s; a longer time limit gives it more"
-
-
 def message(problem: BaseException) -> str:
-    """Kind and text of an exception.
+    """Return kind and text of an exception.
 
     >>> message(ValueError("no such model"))
     'ValueError: no such model'
     """
     if isinstance(problem, Left) and problem.__cause__ is not None:
         problem = problem.__cause__
-    kind = type(problem).__name__
     try:
-        return f"{kind}: {problem}".removesuffix(": ")
+        return f"{type(problem).__name__}: {problem}".removesuffix(": ")
     except Exception:  # an exception whose own text raises
-        return kind
+        return type(problem).__name__
 
 
 def shortened(text: str) -> str:
-    r"""A text of somebody else's as part of a sentence: on one line, and not all of it where it is long.
+    r"""Return a text of foreign code as part of a sentence: on one line, and the beginning where it is long.
 
     >>> shortened("two\n lines \udcff"), len(shortened("x" * 1000))
     ('two lines \\udcff', 200)
@@ -121,7 +110,7 @@ def shortened(text: str) -> str:
 
 
 def shown(value: object) -> str:
-    """A value of somebody else's as part of a sentence: its repr, or its kind where that fails.
+    """Return a value of foreign code as part of a sentence: its repr, or its kind where that fails.
 
     >>> shown([1, 2]), shown("x" * 100)[-5:], shown(10**5000)
     ('[1, 2]', 'xx...', 'a int')
@@ -132,3 +121,34 @@ def shown(value: object) -> str:
     except Exception:  # a repr that raises; a number of more digits than Python spells
         return f"a {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def number(value: object) -> float | None:
+    """Return a number of Python's or NumPy's as a float, None for anything else."""
+    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None
+
+
+_HEARD: ContextVar[list[object] | None] = ContextVar("heard", default=None)
+
+
+@contextmanager
+def hearing() -> Iterator[list[object]]:
+    """Collect what systems say in this block, word for word, before it becomes an output: for trying a system.
+
+    >>> with hearing() as heard:
+    ...     tell_heard("POS")
+    >>> tell_heard("nobody listens"), heard
+    (None, ['POS'])
+    """
+    heard: list[object] = []
+    token = _HEARD.set(heard)
+    try:
+        yield heard
+    finally:
+        _HEARD.reset(token)
+
+
+def tell_heard(value: object) -> None:
+    """Tell a `hearing` block what a system said; costs nothing outside of one."""
+    if (heard := _HEARD.get()) is not None:
+        heard.append(value)

@@ -1,4 +1,5 @@
-"""A system that answers over HTTP, described by a TOML file and named `http:FILE.toml`.
+"""A system that answers over HTTP, described by a TOML file and named `http:FILE.toml`; and what every system shares
+that asks another machine.
 
 Three lines are enough for a service that takes `{"texts": [...]}` and returns `{"outputs": [{"label": ..., "score":
 ...}, ...]}` (docs/reference/systems.md has the whole format)::
@@ -8,173 +9,360 @@ Three lines are enough for a service that takes `{"texts": [...]}` and returns `
     url = "http://127.0.0.1:8000/sentiment"
 """
 
+import asyncio
+import html
 import json
+import logging
+import os
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from numbers import Real
-from typing import Annotated, Any, Literal
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from email.utils import parsedate_to_datetime
+from functools import cache, partial
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from urllib.parse import quote, quote_plus
 
-from pydantic import AfterValidator, Field, PlainValidator, model_validator
+from pydantic import AfterValidator, Field, Strict
 
-from audit.errors import AuditError, BadOutput
+from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered, installed_extras
 from audit.files import parse_json
-from audit.systems.hearing import tell_heard
+from audit.systems.asking import asking_of
+from audit.systems.base import missing
+from audit.systems.foreign import number, tell_heard
 from audit.systems.remote_file import (
     EVERY,
-    LANGUAGE,
+    HELP,
     VARIABLE,
-    Codes,
     Headers,
     Languages,
-    Names,
     Pairs,
     Remote,
+    TaskName,
     Url,
-    check_codes,
-    check_labels,
+    Words,
     kind,
+    mistaken_labels,
     read_system_file,
     refuse_secret,
     strings,
 )
-from audit.systems.service import OverHttp, Service, with_variables
 from audit.tasks import Input, Output, get_task, labels_together, spellings, takes_several
-from audit.user_models import Allowed, Mistake, UserModel, sure
+from audit.user_models import Allowed, Mistake, refuse
 
+if TYPE_CHECKING:
+    import httpx
+
+INSTALL = "pip install 'audit[http]'"
+LARGEST = 16 * 1024 * 1024
+"""Bytes of an answer; what is longer is an error, whatever the service says of its length."""
+WORDS = 300
+"""Characters kept of what a service says beside an error."""
 BATCH = 16
 """Inputs of a request that takes several, unless the file says."""
-_PLACE = re.compile(r"\{(?:text(?P<half>_a|_b)?|(?P<side>source|target)_language)\}")
-"""Where a text or the code of a language goes in a request."""
-_PART = re.compile(r'\.?(?P<name>[^.\[\]"*\s]+)|\[(?P<place>\d+)\]|(?P<each>\[\*\])|\["(?P<quoted>[^"]*)"\]')
-_GRAMMAR = 'names with dots between them, [0], ["a name"], and [*] once for "one for each input"'
+_AGAIN = (408, 425, 429)
+"""Statuses below 500 after which a request is made again (RFC 9110, RFC 6585, RFC 8470)."""
+_ABOUT_INPUTS = (400, 413, 414, 422)
+"""Statuses that say that something is wrong with what was sent: other inputs may do."""
+_SPENT = r"(?i:insufficient[ _](?:quota|balance|credits?)|billing_(?:hard_limit|not_active))"
+"""What services say, beside status 402, where the account has no money left: asking again cannot help."""
+_ADVICE = (
+    (rf"HTTP 402\b|{_SPENT}", "add credit to the account, or change the key"),
+    (r"HTTP 404\b.*(?i:\bmodel\b)|(?i:model[ _](?:not[ _](?:found|exist)|id\b))", "check the model"),
+    (r"only reasoning came", "raise max_tokens, or lower the effort,"),
+    (r"HTTP (3\d\d|404|405|410)\b|no connection|not JSON|the answer is empty", "check the url"),
+    (r"no answer within", "check the url, and the timeout,"),
+    (r"label '", "name that label in labels"),
+    (r"HTTP 4(00|13|14|15|22)\b", "check the request"),
+    (r"BadOutput", "check the answer"),
+)
+"""Errors of every request, and the part of a file to look at."""
 
 
-@dataclass(frozen=True)
-class Path:
-    """A path into a JSON document, such as `results[*].label`: as it was written, and its parts, names and places in
-    lists. `many`: the parts behind `[*]`, where it leads to one value for each input."""
-
-    written: str
-    parts: tuple[str | int, ...]
-    many: tuple[str | int, ...] | None = None
-
-    @classmethod
-    def read(cls, written: str) -> "Path":
-        """Return the path that is spelled so. Raises AuditError, which says what is allowed.
-
-        >>> Path.read('[0]["the label"]').parts, Path.read("results[*].label").many
-        ((0, 'the label'), ('label',))
-        """
-        sides: list[list[str | int]] = [[]]
-        at = 0
-        while at < len(written):
-            match = _PART.match(written, at)
-            if match is None or (at == 0 and written.startswith(".")):
-                raise AuditError(f"{written!r} is no path, from {written[at:][:20]!r} on; allowed are {_GRAMMAR}")
-            if match["each"]:
-                sides.append([])
-            else:
-                name = match["name"] if match["name"] is not None else match["quoted"]
-                sides[-1].append(name if match["place"] is None else int(match["place"]))
-            at = match.end()
-        if len(sides) > 2:
-            raise AuditError(f"{written!r} is no path: [*] may stand in it once")
-        return cls(written, tuple(sides[0]), tuple(sides[1]) if len(sides) > 1 else None)
-
-    def values(self, document: object, needed: bool = True) -> list[object]:
-        """Return what the path leads to: one value for each entry of the list at `[*]`, else one value.
-
-        Where it ends early: None if not `needed`, else raises BadOutput, which says where and what is there.
-
-        >>> Path.read("results[*].label").values({"results": [{"label": "POS"}, {"label": "NEG"}]})
-        ['POS', 'NEG']
-        """
-        if self.many is None:
-            return [self._follow(document, self.parts, needed)]
-        listed = self._follow(document, self.parts, needed=True)
-        if not isinstance(listed, list):
-            raise BadOutput(f"the answer has no list where {self.written!r} has [*], but {kind(listed)}")
-        return [self._follow(entry, self.many, needed) for entry in listed]
-
-    def _follow(self, value: Any, parts: tuple[str | int, ...], needed: bool) -> object:
-        try:
-            return follow(value, parts, f", which {self.written!r} leads to")
-        except BadOutput:
-            if needed:
-                raise
-            return None
-
-
-def follow(value: Any, parts: Sequence[str | int], why: str = "") -> Any:
-    """Return what stands in a JSON document under these names and places, one inside the other. Raises BadOutput where
-    there is none.
-
-    >>> follow({"items": [{"sentiment": 2}]}, ["items", 0, "sentiment"])
-    2
+class Service:
+    """A service, with the environment variables that are in `texts` of requests to it: `file` names them in messages,
+    `timeout` is the seconds that a request may take. Their values are read when requests are made, kept nowhere else,
+    and taken out of every message and output, as `tokens` are, other secrets by what stands in their place.
     """
-    for part in parts:
-        fits = isinstance(value, dict) and part in value if isinstance(part, str) else isinstance(value, list)
-        if not fits or (isinstance(part, int) and part >= len(value)):
-            spelled = repr(part) if isinstance(part, str) else f"place {part}"
-            raise BadOutput(f"the answer has no {spelled}{why}, but {kind(value)}")
-        value = value[part]
-    return value
+
+    def __init__(self, file: str, texts: Iterable[str], timeout: float):
+        self.file, self._timeout = file, timeout
+        self.variables = sorted({name for text in texts for name in VARIABLE.findall(text)})
+        self.tokens: dict[str, str] = {}
+        self._idle: list[httpx.AsyncClient] = []
+        """Clients with one connection each: one client with a hundred connections looks at all of them for each
+        request, which takes ten times the processor's time."""
+
+    def needs(self) -> str | None:
+        """Return what is missing, the HTTP client or a variable of the environment; None when it can be asked."""
+        if line := missing("httpx", INSTALL) or missing("tenacity", INSTALL):
+            return line
+        for name in self.variables:
+            value = os.environ.get(name, "").strip()
+            if not value:
+                return f"set the environment variable {name}, which {self.file} names"
+            if not value.isascii() or not value.isprintable():
+                return f"the environment variable {name} must be printable ASCII, without line breaks"
+        return None
+
+    async def exchange(
+        self, address: str, sent: bytes, headers: Mapping[str, str]
+    ) -> "tuple[int, Mapping[str, str], bytes]":
+        """Return status, headers and content of the answer to one request. Raises Unanswered where there is none,
+        BadOutput for one that cannot be read, NotInstalled where something is missing; call it in `masked`."""
+        import httpx
+
+        client = self._idle.pop() if self._idle else self._new_client()
+        filled = {name: with_variables(value) for name, value in headers.items()}
+        request = client.stream("POST", with_variables(address), content=sent, headers=filled)
+        try:
+            async with asyncio.timeout(self._timeout), request as response:
+                content = bytearray()
+                async for part in response.aiter_bytes():
+                    content += part
+                    if len(content) > LARGEST:
+                        raise BadOutput(f"the answer is longer than {LARGEST:,} bytes")
+        except BaseException as problem:
+            await client.aclose()  # the rest of an answer may be on its connection
+            if isinstance(problem, TimeoutError | httpx.TimeoutException):
+                raise Unanswered(f"no answer within {self._timeout:g} s") from None
+            if isinstance(problem, httpx.DecodingError | httpx.InvalidURL | httpx.UnsupportedProtocol):
+                raise BadOutput(f"it cannot be asked or read ({problem})") from None
+            if isinstance(problem, httpx.TransportError):
+                raise Unanswered(f"no connection ({type(problem).__name__}: {problem})") from None
+            raise
+        client.cookies.clear()  # no answer may hang on what was asked before
+        self._idle.append(client)
+        return response.status_code, response.headers, bytes(content)
+
+    def _new_client(self) -> "httpx.AsyncClient":
+        import httpx
+
+        if needs := self.needs():
+            raise NotInstalled(f"{self.file} cannot be asked here; {needs}")
+        if self.variables:  # it logs the address of each request, and a part of that may be secret
+            logging.getLogger("httpx").setLevel(logging.WARNING)
+        # `exchange` limits the whole request. Redirects are not followed: headers would go wherever an answer says.
+        headers = {"User-Agent": "audit", "Content-Type": "application/json"}
+        return httpx.AsyncClient(verify=_certificates(), timeout=None, headers=headers)
+
+    async def json(self, address: str, sent: bytes, headers: Mapping[str, str]) -> Any:
+        """Return the JSON of the answer to one request. Raises what `exchange` raises, Unanswered and Declined by its
+        status, and BadOutput for what is no JSON; call it in `masked`."""
+        status, sent_back, content = await self.exchange(address, sent, headers)
+        if 200 <= status < 300:
+            return self.document(content)
+        words = self.words(content)
+        reason = f"HTTP {status}: {words}".removesuffix(": ")
+        if status == 402 or (status in (403, 429) and re.search(_SPENT, words)):
+            raise Declined(reason, final=True)
+        raise problem_of(status, sent_back, reason)
+
+    async def close(self) -> None:
+        """End the connections; the next request opens others."""
+        while self._idle:
+            await self._idle.pop().aclose()
+
+    def document(self, content: bytes) -> Any:
+        """Return the JSON of an answer. Raises BadOutput, which has the words that it is instead."""
+        try:
+            return parse_json(content)
+        except ValueError:
+            words = self.words(content)
+            raise BadOutput(f"the answer is not JSON: {words}" if words else "the answer is empty") from None
+
+    def words(self, content: bytes) -> str:
+        """Return the beginning of an answer in one line, without secrets."""
+        return " ".join(self.without_secrets(content[: 64 * 1024].decode("utf-8", "replace")).split())
+
+    def without_secrets(self, text: str, least: int = 1) -> str:
+        """Return the text without secrets of `least` characters and more, however they are spelled."""
+        secrets = {name: os.environ.get(name, "").strip() for name in self.variables} | self.tokens
+        for name, value in sorted(secrets.items(), key=lambda item: -len(item[1])):
+            ways = (
+                html.escape(value),
+                json.dumps(value)[1:-1],
+                quote(value),
+                quote(value, ""),
+                quote_plus(value),
+                value,
+            )
+            for spelled in ways if len(value) >= least else ():
+                text = text.replace(spelled, f"${{{name}}}")
+        return text
+
+    @contextmanager
+    def masked(self) -> Iterator[None]:
+        """Take secrets out of any error that is raised in this block, and cut it then, or half of one would stay."""
+        try:
+            yield
+        except AuditError as problem:
+            text = " ".join(self.without_secrets(str(problem)).split())
+            problem.args = (text if len(text) <= WORDS else text[: WORDS - 3] + "...",)
+            raise
+
+    def advice(self, error: str) -> str:
+        """Say what to change where every request ends with this error.
+
+        >>> Service("acme.toml", ["${ACME_KEY}"], 30).advice("Declined: HTTP 401: no such key")
+        'check the environment variable ACME_KEY, which acme.toml names'
+        """
+        if re.search(r"HTTP 40[13]\b", error):
+            if not self.variables:
+                return f"see whether it wants a key, which goes to headers of {self.file}"
+            return f"check the environment variable {' or '.join(self.variables)}, which {self.file} names"
+        what = next((what for pattern, what in _ADVICE if re.search(pattern, error)), None)
+        return f"{what} of {self.file}" if what else f"mend what the error says, or {self.file}"
 
 
-def _path(written: object) -> Path:
-    if isinstance(written, Path):
-        return written
-    if not isinstance(written, str) or not written.strip():
-        raise ValueError
-    path: Path = sure(lambda: Path.read(written))
-    return path
+@cache
+def _certificates() -> Any:
+    import httpx
+
+    return httpx.create_ssl_context()  # 30 ms: once for all
 
 
-AnswerPath = Annotated[Path, PlainValidator(_path), Allowed('a path such as "outputs[*].label"')]
+class OverHttp:
+    """A system that asks a service, which a file describes: a subclass says what is sent and what an answer means.
+
+    A run calls `run_async`, many times at once, waits when the service asks for it, and tries again (`Asking`). `run`
+    does the same from any executor, one list of inputs at a time.
+    """
+
+    tasks: tuple[str, ...]
+    summary: str
+    settings: Mapping[str, object]
+
+    def __init__(self, path: str, file: Any, service: Service, batch: int = 1):
+        self._path, self.service, self.batch, self.concurrency = path, service, batch, file.concurrency
+        self.name, self.version, self.deterministic = file.name, file.version, file.deterministic
+        self.tries, self.patience, self.rate, self.price = file.tries, file.patience, file.rate, file.price
+        self.spoken = Languages(file.languages or (EVERY,), file.pairs, getattr(file, "codes", {}))
+        self.languages: tuple[str, ...] = file.languages or ("en",)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._path,)  # without the client and its secrets
+
+    def needs(self) -> str | None:
+        """Return what is missing, or None."""
+        return self.service.needs()
+
+    def advice(self, error: str) -> str:
+        """Say what to change where every request ends with this error."""
+        return self.service.advice(error)
+
+    def lacks(self, item: Input) -> bool:
+        """Return whether it does not have this pair of languages."""
+        return not self.spoken.has(item)
+
+    def prepare(self) -> None:
+        """Import the HTTP client before there are threads and processes that would import it while others work."""
+        import httpx  # noqa: F401
+        import tenacity  # noqa: F401
+
+    async def ask(self, inputs: Sequence[Input]) -> list[Output]:
+        """Return one output per input, at most `batch`, in order. Raises Unanswered, Declined and BadOutput."""
+        raise NotImplementedError
+
+    async def run_async(self, inputs: Sequence[Input]) -> list[Output]:
+        """As `ask`, with no secret in any error."""
+        with self.service.masked():
+            return await self.ask(inputs)
+
+    def run(self, inputs: Sequence[Input]) -> list[Output]:
+        """Return one output per input, with as many requests at once as allowed, and again where there was no answer.
+        Raises what the first one raised that had none in the end."""
+        return asyncio.run(self._run(inputs))
+
+    async def _run(self, inputs: Sequence[Input]) -> list[Output]:
+        asking = asking_of(self)
+        pieces = [inputs[start : start + self.batch] for start in range(0, len(inputs), self.batch)]
+        try:
+            answers = await asyncio.gather(*(asking.ask(partial(self.run_async, piece)) for piece in pieces))
+        finally:
+            await self.close_async()
+        return [output for outputs in answers for output in outputs]
+
+    async def close_async(self) -> None:
+        """End the connections that are kept for `run_async`."""
+        await self.service.close()
 
 
-class AnswerFile(UserModel):
-    """Where the outputs stand in an answer: each of their parts, None for one that they do not have."""
+def problem_of(status: int, headers: Mapping[str, str], reason: str) -> AuditError:
+    """Return the error for an answer whose status is none of 2xx: Unanswered where the request may be made again (RFC
+    9110, RFC 6585), else Declined.
 
-    label: AnswerPath | None = None
-    score: AnswerPath | None = None
-    text: AnswerPath | None = None
+    >>> problem_of(429, {"retry-after": "3"}, "HTTP 429").after
+    3.0
+    >>> problem_of(401, {}, "HTTP 401")
+    Declined('HTTP 401')
+    """
+    if 300 <= status < 400:
+        return Declined(f"HTTP {status}: it leads to {headers.get('location')!r}; name that as the url")
+    if status in _AGAIN or status >= 500:
+        return Unanswered(reason, seconds_to_wait(headers.get("retry-after") or ""), inputs=status == 500)
+    return Declined(reason, inputs=status in _ABOUT_INPUTS)
 
-    @property
-    def paths(self) -> dict[str, Path]:
-        """The parts that an output has, and where."""
-        return {name: path for name, path in self if path is not None}
+
+def seconds_to_wait(after: str) -> float | None:
+    """Return the seconds from now that `Retry-After` asks for, a number or a date (RFC 9110, section 10.2.3); None for
+    neither."""
+    try:
+        if re.fullmatch(r"\s*\d+(\.\d+)?\s*", after):
+            return float(after)
+        return max(0.0, parsedate_to_datetime(after).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None
 
 
-_LABEL = AnswerFile(label=Path.read("outputs[*].label"), score=Path.read("outputs[*].score"))
+def with_variables(text: str) -> str:
+    """Return the text with the values of environment variables in it; only for what is sent."""
+    return VARIABLE.sub(lambda match: os.environ.get(match[1], "").strip(), text)
+
+
+def values_at(document: Any, path: str, needed: bool = True) -> list[Any]:
+    """Return what a JMESPath leads to in a JSON document: one value for each entry of the list at `[*]`, where the path
+    has one, else one value. Where there is nothing: None if not `needed`, else raises BadOutput.
+
+    >>> values_at({"results": [{"label": "POS"}, {"label": "NEG"}]}, "results[*].label")
+    ['POS', 'NEG']
+    """
+    import jmespath
+
+    *before, inside = _pieces(path)
+    listed = jmespath.search(before[0], document) if before else [document]
+    if not isinstance(listed, list):
+        raise BadOutput(f"the answer has no list where {path!r} has [*], but {kind(listed)}")
+    values = [jmespath.search(inside, entry) for entry in listed]
+    if needed and None in values:
+        raise BadOutput(f"the answer has nothing at {path!r}, but {kind(listed[values.index(None)])}")
+    return values
+
+
+def is_path(path: str) -> bool:
+    """Return whether a text is a JMESPath."""
+    with installed_extras():
+        import jmespath
+    try:
+        return all(jmespath.compile(piece) for piece in _pieces(path))
+    except jmespath.exceptions.JMESPathError:
+        return False
+
+
+def _pieces(path: str) -> list[str]:
+    """Return the paths before and behind the first `[*]`, or the path alone."""
+    return [piece.removeprefix(".") or "@" for piece in path.split("[*]", 1)]
+
+
+_LABEL = {"label": "outputs[*].label", "score": "outputs[*].score"}
 _OTHERS = {
-    "similarity": AnswerFile(score=Path.read("outputs[*].score")),
-    "summarization": AnswerFile(text=Path.read("outputs[*].text")),
-    "translation": AnswerFile(text=Path.read("outputs[*].text")),
+    "similarity": {"score": "outputs[*].score"},
+    "summarization": {"text": "outputs[*].text"},
+    "translation": {"text": "outputs[*].text"},
 }
 """Where the outputs stand in an answer, unless the file says: of tasks whose output is a label, and of the others."""
-
-
-def _checked_tasks(tasks: tuple[str, ...]) -> tuple[str, ...]:
-    sure(lambda: [get_task(task) for task in tasks])
-    if len({task if task in _OTHERS else "a label" for task in tasks}) > 1:
-        raise Mistake(f"outputs of {', '.join(tasks)} are of different kinds; write a file for each")
-    return tasks
-
-
-def _json_of(request: Any) -> Any:
-    """The template of what is sent, which may be written as a table or as JSON in a text."""
-    if isinstance(request, str):
-        try:
-            request = parse_json(request)
-        except ValueError as problem:
-            raise Mistake(f"this text is not JSON ({problem}); a table is allowed, too") from None
-    for name, value in strings(checked_json(request)):
-        if "{texts}" in value and value != "{texts}":
-            raise Mistake(f'{value!r}: "{{texts}}" is a list and must stand alone in its quotes', f"request.{name}")
-    return request
+_PLACE = re.compile(r"\{(?:text(?P<half>_a|_b)?|(?P<side>source|target)_language)\}")
+"""Where a text or the code of a language goes in a request."""
 
 
 def checked_json(request: Any) -> Any:
@@ -188,115 +376,56 @@ def checked_json(request: Any) -> Any:
     return request
 
 
+def fill_request(template: Any, inputs: Sequence[Input], spoken: Languages | None = None) -> Any:
+    """Return the JSON of a request: inputs of one text as a text, others as a list of texts. All are of the
+    same languages, which the service calls as `spoken` says.
+
+    >>> fill_request({"documents": "{texts}", "n": 1}, [Input.of("It was good."), Input.of("a", "b")])
+    {'documents': ['It was good.', ['a', 'b']], 'n': 1}
+    >>> fill_request("Is {text_a} like {text_b}?", [Input.of("a", "b")])
+    'Is a like b?'
+    """
+    if isinstance(template, dict):
+        return {name: fill_request(value, inputs, spoken) for name, value in template.items()}
+    if isinstance(template, list):
+        return [fill_request(value, inputs, spoken) for value in template]
+    if not isinstance(template, str):
+        return template
+    if template in ("{texts}", "{text}"):
+        contents = [item.text if len(item.texts) == 1 else list(item.texts) for item in inputs]
+        return contents if template == "{texts}" else contents[0]
+
+    def value(place: re.Match[str]) -> str:
+        if place["side"]:
+            return spoken.name(inputs[0], place["side"]) if spoken else place[0]
+        return (*inputs[0].texts, "")[place["half"] == "_b"]
+
+    # Variables first, and all texts at once: an input that happens to spell one of them must stay as it is.
+    return _PLACE.sub(value, with_variables(template))
+
+
+class Request(NamedTuple):
+    """What is sent to a service."""
+
+    address: str
+    sent: bytes
+    headers: Mapping[str, str]
+
+
 class HttpFile(Remote):
     """The content of a file."""
 
     url: Url = Field(description="it is the address that requests go to")
-    method: Literal["POST", "PUT"] = "POST"
-    tasks: Annotated[Names, AfterValidator(_checked_tasks)] = ("sentiment",)
+    tasks: Annotated[tuple[TaskName, ...], Strict(False), Allowed("a list of tasks", bool)] = ("sentiment",)
     pairs: Pairs = ()
-    codes: Codes = Field({}, repr=False)
+    codes: Words = Field({}, repr=False)
     headers: Headers = Field({}, repr=False)
-    request: Annotated[Any, AfterValidator(_json_of)] = None
+    request: Annotated[Any, AfterValidator(checked_json)] = None
     """The JSON that is sent, in which "{texts}", "{text}", or "{text_a}" and "{text_b}" stand."""
-    answer: AnswerFile = AnswerFile()
-    batch: Annotated[int, Field(ge=1, le=10_000)] | None = None
-    """Inputs of a request that takes several, where the file says."""
-
-    @cached_property
-    def between(self) -> Languages | None:
-        """Languages of a translation service; None for other services."""
-        return Languages(self.languages or (EVERY,), self.pairs, self.codes) if "translation" in self.tasks else None
-
-    @cached_property
-    def sent(self) -> Any:
-        """The template of what is sent."""
-        of_languages = {f"{side}_language": f"{{{side}_language}}" for side in ("source", "target")}
-        return (
-            self.request if self.request is not None else {"texts": "{texts}"} | (of_languages if self.between else {})
-        )
-
-    @cached_property
-    def outputs(self) -> AnswerFile:
-        """Where the outputs stand."""
-        return self.answer if self.answer.paths else _OTHERS.get(self.tasks[0], _LABEL)
-
-    @property
-    def takes_several(self) -> bool:
-        """Whether a request takes several inputs."""
-        return any(value == "{texts}" for _, value in strings(self.sent))
-
-    @property
-    def single(self) -> Path | None:
-        """A path that leads to one output, whatever was asked."""
-        return next((path for path in self.outputs.paths.values() if path.many is None), None)
-
-    @property
-    def batch_size(self) -> int:
-        """Inputs of a request."""
-        return self.batch or (BATCH if self.takes_several and not self.single else 1)
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """What may change an output, for the database. How politely the service is asked (`batch`, `concurrency`,
-        `timeout`, `tries`, `patience`) is none of it: a slower pace must not execute everything anew."""
-        return {
-            "url": self.url,
-            "method": self.method,
-            "headers": self.headers,
-            "request": self.sent,
-            "answer": {name: path.written for name, path in self.outputs.paths.items()},
-            "labels": self.labels,
-            **(self.between.settings if self.between else {}),
-        }
-
-    @property
-    def variables(self) -> list[str]:
-        """The environment variables that the file names."""
-        texts = [self.url, *self.headers.values(), *(text for _, text in strings(self.sent))]
-        return [name for text in texts for name in VARIABLE.findall(text)]
-
-    @model_validator(mode="after")
-    def _check_together(self) -> "HttpFile":
-        """Raise Mistake where keys contradict each other."""
-        task, paths = self.tasks[0], self.outputs.paths
-        if task in _OTHERS and (absent := [name for name in _OTHERS[task].paths if name not in paths]):
-            raise Mistake(f"is missing; an output of {task} is a {absent[0]}", f"answer.{absent[0]}")
-        if not paths.keys() & {"label", "text"} and task not in _OTHERS:
-            raise Mistake("is missing; an output has at least a label or a text", "answer.label")
-        if self.batch_size > 1 and self.single:
-            raise Mistake(f"must be 1, since {self.single.written!r} has no [*] and so leads to one output", "batch")
-        if self.between is None and (key := next((key for key in ("pairs", "codes") if getattr(self, key)), None)):
-            raise Mistake("is for the task translation; leave it out", key)
-        check_codes(self.languages or (), self.codes)
-        check_labels(self.labels, self.tasks)
-        self._check_request()
-        return self
-
-    def _check_request(self) -> None:
-        """Raise Mistake for a request that would lose a text or the language to translate into: fill one and look."""
-        number = 2 if any(get_task(task).texts == 2 for task in self.tasks) else 1
-        marks = [[f"<{place}.{part}>" for part in range(number)] for place in range(min(2, self.batch_size))]
-        inputs = [Input.of(*texts, language="<from>", target="<into>" if self.between else None) for texts in marks]
-        try:
-            sent = json.dumps(fill_request(self.sent, inputs, self.between))
-        except IndexError:
-            raise Mistake('"{text_b}" is for pairs of texts, the task similarity; write "{text}"', "request") from None
-        if not all(mark in sent for texts in marks for mark in texts):
-            raise Mistake(
-                'must have "{texts}" (a list of them) or, with batch = 1, "{text}" as a value; of pairs "{text_a}" and '
-                '"{text_b}" may stand there, too',
-                "request",
-            )
-        if self.between is None and (place := LANGUAGE.search(sent)):
-            raise Mistake(f"{place[0]!r} is for the task translation", "request")
-        into = "<into>" in sent or "{target_language}" in self.url
-        if self.between is not None and not into and len({target for _, target in self.pairs}) != 1:
-            raise Mistake(
-                'must say which language to translate into: put "{target_language}" into it or into the url, or name '
-                'the only pair that the service has, as in pairs = ["en-es"]',
-                "request",
-            )
+    answer: Words = Field({}, repr=True)
+    """Where label, score and text of the outputs stand in an answer, as paths of `values_at`."""
+    batch: int = Field(BATCH, ge=1, le=10_000)
+    """Inputs of a request that takes several."""
 
 
 class Http(OverHttp):
@@ -305,109 +434,99 @@ class Http(OverHttp):
     Creating it reads the file and raises BadFile for what is wrong with it.
     """
 
-    def __init__(self, path: str):
-        self._file = file = read_system_file(HttpFile, path, "http")
-        self._path = path
-        self.name, self.version, self.tasks = file.name, file.version, file.tasks
-        self.between = file.between
-        self.languages = file.between.read if file.between else file.languages or ("en",)
-        self.settings: Mapping[str, object] = file.settings
-        self.summary = f"over HTTP, {file.url}"
-        self.deterministic = file.deterministic
-        self._spelling = spellings(self.tasks)
-        # A score that the file names must be there, or a slip of the pen would leave every output without.
-        self._score_needed = file.answer.score is not None or self.tasks[0] == "similarity"
-        self.keep(Service(path, file.url, file.variables, file.timeout), file, file.batch_size)
+    def __init__(self, path: str, file: HttpFile | None = None):
+        self.file = file = file or read_system_file(HttpFile, path, "http")
+        translates = "translation" in file.tasks
+        both = {f"{side}_language": f"{{{side}_language}}" for side in ("source", "target")}
+        self.sent = {"texts": "{texts}"} | (both if translates else {}) if file.request is None else file.request
+        self.paths = file.answer or _OTHERS.get(file.tasks[0], _LABEL)
+        several = any(value == "{texts}" for _, value in strings(self.sent))
+        batch = file.batch if several and all("[*]" in path for path in self.paths.values()) else 1
+        texts = [file.url, *file.headers.values(), json.dumps(self.sent)]
+        super().__init__(path, file, Service(path, texts, file.timeout), batch)
+        self.tasks, self.summary, self._spelling = file.tasks, f"over HTTP, {file.url}", spellings(file.tasks)
+        if translates:
+            self.languages = self.spoken.read
+        refuse(path, self._mistakes(), HELP)
+        # How politely it is asked (batch, concurrency, tries ...) is no setting: a slower pace executes nothing anew.
+        self.settings = {
+            **{"url": file.url, "headers": file.headers, "request": self.sent, "answer": self.paths},
+            **{"labels": file.labels, **(self.spoken.settings if translates else {})},
+        }
 
-    def __reduce__(self) -> tuple[type["Http"], tuple[str]]:
-        return Http, (self._path,)  # without the client and its secrets
+    def _mistakes(self) -> Iterator[tuple[str, str]]:
+        """Yield where keys contradict each other, or a text or the language to translate into would be lost."""
+        kinds = [_OTHERS.get(task, {"label": ""}) for task in self.tasks]
+        if any(kind != kinds[0] for kind in kinds):
+            yield "tasks", f"outputs of {', '.join(self.tasks)} are of different kinds; write a file for each"
+        for name in kinds[0].keys() - self.paths.keys() if "text" not in self.paths else ():
+            yield f"answer.{name}", f"is missing; an output of {self.tasks[0]} has a {name}"
+        for name, path in self.paths.items():
+            if name not in ("label", "score", "text") or not is_path(re.sub(r"\{[wW]ord\}", "word", path)):
+                yield (
+                    f"answer.{name}",
+                    f'{path!r} must be a JMESPath such as "outputs[*].label", of label, score or text',
+                )
+        yield from mistaken_labels(self.file.labels, self.tasks)
+        yield from self.spoken.mistakes()
+        translates = "translation" in self.tasks
+        item = Input.of(*["<a>", "<b>"][: get_task(self.tasks[0]).texts], target="<into>" if translates else None)
+        sent = json.dumps([self.file.url, fill_request(self.sent, [item], self.spoken)])
+        if not all(text in sent for text in item.texts):
+            places = '"{texts}" (a list of them), "{text}", or of pairs "{text_a}" and "{text_b}"'
+            yield "request", f"must have {places} as a value"
+        if translates and not re.search("<into>|{target_language}", sent) and len(self.spoken.pairs) != 1:
+            yield "request", 'must have "{target_language}", or the url, or pairs a single pair: what to translate into'
 
     async def ask(self, inputs: Sequence[Input]) -> list[Output]:
-        """Make one request; for a translation service one for each pair of languages, and none for those it has not."""
-        if self.between is None:
-            return await self._ask_once(inputs)
+        """Make one request for each language or pair of languages, and none for pairs that it has not."""
         outputs = [Output()] * len(inputs)
-        for places in self.between.groups(inputs):
-            answered = await self._ask_once([inputs[place] for place in places])
+        for places in self.spoken.groups(inputs):
+            same = [inputs[place] for place in places]
+            answered = self.read(await self.exchange(*await self.request(same)), same)
             for place, output in zip(places, answered, strict=True):
                 outputs[place] = output
         return outputs
 
-    async def _ask_once(self, inputs: Sequence[Input]) -> list[Output]:
-        sent = json.dumps(fill_request(self._file.sent, inputs, self.between)).encode()
-        address = with_variables(self._file.url)
-        if self.between is not None:
-            address = self.between.address(address, inputs[0])
-        headers = {name: with_variables(value) for name, value in self._file.headers.items()}
-        return self._outputs(await self.service.content(self._file.method, address, sent, headers), len(inputs))
+    async def request(self, inputs: Sequence[Input]) -> Request:
+        """Return what is sent for inputs, all of the same languages."""
+        sent = json.dumps(fill_request(self.sent, inputs, self.spoken)).encode()
+        return Request(self.spoken.address(self.file.url, inputs[0]), sent, self.file.headers)
 
-    def _outputs(self, content: bytes, number: int) -> list[Output]:
-        """Return the outputs in an answer to this number of inputs. Raises BadOutput where there are others."""
-        document = self.service.document(content)
-        values: dict[str, list[Any]] = {name: [None] * number for name in ("label", "score", "text")}
-        paths = self._file.outputs.paths
-        for name, path in paths.items():
-            values[name] = path.values(document, needed=name != "score" or self._score_needed)
-            if len(values[name]) != number:
-                raise BadOutput(f"{len(values[name])} outputs for {number} inputs at {path.written!r}")
-        return [
-            Output(
-                self._label(label) if "label" in paths else None,
-                None if score is None else _score(score),
-                self._text(text) if "text" in paths else None,
-            )
-            for label, score, text in zip(*values.values(), strict=True)
-        ]
+    async def exchange(self, address: str, sent: bytes, headers: Mapping[str, str]) -> Any:
+        """Return the JSON of the answer to a request."""
+        return await self.service.json(address, sent, headers)
+
+    def read(self, document: Any, inputs: Sequence[Input]) -> list[Output]:
+        """Return the outputs in an answer. Raises BadOutput where there are others than asked for."""
+        values: dict[str, list[Any]] = {name: [None] * len(inputs) for name in ("label", "score", "text")}
+        # A score that the file names must be there, or a slip of the pen would leave every output without.
+        needed = self.file.answer or _OTHERS.get(self.tasks[0], {})
+        for name, path in self.paths.items():
+            values[name] = values_at(document, path, needed=name != "score" or "score" in needed)
+            if len(values[name]) != len(inputs):
+                raise BadOutput(f"{len(values[name])} outputs for {len(inputs)} inputs at {path!r}")
+        return [self.output(*parts) for parts in zip(*values.values(), strict=True)]
+
+    def output(self, label: Any, score: Any, text: Any) -> Output:
+        """Return the output that these values of an answer are. Raises BadOutput."""
+        if isinstance(label, list) and takes_several(self.tasks):
+            label = labels_together([self._label(part) for part in label], self.tasks)
+        elif label is not None:
+            label = self._label(label)
+        if score is not None and number(score) is None:
+            raise BadOutput(f"a score must be a number, the answer has {kind(score)}")
+        if text is not None:
+            if not isinstance(text, str):
+                raise BadOutput(f"a text must be a text, the answer has {kind(text)}")
+            # A short value may be a word of the language, and no text is changed for that.
+            text = self.service.without_secrets(text, least=8)
+            tell_heard(text)
+        return Output(label, number(score), text)
 
     def _label(self, value: object) -> str:
-        if isinstance(value, list) and takes_several(self.tasks):
-            return labels_together(map(self._label, value), self.tasks)
         if isinstance(value, bool) or not isinstance(value, str | int):
             raise BadOutput(f"a label must be a text, the answer has {kind(value)}")
-        written = str(value)
-        tell_heard(self.service.without_secrets(written))
-        if written in self._file.labels:
-            return self._file.labels[written]
-        return self._spelling.get(written.strip().casefold()) or self.service.without_secrets(written)
-
-    def _text(self, value: object) -> str:
-        if not isinstance(value, str):
-            raise BadOutput(f"a text must be a text, the answer has {kind(value)}")
-        # A short value may be a word of the language, and no text is changed for that.
-        text = self.service.without_secrets(value, least=8)
-        tell_heard(text)
-        return text
-
-
-def fill_request(template: Any, inputs: Sequence[Input], between: Languages | None = None) -> Any:
-    """Return the JSON of a request: inputs of one text as a text, others as a list of texts. All translations of a
-    request are `between` the same two languages.
-
-    >>> fill_request({"documents": "{texts}", "n": 1}, [Input.of("It was good."), Input.of("a", "b")])
-    {'documents': ['It was good.', ['a', 'b']], 'n': 1}
-    >>> fill_request("Is {text_a} like {text_b}?", [Input.of("a", "b")])
-    'Is a like b?'
-    """
-    if isinstance(template, dict):
-        return {name: fill_request(value, inputs, between) for name, value in template.items()}
-    if isinstance(template, list):
-        return [fill_request(value, inputs, between) for value in template]
-    if not isinstance(template, str):
-        return template
-    contents = [item.text if len(item.texts) == 1 else list(item.texts) for item in inputs]
-    if template in ("{texts}", "{text}"):
-        return contents if template == "{texts}" else contents[0]
-
-    def value(place: re.Match[str]) -> str:
-        if place["side"]:
-            return between.name(inputs[0], place["side"]) if between else place[0]
-        return inputs[0].texts[place["half"] == "_b"]
-
-    # Variables first, and all texts at once: an input that happens to spell one of them must stay as it is.
-    return _PLACE.sub(value, with_variables(template))
-
-
-def _score(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise BadOutput(f"a score must be a number, the answer has {kind(value)}")
-    return float(value)
+        written = self.service.without_secrets(str(value))
+        tell_heard(written)
+        return self.file.labels.get(written) or self._spelling.get(written.strip().casefold(), written)

@@ -14,12 +14,11 @@ from audit.errors import BadFile, first_line
 from audit.files import parse_json
 
 _MODEL_FILES = frozenset({".json", ".txt", ".model", ".spm", ".safetensors", ".bin"})
-_WHOLE = 1 << 20
-_PIECES, _PIECE = 256, 4096
+_WHOLE, _PIECES, _PIECE = 1 << 20, 256, 4096
 
 
 def model_folder(model: str, revision: str | None = None) -> Path | None:
-    """The directory of a model: the named one, or that of the Hugging Face cache; None where there is neither."""
+    """Return the directory of a model: the named one, or that of the Hugging Face cache; None where there is none."""
     if Path(model).is_dir():
         return Path(model)
     with suppress(ImportError, OSError, ValueError):
@@ -30,7 +29,7 @@ def model_folder(model: str, revision: str | None = None) -> Path | None:
 
 
 def absent_model(model: str) -> str:
-    """The sentence about a model that is nowhere."""
+    """Return the sentence about a model that is nowhere."""
     return (
         f"there is no directory {model!r} and no model of this name in the Hugging Face cache; download it once with "
         f"`hf download {model}`, or name the directory that it is in"
@@ -38,7 +37,7 @@ def absent_model(model: str) -> str:
 
 
 def model_json(folder: Path, name: str) -> dict[str, Any]:
-    """The object in a file of a model; empty where it is absent. Raises BadFile."""
+    """Return the object in a file of a model; empty where it is absent. Raises BadFile."""
     try:
         content = parse_json((folder / name).read_text("utf-8"))
     except FileNotFoundError:
@@ -49,12 +48,10 @@ def model_json(folder: Path, name: str) -> dict[str, Any]:
 
 
 def fingerprint_of(folder: Path) -> str:
-    """Twelve hexadecimal digits that name a model by what its files hold: small ones as a whole, of others the size and
-    256 pieces, since whatever is trained further changes nearly all of its weights."""
+    """Return twelve hexadecimal digits that name a model by what its files hold: small ones as a whole, of others the
+    size and 256 pieces, since whatever is trained further changes nearly all of its weights."""
     state = hashlib.blake2b(digest_size=6)
-    for file in sorted(folder.iterdir()):
-        if file.suffix not in _MODEL_FILES or not file.is_file():
-            continue
+    for file in sorted(file for file in folder.iterdir() if file.suffix in _MODEL_FILES and file.is_file()):
         size = file.stat().st_size
         state.update(f"{file.name}\0{size}\0".encode())
         with file.open("rb") as opened:
@@ -68,8 +65,8 @@ def fingerprint_of(folder: Path) -> str:
 
 
 def load_part(kind: Any, folder: Path | None, **options: object) -> Any:
-    """A part of a model (a tokenizer, the weights), which a class of transformers reads from its directory. Raises
-    BadFile."""
+    """Return a part of a model (a tokenizer, the weights), which a class of transformers reads from its directory.
+    Raises BadFile."""
     try:
         return kind.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False, **options)
     except (Exception, SystemExit) as problem:  # whatever a file or a version of it makes transformers raise
@@ -77,8 +74,8 @@ def load_part(kind: Any, folder: Path | None, **options: object) -> Any:
 
 
 def load_tokenizer(folder: Path | None) -> Any:
-    """The tokenizer of a model. Raises BadFile, also where its files are absent: transformers then makes one that knows
-    no word."""
+    """Return the tokenizer of a model. Raises BadFile, also where its files are absent: transformers then makes one
+    that knows no word."""
     from transformers import AutoTokenizer
 
     tokenizer = load_part(AutoTokenizer, folder)
@@ -92,9 +89,9 @@ def load_tokenizer(folder: Path | None) -> Any:
 
 
 def one_thread() -> None:
-    """One thread for torch, in this process from now on: sentences are too short for more to gain anything, which then
-    wait for each other, and the order of sums stays the same. It is not put back: OpenMP would start threads again, and
-    a process that is forked from this one would wait for them for ever, because it does not have them."""
+    """Give torch one thread, in this process from now on: sentences are too short for more to gain anything, and the
+    order of sums stays the same. It is not put back: OpenMP would start threads again, which a process that is forked
+    from this one would wait for for ever."""
     import torch
 
     if torch.get_num_threads() != 1:
@@ -102,7 +99,7 @@ def one_thread() -> None:
 
 
 def by_length(lengths: Iterable[int], size: int) -> list[list[int]]:
-    """Places of texts in batches of about the same length, the shortest first: less is padded.
+    """Return places of texts in batches of about the same length, the shortest first: less is padded.
 
     >>> by_length([9, 1, 8], 2)
     [[1, 2], [0]]

@@ -4,35 +4,30 @@ format): nothing is executed, so what any engine said can be audited, without it
 
 from collections.abc import Mapping, Sequence
 
-from audit.corpora.recordings import Ask, Recording, key_of, read_recording
+from audit.corpora.recordings import Ask, key_of, read_recording
 from audit.errors import AuditError, UnknownName
+from audit.systems.base import Ready
 from audit.tasks import Input, Output
-
-PREFIX = "recorded:"
-
-
-def split_spec(spec: str) -> tuple[str, str | None]:
-    """The path in a spec, and the engine where one is named.
-
-    >>> split_spec("recorded:past.csv#google"), split_spec("recorded:past.csv")
-    (('past.csv', 'google'), ('past.csv', None))
-    """
-    path, mark, engine = spec.removeprefix(PREFIX).rpartition("#")
-    path, named = (path, engine) if mark else (engine, None)
-    if not path or named == "":
-        raise AuditError(
-            f"{spec!r} does not name a system; write {PREFIX}PATH#ENGINE, or {PREFIX}PATH in a run for all engines"
-        )
-    return path, named
 
 
 def specs_of(spec: str) -> list[str]:
-    """The spec of each engine that is meant: the named one, or all of the files. Raises BadFile."""
-    path, named = split_spec(spec)
-    return [spec] if named is not None else [f"{PREFIX}{path}#{engine}" for engine in read_recording(path).systems]
+    """Return the spec of each engine that is meant: the named one, or all of the files. Raises BadFile."""
+    path, engine = _split(spec.removeprefix("recorded:"))
+    return [spec] if engine else [f"recorded:{path}#{engine}" for engine in read_recording(path).systems]
 
 
-class Recorded:
+def _split(argument: str) -> tuple[str, str]:
+    """Return the path, and the engine where one is named."""
+    path, mark, engine = argument.rpartition("#") if "#" in argument else (argument, "", "")
+    if not path or (mark and not engine):
+        raise AuditError(
+            f"'recorded:{argument}' does not name a system; write recorded:PATH#ENGINE, or recorded:PATH in a run for "
+            "all engines"
+        )
+    return path, engine
+
+
+class Recorded(Ready):
     """An engine's recorded translations as a `System`. What nobody recorded is an absent output.
 
     Creating it reads the files, once per process: 17,463 rows take a third of a second. Raises BadFile for what is
@@ -42,43 +37,27 @@ class Recorded:
     tasks: tuple[str, ...] = ("translation",)
     deterministic = True
 
-    def __init__(self, spec: str):
-        path, named = split_spec(spec)
+    def __init__(self, argument: str):
+        self._argument = argument
+        path, engine = _split(argument)
         recording = read_recording(path)
-        if named is None and len(recording.systems) > 1:
-            raise AuditError(
-                f"{path} has several systems ({', '.join(recording.systems)}); name one, as in "
-                f"{PREFIX}{path}#{recording.systems[0]}"
-            )
-        name = recording.systems[0] if named is None else named
-        if name not in recording.outputs:
-            raise UnknownName(f"system of {path}", name, recording.systems)
-        self._spec = spec
-        self._translations: Mapping[Ask, str] = recording.outputs[name]
-        self._recording: Recording = recording
-        self.name = name
-        self.version = recording.versions[name]
+        engines = recording.systems
+        if not engine and len(engines) > 1:
+            names = f"{path} has several systems ({', '.join(engines)})"
+            raise AuditError(f"{names}; name one, as in recorded:{path}#{engines[0]}")
+        self.name = engine or engines[0]
+        if self.name not in recording.outputs:
+            raise UnknownName(f"system of {path}", self.name, engines)
+        self._translations: Mapping[Ask, str] = recording.outputs[self.name]
+        self.version = recording.versions[self.name]
         self.settings: Mapping[str, object] = {"recorded": True}
-        self.languages: tuple[str, ...] = tuple(recording.source_languages(name))
-        self.summary = f"{len(self._translations):,} recorded translations of {name}, from {path}"
+        self.languages: tuple[str, ...] = tuple(recording.source_languages(self.name))
+        self.summary = f"{len(self._translations):,} recorded translations of {self.name}, from {path}"
+        self.remark = recording.remark
 
     def __reduce__(self) -> tuple[type["Recorded"], tuple[str]]:
-        return Recorded, (self._spec,)  # a worker reads the files itself
-
-    @property
-    def remark(self) -> str:
-        """Counts of what was read and of what was wrong with it; printed when a run starts."""
-        return self._recording.remark
-
-    def needs(self) -> str | None:
-        return None
-
-    def prepare(self) -> None:
-        """Nothing is left to do."""
+        return Recorded, (self._argument,)  # a worker reads the files itself
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        return [self._output(item) for item in inputs]
-
-    def _output(self, item: Input) -> Output:
-        ask = Ask(item.languages[0], item.target or "", key_of(item.text))
-        return Output(text=self._translations.get(ask))  # an output without a text is absent
+        asks = [Ask(item.languages[0], item.target or "", key_of(item.text)) for item in inputs]
+        return [Output(text=self._translations.get(ask)) for ask in asks]

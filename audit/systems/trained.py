@@ -1,30 +1,29 @@
-"""Baselines that are trained on the user's own labelled texts: `logreg:FILE.csv` and `centroid:FILE.csv`.
+"""Baselines of the user's own labels: `logreg:FILE.csv` and `centroid:FILE.csv`, trained on labelled texts, and
+`keywords:FILE.toml`, nothing but words.
 
-The file has the columns `text` and `gold`, and `text_b` where the texts are pairs; each row has one label. What is
-trained does every task whose labels these are. Both kinds are linear in terms of the texts, and a text's margins are
-added up term after term: the same text has the same output whatever else is in its batch. A model is trained once and
-kept in the cache, by the content of the file, the settings and scikit-learn's version.
+A file of texts has the columns `text` and `gold`, and `text_b` where the texts are pairs; each row has one label. Both
+kinds of models are linear in terms of the texts. A model is trained once and kept in the cache, by the content of the
+file, the settings and scikit-learn's version.
 """
 
-import math
 import re
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from audit.corpora.base import folder
 from audit.corpora.files import FileCorpus
 from audit.errors import BadFile, BadOutput
+from audit.files import read_text, toml_of
 from audit.keys import canonical, fingerprint
 from audit.model_cache import Kept, as_array, cached_model, texts_of
-from audit.systems.base import missing, package_version
+from audit.systems.base import Ready, missing, package_version
 from audit.tasks import TASKS, Input, Output, Task, get_task
 from audit.tasks.classification import SCHEMES
+from audit.user_models import refuse
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,12 +32,10 @@ _TOKEN = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+(?:'[^\W\u3040-\u30ff\u3400-\u9fff]+)*"
 )
 """A word with its apostrophes; in Chinese and Japanese a character."""
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_SECOND = "text_b"
 
 
 def tokens(text: str) -> list[str]:
-    """The words of a text in lower case; Chinese and Japanese characters are words.
+    """Return the words of a text in lower case; Chinese and Japanese characters are words.
 
     >>> tokens("It isn’t 5 o'clock."), tokens("去 ABC")
     (['it', "isn't", '5', "o'clock"], ['去', 'abc'])
@@ -46,11 +43,29 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(text.lower().replace("’", "'"))
 
 
-# The user's file: which texts, which labels, and which tasks have these labels.
+def _tasks_with(labels: Sequence[str], number: int) -> dict[str, dict[str, str]]:
+    """Return the tasks on so many texts that have all of these labels, and how each spells them; of a single text any
+    labels are a scheme of classification."""
+    schemes = [f"classification/{scheme}" for scheme in SCHEMES] if number == 1 else []
+    spellings: dict[str, dict[str, str]] = {}
+    for name in [*(name for name in TASKS.names() if TASKS.get(name).labels), *schemes]:
+        task = get_task(name)
+        own = {label.casefold(): label for label in task.labels}
+        if task.texts == number and _says_labels(task) and all(label.casefold() in own for label in labels):
+            spellings[name] = {label: own[label.casefold()] for label in labels}
+    return spellings
 
 
-@dataclass(frozen=True)
-class Labelled:
+def _says_labels(task: Task) -> bool:
+    """Return whether an output of the task is a label with a confidence, as a classifier gives it (a similarity is a
+    number)."""
+    try:
+        return task.question_kind == "input" and all(task.checked(Output(label, 1.0)).label for label in task.labels)
+    except BadOutput:
+        return False
+
+
+class Labelled(NamedTuple):
     """Texts with a label each, as a file has them; `tasks` are those whose labels these are."""
 
     texts: tuple[tuple[str, ...], ...]
@@ -58,109 +73,35 @@ class Labelled:
     tasks: tuple[str, ...]
     fingerprint: str
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The labels, sorted."""
-        return tuple(sorted(set(self.golds)))
-
 
 @lru_cache(maxsize=8)
 def labelled(path: Path, _changed: int) -> Labelled:
-    """The labelled texts of a CSV, TSV or JSONL file; `_changed` is when it was, so that it is read again after that.
+    """Return the labelled texts of a CSV, TSV or JSONL file; `_changed` is when it was, so that it is read again after
+    that. A task's own spelling of labels comes before the file's.
 
     Raises BadFile and BadRow as `FileCorpus` does, and BadFile for rows without a label or for labels that no task on
     pairs has.
     """
     corpus = FileCorpus(path, "classification", "sentence")
     rows = list(corpus.rows())
-    bare = [row.key for row in rows if row.gold is None]
-    if bare:
-        raise BadFile(f"{path}: row {bare[0]} has no gold; a system is trained on rows with a label, so take it out")
-    seconds = [row.attributes.get(_SECOND, "").strip() for row in rows]
+    if bare := next((row.key for row in rows if row.gold is None), None):
+        raise BadFile(f"{path}: row {bare} has no gold; a system is trained on rows with a label, so take it out")
+    seconds = [row.attributes.get("text_b", "").strip() for row in rows]
     if any(seconds) and not all(seconds):
-        raise BadFile(f"{path}: row {rows[seconds.index('')].key} has no {_SECOND}, and others do; give it one")
-    pairs = any(seconds)
+        raise BadFile(f"{path}: row {rows[seconds.index('')].key} has no text_b, and others do; give it one")
     golds = [str(row.gold) for row in rows]
-    spelling, tasks = _tasks_of(path, tuple(dict.fromkeys(golds)), 2 if pairs else 1)
-    return Labelled(
-        tuple(
-            (row.input.text, second) if pairs else (row.input.text,) for row, second in zip(rows, seconds, strict=True)
-        ),
-        tuple(spelling[gold] for gold in golds),
-        tasks,
-        corpus.fingerprint(),
+    known = _tasks_with(tuple(dict.fromkeys(golds)), 2 if any(seconds) else 1)
+    if not known and any(seconds):
+        named = [f"{name} ({', '.join(TASKS.get(name).labels)})" for name in TASKS if TASKS.get(name).texts == 2]
+        there = f"no task on pairs has the labels {', '.join(sorted(set(golds)))}; there are {'; '.join(named)}"
+        raise BadFile(f"{path}: {there}")
+    spelling = list(known.values())[-1] if known else {gold: gold for gold in golds}
+    scheme = [] if any(seconds) else [f"classification/{','.join(sorted(set(spelling.values())))}"]
+    texts = tuple(
+        (row.input.text, second) if second else (row.input.text,) for row, second in zip(rows, seconds, strict=True)
     )
-
-
-def _tasks_of(path: Path, golds: Sequence[str], number: int) -> tuple[dict[str, str], tuple[str, ...]]:
-    """How each label is spelled, and the tasks on so many texts that have all of them. A task's own spelling comes
-    before the file's."""
-    schemes = [f"classification/{scheme}" for scheme in SCHEMES] if number == 1 else []
-    names = [name for name in TASKS.names() if TASKS.get(name).labels] + schemes
-    tasks, spelling = [], {gold: gold for gold in golds}
-    for name in names:
-        task = get_task(name)
-        own = {label.casefold(): label for label in task.labels}
-        if task.texts == number and says_labels(task) and all(gold.casefold() in own for gold in golds):
-            tasks.append(name)
-            spelling = {gold: own[gold.casefold()] for gold in golds}
-    if number == 1:
-        tasks.append(f"classification/{','.join(sorted(set(spelling.values())))}")
-    if not tasks:
-        known = [f"{name} ({', '.join(get_task(name).labels)})" for name in names if get_task(name).texts == number]
-        raise BadFile(
-            f"{path}: no task on pairs has the labels {', '.join(sorted(golds))}; there are {'; '.join(known)}"
-        )
-    return spelling, tuple(dict.fromkeys(tasks))
-
-
-def says_labels(task: Task) -> bool:
-    """Whether an output of the task is a label with a confidence, as a classifier gives it (a similarity is a number).
-
-    >>> says_labels(get_task("sentiment")), says_labels(get_task("similarity")), says_labels(get_task("translation"))
-    (True, False, False)
-    """
-    if task.question_kind != "input":
-        return False
-    try:
-        return all(task.checked(Output(label, 1.0)).label == label for label in task.labels)
-    except BadOutput:
-        return False
-
-
-# What both kinds share.
-
-
-@dataclass(frozen=True, eq=False)
-class Model:
-    """Arrays of a linear model: `terms`, their `idf` (terms,), `weights` (features, labels) and `intercept` (labels,).
-    Features are the terms and, behind them, the traits of a pair."""
-
-    kept: Kept
-
-    @cached_property
-    def rows(self) -> dict[str, int]:
-        """term -> its row of `weights`."""
-        return {term: row for row, term in enumerate(texts_of(self.kept.arrays["terms"]))}
-
-    @cached_property
-    def labels(self) -> tuple[str, ...]:
-        return texts_of(self.kept.arrays["labels"])
-
-    def margins(self, terms: Sequence[str], traits: Sequence[float]) -> "np.ndarray":
-        """Margin of each label. Terms count 1 + ln(times), times their idf, with length 1 together."""
-        import numpy as np
-
-        arrays, rows = self.kept.arrays, self.rows
-        counts = {rows[term]: times for term, times in Counter(terms).items() if term in rows}
-        values = {row: (1 + math.log(times)) * float(arrays["idf"][row]) for row, times in counts.items()}
-        length = math.sqrt(math.fsum(value * value for value in values.values())) or 1.0
-        features = {row: value / length for row, value in values.items()}
-        features |= {len(rows) + place: trait for place, trait in enumerate(traits)}
-        weights = arrays["weights"][list(features)]
-        margins: np.ndarray = (np.fromiter(features.values(), float, len(features))[:, None] * weights).sum(axis=0)
-        total: np.ndarray = margins + arrays["intercept"]
-        return total
+    tasks = tuple(dict.fromkeys([*known, *scheme]))
+    return Labelled(texts, tuple(spelling[gold] for gold in golds), tasks, corpus.fingerprint())
 
 
 class Trained(ABC):
@@ -170,106 +111,94 @@ class Trained(ABC):
     about: str
     training: Mapping[str, object]
     """Settings of the training; part of the version."""
-    languages: tuple[str, ...] = ("*",)
 
     def __init__(self, path: str | Path, name: str = "", languages: tuple[str, ...] = ("*",)):
         self._path = Path(path)
-        self._file = labelled(self._path, _changed_at(self._path))
-        self.name = name or f"{self.kind}:{self._path.name}"
-        self.languages = languages
-        self.tasks = self._file.tasks
-        self.summary = f"{self.about}, trained on {len(self._file.golds):,} labelled texts"
-        self.settings: Mapping[str, object] = {"labels": list(self._file.labels), **self.training}
-        made_from = self.kind, self._file.fingerprint, canonical(dict(self.training))
+        changed = self._path.stat().st_mtime_ns if self._path.is_file() else 0  # reading it says what is wrong
+        self._file = file = labelled(self._path, changed)
+        self.name, self.languages, self.tasks = name or f"{self.kind}:{self._path.name}", languages, file.tasks
+        self.summary = f"{self.about}, trained on {len(file.golds):,} labelled texts"
+        self.labels = sorted(set(file.golds))
+        self.settings: Mapping[str, object] = {"labels": self.labels, **self.training}
+        made_from = self.kind, file.fingerprint, canonical(dict(self.training))
         self.version = "absent" if self.needs() else fingerprint([*made_from, package_version("scikit-learn")])
 
     def needs(self) -> str | None:
         return missing("sklearn", "pip install 'audit[english]'")
 
     def prepare(self) -> None:
-        self._model()
+        _models(type(self), self._path, self.version, folder())
 
     def trained_on(self, item: Input) -> bool:
-        """Whether these texts are among those that it was trained on, apart from capitals, marks and spaces: what it
-        says of them says nothing about others."""
-        return tuple(map(_folded, item.texts)) in self._known
+        """Return whether these texts are among those that it was trained on, apart from capitals, marks and spaces:
+        what it says of them says nothing about others."""
+        return _folded(item.texts) in self._known
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        model = self._model()
-        return [self._output(model, item.texts) for item in inputs]
+        from scipy.special import softmax
+
+        arrays = _models(type(self), self._path, self.version, folder()).arrays
+        vectorizer = self._vectorizer(vocabulary=texts_of(arrays["terms"]))
+        vectorizer.idf_ = arrays["idf"]
+        # A row's product and sum do not depend on the others: a text has the same output in any batch.
+        features = self._features(
+            vectorizer.transform([item.texts for item in inputs]), [item.texts for item in inputs]
+        )
+        shares = softmax(features @ arrays["weights"] + arrays["intercept"], axis=1)
+        return [Output(self.labels[row.argmax()], min(1.0, float(row.max()))) for row in shares]
 
     @abstractmethod
     def terms(self, texts: Sequence[str]) -> list[str]:
-        """The terms of a text or pair, each as often as it is there."""
+        """Return the terms of a text or pair, each as often as it is there."""
 
     @abstractmethod
     def fit(self, features: Any, places: "np.ndarray") -> tuple["np.ndarray", "np.ndarray"]:
-        """(weights, intercept) from a matrix (texts, features) and the place of each text's label."""
+        """Return (weights, intercept) from a matrix (texts, features) and the place of each text's label."""
 
     def traits(self, texts: Sequence[str]) -> list[float]:
-        """What else is known of a pair, as numbers of about 0 to 1; nothing of a single text."""
+        """Return what else is known of a pair, as numbers of about 0 to 1; nothing of a single text."""
         return []
 
     def train(self) -> Kept:
-        """A new model. The same file gives the same one."""
+        """Return a new model. The same file gives the same one."""
         import numpy as np
-        from scipy.sparse import csr_matrix, hstack
-        from sklearn.feature_extraction.text import TfidfVectorizer
 
-        vectorizer = TfidfVectorizer(analyzer=self.terms, sublinear_tf=True, min_df=int(str(self.training["min_df"])))
+        vectorizer = self._vectorizer()
         try:
             matrix = vectorizer.fit_transform(self._file.texts)
         except ValueError as problem:
-            raise BadFile(
-                f"{self._path}: its texts have no term in common to learn from ({problem}); add rows"
-            ) from None
-        traits = np.array([self.traits(texts) for texts in self._file.texts])
-        labels = self._file.labels
-        places = np.array([labels.index(gold) for gold in self._file.golds])
-        weights, intercept = self.fit(hstack([matrix, csr_matrix(traits)]).tocsr() if traits.size else matrix, places)
-        arrays = {
-            "terms": as_array(tuple(vectorizer.get_feature_names_out().tolist())),
-            "labels": as_array(labels),
-            "idf": vectorizer.idf_,
-            "weights": np.ascontiguousarray(weights),
-            "intercept": intercept,
-        }
-        return Kept(arrays, {"texts": len(places), "training": dict(self.training)})
+            no_term = f"its texts have no term in common to learn from ({problem})"
+            raise BadFile(f"{self._path}: {no_term}; add rows") from None
+        places = np.array([self.labels.index(gold) for gold in self._file.golds])
+        weights, intercept = self.fit(self._features(matrix, self._file.texts), places)
+        terms = as_array(tuple(vectorizer.get_feature_names_out().tolist()))
+        arrays = {"terms": terms, "idf": vectorizer.idf_, "weights": np.ascontiguousarray(weights)}
+        return Kept({**arrays, "intercept": intercept}, {"texts": len(places), "training": dict(self.training)})
+
+    def _vectorizer(self, **more: Any) -> Any:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        return TfidfVectorizer(analyzer=self.terms, sublinear_tf=True, **more)
+
+    def _features(self, matrix: Any, texts: Sequence[Sequence[str]]) -> Any:
+        from scipy.sparse import csr_matrix, hstack
+
+        traits = [self.traits(of_input) for of_input in texts]
+        return hstack([matrix, csr_matrix(traits)]).tocsr() if any(traits) else matrix
 
     @cached_property
     def _known(self) -> frozenset[tuple[str, ...]]:
-        return frozenset(tuple(map(_folded, texts)) for texts in self._file.texts)
-
-    def _model(self) -> Model:
-        return _models(type(self), self._path, self.version, folder())
-
-    def _output(self, model: Model, texts: Sequence[str]) -> Output:
-        import numpy as np
-
-        margins = model.margins(self.terms(texts), self.traits(texts))
-        powers = np.exp(margins - margins.max())
-        place = int(margins.argmax())
-        return Output(model.labels[place], float(powers[place] / powers.sum()))
+        return frozenset(map(_folded, self._file.texts))
 
 
-def _changed_at(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0  # reading it says what is wrong
-
-
-def _folded(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))
+def _folded(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple("".join(filter(str.isalnum, text.casefold())) for text in texts)
 
 
 @lru_cache(maxsize=8)
-def _models(kind: type[Trained], path: Path, version: str, cache: Path) -> Model:
-    """The model from the cache, trained and kept there when it is absent or damaged."""
-    return Model(cached_model(kind.kind, version, cache, lambda: kind(path).train()))
-
-
-# The two kinds.
+def _models(kind: type[Trained], path: Path, version: str, cache: Path) -> Kept:
+    """Return the model from the cache, trained and kept there when it is absent or damaged."""
+    return cached_model(kind.kind, version, cache, lambda: kind(path).train())
 
 
 class Logreg(Trained):
@@ -308,18 +237,19 @@ class Logreg(Trained):
 
 
 def pair_traits(first: str, second: str) -> list[float]:
-    """Share of the second text's words that are in the first, share of all words that both have, length of the second
-    for that of the first (at most 2), and whether the second has a number that the first has not.
+    """Return the share of the second text's words that are in the first, the share of all words that both have, the
+    length of the second for that of the first (at most 2), and whether the second has a number that the first has not.
 
     >>> pair_traits("It cost 5 euros.", "It cost 6 euros.")
     [0.75, 0.6, 1.0, 1.0]
     """
     words, others = set(tokens(first)), set(tokens(second))
+    numbers = [set(re.findall(r"\d+(?:[.,:]\d+)*", text)) for text in (first, second)]
     return [
         len(words & others) / max(1, len(others)),
         len(words & others) / max(1, len(words | others)),
         min(2.0, len(tokens(second)) / max(1, len(tokens(first)))),
-        float(bool(set(_NUMBER.findall(second)) - set(_NUMBER.findall(first)))),
+        float(bool(numbers[1] - numbers[0])),
     ]
 
 
@@ -348,3 +278,66 @@ class Centroid(Trained):
 
         means = np.vstack([np.asarray(features[places == place].mean(axis=0)) for place in range(places.max() + 1)])
         return 10 * (means / np.linalg.norm(means, axis=1, keepdims=True)).T, np.zeros(len(means))
+
+
+_HELP = 'write a line such as billing = ["invoice", "refund*"] for each label'
+
+
+class Keywords(Ready):
+    """The system `keywords:FILE.toml`: the label with the most of its words in the text; `name` is another one for it.
+
+    The file has a list of words or phrases for each label, `billing = ["invoice", "refund*", "charged twice"]`; a `*`
+    at the end stands for any letters, and a label without words is that of a text with none of the others'. Capitals do
+    not matter; words with letters of an alphabet stand alone in the text. Each place in the text counts once for a
+    label. Of labels with equally many the first of the file is the output. The score is the label's share of all that
+    were found; where none was, 1 / (number of labels). Raises BadFile.
+    """
+
+    def __init__(self, path: str | Path, name: str = "", languages: tuple[str, ...] = ("*",)):
+        path = Path(path)
+        self._words = words = read_words(path)
+        self.name = name or f"keywords:{path.name}"
+        self.languages = languages
+        exact = [task for task, own in _tasks_with(tuple(words), 1).items() if list(own.values()) == list(words)]
+        self.tasks = (*exact, f"classification/{','.join(sorted(words))}")
+        self.summary = f"the label with the most of {sum(map(len, words.values()))} words in the text"
+        self.settings: Mapping[str, object] = {"labels": list(words)}
+        # The number counts up whenever the same words give another output.
+        self.version = fingerprint(["1", canonical(list(map(list, words.items())))])
+        self._patterns = {label: _pattern(of_label) for label, of_label in words.items() if of_label}
+        self._otherwise = next((label for label, of_label in words.items() if not of_label), next(iter(words)))
+
+    def run(self, inputs: Sequence[Input]) -> list[Output]:
+        return [self._output(item.text) for item in inputs]
+
+    def _output(self, text: str) -> Output:
+        plain = " ".join(text.casefold().replace("’", "'").split())
+        hits = {label: sum(1 for _ in pattern.finditer(plain)) for label, pattern in self._patterns.items()}
+        best, total = max(hits, key=hits.__getitem__), sum(hits.values())
+        return Output(best, hits[best] / total) if total else Output(self._otherwise, 1 / len(self._words))
+
+
+def read_words(path: Path) -> dict[str, tuple[str, ...]]:
+    """Return the words of each label, in the order of the file. Raises BadFile, which names the label."""
+    content = toml_of(path, read_text(path), _HELP)
+    found = []
+    for label, words in content.items():
+        if not isinstance(words, list) or not all(isinstance(word, str) and word.strip(" *") for word in words):
+            found.append((label, f"must be a list of words in quotes; {_HELP}"))
+        if not label.strip() or "," in label:
+            found.append((label, f"{label!r} is no label; a label has a letter and no comma"))
+    refuse(path, found)
+    if len({label.casefold() for label in content}) < max(2, len(content)) or not any(content.values()):
+        raise BadFile(f"{path}: must have two labels or more, each written once, and a word; {_HELP}")
+    return {label: tuple(words) for label, words in content.items()}
+
+
+def _pattern(words: Sequence[str]) -> re.Pattern[str]:
+    """Return any of the words, the longest first: what a phrase has counts once."""
+    return re.compile("|".join(map(_spelled, sorted(words, key=len, reverse=True))))
+
+
+def _spelled(word: str) -> str:
+    stem = " ".join(word.casefold().replace("’", "'").rstrip("* ").split())
+    begin, end = (r"\b" if letter.isascii() and re.match(r"\w", letter) else "" for letter in (stem[0], stem[-1]))
+    return f"{begin}{re.escape(stem)}{'' if word.rstrip().endswith('*') else end}"

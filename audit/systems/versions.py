@@ -11,13 +11,14 @@ import sys
 import sysconfig
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from functools import partial
-from itertools import chain
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 from audit.keys import fingerprint
+
+_INSTALLED = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), "site-packages", "dist-packages")
 
 
 class CodeVersion(NamedTuple):
@@ -27,7 +28,7 @@ class CodeVersion(NamedTuple):
     unseen: tuple[str, ...]
 
     def remark(self, name: str) -> str | None:
-        """What to say of a system whose state is not in its version; None where all is."""
+        """Return what to say of a system whose state is not in its version; None where all is."""
         if not self.unseen:
             return None
         return (
@@ -37,10 +38,10 @@ class CodeVersion(NamedTuple):
 
 
 def code_version(*things: object, state: bool = True, with_parts: Iterable[str] = ()) -> CodeVersion:
-    """The version of functions, classes and objects; with `state` also that of the objects that they hold or read.
+    """Return the version of functions, classes and objects; with `state` also that of the objects that they hold or
+    read, else constants count only: strings, numbers, compiled patterns, and collections of them.
 
-    `with_parts` are more texts that are a part of it. Without `state` only constants count: strings, numbers, compiled
-    patterns, and tuples, lists, dicts and sets of them.
+    `with_parts` are more texts that are a part of it.
 
     >>> def exclaims(text, mark="!"):
     ...     return text + mark
@@ -78,12 +79,12 @@ class _Reader:
         self.parts.append(name)
         if inspect.isclass(value):
             self._read_class(value)
-        elif isinstance(value, partial):
-            self._read_all({"func": value.func, "args": value.args, **value.keywords})
-        elif isinstance(value, MethodType):
-            self._read_all({"func": value.__func__, "self": value.__self__})
+        elif isinstance(value, partial | MethodType):
+            parts = ("func", "args", "keywords", "__func__", "__self__")
+            self._read_all({part: getattr(value, part) for part in parts if hasattr(value, part)})
         elif inspect.isroutine(value):
-            self._read_function(value)
+            self.parts += _source(value)
+            self._follow(inspect.unwrap(value))
         else:
             self._read_object(name, value)
 
@@ -92,25 +93,17 @@ class _Reader:
             self.read(name, value)
 
     def _read_class(self, kind: type) -> None:
-        for one in kind.__mro__:
-            if one is kind or _is_own(one.__module__):
-                self.parts += _source(one)
-            if _is_own(one.__module__):
-                members = (
-                    getattr(member, "__func__", getattr(member, "fget", member)) for member in vars(one).values()
-                )
-                for function in members:
-                    if isinstance(function, FunctionType):
-                        self._follow(function)
+        for base in kind.__mro__:
+            if base is kind or _is_own(base.__module__):
+                self.parts += _source(base)
+            for member in vars(base).values() if _is_own(base.__module__) else ():
+                self._follow(getattr(member, "__func__", getattr(member, "fget", member)))
 
-    def _read_function(self, function: Any) -> None:
-        self.parts += _source(function)
-        function = inspect.unwrap(function)
-        if isinstance(function, FunctionType) and _is_own(function.__module__):
-            self._follow(function)
-
-    def _follow(self, function: FunctionType) -> None:
-        """Add what a function has beside its source: defaults, what it closes over, and the globals that it reads."""
+    def _follow(self, function: Any) -> None:
+        """Add what a function of the user's has beside its source: defaults, what it closes over, and the globals that
+        it reads."""
+        if not isinstance(function, FunctionType) or not _is_own(function.__module__):
+            return
         self._read_all({"defaults": function.__defaults__ or (), **(function.__kwdefaults__ or {})})
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
             try:
@@ -128,20 +121,18 @@ class _Reader:
         if self._state:
             self._read_class(type(value))
             try:
-                self.parts.append(_state(value))
+                self.parts.append(_hash(value))
             except Exception:  # foreign code says what its state is
                 self.unseen.append(f"{name} ({type(value).__name__})")
         elif isinstance(value, tuple | list):
             self._read_all({str(place): item for place, item in enumerate(value)})
-        elif is_dataclass(value):
+        elif is_dataclass(value) or callable(value):
             self._read_class(type(value))
-            self._read_all({field.name: getattr(value, field.name) for field in fields(value)})
-        elif callable(value):
-            self._read_class(type(value))
+            self._read_all(getattr(value, "__dict__", {}) if is_dataclass(value) else {})
 
 
 def _constant(value: Any) -> str:
-    """A constant in one spelling, whatever the order of dicts and sets. Raises TypeError for anything else."""
+    """Return a constant in one spelling, whatever the order of dicts and sets. Raises TypeError for anything else."""
     if value is None or value is ... or isinstance(value, str | bytes | int | float | complex):
         return repr(value)
     if isinstance(value, re.Pattern):
@@ -158,7 +149,7 @@ def _constant(value: Any) -> str:
 
 
 def _names(code: CodeType) -> Iterator[str]:
-    """The names that code and what is nested in it reads."""
+    """Yield the names that code and what is nested in it reads."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -166,33 +157,25 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def _source(defined: Any) -> list[str]:
-    """The source of a function or class, or its compiled code where the source cannot be read."""
+    """Return the source of a function or class, or its compiled code where the source cannot be read."""
     try:
         return [textwrap.dedent(inspect.getsource(defined))]
     except (OSError, TypeError):
-        pass
-    if inspect.isclass(defined):
-        codes = [member.__code__ for member in vars(defined).values() if isinstance(member, FunctionType)]
-        return [defined.__qualname__, *chain.from_iterable(map(_compiled, codes))]
-    code = getattr(defined, "__code__", None)
-    return (
-        [f"{getattr(defined, '__module__', '')}.{getattr(defined, '__qualname__', '')}"]
-        if code is None
-        else _compiled(code)
-    )
+        members = vars(defined).values() if inspect.isclass(defined) else [defined]
+        named = f"{getattr(defined, '__module__', '')}.{getattr(defined, '__qualname__', '')}"
+        codes = [member.__code__ for member in members if isinstance(member, FunctionType)]
+        return [named, *(part for code in codes for part in _compiled(code))]
 
 
 def _compiled(code: CodeType) -> list[str]:
-    nested = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
-    constants = tuple(constant for constant in code.co_consts if not isinstance(constant, CodeType))
-    return [code.co_code.hex(), *code.co_names, _constant(constants), *chain.from_iterable(map(_compiled, nested))]
-
-
-_INSTALLED = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), "site-packages", "dist-packages")
+    parts = [code.co_code.hex(), *code.co_names]
+    for constant in code.co_consts:
+        parts += _compiled(constant) if isinstance(constant, CodeType) else [_constant(constant)]
+    return parts
 
 
 def _is_own(module: str | None) -> bool:
-    """Whether a module is the user's own: neither Python's, nor an installed package's, nor audit's."""
+    """Return whether a module is the user's own: neither Python's, nor an installed package's, nor audit's."""
     top = (module or "").partition(".")[0]
     if top == "audit" or (top in sys.stdlib_module_names and top != "__main__"):
         return False
@@ -200,8 +183,8 @@ def _is_own(module: str | None) -> bool:
     return not any(folder in file for folder in _INSTALLED)
 
 
-def _state(value: object) -> str:
-    """A hash of all that an object holds, the same in every process. Raises whatever pickling it raises."""
+def _hash(value: object) -> str:
+    """Return a hash of all that an object holds, the same in every process. Raises whatever pickling it raises."""
     from joblib.hashing import NumpyHasher
 
     class Hasher(NumpyHasher):  # type: ignore[misc]
@@ -217,6 +200,3 @@ def _state(value: object) -> str:
             super().save(obj)
 
     return str(Hasher().hash(value))
-
-
-__all__ = ["CodeVersion", "code_version"]

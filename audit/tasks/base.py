@@ -75,8 +75,10 @@ class Output:
     recorded what it said. That is no error: groups with such an output are inapplicable.
 
     `details` are kept beside the output, and compared by nobody: `reasoning`, what a language model wrote before its
-    answer; and of an input that fills what the system can read, `read`, the part that it read, and `cut`, how much was
-    left out, if anything. A group whose members were the same after the cut is inapplicable.
+    answer; `used`, the tokens that it took, `in`, `out` and of these for `reasoning`, with their `cost` in a
+    `currency` where the system has a price; and of an input that fills what the system can read, `read`, the part that
+    it read, and `cut`, how much was left out, if anything. A group whose members were the same after the cut is
+    inapplicable.
 
     >>> Output().absent, Output(text="").absent
     (True, False)

@@ -1,6 +1,6 @@
 """Numbers that take long, computed in another process: while it works, this one goes on answering annotators.
 
-All sessions of a server share two workers (`audit.reports.worker`), each of which starts with its first request, and
+All sessions of a server share two workers (`audit.ui.worker`), each of which starts with its first request, and
 their answers. An answer is kept with the state of the database that it was computed from. When that has moved
 on, what is computed quickly is computed again; what takes longer is shown as it was, and says so, until somebody asks
 for it anew.
@@ -23,7 +23,6 @@ from sqlalchemy import Engine, ScalarSelect, Table, func, select
 
 from audit.errors import AuditError
 from audit.messages import message
-from audit.reports.worker import LONG, read_answer, request_line
 from audit.runner.underway import another_python, its_environment
 from audit.store.core import (
     adjudication,
@@ -45,6 +44,7 @@ from audit.store.core import (
 )
 from audit.ui import session
 from audit.ui.language import t
+from audit.ui.worker import LONG, read_answer, request_line
 
 QUICK = 2.0
 """Seconds: what took no longer is computed anew whenever answers have come."""
@@ -91,7 +91,7 @@ class Worker:
 
     def _answer(self, line: str) -> Any:
         if self._process is None or self._process.poll() is not None:
-            command, pipe = another_python("-m", "audit.reports.worker"), subprocess.PIPE
+            command, pipe = another_python("-m", "audit.ui.worker"), subprocess.PIPE
             self._process = subprocess.Popen(
                 command, env=its_environment(), stdin=pipe, stdout=pipe, text=True, encoding="utf-8"
             )

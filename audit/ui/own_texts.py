@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
-from typing import Any
 
+import pandas as pd
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.corpora.files import Header, Reading, gold_of, header_of
+from audit.corpora.files import Reading, gold_of, guess_of
 from audit.errors import AuditError
 from audit.studies.uploads import LARGEST, LONGEST_NAME, File, refuse_large, store_corpus
 from audit.tasks import get_task, text_columns, text_names
@@ -35,15 +35,16 @@ def upload_texts(engine: Engine, account_id: int, tasks: Sequence[str]) -> None:
         task = st.selectbox(t("field.task"), tasks, format_func=task_name, key="own-texts-task")
     with session.showing_refusals():
         refuse_large(name, content)
-        header = header_of(name, content, task)
+        head, guess = guess_of(name, content, task)
         with right:
             language = st.text_input(
-                t("own_texts.language"), value=_language(header), max_chars=20, key=f"own-texts-language-{file.file_id}"
+                t("own_texts.language"), value=_language(head), max_chars=20, key=f"own-texts-language-{file.file_id}"
             )
-        columns = _columns(header, task, file.file_id)
-        labels = _labels(header, columns, task, file.file_id)
+        columns = _columns(head, guess, task, file.file_id)
+        labels = _labels(head, guess, columns, task, file.file_id)
         sent = File(name, content, task, Reading(columns, labels), language.strip() or None)
-        _preview(header, columns)
+        shown = [column for column in dict.fromkeys([*columns.values(), *head]) if column in head]
+        st.dataframe(head[shown].head(_SHOWN_ROWS).map(_short), hide_index=True)
         corpus = sent.corpus()
         facts = (
             f"{corpus.size():,}",
@@ -65,21 +66,21 @@ def upload_texts(engine: Engine, account_id: int, tasks: Sequence[str]) -> None:
             st.rerun()
 
 
-def _columns(header: Header, task: str, file: str) -> dict[str, str]:
+def _columns(head: pd.DataFrame, guess: Reading, task: str, file: str) -> dict[str, str]:
     """A choice for each text of the task and for its gold; what else has a name of ours is taken as it is."""
     definition = get_task(task)
     texts = text_columns(definition.texts)
     titles = dict(zip(texts, text_names(definition) or [t("known.text")] * len(texts), strict=True))
     wanted = [*texts, *(["gold"] if definition.question_kind == "input" else [])]
-    meant = dict(header.meant)
+    meant = dict(guess.columns)
     for place, ours in zip(st.columns(len(wanted)), wanted, strict=True):
-        options: list[str | None] = [*header.columns] if ours in texts else [None, *header.columns]
-        guess = meant.pop(ours, None)
+        options: list[str | None] = [*head] if ours in texts else [None, *head]
+        likely = meant.pop(ours, None)
         with place:
             chosen = st.selectbox(
                 t("own_texts.gold_column") if ours == "gold" else t("own_texts.column", name=titles[ours]),
                 options,
-                index=options.index(guess) if guess in options else None if ours in texts else 0,
+                index=options.index(likely) if likely in options else None if ours in texts else 0,
                 format_func=lambda name: t("own_texts.none") if name is None else name,
                 placeholder=t("own_texts.choose"),
                 key=f"own-texts-{ours}-{task}-{file}",
@@ -92,15 +93,13 @@ def _columns(header: Header, task: str, file: str) -> dict[str, str]:
     return {ours: theirs for ours, theirs in meant.items() if ours in wanted or theirs not in taken}
 
 
-def _labels(header: Header, columns: Mapping[str, str], task: str, file: str) -> dict[str, str]:
+def _labels(head: pd.DataFrame, guess: Reading, columns: Mapping[str, str], task: str, file: str) -> dict[str, str]:
     """What each gold label stands for that is not written as the task has it; an empty one: no gold."""
     labels = get_task(task).labels
     if not labels or "gold" not in columns:
         return {}
-    at = header.columns.index(columns["gold"])
     read = gold_of(task)
-    written = sorted({line[at].strip() for line in header.lines if at < len(line)} - {""})
-    unknown = [label for label in written if read(label) is None]
+    unknown = [label for label in sorted(set(head[columns["gold"]]) - {""}) if read(label) is None]
     if not unknown or len(unknown) > _MOST_LABELS:
         return {}
     meant: dict[str, str] = {}
@@ -108,11 +107,11 @@ def _labels(header: Header, columns: Mapping[str, str], task: str, file: str) ->
     with st.container(horizontal=True):
         for label in unknown:
             options = ["", *labels]
-            guess = header.labels.get(label, "")
+            likely = guess.labels.get(label, "")
             meant[label] = st.selectbox(
                 plain(label[:40]),
                 options,
-                index=options.index(guess),
+                index=options.index(likely),
                 format_func=lambda one: label_name(one, task) if one else t("own_texts.no_label"),
                 key=f"own-texts-label-{label}-{task}-{file}",
                 width=180,
@@ -120,22 +119,13 @@ def _labels(header: Header, columns: Mapping[str, str], task: str, file: str) ->
     return meant
 
 
-def _preview(header: Header, columns: Mapping[str, str]) -> None:
-    shown = [name for name in dict.fromkeys([*columns.values(), *header.columns]) if name in header.columns]
-    rows: list[dict[str, Any]] = [
-        {name: _short(line, header.columns.index(name)) for name in shown} for line in header.lines[:_SHOWN_ROWS]
-    ]
-    st.dataframe(rows, hide_index=True)
-
-
-def _short(line: Sequence[str], at: int) -> str:
-    field = line[at] if at < len(line) else ""
+def _short(field: str) -> str:
     return field if len(field) <= _SHOWN_CHARACTERS else f"{field[:_SHOWN_CHARACTERS]} …"
 
 
-def _language(header: Header) -> str:
+def _language(head: pd.DataFrame) -> str:
     """Chinese where most letters of the first rows are Chinese, else English: a guess to be confirmed."""
-    letters = [sign for line in header.lines for field in line for sign in field if sign.isalpha()]
+    letters = [sign for field in head.to_numpy().ravel() for sign in field if sign.isalpha()]
     return "zh" if sum("\u4e00" <= sign <= "\u9fff" for sign in letters) * 2 > len(letters) else "en"
 
 

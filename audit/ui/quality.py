@@ -330,7 +330,7 @@ def _annotators(engine: Engine, account_id: int) -> None:
     _show_annotator(report)
     st.download_button(
         t("quality.download"),
-        lambda: pd.DataFrame([_flatten(annotator) for annotator in report["annotators"]]).to_csv(index=False),
+        lambda: _table(report["annotators"]).to_csv(index=False),
         "quality.csv",
         "text/csv",
         on_click="ignore",
@@ -415,18 +415,14 @@ def _rounded(value: float | None, factor: int = 1) -> float | None:
     return None if value is None else round(factor * value, 1)
 
 
-def _flatten(entry: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """An entry of the report as one row: keys joined by `_`, lists as text."""
-    row: dict[str, Any] = {}
-    for key, value in entry.items():
-        name = f"{prefix}{key}"
-        if isinstance(value, dict):
-            row |= _flatten(value, f"{name}_")
-        elif key == "bias":
-            row |= {f"{name}_{bias['label']}_{end}": bias[end] for bias in value for end in ("value", "low", "high")}
-        else:
-            row[name] = harmless(value) if isinstance(value, str) else value
-    return row
+def _table(annotators: list[dict[str, Any]]) -> pd.DataFrame:
+    """A row an annotator: keys joined by `_`, a column for each end of each label's bias."""
+    ends = ("value", "low", "high")
+    rows = [
+        annotator | {"bias": {bias["label"]: {end: bias[end] for end in ends} for bias in annotator["bias"]}}
+        for annotator in annotators
+    ]
+    return pd.json_normalize(rows, sep="_").map(lambda value: harmless(value) if isinstance(value, str) else value)
 
 
 def _chart(name: str, key: tuple[Any, ...], text: str, build: Callable[[Palette], Any]) -> None:

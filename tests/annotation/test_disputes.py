@@ -4,7 +4,7 @@ import pytest
 from disputing import disputed
 from question_world import add_people
 
-from audit.annotation.causes import REASONS, SPOT_CHECK
+from audit.annotation.causes import REASONS
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.queue import next_question
 from audit.errors import Refused
@@ -129,16 +129,3 @@ def test_what_somebody_else_settled_since_is_not_changed(engine, who):
     with pytest.raises(Refused, match="not one of your last 10"):
         change_adjudication(engine, who["ada"], own, ["negative"], "", "slip")
     assert count(engine, tables.Adjudication) == 2
-
-
-def test_a_spot_check_stays_one_when_it_is_changed(engine, who):
-    id = say(engine, who, ["positive"] * 3)
-    first = adjudicate(engine, who["ada"], id, ["neutral"], f"{SPOT_CHECK}: plain facts")
-    (decision,) = my_adjudications(engine, who["ada"])
-    assert decision.is_check
-    assert decision.reason == "plain facts"
-    with pytest.raises(Refused, match="a spot check has no reason code"):
-        change_adjudication(engine, who["ada"], first, ["positive"], "", "slip")
-    change_adjudication(engine, who["ada"], first, ["positive"], "")
-    (decision,) = my_adjudications(engine, who["ada"])
-    assert (decision.is_check, decision.allowed, decision.reason) == (True, ("positive",), "")

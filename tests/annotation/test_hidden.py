@@ -11,9 +11,9 @@ from scipy.stats import binom
 from audit.annotation import control_questions
 from audit.annotation.queue import next_question, queue_of
 from audit.annotation.ratings import stored_ratings
+from audit.exchange.doctor import doctor
 from audit.judging.judgements import judge, undo
 from audit.keys import uniform
-from audit.reports.doctor import doctor
 from audit.store import table_of, tables
 from audit.tasks import Input
 

@@ -23,6 +23,7 @@ from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of, tables
+from audit.store.bulk import LIMIT
 from audit.tasks import Input
 
 
@@ -123,7 +124,9 @@ def test_picking_takes_as_many_of_each_label_and_spends_nothing_of_the_sample(tm
 
         member = table_of(tables.Member)
         spent = set(
-            connection.execute(select(member.c.input_id).join(drawn, drawn.c.group_id == member.c.group_id)).scalars()
+            connection.execute(
+                select(member.c.input_id).join(drawn, drawn.c.source_id == member.c.group_id // LIMIT**2)
+            ).scalars()
         )
     questions = {row["id"]: row for row in rows(engine, tables.Question)}
     assert not {questions[control.id]["input_id"] for control in controls} & spent

@@ -20,7 +20,7 @@ from audit.annotation.guidelines import guideline_before
 from audit.annotation.own_answers import own_answer, own_answers, own_labels
 from audit.annotation.queue import elsewhere, next_question, queue_of
 from audit.errors import NotAllowed, Refused
-from audit.judging import judges, samples, unit
+from audit.judging import judges, unit
 from audit.judging.deferral import flag, flag_answer, flag_taken_back, skip, unflag
 from audit.judging.judgements import change, judge, undo, undone
 from audit.judging.training import judging_mode, train
@@ -50,9 +50,6 @@ WITHOUT_ACCOUNT = {
     invitations.use: "needs the secret of the link itself; it is how an account is made by its owner",
     unit.unit_of_work: "it is what asks for the role, in the transaction of those that are tried here",
     unit.rebuild: "writes what follows from the history, for the command line",
-    samples.gold_alone: "whether people have accounts, for the command line, nobody's answers",
-    samples.undrawn: "how many groups are not drawn, for the command line, nobody's answers",
-    samples.draw_changes: "of whoever compares two versions and has the database itself, from the command line",
     judges.ask_judge: "stores no vote; for whoever has the database itself, from the command line",
     ratings.attributed: "which relations and systems a question serves: for the command line, nobody's answers",
 }

@@ -14,11 +14,11 @@ from audit.annotation.sign_in import make_token
 from audit.api.application import Service, application
 from audit.judging.samples import ask_next
 from audit.relations import get_relation
-from audit.reports.worker import answer_line, read_answer, request_line
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
 from audit.store import open_store
+from audit.ui.worker import answer_line, read_answer, request_line
 
 TEXTS = (
     "A warm and funny film.",

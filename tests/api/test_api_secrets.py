@@ -6,7 +6,7 @@ import zipfile
 import pytest
 from api_world import World, judge_all
 
-from audit.reports.exports.downloads import backup_file
+from audit.exchange.export import backup_file
 
 
 @pytest.mark.slow

@@ -115,7 +115,7 @@ def test_the_report_of_a_study_is_its_own(world: World) -> None:
 ROWS = [{"text": "A fine film, and it's long.", "gold": "positive"}, {"text": "It's a bad film.", "gold": "negative"}]
 PLAN = {
     "study": {"corpus": "letters", "systems": ["vader"], "relations": ["MR1.1", "MR3.1"]},
-    "sample": {"per_relation": 5},
+    "sample": {"base": 5},
 }
 
 
@@ -148,7 +148,7 @@ def test_texts_are_sent_once_and_a_plan_may_name_them(world: World) -> None:
 )
 def test_a_plan_names_no_file_and_no_code_of_the_server(world: World, content, study) -> None:
     before = content(world.engine)
-    answer = world.send("mia", "PUT", "/plans/first", json={"study": study, "sample": {"per_relation": 5}})
+    answer = world.send("mia", "PUT", "/plans/first", json={"study": study, "sample": {"base": 5}})
     assert (answer.status_code, content(world.engine)) == (400, before), answer.text
 
 

@@ -19,7 +19,6 @@ from audit.statistics.agreement import (
     interval,
     krippendorff_alpha,
     percent_agreement,
-    quadratic,
 )
 
 COEFFICIENTS = {
@@ -29,7 +28,7 @@ COEFFICIENTS = {
     "alpha": krippendorff_alpha,
     "AC1": gwet_ac,
     "alpha ordinal": partial(krippendorff_alpha, level="ordinal"),
-    "Fleiss quadratic": lambda ratings: fleiss_kappa(ratings, quadratic(ratings.values)),
+    "Fleiss quadratic": partial(fleiss_kappa, level="quadratic"),
 }
 
 

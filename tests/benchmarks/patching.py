@@ -18,8 +18,8 @@ from sqlalchemy import select
 
 import audit
 from audit.corpora import get_corpus
+from audit.exchange.training import write_training
 from audit.keys import uniform
-from audit.reports.exports.training import TrainingRequest, write_training
 from audit.store import open_store, table_of, tables
 from audit.systems.trained import tokens
 
@@ -111,8 +111,7 @@ def main() -> None:
         engine = open_store(str(store))
         patches = {}
         for label, searches in (("groups", ()), ("groups and search", (folder / "found.jsonl",))):
-            request = TrainingRequest(test_share=0.0, searches=searches)
-            write_training(engine, folder / label, request)
+            write_training(engine, folder / label, test_share=0.0, searches=searches)
             patches[label] = rows_of(folder / label / "train.csv")
         new = {row["text"] for row in others[:AUDITED]}
         originals = [row for row in patches["groups"] if row["text"] in new]

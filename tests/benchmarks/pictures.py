@@ -38,7 +38,7 @@ from audit.judging.deferral import flag  # noqa: E402
 from audit.judging.judgements import judge  # noqa: E402
 from audit.judging.samples import ask_next  # noqa: E402
 from audit.judging.validity import draw_validity  # noqa: E402
-from audit.sampling.samples import SampleOptions
+from audit.sampling.samples import SampleOptions  # noqa: E402
 from audit.sampling.validity import ValidityRequest  # noqa: E402
 from audit.store import open_store, table_of, tables  # noqa: E402
 from audit.ui.language import text_in  # noqa: E402

@@ -137,7 +137,7 @@ def population(name: str, folder: Path, sources: int | None = None) -> World:
 def synthetic(
     sources: int = 4000, systems: int = 5, relations: int = 8, gap: float = 0.02, rivals: int = 1, seed: int = 0
 ) -> World:
-    """Binary labels; one system ahead of so many rivals by `gap`, the others .12 behind; texts are hard for all alike."""
+    """Binary labels; one system ahead of its rivals by `gap`, the others .12 behind; texts hard for all alike."""
     rng = np.random.default_rng(seed)
     gold, hard = rng.integers(0, 2, sources), rng.normal(size=sources)
     right = np.full(systems, 0.70)
@@ -174,7 +174,7 @@ def play(
 
 def contests_of(world: World, over_all: bool) -> list[Contest]:
     live, number = tuple(range(world.systems)), len(world.groups)
-    weights = [{at: 1 / number for at in range(number)}] if over_all else [{at: 1.0} for at in range(number)]
+    weights = [dict.fromkeys(range(number), 1 / number)] if over_all else [{at: 1.0} for at in range(number)]
     return [Contest(one, live) for one in weights]
 
 

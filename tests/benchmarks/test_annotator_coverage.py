@@ -3,8 +3,7 @@
 import pytest
 from agreement_coverage import World, coverage
 from annotator_coverage import carry_coverage, dawid_skene_coverage
-from estimator_bias import proxy_bias, rejected
-from spot_check_coverage import coverage as spot_check_coverage
+from clustered_tests import rejected
 
 pytestmark = pytest.mark.slow
 
@@ -37,18 +36,7 @@ def test_a_cell_judged_whole_is_covered_with_carried_answers(resting, error):
     assert without < 0.5
 
 
-def test_a_rare_proxy_biases_nothing():
-    bias, *_ = proxy_bias(0.1, 60, "rare and strong", 400)
-    assert abs(bias) < 0.005
-
-
 def test_clustered_tests_of_ten_sentences():
     f, tukey = rejected(10, 3, 2, 60)
     assert f <= 0.07
     assert tukey <= 0.1
-
-
-def test_spot_checks_cover_on_a_grid():
-    found = spot_check_coverage(repeats=12)
-    assert (found["held"] >= 0.9).all()
-    assert found["uncorrected"].min() < 0.6

@@ -136,12 +136,12 @@ def test_the_way_from_run_to_report(answered, run_of, capsys):
     assert {cell["sr_observed"] is None for cell in unsampled["cells"]} == {False}
 
     sampled = answered("sample", "--db", "a.db", "--base", 4, "--annotators", 2)
-    assert {"design", "drawn", "added", "cells", "waiting"} <= set(sampled)
-    assert (sampled["design"], sampled["added"]) == ("shared", sampled["drawn"])
-    assert 0 < sampled["drawn"] <= 16
+    (asked,) = sampled["studies"]
+    assert asked["rounds"] == [1]
+    assert 4 <= asked["texts"] == asked["asked"] <= 16
     assert sampled["waiting"] > 0
-    again = answered("sample", "--db", "a.db", "--base", 4)
-    assert (again["drawn"], again["added"]) == (sampled["drawn"], 0)
+    (again,) = answered("sample", "--db", "a.db", "--base", 4)["studies"]
+    assert (again["texts"], again["rounds"], again["waiting"]) == (0, [], asked["texts"])
 
     gold = answered("gold", "--db", "a.db")
     assert {"questions", "answered", "added", "waiting"} <= set(gold)

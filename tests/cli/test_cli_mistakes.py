@@ -95,7 +95,7 @@ def test_a_mistake_is_one_line_and_leaves_nothing(arguments, says, here, mistake
 
 def test_commands_out_of_order_say_what_comes_first(here, mistake):
     open_store("a.db", create=True).dispose()
-    assert "no group is satisfied, so there is nothing to draw; run `audit run`" in mistake(
+    assert "nothing is satisfied, so there is nothing to ask; run `audit run`" in mistake(
         "sample", "--db", "a.db", "--base", "5"
     )
     assert "run `audit run`" in mistake("report", "--db", "a.db")
@@ -104,14 +104,10 @@ def test_commands_out_of_order_say_what_comes_first(here, mistake):
 
 def test_what_a_database_does_not_have_is_named(ran, mistake):
     sample = ["sample", "--db", "a.db", "--base", "2"]
-    assert "unknown design 'clever'; known are: informative, shared" in mistake(*sample, "--design", "clever")
     assert "there is no study 9; this database has 1" in mistake(*sample, "--study", "9")
     assert "too large a number" in mistake(*sample, "--study", "9" * 30)
     assert "--annotators 0: must be at least 1" in mistake(*sample, "--annotators", "0")
     assert "there is no study 9" in mistake("report", "--db", "a.db", "--study", "9")
-    assert "no sample has been drawn with the design informative" in mistake(
-        "report", "--db", "a.db", "--design", "informative"
-    )
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ systems = ["vader", "textblob"]
 relations = ["MR1.4"]
 limit = 10
 [sample]
-per_relation = 3
+base = 3
 [judging]
 gold = true
 """
@@ -48,19 +48,19 @@ def test_from_the_example_to_a_frozen_plan_that_is_carried_out(file, capsys):
     done = json.loads(said(capsys, "run", "films", "--workers", "0", "--json"))
     assert done["sample"]["drawn"] == 6
     assert done["gold"]["answered"] > 0
-    Path(file).write_text(PLAN.replace("per_relation = 3", "per_relation = 5"), encoding="utf-8")
+    Path(file).write_text(PLAN.replace("base = 3", "base = 5"), encoding="utf-8")
     again = said(capsys, "run", file, "--workers", "0")
     assert "version 3 stored" in again
     assert "It was frozen on" in again
     shown = said(capsys, "show", "films")
     assert "version 2, " in shown
     assert ": frozen\n" in shown
-    assert ": sample.per_relation 3 -> 5\n" in shown
+    assert ": sample.base 3 -> 5\n" in shown
     assert said(capsys, "list").splitlines()[1].startswith("films  3 ")
     Path("again.toml").write_text(said(capsys, "show", "films", "--toml"), encoding="utf-8")
     assert "nothing changed since version 3" in said(capsys, "set", "again.toml")
     assert main(["report", "--full"]) == 0
-    assert "Changed after it was frozen: sample.per_relation 3 -> 5 (" in capsys.readouterr().out
+    assert "Changed after it was frozen: sample.base 3 -> 5 (" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ corpus = "reviews.csv"
 systems = ["vader"]
 relations = ["MR3.1"]
 [sample]
-per_relation = 3
+base = 3
 [words]
 question = "Would they buy them again?"
 labels = { positive = "Yes", negative = "No" }

@@ -110,9 +110,7 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
         encoding="utf-8",
     )
     study = f'corpus = "reviews.csv"\nsystems = ["{own.specs("calm")[0]}"]\nrelations = ["MR3.1"]\n'
-    (tmp_path / "films.toml").write_text(
-        f'name = "films"\n[study]\n{study}[sample]\nper_relation = 5', encoding="utf-8"
-    )
+    (tmp_path / "films.toml").write_text(f'name = "films"\n[study]\n{study}[sample]\nbase = 5', encoding="utf-8")
     monkeypatch.setenv("AUDIT_PASSWORD", "correct horse")
     calls = {
         "run": f"--corpus reviews.csv --systems {own.specs('calm')[0]} --relations MR3.1 --workers 0",

@@ -87,7 +87,10 @@ def test_a_named_scheme_needs_no_gold(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("text\na\n", "no gold labels, so the label scheme is unknown; .*task classification/finance,sports"),
+        (
+            "text\na\n",
+            "no gold labels, or one alone, so the label scheme is unknown; .*classification/finance,sports",
+        ),
         ('text,gold\na,sports\nb,"a,b"\n', "'a,b' has a comma"),
         ("text,gold\n" + "".join(f"a,{number}\n" for number in range(101)), "101 different labels, at most 100"),
     ],

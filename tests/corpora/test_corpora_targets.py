@@ -101,8 +101,8 @@ def test_what_cannot_be_translated_is_refused(name, says):
     [
         ("text\nIt rains.\n", "row '1' does not say which language .* target_language, or say targets="),
         ("text,target_language\nIt rains.,es\nIt snows.,\n", "row '2' does not say"),
-        ("text,target_language\nIt rains.,Spanish!\n", "target_language 'Spanish!', which is no code such as"),
-        ("text,target_language\nIt rains.,jp\n", "target_language 'jp', which is no code such as"),
+        ("text,target_language\nIt rains.,Spanish!\n", "target_language 'Spanish!'; give every row a code such as"),
+        ("text,target_language\nIt rains.,jp\n", "target_language 'jp'; give every row a code such as"),
     ],
 )
 def test_a_file_that_does_not_say_where_to_is_refused(content, says, tmp_path):

@@ -28,10 +28,10 @@ def alone(system, labels, others, relation="X"):
     ]
 
 
-def world(build, said, more=(), design="shared", **options):
+def world(build, said, more=(), **options):
     """Films, `more` rows beside them, everything drawn; and an adjudicator."""
     engine = build([*films(said, **options), *more])
-    ask_next(engine, SampleOptions(share=1.0, design))
+    ask_next(engine, SampleOptions(share=1.0))
     judge = add_account(engine, "ada", "adjudicator", "long enough").id
     return engine, judge
 

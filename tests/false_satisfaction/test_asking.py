@@ -2,7 +2,6 @@
 
 import threading
 
-from audit.sampling.designs import Terms
 from conftest_rows import row
 from sqlalchemy import event, select
 
@@ -12,7 +11,7 @@ from audit.false_satisfaction.questions import Asking
 from audit.judging.judgements import judge
 from audit.judging.samples import ask_next
 from audit.judging.unit import rebuild
-from audit.sampling.samples import SampleOptions
+from audit.sampling.samples import SampleOptions, Terms
 from audit.store import table_of, tables
 
 POSITIVE = ["positive", "positive"]

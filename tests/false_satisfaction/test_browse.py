@@ -156,7 +156,7 @@ def test_an_adjudicator_sees_nothing_of_what_awaits_a_decision(judged_study: Mad
         assert not seen & open_to_somebody
 
 
-def test_a_dispute_a_flag_and_a_spot_check_keep_their_groups_from_the_adjudicator(judged_study: Made) -> None:
+def test_a_dispute_and_a_flag_keep_their_groups_from_the_adjudicator(judged_study: Made) -> None:
     engine, people = judged_study
     seen = browse(engine, people["judge"].id, GroupFilter(state="false"), size=200).lines
     question, member = table_of(tables.Question), table_of(tables.Member)
@@ -169,11 +169,6 @@ def test_a_dispute_a_flag_and_a_spot_check_keep_their_groups_from_the_adjudicato
     assert seen[0].group_id not in {line.group_id for line in after}
     send_back(engine, people["judge"].id, id)
     assert browse(engine, people["judge"].id, GroupFilter(state="false"), size=200).lines == seen
-    with engine.begin() as connection:
-        connection.execute(table_of(tables.SpotCheck).insert(), {"question_id": id, "priority": 1})
-    assert browse(engine, people["judge"].id, GroupFilter(state="false"), size=200).lines == after
-    with engine.begin() as connection:
-        connection.execute(table_of(tables.SpotCheck).delete())
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Which false satisfactions are asked about, in which order, and what is stored of them."""
 
 import pytest
-from conftest_rows import row
 from film_world import answer, world
 
 from audit.annotation.accounts import add_account
@@ -15,8 +14,6 @@ from audit.false_satisfaction.impact import (
     proposed,
     take_back_cause,
 )
-from audit.judging.samples import ask_next
-from audit.sampling.samples import SampleOptions
 from audit.store import table_of, tables
 
 RIGHT = {f"Film {n}{end}": "neutral" for n in range(4) for end in ".!"}
@@ -37,15 +34,11 @@ def judged_study(build):
     return engine, judge
 
 
-def test_false_satisfactions_come_by_rank_and_end_with_a_cause(judged_study):
+def test_false_satisfactions_end_with_a_cause(judged_study):
     engine, judge = judged_study
     falses = false_satisfactions(engine, judge)
     assert len(falses.all) == 6
     assert falses.without == falses.all
-    with engine.connect() as connection:
-        draw = connection.execute(table_of(tables.Draw).select()).mappings().all()
-    ranks = {(row["group_id"], row["system_id"]): row["rank"] for row in draw}
-    assert [ranks[pair] for pair in falses.all] == sorted(ranks[pair] for pair in falses.all)
     first = falses.all[0]
     give_cause(engine, judge, *first, "label_range")
     assert false_satisfactions(engine, judge).without == falses.all[1:]
@@ -54,22 +47,6 @@ def test_false_satisfactions_come_by_rank_and_end_with_a_cause(judged_study):
     assert false_satisfactions(engine, judge).without == falses.all
     assert take_back_cause(engine, judge) is None
     assert [row["code"] for row in causes(engine)] == ["label_range", "taken_back"]
-
-
-def test_they_end_with_the_settled_beginning(judged_study):
-    engine, judge = judged_study
-    before = false_satisfactions(engine, judge).all
-    with engine.connect() as connection:
-        draw = connection.execute(table_of(tables.Draw).select()).mappings().all()
-    # Nobody knows anything of the film that is third in the draw: what is settled behind it is no random sample.
-    third = next(row["group_id"] for row in draw if row["rank"] == 3)
-    with engine.connect() as connection:
-        members = connection.execute(table_of(tables.Member).select()).mappings().all()
-        texts = {row["id"]: row["texts"][0] for row in connection.execute(table_of(tables.Input).select()).mappings()}
-    unknown = {texts[row["input_id"]] for row in members if row["group_id"] == third}
-    answer(engine, {text: label for text, label in RIGHT.items() if text not in unknown})
-    ranks = {(row["group_id"], row["system_id"]): row["rank"] for row in draw}
-    assert false_satisfactions(engine, judge).all == tuple(pair for pair in before if ranks[pair] < 3)
 
 
 def test_what_is_no_false_satisfaction_is_refused_and_changes_nothing(judged_study):
@@ -114,11 +91,3 @@ def test_the_range_of_labels_is_what_the_system_ever_gave(judged_study):
     assert proposed([True, True], [{"neutral"}] * 2, {"positive", "neutral"}) == "all_wrong"
     assert proposed([True, None], [{"neutral"}], {"neutral"}) is None
     assert proposed([], [], set()) is None
-
-
-def test_comparisons_are_no_sample_of_a_cell(build):
-    engine = build([row(f"F {n}.", f"F {n}!", [x, x], system=s, relation="X", id=str(n)) for n in range(3)
-                    for s, x in (("a", "positive"), ("b", "negative"))])  # fmt: skip
-    ask_next(engine, SampleOptions(share=1.0))
-    judge = add_account(engine, "ada", "adjudicator", "long enough").id
-    assert false_satisfactions(engine, judge).all == ()

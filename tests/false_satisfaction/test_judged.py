@@ -1,17 +1,17 @@
 """What a judge makes of groups, and its answers as a proxy."""
 
-import numpy as np
+import pandas as pd
 import pytest
 from conftest_rows import row
 from simulated_judges import Simulated
+from sqlalchemy import select
 
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.judged import UNKNOWN, predicted
-from audit.false_satisfaction.proxies import cell_proxies
 from audit.false_satisfaction.resolution import drawn_groups, satisfied_groups
 from audit.judging.judges import JudgeRequest, ask_judge
-from audit.judging.labels import answer_with_gold
+from audit.judging.labels import answer_with_gold, frame_labels, import_labels
 from audit.judging.samples import ask_next
 from audit.reports.study import study_report
 from audit.sampling.samples import SampleOptions
@@ -21,7 +21,7 @@ from audit.systems.judge import function_judge
 GOOD, BAD = "positive", "negative"
 
 
-def world(build, number=80, size=40, relation="MR1.1", audits=None):
+def world(build, number=80, size=40, relation="MR1.1", follow_ups=0.0, gold=True):
     """Groups of a system that calls every film good; every fourth is bad, says gold."""
     engine = build(
         [
@@ -31,8 +31,9 @@ def world(build, number=80, size=40, relation="MR1.1", audits=None):
             for n in range(number)
         ]
     )
-    ask_next(engine, SampleOptions(size, audits=audits or Audits()))
-    answer_with_gold(engine)
+    ask_next(engine, SampleOptions(size, follow_ups=follow_ups, annotators=1))
+    if gold:
+        answer_with_gold(engine)
     return engine
 
 
@@ -48,8 +49,10 @@ def asked(engine, said, **request):
     return simulated
 
 
-def proxies(engine, *names):
-    return list(cell_proxies(engine, count(engine), names or ["judge:simulated"]))
+def proxies(engine, name="judge:simulated"):
+    """What a judge says of the satisfied groups, and why cells lack it."""
+    counted = count(engine, proxies=[name])
+    return counted.checked.proxy[counted.checked.satisfied == 1, 0], list(counted.left_out.values())
 
 
 @pytest.mark.parametrize(
@@ -88,44 +91,17 @@ def test_satisfied_groups_are_all_of_them_as_drawn_ones_are(build):
 def test_a_judge_of_everything_is_a_proxy_of_every_group(build):
     engine = world(build)
     asked(engine, labels(wrong=[1, 8]), everything=True)
-    (cell,) = proxies(engine)
-    assert (cell.names, cell.size, cell.left_out) == (("judge:simulated",), 80, {})
-    assert cell.of_population.shape == (80, 1)
-    assert cell.of_population.sum() == 20 + 1 - 1  # film 1 is taken for bad, film 8 for good
-    assert cell.of_sample.shape == (40, 1)
-    assert np.abs(cell.truth - cell.of_sample[:, 0]).sum() <= 2
+    values, left_out = proxies(engine)
+    assert (len(values), left_out) == (80, [])
+    assert values.sum() == 20 + 1 - 1  # film 1 is taken for bad, film 8 for good
 
 
-def test_a_judge_of_the_first_of_each_list_is_a_proxy_of_these(build):
-    engine = world(build)
-    asked(engine, labels(), per_cell=60)
-    (cell,) = proxies(engine)
-    assert (cell.of_population.shape, cell.size) == ((60, 1), 80)
-    assert (cell.truth == cell.of_sample[:, 0]).all()
-
-
-def test_what_was_not_asked_for_as_a_proxy_is_none(build):
-    engine = world(build)
-    asked(engine, labels())  # the drawn questions alone
-    (cell,) = proxies(engine)
-    assert cell.names == ()
-    assert "was not asked about the groups of this sample" in cell.left_out["judge:simulated"]
-
-
-def test_a_request_that_was_not_finished_is_none(build):
+def test_a_judge_that_was_not_asked_about_everything_is_none(build):
     engine = world(build)
     asked(engine, labels(), everything=True, most=45)
-    (cell,) = proxies(engine)
-    assert cell.left_out == {"judge:simulated": "35 groups still wait for the judge's answers; ask it again"}
+    assert proxies(engine)[1] == ["35 groups still wait for the judge's answers; ask it again"]
     asked(engine, labels(), everything=True)
-    assert proxies(engine)[0].names == ("judge:simulated",)
-
-
-def test_people_who_judge_more_than_the_judge_have_no_proxy(build):
-    engine = world(build)
-    asked(engine, labels(), per_cell=20)
-    (cell,) = proxies(engine)
-    assert "first 20 groups of the list, and people have judged more" in cell.left_out["judge:simulated"]
+    assert proxies(engine)[1] == []
 
 
 def test_refusals_are_a_value_of_their_own(build):
@@ -134,35 +110,39 @@ def test_refusals_are_a_value_of_their_own(build):
     for n in range(0, 80, 5):
         said.pop(f"Film {n}.")
     asked(engine, said, everything=True)
-    (cell,) = proxies(engine)
-    assert (cell.of_population == UNKNOWN).sum() == 16
+    assert (proxies(engine)[0] == UNKNOWN).sum() == 16
 
 
 def test_audits_of_follow_ups_change_nothing(build):
     """Drawn groups have questions about follow-ups that others have not: what they bring must not be in the proxy."""
-    engine = world(build, audits=Audits(0.5))
+    engine = world(build, follow_ups=0.5)
     said = labels() | {f"Film {n}!": BAD for n in range(80)}  # asked about a follow-up it would say something else
     simulated = asked(engine, said, everything=True)
     assert any(call.text.endswith("!") for call in simulated.calls)
-    (cell,) = proxies(engine)
-    assert cell.of_population.sum() == 20
+    assert proxies(engine)[0].sum() == 20
 
 
 @pytest.mark.slow
 def test_a_report_with_a_judge_is_nearer_and_names_it(build):
-    engine = world(build, 400, 60)
+    engine = world(build, 400, 60, gold=False)
     asked(engine, labels(400, wrong=range(1, 400, 9)), everything=True)
+    truth = labels(400)
+    question, content = table_of(tables.Question), table_of(tables.Input)
+    with engine.connect() as connection:
+        query = select(content.c.texts).join(question, question.c.input_id == content.c.id)
+        waiting = [one[0][0] for one in connection.execute(query.where(question.c.priority.is_not(None)))]
+    people = pd.DataFrame({"text": waiting, "label": [truth[text] for text in waiting], "annotator": "anna"})
+    import_labels(engine, frame_labels(people))
     plain, powered = (
-        study_report(engine, "gold", target="corpus", proxies=names) for names in ([], ["judge:simulated"])
+        study_report(engine, "people", target="corpus", proxies=names) for names in ([], ["judge:simulated"])
     )
     (cell,), (alone,) = powered["cells"], plain["cells"]
     assert cell["fs_high"] - cell["fs_low"] < 0.8 * (alone["fs_high"] - alone["fs_low"])
     assert cell["fs_low"] <= 0.25 <= cell["fs_high"]
-    assert cell["gain"] > 1.5
     assert powered["signature"]["proxy"]["judges"] == [{"name": "simulated", "version": "1", "settings": {}}]
     assert any("is a model and no person" in note for note in powered["signature"]["notes"])
     (entry,) = plain["judges"]
-    assert entry["tasks"][0]["gold"]["questions"] >= 60
+    assert entry["tasks"][0]["people"]["questions"] >= 60
     assert (alone["judged"], alone["false"]) == (cell["judged"], cell["false"])
 
 
@@ -178,4 +158,4 @@ def test_an_unknown_judge_is_told_with_those_that_there_are(build):
         connection.execute(table_of(tables.Judge).insert(), other)
     with pytest.raises(AuditError, match=r"several judges .* #1 \(simulated@1\), #2 \(simulated@2\)"):
         proxies(engine)
-    assert len(proxies(engine, "judge:simulated@1")) == 1
+    assert proxies(engine, "judge:simulated@1")[1]

@@ -11,7 +11,7 @@ from audit.annotation.accounts import add_account
 from audit.annotation.queue import next_question
 from audit.errors import UnknownName
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.proxies import cell_proxies, distances
+from audit.false_satisfaction.proxies import distances
 from audit.judging.judgements import judge
 from audit.judging.samples import ask_next
 from audit.runner.imported import import_run, read_run
@@ -57,20 +57,15 @@ def test_the_sources_output_is_compared_with_its_reference(build):
 
 
 def test_it_is_a_proxy_of_every_satisfied_group(build):
-    engine = build(REFERENCES)
-    for cell in cell_proxies(engine, count(engine), ["reference"]):
-        assert cell.names == ("reference",)
-        assert cell.of_population.shape == (4, 1)
-        assert cell.truth.sum() == 2  # both texts with a bridge are wrong
-        assert np.isfinite(cell.of_population).all()
+    counted = count(build(REFERENCES), proxies=["reference"])
+    assert counted.checked.proxy.shape == (len(counted.checked.cell), 1)
+    assert not counted.left_out
+    assert counted.cells["false"].tolist() == [2] * len(counted.cells)  # both texts with a bridge are wrong
 
 
 def test_a_study_in_which_a_source_has_no_reference_leaves_it_out(build):
     engine = build((*REFERENCES[:3], None))
-    for cell in cell_proxies(engine, count(engine), ["reference"]):
-        assert (cell.names, cell.left_out) == (
-            (),
-            {"reference": "not every source has a reference and an output that is a text"},
-        )
+    reasons = set(count(engine, proxies=["reference"]).left_out.values())
+    assert reasons == {"not every source has a reference and an output that is a text"}
     with pytest.raises(UnknownName, match="unknown proxy 'referenz'"):
-        list(cell_proxies(engine, count(engine), ["referenz"]))
+        count(engine, proxies=["referenz"])

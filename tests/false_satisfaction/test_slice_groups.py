@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from audit.false_satisfaction.groups import checked_groups
 from conftest_rows import row
 
 import audit
@@ -44,10 +43,12 @@ def test_by_gold_in_the_order_of_the_labels_and_what_has_none_last(build):
     engine = engine_of(build)
     (slices,) = slices_of(engine, "gold")
     assert slices.names == ("positive", "negative")
-    groups = checked_groups(count(engine))
-    code = slices.of(groups["source"].to_numpy())
+    counted = count(engine)
+    groups, systems = counted.checked, counted.cells["system"].to_numpy()
+    code = slices.of(counted.sources[groups.source])
     # One of the three positive groups of b was inapplicable: of each relation three and two, one, one.
-    assert [np.bincount(code[groups["system"] == system]).tolist() for system in "ab"] == [[4, 2, 2], [2, 2, 2]]
+    of_system = systems[groups.cell]
+    assert [np.bincount(code[of_system == system]).tolist() for system in "ab"] == [[4, 2, 2], [2, 2, 2]]
 
 
 def test_a_column_goes_by_its_name_and_a_function_before_it(build):

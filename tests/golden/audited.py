@@ -19,14 +19,14 @@ from audit.annotation.control_questions import KnownText, add_known
 from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings
 from audit.errors import NotInstalled
+from audit.exchange.export import export
+from audit.exchange.replay import import_export
 from audit.judging.adjudications import adjudicate, disputes
 from audit.judging.deferral import flag, skip
 from audit.judging.judgements import judge, undo
 from audit.relations import Source
 from audit.relations.base import Fixed
 from audit.relations.registry import all_relations
-from audit.reports.exports.reading import import_export
-from audit.reports.exports.writing import export
 from audit.runner.imported import import_run, read_run
 from audit.store import open_store
 from audit.tasks import Input, Output, get_task

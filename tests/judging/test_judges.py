@@ -112,15 +112,6 @@ def test_everything_is_asked_sources_first_and_follow_ups_where_nothing_is_carri
     made = [one for one in rows(films, tables.Question) if one["priority"] is None]
     assert done.questions_made == len(rows(films, tables.Question)) - drawn > 0
     assert all(one["waits"] == 0 for one in made)
-    (line,) = [one for one in rows(films, tables.Log) if one["action"] == "judge_asked"]
-    assert line["detail"] == {"judge": done.judge, "study": 1, "sample": None, "per_cell": None}
-
-
-def test_a_part_of_each_list_is_asked(films):
-    simulated = Simulated(everybody())
-    ask_judge(films, judge_of(simulated), JudgeRequest(per_cell=6))
-    sources = {call.text for call in simulated.calls if call.text.endswith(".")}
-    assert len(sources) == 6  # both cells have the same first six sources
 
 
 @pytest.mark.slow

@@ -12,8 +12,8 @@ from audit.annotation.activity import overview
 from audit.annotation.queue import next_question
 from audit.cli import main
 from audit.errors import AuditError
+from audit.exchange.doctor import doctor
 from audit.judging.judgements import judge
-from audit.reports.doctor import doctor
 from audit.store.core import adjudication, answer, input_table, question
 
 TEXTS = [f"Film {number} wasn't bad." for number in range(1, 6)]

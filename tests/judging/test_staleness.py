@@ -10,11 +10,11 @@ from audit.annotation.guidelines import Guideline, guideline_before
 from audit.annotation.queue import Before, next_question, queue_of
 from audit.annotation.ratings import stored_ratings
 from audit.errors import Refused
+from audit.exchange.doctor import CHECKS
 from audit.judging import adjudications, judgements
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge, undo
 from audit.judging.staleness import Choice, mark_stale, preview_stale
-from audit.reports.doctor import CHECKS
 from audit.store import table_of, tables
 
 WHY = "neutral is wider now"

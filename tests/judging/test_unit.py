@@ -20,8 +20,9 @@ from audit.annotation.questions import BEHIND
 from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings
 from audit.errors import Refused
+from audit.exchange.doctor import CHECKS
 from audit.false_satisfaction.questions import queue_difference, queue_length
-from audit.judging.adjudications import adjudicate, change_adjudication, check, next_check, take_back
+from audit.judging.adjudications import adjudicate, change_adjudication, take_back
 from audit.judging.deferral import flag, send_back, skip, unflag
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
@@ -30,7 +31,6 @@ from audit.judging.staleness import Choice, mark_stale
 from audit.judging.training import judging_mode, train
 from audit.judging.unit import rebuild, unit_of_work
 from audit.judging.validity import draw_validity
-from audit.reports.doctor import CHECKS
 from audit.runner.imported import import_run, read_run
 from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
@@ -144,12 +144,6 @@ def changing(world: World) -> Call:
     return lambda engine, who: change_adjudication(engine, who["ada"], id, ["negative"], "", "slip")
 
 
-def checking(world: World) -> Call:
-    world.both("positive", "positive")
-    shown = next_check(world.engine, world.who["ada"])
-    return lambda engine, who: check(engine, who["ada"], shown.id, ["negative"])
-
-
 def gold(world: World) -> Call:
     return lambda engine, who: answer_with_gold(engine)
 
@@ -204,7 +198,7 @@ def sending_back(world: World) -> Call:
 
 
 WRITERS = [
-    first_vote, last_vote, last_vote_about_a_group, undoing, adjudicating, taking_back, changing, checking,
+    first_vote, last_vote, last_vote_about_a_group, undoing, adjudicating, taking_back, changing,
     gold, labels, stale, drawing_more, training, skipping, flagging, unflagging, sending_back,
 ]  # fmt: skip
 
@@ -293,7 +287,7 @@ def test_a_vote_opens_the_audits_that_follow_from_it(where, tmp_path):
 def test_the_doctor_names_what_is_not_in_its_place(tmp_path):
     world = drawn(str(tmp_path / "audit.db"), tmp_path)
     world.both("positive", "positive")
-    question, check = table_of(tables.Question), table_of(tables.SpotCheck)
+    question = table_of(tables.Question)
     with world.engine.begin() as connection:
         waiting = connection.execute(select(question.c.id).where(question.c.priority < BEHIND)).scalars().all()
         audits = connection.execute(select(question.c.id).where(question.c.priority >= BEHIND)).scalars().all()
@@ -303,12 +297,9 @@ def test_the_doctor_names_what_is_not_in_its_place(tmp_path):
         connection.execute(question.update().where(question.c.id == waiting[0]).values(waits=99))
         connection.execute(question.delete().where(question.c.id == audits[0]))
         connection.execute(question.update().where(question.c.id == idle[0]).values(priority=7))
-        checked = connection.execute(select(check.c.question_id)).scalars().all()
-        connection.execute(check.delete())
     count = sound(world.engine)["queue"]
     assert f"1 questions ({waiting[0]}) that drawn groups wait for" in count
     assert f"1 questions ({idle[0]}) asked that no drawn group waits for" in count
-    assert f"{len(checked)} questions ({checked[0]}) wrong about" in count
     assert "1 questions that drawn groups wait for were never made" in count
     rebuild(world.engine)
     assert sound(world.engine) == {}

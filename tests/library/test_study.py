@@ -104,7 +104,7 @@ def test_nothing_is_executed_twice(tmp_path: Path):
 
 
 def test_answers_of_people_settle_groups():
-    study = audit.run(FILMS[:2], [by_keyword], ["MR3.1"], progress=False).sample(2, audit_follow_ups=0)
+    study = audit.run(FILMS[:2], [by_keyword], ["MR3.1"], progress=False).sample(2, follow_ups=0)
     votes = [(text, label, name) for text, label in FILMS[:2] for name in ("anna", "ben")]
     study.answer(pd.DataFrame(votes, columns=["text", "label", "annotator"]))
     assert [cell.judged for cell in study.report(answers="people").cells] == [2]
@@ -124,9 +124,7 @@ def shared_words(texts: tuple[str, str]) -> float:
 
 def test_pairs_are_answered_by_their_texts():
     shouted(task="similarity")
-    study = audit.run(PAIRS, [shared_words], ["MINE.1"], task="similarity", progress=False).sample(
-        2, audit_follow_ups=0
-    )
+    study = audit.run(PAIRS, [shared_words], ["MINE.1"], task="similarity", progress=False).sample(2, follow_ups=0)
     questions = study.questions()
     assert list(questions.columns) == ["task", "kind", "text", "text_b", "language", "output", "groups"]
     assert set(questions["text_b"]) == set(PAIRS["text_b"])

@@ -6,8 +6,7 @@ import random
 import numpy as np
 import pandas as pd
 import pytest
-
-from audit.reports.build import build_report
+from totals import report_of_totals
 
 CELL_KEYS = [
     "task", "relation", "system", "groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false",
@@ -27,7 +26,7 @@ def row(relation="MR1.1", system="a", **counts):
 
 
 def build(*rows, **options):
-    return build_report(pd.DataFrame(list(rows)), {"seed": 0, "notes": []}, **options)
+    return report_of_totals(list(rows), {"seed": 0, "notes": []}, **options)
 
 
 def test_a_cell_has_every_name_of_the_contract_and_plain_types():
@@ -59,7 +58,7 @@ def test_unknown_is_null_even_among_known_ones():
 
 def test_nullable_and_missing_counts():
     frame = pd.DataFrame([row(waiting=None), row(system="b")]).astype({"waiting": "Int64", "judged": "Int64"})
-    cells = build_report(frame.drop(columns=["drawn", "corpus"]), {})["cells"]
+    cells = report_of_totals(frame.drop(columns=["drawn", "corpus"]), {})["cells"]
     assert [cell["waiting"] for cell in cells] == [None, 0]
     assert [cell["drawn"] for cell in cells] == [None, None]
     assert cells[0]["judged"] == 60

@@ -8,8 +8,8 @@ from conftest_rows import row
 
 import audit
 from audit.errors import AuditError
+from audit.exchange.doctor import doctor
 from audit.reports.compare import Comparing, Condition, compare, lines
-from audit.reports.doctor import doctor
 from audit.runner.imported import import_run, read_run
 from audit.store import open_store
 from audit.store.core import count_rows, draw

@@ -4,10 +4,10 @@ import pytest
 from sqlalchemy import func, select
 
 from audit.annotation.accounts import add_account
+from audit.exchange.export import export
+from audit.exchange.replay import import_export
 from audit.judging.adjudications import adjudicate
 from audit.reports import evidence, plan
-from audit.reports.exports.reading import import_export
-from audit.reports.exports.writing import export
 from audit.store import open_store, table_of, tables
 
 

@@ -4,15 +4,15 @@ import re
 from pathlib import Path
 
 import pytest
+from audit.reports.decision import add_accuracy
 
 import audit
 from audit.errors import NotInstalled
+from audit.exchange.rerank import rerank
 from audit.false_satisfaction.accuracy import RightOutputs, SystemAccuracy
 from audit.messages import phrase
-from audit.reports.decision import add_accuracy
 from audit.reports.first_page import decisions, first_lines, next_lines, verdict
 from audit.reports.pdf import to_pdf
-from audit.reports.rerank import rerank
 from audit.reports.sections import examples as example_sections
 from audit.reports.words import Say
 

@@ -12,7 +12,6 @@ from audit.judging.deferral import flag
 from audit.judging.judgements import judge
 from audit.judging.samples import ask_next
 from audit.judging.validity import draw_validity
-from audit.reports import worker
 from audit.reports.first_page import next_lines, open_questions
 from audit.reports.progress import totals
 from audit.reports.study import study_report
@@ -22,6 +21,7 @@ from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store
+from audit.ui import worker
 
 
 @pytest.fixture

@@ -122,16 +122,3 @@ def test_only_the_beginning_in_which_each_has_a_cause_counts(engine):
     assert report["signature"]["causes"] == 2
     give_cause(engine, judge, *of_a[2], "follow_up_damaged", "it lost its verb")
     assert of(study_report(engine)["causes"], "system", "a")["named"] == 4
-
-
-@pytest.mark.slow
-def test_spot_checks_are_no_disputes(engine):
-    judge = add_account(engine, "ada", "adjudicator", "long enough").id
-    assert study_report(engine)["disputes"] is None
-    adjudicate(engine, judge, 1, ["neutral"], "spot check: plain")
-    assert study_report(engine)["disputes"] is None
-    adjudicate(engine, judge, 2, ["neutral"], "", "slip")
-    adjudicate(engine, judge, 2, ["positive"], "", "language")  # the last one counts
-    disputes = study_report(engine)["disputes"]
-    assert (disputes["settled"], disputes["uncoded"]) == (1, 0)
-    assert [reason["reason"] for reason in disputes["reasons"] if reason["count"]] == ["language"]

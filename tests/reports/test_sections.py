@@ -14,7 +14,7 @@ from audit.cli import main
 from audit.errors import UnknownName
 from audit.messages import message
 from audit.reports import charts, sections
-from audit.reports.build import build_report
+from audit.reports.build import basis_of_totals, build_report
 from audit.reports.document import SliceRate, SliceStanding
 from audit.reports.first_page import first_lines
 from audit.reports.html import to_html, to_notebook
@@ -52,7 +52,9 @@ def fake(relations=20, systems=SYSTEMS, seed=1):
                     "waiting": 60 - judged,
                 }
             )
-    return build_report(pd.DataFrame(rows), {"audit": "0.1.0", "seed": 0, "notes": [NOTE]}, waiting=321)
+    return build_report(
+        basis_of_totals(pd.DataFrame(rows), "population"), {"audit": "0.1.0", "seed": 0, "notes": [NOTE]}, waiting=321
+    )
 
 
 class Page(HTMLParser):
@@ -104,11 +106,7 @@ def report():
     relation = document["relations"][0]
     carry = {"audited": 40, "wrong": 2, "error": 0.05, **INTERVAL, "rests_on_carried": 0.5, "effect": 0.08}
     relation["carry"] = carry
-    checked = {"checked": 12, "fs_checked": 0.2, "fs_checked_low": 0.1, "fs_checked_high": 0.3}
-    document["cells"][0] |= checked
-    checks = {"answers": 9, "answers_wrong": 1, "error": 0.1, "error_low": 0.0, "error_high": 0.3, **RATE, "cells": 1}
-    checks |= {"groups": 5, "removed": 1, "added": 2, "fs_checked": 0.2, "fs_checked_low": 0.1, "fs_checked_high": 0.3}
-    document["overall"] |= {"checks": checks, "checks_waiting": 3, "audits_waiting": 4}
+    document["overall"] |= {"audits_waiting": 4}
     cause = {"cause": "label_range", "count": 2, "share": 0.5, **INTERVAL}
     place = {"task": "sentiment", "study": "s1", "false": 5, "named": 4, "cells": 1}
     document["causes"] = [place | {"by": by, "name": by, "causes": [cause]} for by in ("relation", "overall")]
@@ -271,7 +269,7 @@ def test_names_cannot_become_markup():
     evil = "</svg><script>alert('1')</script>\"&"
     row = {"task": evil, "relation": evil, "system": evil, "study": evil, "corpus": evil}
     row |= {"satisfied": 8, "violated": 2, "judged": 8, "false": 4}
-    html = to_html(build_report(pd.DataFrame([row]), {"audit": evil, "notes": [evil]}))
+    html = to_html(build_report(basis_of_totals(pd.DataFrame([row]), "population"), {"audit": evil, "notes": [evil]}))
     page = Page(html)
     assert "<script" not in html
     assert page.named("script") == []

@@ -11,6 +11,7 @@ from sqlalchemy import select
 from audit.relations import Outcome, get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
+from audit.runner.studies import inapplicable_notes
 from audit.store import open_store, table_of, tables
 
 pytestmark = pytest.mark.usefixtures("asked_once")
@@ -44,7 +45,8 @@ def ran(tmp_path, monkeypatch, toy_corpus):
     monkeypatch.setenv("SMALL_KEY", KEY)
     engine = open_store(str(tmp_path / "audit.db"), create=True)
     with serving(mood) as server, InProcess() as executor:
-        spec = chat_file(server, tmp_path, 'api_key = "${SMALL_KEY}"')
+        price = "price = { input_tokens = 1000, answers = 5000 }"
+        spec = chat_file(server, tmp_path, f'api_key = "${{SMALL_KEY}}"\n{price}')
         result = run(engine, toy_corpus(), [spec], [get_relation("sentiment", "MR3.1")], executor)
         yield engine, result, server
     engine.dispose()
@@ -98,3 +100,16 @@ def test_a_spent_account_is_asked_no_more_and_the_run_goes_on_later(tmp_path, to
     assert again.counts.retried == first.counts.failed
     assert all(row.error is None for text, row in stored(engine).items() if "7" not in text)
     engine.dispose()
+
+
+def test_what_it_used_is_stored_and_told_in_the_run_and_the_report(ran):
+    engine, result, server = ran
+    inputs = len({body["messages"][-1]["content"] for body in server.bodies})
+    cost = inputs * (6 * 1000 + 2 * 5000) / 1_000_000  # each answer says six tokens in and two out
+    told = (
+        f"small used {6 * inputs:,} tokens of prompts and {2 * inputs:,} of answers, 0 of them to reason, "
+        f"for {cost:,.4g} USD."
+    )
+    assert told in result.inapplicable
+    with engine.connect() as connection:  # the report says the same
+        assert told in inapplicable_notes(connection, [result.study.id])

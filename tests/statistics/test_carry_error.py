@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from audit.errors import AuditError
-from audit.statistics.corrected import carry_effect, carry_error
+from audit.statistics.corrected import carry_error
 from audit.statistics.intervals import effective_interval, effective_size
 
 
@@ -37,17 +36,6 @@ def test_copies_of_a_source_add_nothing():
     assert effective_size(source, source < 2) == pytest.approx(8.1963, abs=1e-3)
 
 
-def test_the_effect_worked_by_hand():
-    # 60 judged; 40 are true and 6 false by carried answers alone; at most .1 of carries is wrong.
-    effect = carry_effect(60, 40, 6, 0.1, 0.1, 0.3)
-    # Of 40 such answers 9 or fewer are wrong with 98.75 % at least, of 6 three or fewer.
-    assert stats.binom.sf([8, 9], 40, 0.1).round(4).tolist() == [0.0155, 0.0051]
-    assert stats.binom.sf([2, 3], 6, 0.1).round(4).tolist() == [0.0159, 0.0013]
-    assert (effect.up, effect.down) == pytest.approx((9 / 60, 3 / 60))
-    assert (effect.low, effect.high) == pytest.approx((0.05, 0.45))
-    assert carry_effect(60, 0, 0, 0.5, 0.1, 0.3).high == 0.3
-
-
 @given(st.data())
 def test_intervals_hold_the_rate_and_clusters_only_widen(data):
     n = data.draw(st.integers(1, 40))
@@ -61,22 +49,7 @@ def test_intervals_hold_the_rate_and_clusters_only_widen(data):
     assert error.low <= alone.low + 1e-12
 
 
-def test_coverage_over_sources():
-    # Simulated: 40 sources with 1 to 3 follow-ups, errors that go with the source (Beta with correlation .3), rate .1.
-    rng, held = np.random.default_rng(1), 0
-    for _ in range(400):
-        sizes = rng.integers(1, 4, 40)
-        chances = np.repeat(rng.beta(0.1 / 0.3 * 0.7, 0.9 / 0.3 * 0.7, 40), sizes)
-        error = carry_error(np.repeat(np.arange(40), sizes), rng.random(len(chances)) < chances)
-        held += error.low <= 0.1 <= error.high
-    assert held / 400 >= 0.94
-
-
 def test_mistakes_are_said():
-    with pytest.raises(AuditError, match="2 sources and 1 follow-ups"):
-        carry_error(np.arange(2), np.zeros(1))
-    with pytest.raises(AuditError, match="allowed are 0 to 10"):
-        carry_effect(10, 8, 3, 0.1, 0.0, 1.0)
     with pytest.raises(AuditError, match=r"rate 1\.5"):
         effective_interval(1.5, 10)
     with pytest.raises(AuditError, match="0 or more"):

@@ -3,10 +3,9 @@
 import pytest
 from sqlalchemy import select, text
 
-from audit.reports.doctor import doctor
-from audit.reports.exports.reading import import_export
-from audit.reports.exports.replay import replay
-from audit.reports.exports.writing import export
+from audit.exchange.doctor import doctor
+from audit.exchange.export import export
+from audit.exchange.replay import import_export, replay
 from audit.store import open_store, table_of, tables
 from audit.store.backup import backup
 from audit.store.copying import copy_tables, filled

@@ -37,7 +37,7 @@ def document():
                 "relations": ["MR1.4", "MR3.1"],
                 "limit": 20,
             },
-            "sample": {"per_relation": 4},
+            "sample": {"base": 4},
             "judging": {"annotators": 1, "gold": True},
             "report": {},
         }

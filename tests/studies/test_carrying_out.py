@@ -13,7 +13,7 @@ from audit.studies.jobs import STEPS, carry_out
 
 @pytest.mark.slow
 def test_it_is_the_same_as_the_single_commands(engine, plan, content, tmp_path, capsys):
-    films = plan(sample__per_relation=4, sample__audit_answers=0.2, judging__annotators=3, judging__gold=True)
+    films = plan(sample__base=4, judging__annotators=3, judging__gold=True)
     heard = []
     with InProcess() as executor:
         done = carry_out(engine, films, executor, begin=heard.append)
@@ -21,7 +21,7 @@ def test_it_is_the_same_as_the_single_commands(engine, plan, content, tmp_path, 
     database = str(tmp_path / "single.db")
     corpus = ["--corpus", "rotten-tomatoes", "--limit", "20", "--relations", "MR1.4,MR3.1", "--workers", "0"]
     assert main(["run", "--db", database, "--systems", "vader,textblob", *corpus]) == 0
-    assert main(["sample", "--db", database, "--base", "4", "--annotators", "3", "--audit-answers", "0.2"]) == 0
+    assert main(["sample", "--db", database, "--base", "4", "--annotators", "3"]) == 0
     assert main(["gold", "--db", database]) == 0
     capsys.readouterr()
     other = open_store(database)

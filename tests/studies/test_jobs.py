@@ -87,7 +87,7 @@ def test_a_job_carries_out_its_plan_and_says_so(engine, plan, people, where, tmp
 @pytest.mark.slow
 def test_two_at_once_for_the_same_study_are_refused(engine, plan, people, no_process):
     set_plan(engine, plan())
-    set_plan(engine, plan("again", sample__per_relation=9))
+    set_plan(engine, plan("again", sample__base=9))
     set_plan(engine, plan("other", study__limit=21))
     begin_job(engine, "films", "x", by=people["boss"])
     for name in ("films", "again"):
@@ -146,7 +146,7 @@ def test_the_database_is_told_by_the_environment_not_on_the_command_line(engine,
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes in /proc")
 def test_a_killed_job_is_gone_on_with_and_gives_the_same_report(engine, plan, people, where, tmp_path):
-    films = plan(study__limit=None, study__systems=["textblob", "vader"], sample__per_relation=20)
+    films = plan(study__limit=None, study__systems=["textblob", "vader"], sample__base=20)
     set_plan(engine, films)
     freeze(engine, "films")
     begin_job(engine, "films", where, by=people["boss"])

@@ -18,7 +18,6 @@ from audit.studies.plan import (
     LARGEST,
     SETTINGS,
     TABLES,
-    Plan,
     check_name,
     example,
     read_plan,
@@ -30,7 +29,7 @@ from audit.studies.versions import belongs, changes
 from audit.tasks import OwnWords
 
 SENTENCES = [one.name for one in relations_named("sentiment", None) if one.unit == "sentence"]
-LEAST = {"name": "p", "study": {"corpus": "rotten-tomatoes", "systems": ["vader"]}, "sample": {"per_relation": 5}}
+LEAST = {"name": "p", "study": {"corpus": "rotten-tomatoes", "systems": ["vader"]}, "sample": {"base": 5}}
 
 
 def changed(table, **values):
@@ -54,9 +53,9 @@ documents = st.fixed_dictionaries(
             },
         ),
         "sample": st.one_of(
-            st.fixed_dictionaries({"per_relation": st.integers(1, 500)}, optional={"seed": st.integers(0, 9)}),
+            st.fixed_dictionaries({"base": st.integers(1, 500)}, optional={"most": st.integers(1, 9)}),
             st.fixed_dictionaries(
-                {"share": st.floats(0.001, 1)}, optional={"design": st.sampled_from(["shared", "informative"])}
+                {"share": st.floats(0.001, 1)}, optional={"decide": st.sampled_from(["winner", "none"])}
             ),
         ),
         "judging": st.fixed_dictionaries(
@@ -101,18 +100,12 @@ def test_what_is_left_out_is_filled_in():
     assert plan.study["relations"] == SENTENCES
     assert plan.study["fingerprint"]
     assert (plan.study["unit"], plan.study["language"], plan.study["seed"]) == ("sentence", "en", 0)
-    assert plan.sample["seed"] == 0
-    assert read_plan(changed("study", seed=7)).sample["seed"] == 7
+    assert (plan.sample["decide"], plan.sample["eps"]) == ("winner", 0.02)
     assert plan.judging["guideline"] == guideline_of("sentiment", "input", own=OwnWords(subject="film")).version
     assert {name: plan.judging[name] for name in SETTINGS} == {
         setting.name: setting.default for setting in fields(JudgingSettings)
     }
     assert AUDITED_FOLLOW_UPS == OF_THE_COMMAND
-
-
-def test_a_design_that_only_compares_audits_nothing():
-    plan = read_plan(changed("sample", design="informative"))
-    assert plan.audits().follow_ups == 0
 
 
 def test_parameters_and_documents_are_kept(tmp_path):
@@ -190,12 +183,9 @@ MISTAKES = [
     (LEAST | {"name": "a.toml"}, "name: 'a.toml' is no name of a plan"),
     (LEAST | {"name": "a\nb"}, "name: 'a\\\\nb' is no name of a plan"),
     ({key: LEAST[key] for key in ("study", "sample")}, 'name: is missing; write name = "films" above the first table'),
-    (LEAST | {"sample": {}}, "sample: say how many groups to draw: either per_relation=N or share=0.01, not both"),
-    (changed("sample", share=0.5), "sample: say how many groups to draw"),
+    (changed("sample", share=0.5), "sample: say how many groups of each cell come first"),
     (LEAST | {"sample": {"share": 2}}, "sample.share: 2 must be a number from 0 to 1"),
-    (LEAST | {"sample": {"share": 0}}, "sample: share 0.0: must be above 0 and at most 1"),
-    (changed("sample", design="best"), "sample.design: 'best' must be one of shared, informative"),
-    (changed("sample", design="informative", audit_answers=0.3), "sample.audit_answers: corrects the rates of cells"),
+    (LEAST | {"sample": {"share": 0}}, "sample: share 0: must be above 0"),
     (changed("judging", annotators=0), "judging.annotators: 0 must be a whole number from 1 to 1000"),
     (changed("judging", gold="yes"), "judging.gold: 'yes' must be true or false"),
     (changed("judging", guideline=999), "judging.guideline: 999 is a version there is not yet; the present one is"),
@@ -271,12 +261,6 @@ def test_what_is_foreign_is_said_of_a_stored_plan():
     }
 
 
-def test_a_plan_knows_its_size_and_audits():
-    plan = Plan("p", sample=read_plan(changed("sample", audit_answers=0.3)).sample)
-    assert plan.size().per_relation == 5
-    assert (plan.audits().answers, plan.audits().follow_ups) == (0.3, 0.1)
-
-
 OWN_SYSTEM = """
 from audit.tasks import Output
 
@@ -299,7 +283,7 @@ def test_a_plan_of_classification_takes_systems_of_every_scheme(tmp_path, monkey
         "language": "zh",
         "systems": ["planned_topic:Topic"],
     }
-    plan = read_plan({"name": "p", "study": study, "sample": {"per_relation": 5}})
+    plan = read_plan({"name": "p", "study": study, "sample": {"base": 5}})
     (tmp_path / "p.toml").write_text(to_toml(plan), "utf-8")
     assert read_plan_file(tmp_path / "p.toml") == plan
     content = {"study": plan.study}

@@ -7,9 +7,9 @@ import pytest
 
 from audit.cli import main
 from audit.errors import BadFile
+from audit.exchange.replay import replay
 from audit.judging.labels import answer_with_gold
 from audit.messages import phrase
-from audit.reports.exports.replay import replay
 from audit.reports.first_page import primary_lines
 from audit.reports.html import to_html
 from audit.reports.sections import to_terminal
@@ -28,7 +28,7 @@ def named(engine, plan):
 
     def work(*names, frozen=True):
         primary = {"report__primary": list(names[:2])} | ({"report__primary_relation": names[2]} if names[2:] else {})
-        films = plan(study__systems=SYSTEMS, study__limit=200, sample__per_relation=100, judging__gold=False, **primary)
+        films = plan(study__systems=SYSTEMS, study__limit=200, sample__base=100, judging__gold=False, **primary)
         set_plan(engine, films)
         if frozen:
             freeze(engine, "films")
@@ -119,7 +119,6 @@ def test_before_it_can_be_tested_nothing_else_is_sure(named):
         ("report__primary", ["vader", "hiv4"], "report.primary: 'hiv4' is not among the systems: vader, textblob"),
         ("report__primary_relation", "MR3.1", "report.primary: the relation MR3.1 of a primary comparison is named"),
         ("report__primary_relation", "MR9", "report.primary_relation: 'MR9' is not among the relations"),
-        ("sample__domain", "silver", "sample.domain: 'silver' must be one of all, gold"),
     ],
 )
 def test_mistakes_in_a_plan_name_their_key(plan, key, value, says):

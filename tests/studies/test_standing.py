@@ -73,18 +73,18 @@ def test_a_plan_that_was_frozen_first_and_kept(engine, done, people):
 def test_what_was_changed_after_it_was_frozen(engine, done, plan, people):
     done()
     judged(engine, people["ann"], 1)
-    set_plan(engine, plan(judging__gold=False, sample__per_relation=6))
+    set_plan(engine, plan(judging__gold=False, sample__base=6))
     (entry,) = study_report(engine)["plan"]
     (change,) = entry["changed"]
-    assert (change["key"], change["before"], change["after"], change["version"]) == ("sample.per_relation", 4, 6, 3)
+    assert (change["key"], change["before"], change["after"], change["version"]) == ("sample.base", 4, 6, 3)
     assert entry["deviates"] == []
     with InProcess() as executor:
-        carry_out(engine, plan(judging__gold=False, sample__per_relation=6), executor)
+        carry_out(engine, plan(judging__gold=False, sample__base=6), executor)
     report = study_report(engine)
     date = report["plan"][0]["frozen_at"][:10]
     assert plan_lines(report, Say())[1:] == [
-        f"Changed after it was frozen: sample.per_relation 4 -> 6 ({date}).",
-        "Otherwise than frozen: sample.per_relation 4 -> 6.",
+        f"Changed after it was frozen: sample.base 4 -> 6 ({date}).",
+        "Otherwise than frozen: sample.base 4 -> 6.",
     ]
 
 
@@ -115,17 +115,17 @@ def test_a_run_and_a_sample_that_are_otherwise(engine, done):
     ask_next(engine, SampleOptions(share=1.0, annotators=3, follow_ups=0.5), 1)[0]
     deviating = deviations(engine)
     assert set(deviating) == {
-        "study.relations", "study.systems", "sample.per_relation", "sample.audit_follow_ups",
+        "study.relations", "study.systems", "sample.base", "sample.follow_ups",
         "judging.annotators",
     }  # fmt: skip
     assert deviating["study.relations"] == (["MR1.4", "MR3.1"], ["MR1.4", "MR3.1", "MR2.2"])
     assert deviating["study.systems"][1] == ["hiv4", "textblob", "vader"]
-    assert deviating["sample.per_relation"][1] > 4
+    assert deviating["sample.base"][1] > 4
     ask_next(engine, SampleOptions(2), 1)[0]
     deviating = deviations(engine)
     assert deviating["sample.design"] == ("shared", "informative")
     assert deviating["sample.seed"] == (0, 5)
-    assert deviating["sample.per_relation"] == (4, 2)
+    assert deviating["sample.base"] == (4, 2)
 
 
 @pytest.mark.slow

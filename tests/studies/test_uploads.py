@@ -8,7 +8,7 @@ from sqlalchemy import Engine
 
 from audit.annotation.accounts import add_account, entries
 from audit.corpora import Reading, get_corpus
-from audit.corpora.files import header_of
+from audit.corpora.files import guess_of
 from audit.errors import AuditError, BadFile, BadRow, NotAllowed, Refused
 from audit.runner.executors import InProcess
 from audit.store import open_store
@@ -51,9 +51,8 @@ def boss(engine: Engine) -> int:
     ],
 )  # fmt: skip
 def test_columns_and_labels_are_guessed(name, content, task, meant, labels) -> None:
-    header = header_of(name, content.encode(), task)
-    assert header.meant == meant
-    assert header.labels == labels
+    _, guess = guess_of(name, content.encode(), task)
+    assert guess == Reading(meant, labels)
 
 
 def test_texts_are_stored_once_and_read_as_the_file_is(engine: Engine, boss: int, tmp_path: Path) -> None:
@@ -108,7 +107,7 @@ def test_a_plan_in_the_app_names_them_and_is_carried_out(engine: Engine, boss: i
     document = {
         "name": "hotels",
         "study": {"corpus": "hotels", "systems": ["vader", "hiv4"], "relations": ["MR1.4"]},
-        "sample": {"per_relation": 3},
+        "sample": {"base": 3},
     }
     with pytest.raises(BadFile, match="is not one of"):
         read_plan(document, registered_only=True, uploaded=uploaded_here(engine))

@@ -13,13 +13,13 @@ def test_a_version_is_stored_only_where_something_changed(engine, plan):
     assert (first.version, new, first.frozen, first.by) == (1, True, False, None)
     again, new = set_plan(engine, plan())
     assert (again, new) == (first, False)
-    second, new = set_plan(engine, plan(sample__per_relation=9, study__systems=["vader", "hiv4"]))
+    second, new = set_plan(engine, plan(sample__base=9, study__systems=["vader", "hiv4"]))
     assert (second.version, new) == (2, True)
     assert [change_text(change) for change in steps(versions(engine, "films"))[0][1]] == [
         "study.systems without textblob, with hiv4",
-        "sample.per_relation 4 -> 9",
+        "sample.base 4 -> 9",
     ]
-    assert versions(engine, "films")[1].plan() == plan(sample__per_relation=9, study__systems=["vader", "hiv4"])
+    assert versions(engine, "films")[1].plan() == plan(sample__base=9, study__systems=["vader", "hiv4"])
 
 
 def test_freezing_is_a_version_with_the_same_content(engine, plan, people):
@@ -28,17 +28,17 @@ def test_freezing_is_a_version_with_the_same_content(engine, plan, people):
     assert (frozen.version, frozen.frozen, frozen.by) == (2, True, "boss")
     with pytest.raises(AuditError, match="is frozen already, as version 2"):
         freeze(engine, "films")
-    set_plan(engine, plan(sample__per_relation=9))
+    set_plan(engine, plan(sample__base=9))
     freeze(engine, "films")
     history = versions(engine, "films")
     assert [version.frozen for version in history] == [False, True, False, True]
     assert frozen_version(history) == frozen
-    assert [changed for _, changed in steps(history)] == [[], [Change("sample.per_relation", 4, 9)], []]
+    assert [changed for _, changed in steps(history)] == [[], [Change("sample.base", 4, 9)], []]
 
 
 def test_what_has_changed_since_it_was_looked_at_is_not_frozen(engine, plan):
     set_plan(engine, plan())
-    set_plan(engine, plan(sample__per_relation=9))
+    set_plan(engine, plan(sample__base=9))
     with pytest.raises(AuditError, match="has version 2 by now; look at it before you freeze it"):
         freeze(engine, "films", version=1)
     assert not any(version.frozen for version in versions(engine, "films"))
@@ -53,7 +53,7 @@ def test_of_two_versions_at_once_one_is_refused(engine, plan):
 
     event.listen(engine, "before_cursor_execute", meanwhile)
     with pytest.raises(AuditError, match="somebody else has changed this plan at this moment"):
-        set_plan(engine, plan(sample__per_relation=9))
+        set_plan(engine, plan(sample__base=9))
     assert len(versions(engine, "films")) == 1
 
 
@@ -79,7 +79,7 @@ def test_others_than_managers_change_see_and_begin_nothing(engine, plan, people,
     before = content(engine)
     id = people[who]
     for work in (
-        lambda: set_plan(engine, plan(sample__per_relation=9), by=id),
+        lambda: set_plan(engine, plan(sample__base=9), by=id),
         lambda: freeze(engine, "films", by=id),
         lambda: versions(engine, "films", by=id),
         lambda: begin_job(engine, "films", "nowhere", by=id),

@@ -1,7 +1,7 @@
 """Language models behind chat endpoints: the file, what is sent, what is read, and answers that are none.
 
 The endpoint is a simulated one on this machine (tests/service.py) that speaks the wire format of OpenAI's chat
-completions; a real model is behind one in tests/systems/test_systems_chat_model.py.
+completions and Responses.
 """
 
 import json
@@ -14,9 +14,8 @@ from service import Reply, serving
 
 from audit.errors import BadFile, Declined
 from audit.systems import get_system
-from audit.systems.chat_answers import choice_in
+from audit.systems.chat import choice_in
 from audit.tasks import Input, Output
-from audit.tasks.classification import Classification
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
 
@@ -61,12 +60,10 @@ task = "inference"
 api_key = "${SMALL_KEY}"
 structured = "%s"
 temperature = 0.5
-seed = 7
 max_tokens = 20
-top_p = 0.9
-stop = ["\\n\\n"]
+effort = "low"
 labels = { yes = "entailment", maybe = "neutral", no = "contradiction" }
-request = { reasoning_effort = "low" }
+request = { seed = 7, stop = ["\\n\\n"] }
 
 [prompt]
 system = "One of {labels}. {answer}"
@@ -78,36 +75,73 @@ assistant = "yes"
 """
 
 
-@pytest.mark.parametrize("structured", ["schema", "json", "tools", "text"])
-def test_every_key_is_sent(tmp_path, monkeypatch, structured):
+def responses(*parts, **more):
+    """The document that an endpoint answers with in the form of OpenAI's Responses."""
+    thought = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm."}]}
+    usage = {"input_tokens": 6, "output_tokens": 5, "output_tokens_details": {"reasoning_tokens": 3}}
+    message = {"type": "message", "role": "assistant", "content": list(parts)}
+    return {"object": "response", "status": "completed", "output": [thought, message], "usage": usage, **more}
+
+
+@pytest.mark.parametrize("structured", ["schema", "text"])
+@pytest.mark.parametrize("form", ["chat", "responses"])
+def test_every_key_is_sent(tmp_path, monkeypatch, structured, form):
     monkeypatch.setenv("SMALL_KEY", SECRET)
-    calls = [{"function": {"name": "answer", "arguments": '{"label": "no"}'}}]
-    said = (
-        reply(None, tool_calls=calls)
-        if structured == "tools"
-        else reply("No." if structured == "text" else '{"label": "no"}')
-    )
-    ran, server = outputs(
-        tmp_path, lambda body, number: said, MORE % structured, [Input.of("A man {text_b} sleeps.", "He runs.")]
-    )
-    assert ran == [Output("contradiction")]
+    text = "No." if structured == "text" else '{"label": "no"}'
+    said = reply(text) if form == "chat" else responses({"type": "output_text", "text": text})
+    with serving(lambda body, number: said) as server:
+        spec = chat_file(server, tmp_path, MORE % structured)
+        path = tmp_path / "chat.toml"
+        path.write_text(path.read_text().replace('/v1"', '/v1/responses"' if form == "responses" else '/v1"'))
+        (output,) = get_system(spec).run([Input.of("A man {text_b} sleeps.", "He runs.")])
+    assert output == Output("contradiction")
+    used = {"in": 6, "out": 2} if form == "chat" else {"in": 6, "out": 5, "reasoning": 3}
+    assert output.details == {"used": used, **({} if form == "chat" else {"reasoning": "Hm."})}
     (body,), (headers,) = server.bodies, server.headers
     assert headers["Authorization"] == f"Bearer {SECRET}"
-    sent = {name: body[name] for name in ("temperature", "seed", "max_tokens", "top_p", "stop", "reasoning_effort")}
-    assert sent == {
-        "temperature": 0.5,
-        "seed": 7,
-        "max_tokens": 20,
-        "top_p": 0.9,
-        "stop": ["\n\n"],
-        "reasoning_effort": "low",
-    }
-    system, asked, answered, user = (message["content"] for message in body["messages"])
+    assert (body["temperature"], body["seed"], body["stop"]) == (0.5, 7, ["\n\n"])
+    if form == "chat":
+        assert (body["reasoning_effort"], body["max_tokens"]) == ("low", 20)
+    else:
+        assert (body["reasoning"], body["max_output_tokens"]) == ({"effort": "low"}, 20)
+    system, asked, answered, user = (message["content"] for message in body.get("messages") or body["input"])
     assert system.startswith("One of yes, maybe, no. Answer with ")
     assert (asked, answered) == ("It rains. => It is wet?", "yes")
     assert user == "A man {text_b} sleeps. => He runs.? As {labels}."  # a text that spells a field stays as it is
-    parts = {"schema": ["response_format"], "json": ["response_format"], "tools": ["tool_choice", "tools"], "text": []}
-    assert sorted({"response_format", "tools", "tool_choice"} & set(body)) == parts[structured]
+    assert [name in body for name in ("response_format", "text")] == [
+        structured == "schema" and form == "chat",
+        structured == "schema" and form == "responses",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "error", "raw"),
+    [
+        (responses({"type": "refusal", "refusal": "I cannot."}), "the model refused to answer", "I cannot."),
+        (
+            responses({"type": "output_text", "text": '{"la'}, incomplete_details={"reason": "max_output_tokens"}),
+            "the answer was cut off",
+            '{"la',
+        ),
+        (responses(), "only reasoning came, and no answer", "Hm."),
+    ],
+)
+def test_responses_that_are_no_answer(tmp_path, said, error, raw):
+    with serving(lambda body, number: said) as server:
+        spec = chat_file(server, tmp_path)
+        (tmp_path / "chat.toml").write_text((tmp_path / "chat.toml").read_text().replace("/v1", "/v1/responses"))
+        (output,) = get_system(spec).run([BORING])
+    assert (output.text, output.details["used"]["reasoning"]) == (raw, 3)
+    assert error in output.error
+
+
+def test_a_server_that_cuts_prompts_is_told(tmp_path):
+    """Ollama reads 4,096 tokens of a prompt unless it is told otherwise, and does not say so."""
+    said = {**reply('{"label": "negative"}'), "usage": {"prompt_tokens": 4_096, "completion_tokens": 5}}
+    (output,), _ = outputs(tmp_path, lambda body, number: said, inputs=[Input.of("So boring. " * 2_000)])
+    assert output.label is None
+    assert "the server read 4,096 tokens of a prompt of 22," in output.error
+    assert "it cuts prompts; give the model a longer context" in output.error
 
 
 @pytest.mark.parametrize(
@@ -252,13 +286,9 @@ def test_a_mistake_in_the_file_is_one_sentence(tmp_path, more, problem):
     assert "\n" not in str(refused.value)
 
 
-# The client, for whoever asks other things than a system does
-
-
 # Several labels
 
 
-@pytest.mark.skipif(not hasattr(Classification, "together"), reason="no scheme has several labels")
 @pytest.mark.parametrize(
     ("written", "label"),
     [

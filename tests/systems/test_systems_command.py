@@ -8,8 +8,6 @@ import textwrap
 import time
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from audit.errors import AuditError, BadFile
 from audit.systems import get_system
@@ -73,22 +71,6 @@ def test_it_is_asked_in_lines_and_started_once(tmp_path):
     assert wait_for(lambda: not is_running(pid))  # no orphan
 
 
-@pytest.mark.slow
-@settings(max_examples=15)
-@given(asked=st.lists(st.text(max_size=30), min_size=1, max_size=8))
-def test_any_text_arrives_as_it_is(asked, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("any")
-    code = """
-        import json, sys
-        for line in sys.stdin:
-            {more}
-            print(json.dumps({{"text": "".join(map(chr, map(ord, json.loads(line)["texts"][0]))) + "."}}), flush=True)
-    """
-    system = program(folder, code=code, file='task = "summarization"')
-    wanted = [text.encode("utf-8", "replace").decode() for text in asked]
-    assert [output.text for output in system.run(texts(*asked))] == [f"{text}.".strip() for text in wanted]
-
-
 @pytest.mark.parametrize(
     ("more", "error"),
     [
@@ -96,7 +78,8 @@ def test_any_text_arrives_as_it_is(asked, tmp_path_factory):
             'if "7" in text: sys.exit("seven is out of order")',
             "ended with status 1 without an answer; on stderr: seven",
         ),
-        ('if "7" in text: print("Loading ...", flush=True)', "it wrote a line that is no JSON: Loading"),
+        ('if "7" in text: import time; time.sleep(9)', "no answer within 0.5 s; does it flush its output"),
+        ('if "7" in text: print("Loading ...", flush=True)', "more lines than it was asked|no JSON: Loading"),
         ('if "7" in text: print(json.dumps({{"label": "odd"}}), flush=True); continue', "label 'odd' is not one of"),
         (
             'if "7" in text: print(json.dumps({{"lable": "x"}}), flush=True); continue',
@@ -112,6 +95,13 @@ def test_the_input_that_ends_it_is_the_error(tmp_path, more, error):
     assert [place for place, output in enumerate(outputs) if output.error] == [7, 17]
     assert re.search(error, outputs[7].error)
     assert {output.label for output in outputs if not output.error} == {"positive"}
+
+
+def test_a_line_too_many_is_no_answer_to_another_input(tmp_path):
+    more = 'if text == "7": print(json.dumps({"label": "neutral"}), flush=True)'
+    outputs = program(tmp_path, more).run(texts(*map(str, range(12))))
+    assert [output.label for output in outputs] == [*["positive"] * 7, None, *["positive"] * 4]
+    assert "it wrote more lines than it was asked for" in outputs[7].error
 
 
 def test_what_it_started_ends_with_it(tmp_path):

@@ -84,7 +84,7 @@ def test_the_shown_language_models_are_read_and_every_key_is_explained(tmp_path,
     (tmp_path / "careful.toml").write_text(block("toml", 'name = "careful"'))
     system = get_system(f"chat:{tmp_path / 'careful.toml'}")
     assert (system.needs(), system.tasks, system.concurrency) == (None, ("inference",), 16)
-    said = [message["content"] for message in system.file.messages(Input.of("a", "b"))]
+    said = [message["content"] for message in system.messages(Input.of("a", "b"))]
     assert said[1:] == [
         "First: A man sleeps on a bench.\nSecond: A man is awake.",
         '{"label": "no"}',

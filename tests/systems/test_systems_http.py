@@ -10,7 +10,7 @@ import re
 import pytest
 from service import Reply, label_of, serving
 
-from audit.errors import BadFile, BadOutput, Declined, NotInstalled
+from audit.errors import BadFile, BadOutput, NotInstalled
 from audit.systems import get_system
 from audit.tasks import Input, Output
 
@@ -51,15 +51,13 @@ def test_a_request_of_ones_own_and_an_answer_of_theirs(tmp_path, monkeypatch):
         return {"results": [{"prediction": {"the class": "POS"}, "p": [0.25, 0.75]} for _ in body["documents"]]}
 
     more = """
-    method = "PUT"
     batch = 3
     request = { documents = "{texts}", model = "large", options = { top = 1 } }
-    answer = { label = 'results[*].prediction["the class"]', score = "results[*].p[1]" }
+    answer = { label = 'results[*].prediction."the class"', score = "results[*].p[1]" }
     labels = { POS = "positive", NEG = "negative" }
     headers = { Authorization = "Bearer ${ACME_KEY}", X-Team = "tests" }
     """
     with serving(answer) as server:
-        server.RequestHandlerClass.do_PUT = server.RequestHandlerClass.do_POST
         outputs = get_system(server.file(tmp_path, more)).run(INPUTS[:7])
     assert outputs == [Output("positive", 0.75)] * 7
     body = next(body for body in server.bodies if body["documents"][0] == TEXTS[0])
@@ -79,7 +77,10 @@ def test_a_similarity_is_a_number_for_a_pair(tmp_path):
         system = get_system(server.file(tmp_path, 'tasks = ["similarity"]\nlanguages = ["zh"]'))
         assert system.run(PAIRS) == [Output(score=5 / 80), Output(score=0.1)]
         assert (system.batch, system.languages) == (16, ("zh",))
-    with serving(lambda body, number: {"outputs": [{}]}) as server, pytest.raises(BadOutput, match="has no 'score'"):
+    with (
+        serving(lambda body, number: {"outputs": [{}]}) as server,
+        pytest.raises(BadOutput, match=r"has nothing at 'outputs\[\*\].score'"),
+    ):
         get_system(server.file(tmp_path, 'tasks = ["similarity"]')).run(PAIRS[:1])
 
 
@@ -109,18 +110,6 @@ def test_the_texts_of_a_pair_may_go_to_places_of_their_own(tmp_path):
 def test_an_answer_that_cannot_be_used(tmp_path, content, says):
     with serving(lambda body, number: Reply(content)) as server, pytest.raises(BadOutput, match=re.escape(says)):
         get_system(server.file(tmp_path)).run(INPUTS[:1])
-
-
-def test_headers_are_sent_nowhere_else(tmp_path, monkeypatch):
-    monkeypatch.setenv("ACME_KEY", SECRET)
-    with serving() as elsewhere:
-        reply = Reply({}, 307, {"Location": elsewhere.url})
-        with (
-            serving(lambda body, number: reply) as server,
-            pytest.raises(Declined, match=f"HTTP 307: it leads to '{elsewhere.url}'; name that as the url"),
-        ):
-            get_system(server.file(tmp_path, 'headers = { X-Key = "${ACME_KEY}" }')).run(INPUTS[:1])
-        assert elsewhere.bodies == []
 
 
 # Secrets
@@ -188,15 +177,17 @@ def test_a_secret_that_is_written_out_is_refused_and_not_shown(tmp_path, more):
         ),
         (
             minimal('request = { a = "{text_b}" }'),
-            'request: "{text_b}" is for pairs of texts, the task similarity; write',
+            'request: must have "{texts}" (a list of them), "{text}", or of pairs',
         ),
-        (minimal('languages = "en"'), "languages: 'en' must be a list of names, for example"),
         (minimal('headers = { X = "é" }'), "headers.X: must be printable ASCII"),
         (
             minimal('request = { a = "{texts}", b = 1979-05-27 }'),
             "request: has a date or a number that JSON does not",
         ),
-        (minimal('answer = { score = "x" }'), "answer.label: is missing; an output has at least a label or a text"),
+        (minimal('answer = { score = "x" }'), "answer.label: is missing; an output of sentiment has a label"),
+        (minimal('answer = { label = "x[" }'), "answer.label: 'x[' must be a JMESPath such as"),
+        (minimal('labels = { POS = "good" }'), "labels: 'good' is no label of sentiment; allowed are positive"),
+        (minimal('tasks = ["mood"]'), "unknown task 'mood'"),
         ("", "the file is empty"),
     ],
 )
@@ -214,3 +205,71 @@ def test_a_service_may_name_several_labels_of_a_text(tmp_path):
     with serving(answer) as server:
         system = get_system(server.file(tmp_path, 'tasks = ["classification/refund+late+rude"]\n'))
         assert [output.label for output in system.run(INPUTS[:3])] == ["none", "late+rude", "none"]
+
+
+# Translation
+
+TASK = 'tasks = ["translation"]\n'
+ONE = (
+    TASK
+    + 'request = { q = "{text}", from = "{source_language}", to = "{target_language}" }\nanswer = { text = "said" }\n'
+)
+
+
+def input_of(text, target="es", language="en"):
+    return Input.of(text, language=language, target=target)
+
+
+def listed(body, number):
+    """The answer of a service with the form that is usual here."""
+    pair = f"{body['source_language']}>{body['target_language']}"
+    return {"outputs": [{"text": f"{pair} {text}"} for text in body["texts"]]}
+
+
+def test_task_and_address_are_enough(tmp_path):
+    with serving(listed) as server:
+        system = get_system(server.file(tmp_path, TASK))
+        outputs = system.run([input_of("a"), input_of("b", "fr"), input_of("c"), input_of("d", "en", "es")])
+    assert outputs == [Output(text=text) for text in ("en>es a", "en>fr b", "en>es c", "es>en d")]
+    assert (system.tasks, system.languages, system.batch) == (("translation",), ("*",), 16)
+    # A request has one pair of languages, whatever comes together.
+    assert [(body["target_language"], body["texts"]) for body in server.bodies] == [
+        ("es", ["a", "c"]),
+        ("fr", ["b"]),
+        ("en", ["d"]),
+    ]
+
+
+def test_texts_and_languages_go_where_the_file_says(tmp_path):
+    with serving(lambda body, number: {"said": body["q"].upper()}) as server:
+        system = get_system(server.file(tmp_path, ONE + 'codes = { zh = "zh-CHS" }\n'))
+        text = "{target_language} and {text}"  # of a text, nothing is replaced
+        assert system.run([input_of(text, "zh")]) == [Output(text=text.upper())]
+    assert server.bodies == [{"q": text, "from": "en", "to": "zh-CHS"}]
+
+
+def test_languages_may_go_into_the_address(tmp_path):
+    more = 'request = ["{text}"]\nanswer = { text = "[0]" }\ncodes = { es = "a b&c" }\n'
+    with serving(lambda body, number: ["Llueve."]) as server:
+        path = tmp_path / "url.toml"
+        url = f"{server.url}?from={{source_language}}&to={{target_language}}"
+        path.write_text(f'name = "a"\nversion = "1"\nurl = "{url}"\n{TASK}{more}')
+        assert get_system(f"http:{path}").run([input_of("It rains.")]) == [Output(text="Llueve.")]
+    assert (server.paths, server.bodies) == (["/classify?from=en&to=a%20b%26c"], [["It rains."]])
+
+
+@pytest.mark.parametrize(
+    ("more", "read", "there"),
+    [
+        ('languages = ["en", "es"]', ("en", "es"), [True, False, True]),
+        ('pairs = ["en-es", "en-fr"]', ("en",), [True, True, False]),
+        ("", ("*",), [True, True, True]),
+    ],
+)
+def test_pairs_that_a_service_does_not_have_are_absent_and_not_asked(tmp_path, more, read, there):
+    with serving(lambda body, number: {"said": "x"}) as server:
+        system = get_system(server.file(tmp_path, ONE + more))
+        outputs = system.run([input_of("a"), input_of("b", "fr"), input_of("c", "en", "es")])
+    assert [not output.absent for output in outputs] == there
+    assert len(server.bodies) == sum(there)
+    assert system.languages == read

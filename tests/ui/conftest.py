@@ -12,8 +12,8 @@ from browser_driver import Window
 from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 
-from audit.reports.worker import answer_line, read_answer
 from audit.ui import adjudicate, annotate, background_cache, own_answers, session
+from audit.ui.worker import answer_line, read_answer
 
 
 @pytest.fixture(scope="session")

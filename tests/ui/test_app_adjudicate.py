@@ -4,7 +4,6 @@ from app_driver import Prepared, blocks, go, in_both, open_app, rows
 
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.queue import next_question
-from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge
 from audit.store import tables
 from audit.ui.language import text_in
@@ -49,15 +48,3 @@ def test_a_dispute_says_how_much_waits_for_it_and_is_settled_by_a_code(prepared:
 def test_the_log_of_an_account_that_is_no_manager_stays_closed(prepared: Prepared) -> None:
     app = go(open_app(prepared.judge), "log")
     assert not any(text_in("en", "log.what") in element.value for element in app.caption)
-
-
-def test_nobody_s_votes_are_shown_when_a_spot_check_is_changed(prepared: Prepared) -> None:
-    (id,) = dispute(prepared)
-    first = adjudicate(prepared.engine, prepared.judge.id, id, ["neutral"], "spot check: dry")
-    app = mode(go(open_app(prepared.judge), "adjudicate"), "mine")
-    app.button(key=f"change-{first}").click().run()
-    assert app.text_area(key=f"words-again-{first}").value == "dry"
-    assert 'class="audit-votes"' not in blocks(app)
-    assert not any(str(button.key).startswith("reveal-") for button in app.button)
-    app.button(key=f"leave-{first}").click().run()
-    assert len(rows(prepared, tables.Adjudication)) == 1

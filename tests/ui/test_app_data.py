@@ -8,8 +8,8 @@ from app_driver import Prepared, go, open_app
 
 from audit.annotation.accounts import entries
 from audit.errors import AuditError, NotAllowed
-from audit.reports.exports import downloads
-from audit.reports.exports.downloads import backup_file, export_archive
+from audit.exchange import export as downloads
+from audit.exchange.export import backup_file, export_archive
 from audit.ui.language import text_in
 
 
@@ -21,10 +21,10 @@ def test_others_get_nothing_and_what_is_too_large_is_not_sent(prepared: Prepared
         with pytest.raises(NotAllowed):
             backup_file(prepared.engine, by=account.id)
     monkeypatch.setattr(downloads, "LARGEST", 10)
-    (tmp_path / "audit-backup-").mkdir()
+    (tmp_path / "audit-").mkdir()
     with pytest.raises(AuditError, match="sends at most"):
         backup_file(prepared.engine, by=prepared.boss.id)
-    assert not (tmp_path / "audit-backup-").exists()
+    assert not (tmp_path / "audit-").exists()
     assert not {"exported", "backed up"} & {line.action for line in entries(prepared.engine, prepared.boss.id)}
 
 

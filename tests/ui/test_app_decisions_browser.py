@@ -1,4 +1,4 @@
-"""Deciding by key alone in a real Chromium: how many presses a dispute, a flag, a spot check and a cause take."""
+"""Deciding by key alone in a real Chromium: how many presses a dispute, a flag and a cause take."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ from app_server import app_server
 from browser_driver import Window, until
 
 from audit.annotation.queue import next_question
-from audit.judging.adjudications import checks_left, disputes
+from audit.judging.adjudications import disputes
 from audit.judging.deferral import flag, flagged_ids
 from audit.judging.judgements import judge
 from audit.judging.samples import ask_next
@@ -116,11 +116,3 @@ def test_a_decision_takes_at_most_four_presses(served: tuple[str, Prepared], tmp
         window.press("b")
         until(lambda: flagged_ids(engine, judge_id) == [])
         assert decided() == before
-
-        # A spot check: the label, Enter.
-        waiting = checks_left(engine, judge_id)
-        assert waiting
-        mode("check.checks", waiting)
-        window.picture(f"check-{language}")
-        assert presses("1", "\ue007") <= 2
-        assert checks_left(engine, judge_id) == waiting - 1

@@ -19,7 +19,7 @@ PLAN = {
     "study": {
         "corpus": "rotten-tomatoes", "systems": ["vader", "textblob"], "relations": ["MR1.4", "MR3.1"], "limit": 20,
     },
-    "sample": {"per_relation": 4},
+    "sample": {"base": 4},
     "judging": {"gold": True},
 }  # fmt: skip
 PATIENCE = 90
@@ -59,7 +59,7 @@ def test_a_plan_by_the_form(prepared: Prepared) -> None:
     (stored,) = versions(prepared.engine, "films")
     assert stored.by == "boss"
     assert stored.content["study"]["systems"] == ["vader", "hiv4"]
-    assert stored.content["sample"]["per_relation"] == 60
+    assert stored.content["sample"]["base"] == 60
     assert stored.content["judging"]["pass_mark"] == 0.75
     # The form, begun with the plan, gives the plan again.
     app.session_state["studies-tab"] = text_in("en", "studies.new")
@@ -82,9 +82,9 @@ def test_freezing_asks_first_and_is_seen(prepared: Prepared, language: str) -> N
     assert plans(prepared) == [("films", 1, False), ("films", 2, True)]
     assert text_in(language, "studies.has_frozen", name="films", version=2) in said(app).replace("\\", "")
     assert not [button for button in app.button if str(button.key).startswith("freeze-")]
-    set_plan(prepared.engine, read_plan(PLAN | {"sample": {"per_relation": 9}}))
+    set_plan(prepared.engine, read_plan(PLAN | {"sample": {"base": 9}}))
     app.run()
-    assert f"{text_in(language, 'field.per_relation')} 4 " in str(app.dataframe[1].value.to_dict())
+    assert f"{text_in(language, 'field.base')} 4 " in str(app.dataframe[1].value.to_dict())
     assert to_toml(versions(prepared.engine, "films")[-1].plan()).strip() == app.code[0].value.strip()
 
 

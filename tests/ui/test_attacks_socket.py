@@ -47,7 +47,7 @@ def as_(served: Served, name: str):  # type: ignore[no-untyped-def]
 
 
 def history(content, served: Served):  # type: ignore[no-untyped-def]
-    return content(served.engine, "judgement", "aside", "adjudication", "annotator", "answer", "spot_check", "log")
+    return content(served.engine, "judgement", "aside", "adjudication", "annotator", "answer", "log")
 
 
 def shown(screen: Screen) -> int:

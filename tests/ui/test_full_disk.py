@@ -11,7 +11,7 @@ from app_server import app_server
 from http_driver import Browser, Served
 from socket_driver import Screen, Session, session
 
-from audit.reports.doctor import doctor
+from audit.exchange.doctor import doctor
 from audit.store import open_store, table_of, tables
 from audit.ui.annotate import LEAST
 

@@ -11,10 +11,10 @@ from audit.annotation.queue import next_question
 from audit.errors import AuditError
 from audit.judging.judgements import judge
 from audit.judging.samples import ask_next
-from audit.reports.worker import request_line
 from audit.sampling.samples import SampleOptions
 from audit.ui import background_cache
 from audit.ui.background_cache import QUICK, AnswerCache, CachedAnswer, Worker, computed, produce, state_of
+from audit.ui.worker import request_line
 
 ORIGINAL = Worker._answer
 """The real one: conftest.py puts another in its place."""

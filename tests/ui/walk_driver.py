@@ -50,7 +50,7 @@ ASKED = {
 _PLAN = {
     "name": "films",
     "study": {"corpus": "rotten-tomatoes", "systems": ["vader", "textblob"], "relations": ["MR1.4"]},
-    "sample": {"per_relation": 10},
+    "sample": {"base": 10},
 }
 
 

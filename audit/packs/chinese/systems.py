@@ -20,7 +20,7 @@ from audit.packs.chinese import corpora
 from audit.packs.chinese.taggers import jieba
 from audit.relations.validity import changed, measure
 from audit.systems.base import missing, package_version
-from audit.systems.extractive import Sumy, summarize
+from audit.systems.surface import Sumy, summarize
 from audit.tasks import Input, Output, get_task
 
 if TYPE_CHECKING:

@@ -1,5 +1,5 @@
-"""Cloud services: what each is sent, what its answers and errors mean. They cost money, so none is listed or chosen by
-itself: a user names it."""
+"""Cloud services, each a row of `data/clouds.toml` and a class of `vendors`. They cost money, so none is listed or
+chosen by itself: a user names it."""
 
 from functools import partial
 from importlib import import_module
@@ -8,21 +8,24 @@ from typing import Any
 from audit import registry
 
 _SYSTEMS = {
-    "Amazon": ("comprehend",),
-    "Azure": ("azure-language", "azure-translator"),
-    "Google": ("google-language", "google-translate"),
-    "CoreNlp": ("corenlp",),
-    "Baidu": ("baidu-sentiment", "baidu-similarity", "baidu-translate"),
-    "Alibaba": ("alibaba-sentiment",),
-    "Tencent": ("tencent-sentiment",),
-    "Youdao": ("youdao-translate",),
+    "comprehend": "Amazon",
+    "azure-language": "Azure",
+    "azure-translator": "Azure",
+    "google-language": "Google",
+    "google-translate": "Google",
+    "corenlp": "CoreNlp",
+    "baidu-sentiment": "Baidu",
+    "baidu-similarity": "Baidu",
+    "baidu-translate": "Baidu",
+    "alibaba-sentiment": "Alibaba",
+    "tencent-sentiment": "Tencent",
+    "youdao-translate": "Youdao",
 }
 
 
-def _connect(company: str, name: str, path: str = "") -> Any:
-    return getattr(import_module("audit.packs.cloud.vendors"), company)(name, path)
+def _connect(name: str, path: str = "") -> Any:
+    return getattr(import_module("audit.packs.cloud.vendors"), _SYSTEMS[name])(name, path)
 
 
-for _company, _names in _SYSTEMS.items():
-    for _name in _names:
-        registry.systems.register(_name, partial(_connect, _company, _name), argument="[FILE.toml]", listed=False)
+for _name in _SYSTEMS:
+    registry.systems.register(_name, partial(_connect, _name), argument="[FILE.toml]", listed=False)

@@ -1,27 +1,42 @@
-"""What no table can say of vendors: credentials, signatures, tokens, and answers that need more than a path."""
+"""Cloud services: `data/clouds.toml` says what each vendor documents, and the classes here what no table can say:
+credentials, signatures, tokens, and answers that need more than a path.
+
+Vendors' own clients are not used: each has retries, time limits, loggers and a dozen kinds of exceptions of its own,
+and the requests are simple; botocore and google-auth find credentials and sign. A request has one text, so that no
+error is of another text; one that a service fails at is a stored error of that text alone.
+"""
 
 import asyncio
 import hashlib
 import hmac
 import json
 import os
+import re
 import time
+import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
-from urllib.parse import quote
+from itertools import compress
+from typing import Annotated, Any
+from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
 
-from audit.errors import AuditError, BadOutput, Declined, Unanswered, install_line
-from audit.packs.cloud.connector import Connector, Outcome, Request, entry, inside, number, outcome_of
-from audit.systems.remote_file import kind
-from audit.tasks import Input, Output
+from pydantic import Field
 
-_NOTHING = BadOutput("the answer says nothing of this text")
+from audit.errors import AuditError, BadOutput, Declined, Unanswered, install_line
+from audit.files import parse_json, read_text, toml_of
+from audit.resources import data_file
+from audit.systems.foreign import number
+from audit.systems.http import Http, HttpFile, Request, fill_request, problem_of, values_at, with_variables
+from audit.systems.remote_file import Spelled, Text, kind
+from audit.tasks import Input, Output
+from audit.user_models import read_as
+
+_ABOUT_TEXTS = (400, 405, 406, 413, 414, 422)
+"""Statuses that come, with a code, for what is wrong with a text (405: Alibaba's for one that is too long)."""
+_HELP = "see docs/reference/cloud.md"
 
 
 def _is_installed(module: str) -> bool:
@@ -31,43 +46,180 @@ def _is_installed(module: str) -> bool:
         return False
 
 
-def _is_set(*variables: str) -> bool:
-    return any(os.environ.get(name, "").strip() for name in variables)
+class VendorFile(HttpFile):
+    """A row of the table, with what the user's file NAME:FILE.toml says in its place; `data/clouds.toml` says what its
+    keys are."""
+
+    name: Spelled = ""
+    vendor: str = Field("", repr=False)
+    operation: str = ""
+    region: Annotated[str, Field(pattern=r"^[\w${}-]*$")] = ""
+    project: Text | None = None
+    """Of Google Cloud, whom translations are charged to."""
+    neutral: Annotated[float, Field(ge=0, lt=1)] | None = None
+    """For services that return a number from -1 to 1: up to here it is neutral."""
+    form: bool = False
+    most: int = 0
+    unit: str = "characters"
+    key: list[str] = Field([])
+    accepted: str = ""
+    code: str = ""
+    words: str = ""
+    refused: str = ""
+    again: str = ""
+    closed: str = ""
 
 
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+@cache
+def vendors() -> Mapping[str, Mapping[str, Any]]:
+    """Return the rows of the table by the names of their systems."""
+    return tomllib.loads(data_file("clouds.toml").read_text("utf-8"))
 
 
-class Amazon(Connector):
-    """Botocore finds credentials, and signs (Signature Version 4). Texts that Comprehend failed at come in an ErrorList
-    of their own."""
+class Cloud(Http):
+    """A cloud service as a `System` and an `AsynchronousSystem`, with the settings of a file where `path` names one.
 
-    _session: Any = None
+    Creating it reads the file and raises BadFile for what is wrong with it; nothing is asked.
+    """
+
+    packages: Mapping[str, str] = {}
+    """Modules that it needs, and the extra that they come with."""
+
+    def __init__(self, spec: str, path: str = ""):
+        row = vendors()[spec]
+        own = toml_of(path, read_text(path), _HELP) if path else {}
+        merged = {"name": spec, **row, **own}
+        for table in ("labels", "codes"):
+            said = own.get(table, {})
+            merged[table] = {**row.get(table, {}), **said} if isinstance(said, dict) else said
+        url = f"{merged.pop('endpoint')}{merged.pop('path')}"
+        for place in ("region", "project"):
+            url = url.replace(f"{{{place}}}", str(merged.get(place) or ""))
+        self.row = read_as(VendorFile, {**merged, "url": url}, path or spec, _HELP)
+        super().__init__(path or spec, self.row)
+        self._made_of = spec, path
+        self.summary = f"{self.row.vendor}, {self.row.operation}"
+        self.settings = {**self.settings, "languages": list(self.spoken.spoken), "codes": self.spoken.codes}
+        self.settings |= {"neutral": self.row.neutral} if self.row.neutral is not None else {}
+        self.service.variables = sorted({*self.service.variables, *self.row.key})
+        self._has_answered = False
 
     def needs(self) -> str | None:
-        """Return what is missing, as far as one can tell without asking anybody: roles of machines are looked up when
-        it is asked, where AWS_EC2_METADATA_DISABLED is "false"."""
-        files = {"AWS_SHARED_CREDENTIALS_FILE": "~/.aws/credentials", "AWS_CONFIG_FILE": "~/.aws/config"}
-        exist = [Path(os.environ.get(name, usual)).expanduser().is_file() for name, usual in files.items()]
-        role = os.environ.get("AWS_EC2_METADATA_DISABLED", "").lower() == "false"
-        containers = ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI")
-        named = ("AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE", *containers)
-        if not _is_installed("botocore"):
-            return install_line("aws")
-        if not role and not any(exist) and not _is_set(*named):
-            return f"set the environment variables {self.vendor.accepted}"
-        if not self.region and not exist[1] and not _is_set("AWS_DEFAULT_REGION"):
-            return 'set the environment variable AWS_DEFAULT_REGION, or region = "..." in comprehend:FILE.toml'
-        return None
+        for module, extra in self.packages.items():
+            if not _is_installed(module):
+                return install_line(extra)
+        return super().needs()
 
-    @property
-    def address(self) -> str:
-        return super().address or f"https://comprehend.{self._region}.amazonaws.com"
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._made_of  # without clients and secrets
 
-    @property
-    def _region(self) -> str:
-        return self.region or (self._session.get_config_variable("region") if self._session else None) or ""
+    def credentials(self) -> tuple[str, str]:
+        """Return the values of its two variables."""
+        first, second = (os.environ.get(name, "").strip() for name in self.row.key)
+        return first, second
+
+    # What a vendor says in its own way
+
+    async def request(self, inputs: Sequence[Input]) -> Request:
+        """Return what is sent for an input."""
+        address, sent, headers = await super().request(inputs)
+        if self.row.form:
+            form = urlencode(fill_request(self.sent, inputs, self.spoken), quote_via=quote, safe="")
+            sent, headers = form.encode(), {**headers, "Content-Type": "application/x-www-form-urlencoded"}
+        return Request(re.sub(r"(?<!:)//+", "/", with_variables(address)), sent, headers)
+
+    def read(self, document: Any, inputs: Sequence[Input]) -> list[Output]:
+        """Return the output in an answer, by the paths of the table. Raises BadOutput."""
+        path = self.paths.get("score", "")
+        if "{" not in path:
+            return super().read(document, inputs)
+        (word,) = values_at(document, self.paths["label"])
+        for named in filter(None, (str(word), self.row.labels.get(str(word)))):  # theirs may have no score of its own
+            places = {"word": json.dumps(named), "Word": json.dumps(named.capitalize())}
+            (score,) = values_at(document, path.format(**places), needed=False)
+            if score is not None:
+                return [self.output(word, score, None)]
+        return [self.output(word, None, None)]
+
+    def code_of(self, document: Any) -> str:
+        """Return the code of an error in an answer; empty where it is none."""
+        code = values_at(document, self.row.code, needed=False)[0] if self.row.code else None
+        return "" if code in (None, "", 0, "0") else str(code)
+
+    # Asking
+
+    async def ask(self, inputs: Sequence[Input]) -> list[Output]:
+        outputs = []
+        for item in inputs:
+            if error := next(filter(None, map(self._refused, item.texts)), None):
+                outputs.append(Output() if self.lacks(item) else Output(error=error))
+            else:
+                outputs += await super().ask([item])
+                self._has_answered = True
+        return outputs
+
+    def _refused(self, text: str) -> str | None:
+        """Return why a text is not sent. A size is as the service counts it, or a little more."""
+        is_bytes = self.row.unit == "bytes"
+        size = len(text.encode("utf-8" if is_bytes else "utf-16-le", "replace")) // (1 if is_bytes else 2)
+        if not text.strip():
+            return f"the text is empty, which {self.row.vendor} does not take"
+        limit = f"{self.row.vendor} takes {self.row.most:,} at most in a text"
+        return f"the text has {size:,} {self.row.unit}, {limit}" if size > self.row.most else None
+
+    async def exchange(self, address: str, sent: bytes, headers: Mapping[str, str]) -> Any:
+        """Return the JSON of the answer to a request. Raises Unanswered, Declined and BadOutput."""
+        status, sent_back, content = await self.service.exchange(address, sent, headers)
+        try:
+            document = parse_json(content)
+        except ValueError:
+            document = None
+        code = self.code_of(document)
+        if status >= 300 or code:
+            words = values_at(document, self.row.words, needed=False)[0] if code else self.service.words(content)
+            raise self.problem(code or f"HTTP {status}", str(words or ""), status, sent_back)
+        return self.service.document(content) if document is None else document
+
+    def problem(self, code: str, words: str, status: int, headers: Mapping[str, str]) -> AuditError:
+        """Return the error for a code and the words of the service, and the HTTP status where it says something:
+        whether to ask again, and what to change."""
+        reason = f"{code}: {words}".strip(": ") if words != code else code
+        by_status = problem_of(status, headers, reason) if status >= 300 else None
+        if code in self.row.again.split():
+            return Unanswered(reason, by_status.after if isinstance(by_status, Unanswered) else None)
+        if code in self.row.closed.split():
+            return Declined(reason)
+        if code in self.row.refused.split() or status in (401, 403):
+            reason = f"{self.row.vendor} refuses the credentials; check {self.row.accepted} ({reason})"
+            return Declined(reason, final=not self._has_answered)
+        if by_status is None or (status in _ABOUT_TEXTS and not code.startswith("HTTP ")):
+            return Declined(reason, inputs=True)
+        return by_status
+
+    def label_of_number(self, number: float) -> tuple[str, float]:
+        """Return the label for a number from -1 to 1, and a confidence in it."""
+        if abs(number) <= (self.row.neutral or 0.0):
+            return "neutral", max(0.0, 1 - abs(number))
+        return ("positive" if number > 0 else "negative"), min(1.0, abs(number))
+
+
+def at(document: Any, path: str) -> Any:
+    """Return what a path leads to. Raises BadOutput where there is nothing."""
+    return values_at(document, path)[0]
+
+
+def share(value: object) -> float:
+    """Return a number of an answer. Raises BadOutput for anything else."""
+    if (found := number(value)) is None:
+        raise BadOutput(f"a score must be a number, the answer has {kind(value)}")
+    return found
+
+
+class Amazon(Cloud):
+    """Botocore finds credentials, and signs (Signature Version 4)."""
+
+    packages: Mapping[str, str] = {"botocore": "aws"}
+    _session: Any = None
 
     async def request(self, inputs: Sequence[Input]) -> Request:
         return await asyncio.to_thread(self._signed, await super().request(inputs))
@@ -81,125 +233,65 @@ class Amazon(Connector):
         try:
             self._session = self._session or Session()
             credentials = self._session.get_credentials()
-            if credentials is None or not self._region:
-                raise Declined(f"set {self.vendor.accepted}, and AWS_DEFAULT_REGION", final=True)
+            if credentials is None:
+                raise Declined(f"set the environment variables {self.row.accepted}", final=True)
             frozen = credentials.get_frozen_credentials()
         except BotoCoreError as problem:
-            raise Declined(f"check {self.vendor.accepted} ({problem})", final=True) from None
+            raise Declined(f"check {self.row.accepted} ({problem})", final=True) from None
+        secrets = (frozen.secret_key, frozen.token, frozen.access_key)
         names = ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID")
-        values = (frozen.secret_key, frozen.token, frozen.access_key)
-        self.tokens = {name: value for name, value in zip(names, values, strict=True) if value}
-        target = f"Comprehend_20171127.{self.vendor.operation}"
+        self.service.tokens = {name: value for name, value in zip(names, secrets, strict=True) if value}
+        target = f"Comprehend_20171127.{self.row.operation}"
         headers = {"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": target}
-        signing = AWSRequest("POST", f"{self.address}/", data=request.sent, headers=headers)
-        SigV4Auth(frozen, "comprehend", self._region).add_auth(signing)
-        return replace(request, headers=dict(signing.headers.items()))
+        signing = AWSRequest("POST", request.address, data=request.sent, headers=headers)
+        SigV4Auth(frozen, "comprehend", with_variables(self.row.region)).add_auth(signing)
+        return request._replace(headers=dict(signing.headers.items()))
 
     def code_of(self, document: Any) -> str:
         return super().code_of(document).rpartition("#")[2].partition(":")[0]
 
-    def read(self, document: Any, inputs: Sequence[Input]) -> list[Outcome]:
-        outcomes: list[Outcome] = [_NOTHING] * len(inputs)
-        for result in entry(document, "ResultList"):
-            outcomes[_place(result, len(inputs))] = outcome_of(partial(self.output, result))
-        for error in inside(document, "ErrorList") or []:
-            code, words = (str(inside(error, name) or "") for name in ("ErrorCode", "ErrorMessage"))
-            outcomes[_place(error, len(inputs))] = self.problem(code, words)
-        return outcomes
 
+class Azure(Cloud):
+    """A key in the environment, or what azure-identity finds where it is installed."""
 
-def _place(result: Any, size: int) -> int:
-    place = entry(result, "Index")
-    if not isinstance(place, int) or not 0 <= place < size:
-        raise BadOutput(f"the answer has a text of Index {place!r}, {size} were asked")
-    return place
-
-
-class Azure(Connector):
-    """A key in the environment, or what azure-identity finds where it is installed. Texts that it failed at have errors
-    of their own."""
+    def __init__(self, spec: str, path: str = ""):
+        super().__init__(spec, path)
+        self._key = f"{spec.upper().replace('-', '_')}_KEY"
 
     def needs(self) -> str | None:
-        if not _is_set(self.vendor.key) and not _is_installed("azure.identity"):
-            return f"set the environment variable {self.vendor.key} (or install azure-identity and log in)"
+        if not os.environ.get(self._key, "").strip() and not _is_installed("azure.identity"):
+            return f"set the environment variable {self._key} (or install azure-identity and log in)"
         return super().needs()
 
     async def request(self, inputs: Sequence[Input]) -> Request:
-        source = self.between.name(inputs[0], "source")
-        path, headers = self.vendor.path, await self._headers()
-        if self.translates:
-            targets = [{"language": self.between.name(inputs[0], "target")}]
-            sent: Any = {"inputs": [{"text": item.text, "language": source, "targets": targets} for item in inputs]}
-            if "cognitiveservices" in self.host:  # a resource of one's own has the service beside others
-                path = f"/translator/text/v{self.vendor.api}{path}"
-        else:
-            texts = [{"id": str(place), "text": item.text, "language": source} for place, item in enumerate(inputs)]
-            sent = {"kind": self.vendor.operation, "parameters": {}, "analysisInput": {"documents": texts}}
-        if self.region:
-            headers["Ocp-Apim-Subscription-Region"] = self.region
-        return Request(path, json.dumps(sent).encode(), headers)
-
-    async def _headers(self) -> dict[str, str]:
-        if key := os.environ.get(self.vendor.key, "").strip():
-            self.tokens = {self.vendor.key: key}
-            return {"Ocp-Apim-Subscription-Key": key}
+        address, sent, headers = await super().request(inputs)
+        if "cognitiveservices" in address and "/language/" not in address:  # a resource of one's own has several
+            address = address.replace("/translate?", f"/translator/text/v{self.row.version}/translate?")
+        extra = {"Ocp-Apim-Subscription-Region": self.row.region} if self.row.region else {}
+        if key := os.environ.get(self._key, "").strip():
+            self.service.tokens = {self._key: key}
+            return Request(address, sent, {**headers, **extra, "Ocp-Apim-Subscription-Key": key})
         from azure.identity import DefaultAzureCredential
 
         scope = "https://cognitiveservices.azure.com/.default"
         found = await asyncio.to_thread(DefaultAzureCredential().get_token, scope)
-        self.tokens = {"TOKEN OF AZURE": found.token}
-        return {"Authorization": f"Bearer {found.token}"}
-
-    def read(self, document: Any, inputs: Sequence[Input]) -> list[Outcome]:
-        if self.translates:
-            return [outcome_of(partial(self.output, result)) for result in entry(document, "value")]
-        results, by_id = entry(document, "results"), {}
-        for result in entry(results, "documents"):
-            by_id[entry(result, "id")] = outcome_of(partial(self.output, result))
-        for failed in inside(results, "errors") or []:
-            error = inside(failed, "error", "innererror") or inside(failed, "error")
-            code, words = (str(inside(error, name) or "") for name in ("code", "message"))
-            by_id[entry(failed, "id")] = self.problem(code, words)
-        return [by_id.get(str(place), _NOTHING) for place in range(len(inputs))]
+        self.service.tokens = {"TOKEN OF AZURE": found.token}
+        return Request(address, sent, {**headers, **extra, "Authorization": f"Bearer {found.token}"})
 
 
-class Google(Connector):
+class Google(Cloud):
     """Application default credentials, which google-auth finds. Sentiment is a number from -1 to 1: up to `neutral`
     (.25) from zero it is neutral; the score is |number|, or 1 - |number| where neutral."""
 
+    packages: Mapping[str, str] = {"google.auth": "google"}
     _found: Any = None
-
-    def needs(self) -> str | None:
-        """Return what is missing, as far as one can tell without asking anybody: machines of Google Cloud are asked for
-        their account where GCE_METADATA_HOST is set."""
-        file = os.environ.get("GOOGLE_APPLICATION_CREDENTIALS", "")
-        folder = os.environ.get("CLOUDSDK_CONFIG") or "~/.config/gcloud"
-        usual = Path(folder).expanduser() / "application_default_credentials.json"
-        if not _is_installed("google.auth"):
-            return install_line("google")
-        if file and not Path(file).is_file():
-            return "the environment variable GOOGLE_APPLICATION_CREDENTIALS names a file that is not there"
-        if not file and not usual.is_file() and not _is_set("GCE_METADATA_HOST"):
-            return (
-                "set the environment variable GOOGLE_APPLICATION_CREDENTIALS to the file of an account, or run: "
-                "gcloud auth application-default login"
-            )
-        return super().needs()
 
     async def request(self, inputs: Sequence[Input]) -> Request:
         request = await super().request(inputs)
-        headers, project = await asyncio.to_thread(self._headers)
-        project = self.file.project or os.environ.get("GOOGLE_CLOUD_PROJECT") or project
-        if self.translates and not project:
-            raise AuditError(
-                "google-translate: nobody says which project translations are of; set the environment variable "
-                'GOOGLE_CLOUD_PROJECT, or project = "..." in google-translate:FILE.toml'
-            )
-        path = request.path.replace("{project}", project or "").replace("{region}", self.region or "")
-        return Request(path, request.sent, headers)
+        return request._replace(headers=await asyncio.to_thread(self._headers, request.address))
 
-    def _headers(self) -> tuple[dict[str, str], str | None]:
-        """Return the headers of a request, and the project that the credentials are of. May ask Google for a token."""
+    def _headers(self, address: str) -> dict[str, str]:
+        """Return the headers of a request. May ask Google for a token."""
         import google.auth
         from google.auth.exceptions import GoogleAuthError, TransportError
         from google.auth.transport.requests import Request as Transport
@@ -207,103 +299,105 @@ class Google(Connector):
         headers: dict[str, str] = {}
         try:
             if self._found is None:
-                found, project = google.auth.default(scopes=["https://www.googleapis.com/auth/cloud-platform"])
-                if hasattr(found, "with_always_use_jwt_access"):  # a service account signs its tokens itself
-                    found = found.with_always_use_jwt_access(True)
-                self._found = found, project
-            self._found[0].before_request(Transport(), "POST", self.address, headers)
+                self._found, _ = google.auth.default(scopes=["https://www.googleapis.com/auth/cloud-platform"])
+                if hasattr(self._found, "with_always_use_jwt_access"):  # a service account signs its tokens itself
+                    self._found = self._found.with_always_use_jwt_access(True)
+            self._found.before_request(Transport(), "POST", f"https://{urlsplit(address).netloc}", headers)
         except TransportError as problem:
             raise Unanswered(f"no connection to Google's accounts ({problem})") from None
-        except (GoogleAuthError, ValueError) as problem:
-            reason = f"{self.vendor.vendor} has no credentials; check {self.vendor.accepted} ({problem})"
+        except (GoogleAuthError, ValueError, OSError) as problem:
+            reason = f"{self.row.vendor} has no credentials; check {self.row.accepted} ({problem})"
             raise Declined(reason, final=True) from None
-        self.tokens = {"TOKEN OF GOOGLE'S ACCOUNT": headers["authorization"].removeprefix("Bearer ")}
-        return headers, self._found[1]
+        self.service.tokens = {"TOKEN OF GOOGLE'S ACCOUNT": headers["authorization"].removeprefix("Bearer ")}
+        return headers
 
-    def output(self, document: Any) -> Output:
-        if self.translates:
-            return super().output(document)
-        said = entry(document, "documentSentiment")
-        score = 0 if said == {} or (isinstance(said, dict) and "score" not in said) else entry(said, "score")
-        return Output(*self.label_of_number(number(score, "the score")))
+    def read(self, document: Any, inputs: Sequence[Input]) -> list[Output]:
+        if self.paths.get("text"):
+            return super().read(document, inputs)
+        said = at(document, "documentSentiment")
+        return [Output(*self.label_of_number(share(said.get("score", 0) if isinstance(said, dict) else said)))]
 
 
-class CoreNlp(Connector):
+class CoreNlp(Cloud):
     """A server that somebody started. Each sentence is -1, 0 or 1 by its label. The text is neutral up to a mean of
     `neutral` (.25), so one sentence is what it is. The score is the mean of the probability that its sentences have the
     text's label."""
 
     async def request(self, inputs: Sequence[Input]) -> Request:
-        properties = quote(json.dumps({**self.vendor.fixed, "outputFormat": "json"}))
+        request = await super().request(inputs)
         # A lone surrogate is in no encoding.
         sent = inputs[0].text.encode("utf-8", "replace")
-        path = f"/?properties={properties}&pipelineLanguage=en"
-        return Request(path, sent, {"Content-Type": "text/plain; charset=utf-8"})
+        return request._replace(sent=sent, headers={"Content-Type": "text/plain; charset=utf-8"})
 
-    def output(self, document: Any) -> Output:
-        sentences = entry(document, "sentences")
-        if not isinstance(sentences, list) or not sentences:
+    def read(self, document: Any, inputs: Sequence[Input]) -> list[Output]:
+        sentences = values_at(document, "sentences[*].sentiment")
+        if not sentences:
             raise BadOutput("the answer has no sentences")
-        labels = [self.label(entry(sentence, "sentiment")) for sentence in sentences]
-        mean = sum({"negative": -1, "neutral": 0, "positive": 1}[label] for label in labels) / len(labels)
-        label, confidence = self.label_of_number(mean)
-        shares = [self._share(sentence, label) for sentence in sentences if "sentimentDistribution" in sentence]
-        return Output(label, sum(shares) / len(shares) if shares else confidence)
-
-    def _share(self, sentence: Any, label: str) -> float:
-        distribution, words = entry(sentence, "sentimentDistribution"), self.vendor.labels
-        if not isinstance(distribution, list) or len(distribution) != len(words):
-            raise BadOutput(f"sentimentDistribution must be {len(words)} numbers, the answer has {distribution!r}")
-        shares = zip(words, distribution, strict=True)
-        return min(1.0, sum(number(share, "a share") for word, share in shares if self.words[word] == label))
+        labels = [self.output(word, None, None).label for word in sentences]
+        signs = {"negative": -1, "neutral": 0, "positive": 1}
+        if unknown := next((label for label in labels if label not in signs), None):
+            raise BadOutput(f"label {unknown!r} is not one of {', '.join(signs)}")
+        label, confidence = self.label_of_number(sum(signs[str(label)] for label in labels) / len(labels))
+        shares = values_at(document, "sentences[*].sentimentDistribution", needed=False)
+        if None in shares:
+            return [Output(label, confidence)]
+        of_label = [self.row.labels[word] == label for word in vendors()["corenlp"]["labels"]]
+        if wrong := [one for one in shares if not isinstance(one, list) or len(one) != len(of_label)]:
+            raise BadOutput(f"sentimentDistribution must be {len(of_label)} numbers, the answer has {wrong[0]!r}")
+        sums = [min(1.0, sum(share(value) for value in compress(one, of_label))) for one in shares]
+        return [Output(label, sum(sums) / len(sums))]
 
 
 class _Expired(Declined):
     """An access token is not, or no longer, valid."""
 
 
-class Baidu(Connector):
+class Baidu(Cloud):
     """Each request has an access token, which is given for API key and secret key and holds 30 days; a system asks for
     one when it first needs it."""
 
-    _TOKEN = "ACCESS TOKEN OF BAIDU"
     _fetching: asyncio.Lock | None = None
 
     def code_of(self, document: Any) -> str:
-        return super().code_of(document) or str(inside(document, "error") or "")  # the second of requests for tokens
+        return super().code_of(document) or str(values_at(document, "error", needed=False)[0] or "")
 
-    async def ask(self, inputs: Sequence[Input]) -> list[Any]:
+    async def ask(self, inputs: Sequence[Input]) -> list[Output]:
         try:
             return await super().ask(inputs)
         except _Expired:
-            self.tokens = {}  # it may be 30 days old: once more with a new one
+            self.service.tokens = {}  # it may be 30 days old: once more with a new one
             return await super().ask(inputs)
 
-    def problem(self, code: str, words: str, status: int = 200, headers: Mapping[str, str] | None = None) -> AuditError:
+    def problem(self, code: str, words: str, status: int, headers: Mapping[str, str]) -> AuditError:
         problem = super().problem(code, words, status, headers)
         return _Expired(str(problem), final=not self._has_answered) if code in ("110", "111") else problem
 
     async def request(self, inputs: Sequence[Input]) -> Request:
+        request = await super().request(inputs)
         self._fetching = self._fetching or asyncio.Lock()
         async with self._fetching:  # once for all requests of this system
-            if not self.tokens:
+            if not self.service.tokens:
                 key, secret = (quote(value, safe="") for value in self.credentials())
-                path = f"/oauth/2.0/token?grant_type=client_credentials&client_id={key}&client_secret={secret}"
-                self.tokens = {self._TOKEN: str(entry(await self.exchange(Request(path, b"")), "access_token"))}
-        request = await super().request(inputs)
-        token = quote(self.tokens[self._TOKEN], safe="")
-        return replace(request, path=f"{request.path}?charset=UTF-8&access_token={token}")
+                query = f"grant_type=client_credentials&client_id={key}&client_secret={secret}"
+                address = f"{request.address.partition('/rpc/')[0]}/oauth/2.0/token?{query}"
+                token = at(await self.exchange(address, b"", {}), "access_token")
+                self.service.tokens = {"ACCESS TOKEN OF BAIDU": str(token)}
+        (token,) = (quote(value, safe="") for value in self.service.tokens.values())
+        return request._replace(address=f"{request.address}?charset=UTF-8&access_token={token}")
 
     async def close_async(self) -> None:
         self._fetching = None  # it belongs to an event loop
         await super().close_async()
 
 
-def _canonical(query: str, headers: Mapping[str, str], sent: bytes) -> tuple[str, str]:
-    """A POST to / as Alibaba and Tencent sign it, hashed, and the names of its headers, which are in small letters."""
-    names = ";".join(sorted(headers))
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _canonical(query: str, headers: Mapping[str, str], sent: bytes) -> str:
+    """Return a POST to / as Alibaba and Tencent sign it, hashed; names of headers are in small letters."""
     lines = "".join(f"{name}:{headers[name].strip()}\n" for name in sorted(headers))
-    return _sha256("\n".join(["POST", "/", query, lines, names, _sha256(sent)]).encode()), names
+    return _sha256("\n".join(["POST", "/", query, lines, ";".join(sorted(headers)), _sha256(sent)]).encode())
 
 
 def alibaba_signature(query: str, headers: Mapping[str, str], sent: bytes, secret: str) -> str:
@@ -311,11 +405,11 @@ def alibaba_signature(query: str, headers: Mapping[str, str], sent: bytes, secre
 
     https://www.alibabacloud.com/help/en/sdk/product-overview/v3-request-structure-and-signature
     """
-    to_sign = f"ACS3-HMAC-SHA256\n{_canonical(query, headers, sent)[0]}"
+    to_sign = f"ACS3-HMAC-SHA256\n{_canonical(query, headers, sent)}"
     return hmac.new(secret.encode(), to_sign.encode(), hashlib.sha256).hexdigest()
 
 
-class Alibaba(Connector):
+class Alibaba(Cloud):
     """The score is the probability of its label; where that is neutral, 1 - the larger of the others unless the answer
     has its own."""
 
@@ -324,31 +418,31 @@ class Alibaba(Connector):
         identity, secret = self.credentials()
         headers = {
             "content-type": request.headers["Content-Type"],
-            "host": self.host,
-            "x-acs-action": self.vendor.operation,
-            "x-acs-version": self.vendor.api,
+            "host": urlsplit(request.address).netloc,
+            "x-acs-action": self.row.operation,
+            "x-acs-version": self.row.version,
             "x-acs-date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "x-acs-signature-nonce": uuid4().hex,
             "x-acs-content-sha256": _sha256(request.sent),
         }
         signature = alibaba_signature("", headers, request.sent, secret)
         signed = f"Credential={identity},SignedHeaders={';'.join(sorted(headers))},Signature={signature}"
-        return replace(request, headers={**headers, "authorization": f"ACS3-HMAC-SHA256 {signed}"})
+        return request._replace(headers={**headers, "authorization": f"ACS3-HMAC-SHA256 {signed}"})
 
     def code_of(self, document: Any) -> str:
         return super().code_of(document).removesuffix("200")
 
-    def output(self, document: Any) -> Output:
-        data = entry(document, "Data")
+    def read(self, document: Any, inputs: Sequence[Input]) -> list[Output]:
+        data = at(document, "Data")
         try:
-            result = entry(json.loads(data), "result")
+            result = at(json.loads(data), "result")
         except (TypeError, ValueError):
             raise BadOutput(f"Data must be a text that is JSON, the answer has {kind(data)}") from None
-        label = self.label(entry(result, "sentiment"))
-        scores = {name: inside(result, f"{name}_prob") for name in ("positive", "negative", "neutral")}
+        output = self.output(at(result, "sentiment"), None, None)
+        scores = {name: result.get(f"{name}_prob") for name in ("positive", "negative", "neutral")}
         if scores["neutral"] is None:
-            scores["neutral"] = 1 - max(number(scores[name] or 0, "a share") for name in ("positive", "negative"))
-        return Output(label, min(1.0, max(0.0, number(scores[label] or 0, "a probability"))))
+            scores["neutral"] = 1 - max(share(scores[name] or 0) for name in ("positive", "negative"))
+        return [Output(output.label, min(1.0, max(0.0, share(scores.get(output.label or "") or 0))))]
 
 
 def tencent_signature(headers: Mapping[str, str], sent: bytes, moment: int, secret: str) -> tuple[str, str]:
@@ -358,32 +452,32 @@ def tencent_signature(headers: Mapping[str, str], sent: bytes, moment: int, secr
     """
     date = datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d")
     scope = f"{date}/nlp/tc3_request"
-    to_sign = f"TC3-HMAC-SHA256\n{moment}\n{scope}\n{_canonical('', headers, sent)[0]}"
+    to_sign = f"TC3-HMAC-SHA256\n{moment}\n{scope}\n{_canonical('', headers, sent)}"
     key = f"TC3{secret}".encode()
     for part in (date, "nlp", "tc3_request", to_sign):
         key = hmac.new(key, part.encode(), hashlib.sha256).digest()
     return scope, key.hex()
 
 
-class Tencent(Connector):
+class Tencent(Cloud):
     """It is told language and region, so that errors are in English."""
 
     async def request(self, inputs: Sequence[Input]) -> Request:
         request = await super().request(inputs)
         identity, secret = self.credentials()
         moment = int(time.time())
-        headers = {"content-type": "application/json", "host": self.host}
+        headers = {"content-type": "application/json", "host": urlsplit(request.address).netloc}
         scope, signature = tencent_signature(headers, request.sent, moment, secret)
         signed = f"Credential={identity}/{scope}, SignedHeaders={';'.join(headers)}, Signature={signature}"
         about = {
             "authorization": f"TC3-HMAC-SHA256 {signed}",
-            "x-tc-action": self.vendor.operation,
-            "x-tc-version": self.vendor.api,
+            "x-tc-action": self.row.operation,
+            "x-tc-version": self.row.version,
             "x-tc-timestamp": str(moment),
-            "x-tc-region": self.region or "",
+            "x-tc-region": self.row.region,
             "x-tc-language": "en-US",
         }
-        return replace(request, headers=headers | about)
+        return request._replace(headers=headers | about)
 
 
 def youdao_signature(key: str, text: str, salt: str, moment: str, secret: str) -> str:
@@ -393,7 +487,7 @@ def youdao_signature(key: str, text: str, salt: str, moment: str, secret: str) -
     return _sha256(f"{key}{part}{salt}{moment}{secret}".encode())
 
 
-class Youdao(Connector):
+class Youdao(Cloud):
     """The signature goes into the form."""
 
     async def request(self, inputs: Sequence[Input]) -> Request:
@@ -402,4 +496,4 @@ class Youdao(Connector):
         salt, moment = uuid4().hex, str(int(time.time()))
         sign = youdao_signature(key, inputs[0].text, salt, moment, secret)
         form = f"&appKey={quote(key, safe='')}&salt={salt}&curtime={moment}&signType=v3&sign={sign}"
-        return replace(request, sent=request.sent + form.encode())
+        return request._replace(sent=request.sent + form.encode())

@@ -2,7 +2,7 @@
 
 from functools import cache, partial
 
-from audit.systems.extractive import Sumy
+from audit.systems.surface import Sumy
 from audit.systems.trained import tokens
 from audit.text import Analysis
 

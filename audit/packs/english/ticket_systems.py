@@ -2,8 +2,7 @@
 
 from audit.packs.english.hand_written import training_file
 from audit.resources import data_file
-from audit.systems.keywords import Keywords
-from audit.systems.trained import Centroid, Logreg
+from audit.systems.trained import Centroid, Keywords, Logreg
 
 _ENGLISH = ("en",)
 

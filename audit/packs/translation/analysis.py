@@ -19,11 +19,11 @@ from scipy import linalg, stats
 from sqlalchemy import Engine, select
 
 import audit
-from audit.corpora.recordings import SCORES, Chains
 from audit.errors import AuditError, NotInstalled, UnknownName, install_line
 from audit.false_satisfaction.cells import ground_of
 from audit.files import read_table
 from audit.keys import fingerprint
+from audit.packs.translation.chains import SCORES, Chains
 from audit.relations import Outcome
 from audit.relations.registry import base_name, name_order
 from audit.reports.evidence import relation_entries, system_entries

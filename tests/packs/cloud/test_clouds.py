@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import pytest
 from service import Reply, serving
 
-from audit.errors import BadFile, Declined, Unanswered
+from audit.errors import BadFile, BadOutput, Declined, Unanswered
 from audit.packs.cloud.vendors import alibaba_signature, tencent_signature, youdao_signature
 from audit.systems import get_system
-from audit.tasks import Input, Output
+from audit.tasks import Input, Output, get_task
 
 SECRET, IDENTITY, TOKEN = "s3cr3t+marked/7Q==", "identity-marked-51", "token+marked/9Z"
 EN = (Input.of("A good film."), Input.of("A dull film."))
@@ -41,18 +41,15 @@ class Recorded(NamedTuple):
     """A reply with a label that nobody knows."""
 
 
-def amazon(label, place=0, **scores):
+def amazon(label, **scores):
     scores = dict.fromkeys(("Positive", "Negative", "Neutral", "Mixed"), 0.05) | scores
-    return {"Index": place, "Sentiment": label, "SentimentScore": scores}
+    return {"Sentiment": label, "SentimentScore": scores}
 
 
-def azure(*documents, errors=()):
-    """An answer with these documents, each a label, an id and its score."""
-    results = [
-        {"id": name, "sentiment": label, "confidenceScores": {"positive": 0, "neutral": 0, "negative": 0, label: score}}
-        for label, name, score in documents
-    ]
-    return {"kind": "SentimentAnalysisResults", "results": {"documents": results, "errors": list(errors)}}
+def azure(label, score):
+    scores = {"positive": 0, "neutral": 0, "negative": 0, label: score}
+    results = [{"id": "0", "sentiment": label, "confidenceScores": scores}]
+    return {"kind": "SentimentAnalysisResults", "results": {"documents": results, "errors": []}}
 
 
 def corenlp(word, *shares):
@@ -97,7 +94,7 @@ ALL = {
     "comprehend": Recorded(
         "/",
         EN,
-        ({"ResultList": [amazon("NEGATIVE", 1, Negative=0.9), amazon("POSITIVE", 0, Positive=0.7)], "ErrorList": []},),
+        (amazon("POSITIVE", Positive=0.7), amazon("NEGATIVE", Negative=0.9)),
         BOTH,
         ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"),
         (
@@ -105,20 +102,21 @@ ALL = {
             ("again", amazon_error("ThrottlingException")),
             ("input", amazon_error("UnsupportedLanguageException")),
         ),
-        {"ResultList": [amazon("AMAZED")]},
+        amazon("AMAZED"),
     ),
     "azure-language": Recorded(
         "/language/:analyze-text?api-version=2023-04-01",
         EN,
-        (azure(("negative", "1", 0.9), ("positive", "0", 0.7)),),
+        (azure("positive", 0.7), azure("negative", 0.9)),
         BOTH,
         ("AZURE_LANGUAGE_KEY",),
         (
             ("refused", azure_error("401", 401)),
             ("again", azure_error("TooManyRequests", 429)),
             ("input", azure_error("InvalidArgument", 400)),
+            ("again", {"results": {"documents": [], "errors": [{"id": "0", "error": {"code": "Timeout"}}]}}),
         ),
-        azure(("amazed", "0", 0.5)),
+        azure("amazed", 0.5),
     ),
     "azure-translator": Recorded(
         "/translate?api-version=2026-06-06",
@@ -230,12 +228,13 @@ def private_key() -> str:
 def credentials(monkeypatch, tmp_path):
     """Those of the tests, and of nobody else; waits between tries take no time."""
     monkeypatch.setattr("audit.systems.asking.FIRST_WAIT", 0.001)
-    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "GOOGLE_CLOUD_PROJECT", "GCE_METADATA_HOST"):
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "GCE_METADATA_HOST"):
         monkeypatch.delenv(name, raising=False)
     for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "CLOUDSDK_CONFIG"):
         monkeypatch.setenv(name, "/nowhere")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "a-project")
     for name in {name for recorded in ALL.values() for name in recorded.variables}:
         monkeypatch.setenv(name, IDENTITY if name.endswith(("_ID", "API_KEY", "APP_KEY")) else SECRET)
     account = {
@@ -320,11 +319,14 @@ def test_the_codes_of_its_errors_are_known(spec, kind, reply, tmp_path):
 
 
 @pytest.mark.parametrize("spec", [spec for spec, recorded in ALL.items() if recorded.unknown])
-def test_an_unknown_label_is_an_error_that_says_what_to_write(spec, tmp_path):
+def test_a_label_that_nobody_knows_is_named_and_may_be_said_in_the_file(spec, tmp_path):
+    words = {"baidu-sentiment": "7", "alibaba-sentiment": "惊讶", "comprehend": "AMAZED", "corenlp": "Amazed"}
+    word = words.get(spec, "amazed")
     with running(spec, tmp_path, [ALL[spec].unknown]) as (service, _, _):
-        (output,) = get_system(service).run(ALL[spec].inputs[:1])
-    assert "say in its file what it is, as in labels = {" in output.error
-    word = output.error.split("label ")[1].split(" of ")[0].strip("'")
+        system = get_system(service)
+        with pytest.raises(BadOutput, match=f"label '{word}' is not one of"):
+            get_task("sentiment").checked(system.run(ALL[spec].inputs[:1])[0])
+        assert system.advice(f"BadOutput: label '{word}'").startswith("name that label in labels of ")
     with running(spec, tmp_path, [ALL[spec].unknown], f'labels."{word}" = "neutral"') as (service, _, _):
         assert get_system(service).run(ALL[spec].inputs[:1])[0].label == "neutral"
 
@@ -333,10 +335,10 @@ def test_texts_that_it_does_not_take_are_not_sent(spec, tmp_path):
     first = ALL[spec].inputs[0]
     with running(spec, tmp_path, ALL[spec].replies) as (service, paths, _):
         system = get_system(service)
-        long = Input(("好" * (system.vendor.most + 1), *first.texts[1:]), first.languages)
+        long = Input(("好" * (system.row.most + 1), *first.texts[1:]), first.languages)
         empty = Input((" ", *first.texts[1:]), first.languages)
         outputs = system.run([long, empty])
-        assert f"takes {system.vendor.most:,} at most" in outputs[0].error
+        assert f"takes {system.row.most:,} at most" in outputs[0].error
         assert "is empty" in outputs[1].error
         assert paths == []
 
@@ -350,47 +352,6 @@ def test_translators_have_the_languages_of_their_file(spec, tmp_path):
         assert system.lacks(french)
         assert system.run([french, *ES]) == [Output(), *SPANISH]
         assert "spanish" in str(server.bodies)
-
-
-def test_batches_are_as_large_as_may_be_and_of_one_language(tmp_path):
-    def comprehend(body, number):
-        results = [amazon("NEUTRAL", place) for place in range(len(body["TextList"]))]
-        return Reply({"ResultList": results}, headers=AMAZON)
-
-    inputs = [Input.of(f"Film {n}.", language="en" if n < 60 else "de") for n in range(63)]
-    with running("comprehend", tmp_path, comprehend) as (service, _, server):
-        assert {output.label for output in get_system(service).run(inputs)} == {"neutral"}
-        sizes = [(len(body["TextList"]), body["LanguageCode"]) for body in server.bodies]
-    assert sorted(sizes) == [(3, "de"), (10, "en"), (25, "en"), (25, "en")]
-
-
-FAILED = {"Index": 1, "ErrorCode": "TEXT_SIZE_LIMIT_EXCEEDED", "ErrorMessage": f"no {SECRET}"}
-LATER = {"Index": 0, "ErrorCode": "INTERNAL_SERVER_ERROR", "ErrorMessage": "later"}
-PARTS = {
-    "comprehend": (
-        {"ResultList": [], "ErrorList": [FAILED, LATER]},
-        {"ResultList": [amazon("POSITIVE")], "ErrorList": []},
-    ),
-    "azure-language": (
-        azure(
-            errors=[
-                {"id": "1", "error": {"code": "InvalidArgument", "message": f"no {SECRET}"}},
-                {"id": "0", "error": {"code": "InternalServerError", "message": "later"}},
-            ]
-        ),
-        azure(("positive", "0", 0.7)),
-    ),
-}
-
-
-@pytest.mark.parametrize("spec", PARTS)
-def test_what_came_in_part_is_not_paid_for_twice(spec, tmp_path):
-    with running(spec, tmp_path, PARTS[spec]) as (service, paths, server):
-        first, second = get_system(service).run(EN)
-        assert len(paths) == 2
-        assert EN[1].text not in str(server.bodies[1])
-    assert first.label == "positive"
-    assert re.fullmatch(r"(TEXT_SIZE_LIMIT_EXCEEDED|InvalidArgument): no \$\{\w+_KEY\}", second.error)
 
 
 def test_baidus_token_is_asked_for_once_and_again_when_it_is_old(tmp_path):
@@ -440,8 +401,8 @@ def test_youdaos_signature():
     ("spec", "text", "says"),
     [
         ("comprehend", 'regoin = "eu-west-1"', "regoin: there is no such key, did you mean 'region'?"),
-        ("corenlp", 'region = "eu"', "region: this service has no such setting"),
         ("youdao-translate", 'codes = { "Chinese!" = "zh" }', "codes: 'Chinese!' is no code such as es"),
+        ("corenlp", 'labels = { Great = "good" }', "labels: 'good' is no label of sentiment"),
         ("corenlp", "tries = 0", "tries: 0 must be a whole number from 1 to 100"),
     ],
 )

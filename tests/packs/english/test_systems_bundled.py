@@ -79,6 +79,7 @@ def test_an_absent_package_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     of_no_package = {
         "apertium",
         "lead-3",
+        "rapidfuzz",  # a package of the core
         "word-overlap",
         "sentence-window",
         "ticket-keywords",

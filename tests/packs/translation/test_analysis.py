@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from audit.corpora.recordings import read_chains
 from audit.errors import AuditError, BadFile, BadRow, UnknownName
 from audit.packs.translation.analysis import (
     TwoWay,
@@ -31,6 +30,7 @@ from audit.packs.translation.analysis import (
     subsets,
     verdict_values,
 )
+from audit.packs.translation.chains import read_chains
 from audit.store import open_store
 
 pytest.importorskip("statsmodels", reason="the linear model is statsmodels'")

@@ -1,0 +1,249 @@
+"""How far follow-ups are from their sources, by relation: what a user chooses limits by (`audit follow-ups`)."""
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sqlalchemy import Connection, Engine, case, func, select, true
+
+import audit
+from audit.corpora import Corpus
+from audit.errors import AuditError, NotInstalled, UnknownName
+from audit.false_satisfaction.cells import relation_labels
+from audit.messages import message
+from audit.relations import Fixed, Outcome, Relation, Source, name_order
+from audit.relations.validity import (
+    MEASURES,
+    VALID,
+    Measure,
+    broken,
+    fitted_for,
+    limits_by_relation,
+    measure_named,
+)
+from audit.reports.frames import Table, Tables
+from audit.store import rows_among
+from audit.store.bulk import LIMIT
+from audit.store.core import group, input_table, member, relation, source, study, verdict
+from audit.store.outcomes import integers
+from audit.tasks import Input, get_task, text_columns
+from audit.text import Analysis
+
+MOST = 1_000
+"""Groups of a relation that are measured, by default."""
+_QUANTILES = {"least": 0.0, "low": 0.05, "median": 0.5, "high": 0.95, "most": 1.0}
+
+
+def made_of(maker: Relation, corpus: Corpus, number: int, seed: int = 0) -> tuple[list[dict[str, Any]], int]:
+    """Return what a relation makes of a corpus's sources, taken at random until so many make a group: the row, the
+    source's texts and those of its follow-ups; and how many sources were tried.
+
+    Raises AuditError for a relation whose follow-ups depend on what a system says.
+    """
+    if not isinstance(maker, Fixed):
+        raise AuditError(f"what {maker.name!r} makes depends on what a system says; see it with audit run and the app")
+    rows = list(corpus.rows())
+    random.Random(f"{seed} {maker.name}").shuffle(rows)
+    groups: list[dict[str, Any]] = []
+    tried = 0
+    for row in rows:
+        if len(groups) >= number:
+            break
+        tried += 1
+        analysis = Analysis(row.input.text, row.input.languages[0])
+        if follow_ups := maker.follow_ups(Source(row.input, analysis, f"{seed} {row.key}")):
+            texts = [list(item.texts) for item in follow_ups]
+            groups.append({"row": row.key, "source": list(row.input.texts), "follow_ups": texts})
+    return groups, tried
+
+
+def made_lines(name: str, groups: Sequence[Mapping[str, Any]], tried: int) -> list[str]:
+    """Return the same for people: sources, each with its follow-ups, and the share that makes a group."""
+    lines = []
+    for made in groups:
+        lines += [" ‖ ".join(made["source"]), *(f"  > {' ‖ '.join(texts)}" for texts in made["follow_ups"])]
+    return [*lines, f"{name} makes follow-ups of {len(groups)} of {tried} sources."]
+
+
+@dataclass(frozen=True)
+class _Made:
+    """The groups of a relation in a study, in the order of their sources' random numbers, and its limits."""
+
+    about: dict[str, Any]
+    """study, corpus, task, and relation, as reports call it: those that share a name are told apart."""
+    name: str
+    limits: list[str]
+    groups: list[int]
+    rejected: list[int]
+
+
+def _all_made(connection: Connection, only: int | None, names: Sequence[str]) -> list[_Made]:
+    """Return what each relation made, of one study or of all, and of these relations where some are named.
+
+    Raises AuditError where nothing was checked, UnknownName for a relation that is not there.
+    """
+    rejected = func.max(case((verdict.c.outcome == int(Outcome.REJECTED), 1), else_=0))
+    query = (
+        select(group.c.study_id, group.c.relation_id, group.c.id, rejected)
+        .join(verdict, verdict.c.group_id == group.c.id)
+        .where(true() if only is None else group.c.study_id == only)
+        .group_by(group.c.study_id, group.c.relation_id, group.c.id)
+        .order_by(group.c.id)
+    )
+    frame = pd.DataFrame(integers(connection, query), columns=["study", "relation", "group", "rejected"])
+    if frame.empty:
+        raise AuditError(message("cells.nothing_checked"))
+    corpora = {row.id: row.corpus for row in connection.execute(select(study))}
+    stored = {row["id"]: row for row in connection.execute(select(relation)).mappings()}
+    labels = relation_labels({id: stored[id] for id in frame["relation"].unique().tolist()})
+    if absent := next((name for name in names if name not in labels.values()), None):
+        raise UnknownName("relation", absent, sorted(set(labels.values()), key=name_order))
+    made = []
+    for (study_id, id), groups in frame.groupby(["study", "relation"]):
+        row, limits = stored[id], json.loads(stored[id]["params"]).get(VALID, [])
+        about = {"study": int(study_id), "corpus": corpora[study_id], "task": row["task"], "relation": labels[id]}
+        dropped = groups.loc[groups["rejected"] == 1, "group"].tolist()
+        if not names or labels[id] in names:
+            limits = limits if isinstance(limits, list) else []
+            made.append(_Made(about, row["name"], limits, groups["group"].tolist(), dropped))
+    return sorted(made, key=lambda of: (of.about["study"], of.about["task"], name_order(of.about["relation"])))
+
+
+def chosen_measures(names: Sequence[str] = ()) -> list[Measure]:
+    """Return the measures of these names; without names all that are quick and can be computed here.
+
+    Raises UnknownName, which lists the measures, and NotInstalled with the line that installs what one needs.
+    """
+    if not names:
+        return [of for of in map(measure_named, MEASURES) if not of.slow and of.lacks() is None]
+    chosen: list[Measure] = [measure_named(name) for name in dict.fromkeys(names)]
+    for of in chosen:
+        if line := of.lacks():
+            raise NotInstalled(f"{of.name} cannot be measured here; run: {line}", parameter="measures")
+    return chosen
+
+
+def follow_ups_report(
+    engine: Engine,
+    study: int | None = None,
+    relations: Sequence[str] = (),
+    measures: Sequence[str] = (),
+    most: int = MOST,
+    valid: Sequence[str] = (),
+) -> Tables:
+    """Return what each measure says of the first `most` groups of each relation, as a table: a row each.
+
+    Rejected groups are measured, too: limits are chosen by all that a relation makes. `relations` are named as in a
+    report (default: all). `valid` are limits to try, as of a run: how many of the measured groups they would reject.
+    Columns: study, corpus, task, relation, limits, groups, rejected, rejected_share, measured, tried, would_reject,
+    measure, better (the end of what is close to the source), quantiles over groups, each with its worst follow-up:
+    least, low (5 %), median, high (95 %), most, and unknown (groups without a value). Raises AuditError where nothing
+    has been checked, UnknownName for a relation that no study has, and what `chosen_measures` and `limit_of` raise.
+    """
+    if most < 1:
+        raise AuditError(f"{most} groups of each relation are to be measured; it must be 1 or more", parameter="most")
+    by_relation = limits_by_relation(valid)
+    names = [limit.measure for limits in by_relation.values() for limit in limits]
+    measuring, limiting = chosen_measures(measures), chosen_measures(names) if names else []
+    learning = [of.name for of in (*measuring, *limiting)]
+    rows, fitted = list[dict[str, Any]](), dict[int, dict[str, Any]]()
+    with engine.connect() as connection:
+        for made in _all_made(connection, study, relations):
+            if (id := made.about["study"]) not in fitted:
+                fitted[id] = fitted_for(learning, partial(_sources, connection, id))
+            # A relation's own limits take the place of those of all.
+            tried = [*by_relation.get("", ()), *by_relation.get(made.name, ())]
+            tried = list({(limit.measure, limit.sign[0]): limit for limit in tried}.values())
+            pairs = list(_members(connection, made.groups[:most]).values())
+            about = made.about | {
+                "limits": " and ".join(made.limits),
+                "groups": len(made.groups),
+                "rejected": len(made.rejected),
+                "rejected_share": len(made.rejected) / len(made.groups),
+                "measured": len(pairs),
+                "tried": " and ".join(sorted(map(str, tried))),
+                "would_reject": sum(broken(tried, *pair, fitted[id]) is not None for pair in pairs),
+            }
+            rows += [about | _measured(of, pairs, fitted[id].get(of.name)) for of in measuring]
+    frame = pd.DataFrame(rows)
+    shown = ["corpus", "relation", "measure", "groups", "rejected", "would_reject", "low", "median", "high"]
+    shown = [name for name in shown if name != "would_reject" or valid]
+    title = "Quantiles of each measure over groups, each with its worst follow-up: 5 %, 50 %, 95 %."
+    notes = [
+        f"{row.relation}: {row.rejected:,} of {row.groups:,} groups rejected by {row.limits}."
+        for row in frame.drop_duplicates(["study", "relation"]).itertuples()
+        if row.rejected
+    ]
+    if (frame["measured"] < frame["groups"]).any():
+        notes.append(f"Measured are the first {most:,} groups of a relation that has more.")
+    signature = {"measures": {of.name: of.version for of in measuring}, "most": most, "audit": audit.__version__}
+    signature |= {"valid": list(valid)} if valid else {}
+    return Tables({"measured": Table(title, frame, shown=shown)}, notes, signature)
+
+
+def _measured(of: Measure, pairs: Sequence[tuple[Input, list[Input]]], fitted: object) -> dict[str, Any]:
+    worst = np.max if of.better == "low" else np.min  # NaN where one is
+    values = [worst([of.of(first, follow_up, fitted) for follow_up in others]) for first, others in pairs]
+    known = pd.Series(values, dtype=float)
+    quantiles = dict(zip(_QUANTILES, known.quantile([*_QUANTILES.values()]), strict=True))
+    return {"measure": of.name, "better": of.better} | quantiles | {"unknown": int(known.isna().sum())}
+
+
+def rejected_follow_ups(engine: Engine, study: int | None = None, relations: Sequence[str] = ()) -> pd.DataFrame:
+    """Return the groups that a limit rejected, a row for each follow-up, in the order of relations and of the sources'
+    random numbers.
+
+    Columns: study, corpus, task, relation, row, reason (the measure, what it said and what is allowed), value (missing:
+    not known), text (and text_b), follow_up (and follow_up_b). `relations` and errors as of `follow_ups_report`.
+    """
+    rows: list[dict[str, Any]] = []
+    with engine.connect() as connection:
+        for made in _all_made(connection, study, relations):
+            verdicts = select(verdict.c.group_id, verdict.c.value, verdict.c.reason)
+            said = {row.group_id: row for row in rows_among(connection, verdicts, verdict.c.group_id, made.rejected)}
+            sources = sorted({id // LIMIT**2 for id in made.rejected})
+            keys = dict(rows_among(connection, select(source.c.id, source.c.row), source.c.id, sources))
+            names = text_columns(get_task(made.about["task"]).texts)
+            own = [name.replace("text", "follow_up", 1) for name in names]
+            for id, (first, others) in _members(connection, made.rejected).items():
+                about = {"row": keys[id // LIMIT**2], "reason": said[id].reason, "value": said[id].value}
+                about |= zip(names, first.texts, strict=False)
+                rows += [made.about | about | dict(zip(own, other.texts, strict=False)) for other in others]
+    columns = ["study", "corpus", "task", "relation", "row", "reason", "value", "text", "follow_up"]
+    return pd.DataFrame(rows) if rows else pd.DataFrame(columns=columns)
+
+
+def _sources(connection: Connection, study_id: int) -> list[Input]:
+    """Return the inputs of a study's sources, in the order of their random numbers, as a run has them."""
+    query = (
+        select(input_table.c.texts, input_table.c.languages)
+        .join(source, source.c.input_id == input_table.c.id)
+        .where(source.c.study_id == study_id)
+        .order_by(source.c.id)
+    )
+    return [Input.stored(row.texts, row.languages) for row in connection.execute(query)]
+
+
+def _members(connection: Connection, groups: Sequence[int]) -> dict[int, tuple[Input, list[Input]]]:
+    """Return the source's input and the follow-ups of each of these groups that has any."""
+    texts = (input_table.c.texts, input_table.c.languages)
+    of_sources = select(source.c.id, *texts).join(input_table, input_table.c.id == source.c.input_id)
+    ids = sorted({id // LIMIT**2 for id in groups})
+    sources = {
+        row.id: Input.stored(row.texts, row.languages) for row in rows_among(connection, of_sources, source.c.id, ids)
+    }
+    of_members = (
+        select(member.c.group_id, *texts)
+        .join(input_table, input_table.c.id == member.c.input_id)
+        .where(member.c.role == "follow_up")
+        .order_by(member.c.group_id, member.c.step)
+    )
+    follow_ups: dict[int, list[Input]] = {id: [] for id in groups}
+    for row in rows_among(connection, of_members, member.c.group_id, groups):
+        follow_ups[row.group_id].append(Input.stored(row.texts, row.languages))
+    return {id: (sources[id // LIMIT**2], inputs) for id, inputs in follow_ups.items() if inputs}

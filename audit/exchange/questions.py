@@ -1,0 +1,221 @@
+"""Questions for other tools: tasks of Label Studio (https://labelstud.io/guide/task_format), and pages with answers.
+
+What comes back from Label Studio is read by `audit import-labels`: each task carries the key of its question.
+"""
+
+import json
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Literal
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from sqlalchemy import Connection, Engine, exists, or_, select
+
+from audit.annotation.accounts import reading_as
+from audit.annotation.answers import UNSURE, is_counted
+from audit.annotation.questions import ABOUT_OUTPUTS
+from audit.annotation.words import own_words
+from audit.errors import AuditError
+from audit.exchange.export import to_export
+from audit.judging.labels import QUESTION, exported_id
+from audit.store.bulk import BATCH
+from audit.store.copying import in_utc
+from audit.store.core import annotator, answer, input_table, judge_answer, judgement, question
+from audit.store.dump import spelled
+from audit.studies.deviations import questions_of
+from audit.tasks import Input, Task, base_of, get_task, matches, takes_several, wording
+from audit.tasks.classification import PLUS
+
+CONTROL, OBJECT, OUTPUT = "answer", "text", "output"
+"""Names of the tags of the labelling config."""
+LANGUAGE, TARGET = "language", "target_language"
+"""Names under which a task's data have the language of the text, and that it is translated into."""
+
+
+def to_label_studio(
+    engine: Engine,
+    folder: Path,
+    *,
+    task: str | None = None,
+    salt: bytes | None = None,
+    with_comments: bool = False,
+    by: int | None = None,
+) -> tuple[int, int]:
+    """Write `tasks.json` and `config.xml` of the questions about inputs or outputs of one task into a new folder;
+    return the numbers of tasks and annotations.
+
+    Judgements that count (first pass, superseded by nothing, not withdrawn) are annotations, `completed_by` their
+    annotator's name as an e-mail address, as Label Studio wants it; gold is `ground_truth`. There are no predictions:
+    the only output of a system that is shown is the one that a question is about. `salt`, `with_comments` and `by` as
+    in `export`. Raises AuditError where there are no questions, or several tasks and none was chosen.
+    """
+    with to_export(engine, folder, salt, with_comments, by) as (parts, copy), copy.connect() as connection:
+        definition = get_task(_chosen_task(connection, task))
+        exported = list(_tasks(connection, definition.name))
+        text = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in exported)
+        (parts / "tasks.json").write_text(f"[\n{text}\n]\n", encoding="utf-8", newline="\n")
+        (parts / "config.xml").write_text(_config(connection, definition), encoding="utf-8")
+    return len(exported), sum(len(entry["annotations"]) for entry in exported)
+
+
+def _config(connection: Connection, task: Task) -> str:
+    """Return the labelling config of a task in its English words, as this database has them: the text, under it the
+    output where one is judged, and one choice of the labels, or any number where a text may have several.
+
+    What comes back of a choice is the label, its `alias`. Of a translation the codes of the two languages stand above
+    text and output.
+    """
+    words, several = wording(task.name, own=own_words(connection, task.name)), takes_several([task.name])
+    translates = base_of(task.name) == "translation"
+    view = Element("View")
+
+    def text(header: str, language: str, name: str) -> None:
+        SubElement(view, "Header", value=header)
+        if translates:
+            SubElement(view, "Header", size="6", value=f"${language}")
+        SubElement(view, "Text", name=name, value=f"${name}")
+
+    text(words.question, LANGUAGE, OBJECT)
+    if task.question_kind == "pair":
+        text(words.output, TARGET, OUTPUT)
+    choices = SubElement(view, "Choices", name=CONTROL, toName=OBJECT, choice="multiple" if several else "single")
+    for label in (*task.labels, UNSURE):
+        if not (several and PLUS in label):
+            alias = {} if words.labels[label] == label else {"alias": label}
+            SubElement(choices, "Choice", {"value": words.labels[label]} | alias)
+    indent(view)
+    return tostring(view, encoding="unicode") + "\n"
+
+
+def _chosen_task(connection: Connection, name: str | None) -> str:
+    present = sorted(connection.execute(select(question.c.task).distinct()).scalars())
+    if not present:
+        raise AuditError("there are no questions yet; draw groups with `audit sample` first")
+    matching = [candidate for candidate in present if matches(candidate, name)]
+    if len(matching) > 1:
+        raise AuditError(
+            f"there are questions of several tasks: {', '.join(matching)}; choose one with task=NAME", parameter="task"
+        )
+    return matching[0] if matching else get_task(str(name)).name
+
+
+def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
+    counting = (
+        select(judgement, annotator.c.name, annotator.c.role)
+        .join(annotator, annotator.c.id == judgement.c.annotator_id)
+        .where(judgement.c.round == 1, is_counted(judgement))
+        .subquery()
+    )
+    query = (
+        select(question.c.id, question.c.key, question.c.output, input_table.c.texts, input_table.c.languages)
+        .add_columns(counting.c.id.label("judgement"), counting.c.annotator_id, counting.c.name, counting.c.role)
+        .add_columns(counting.c.answer, counting.c.comment, counting.c.shown_at, counting.c.decided_at)
+        .join(input_table, input_table.c.id == question.c.input_id)
+        .outerjoin(counting, counting.c.question_id == question.c.id)
+        .where(question.c.task == task, question.c.kind.in_(ABOUT_OUTPUTS))
+        # Questions that were made for a judge that is a model are none of people's.
+        .where(
+            or_(
+                question.c.priority.is_not(None),
+                counting.c.id.is_not(None),
+                ~exists().where(judge_answer.c.question_id == question.c.id),
+            )
+        )
+        .order_by(question.c.id, counting.c.id)
+    )
+    several = takes_several([task])
+    rows = connection.execution_options(stream_results=True, yield_per=BATCH).execute(query).mappings()
+    for id, question_rows in groupby(rows, key=lambda row: row["id"]):
+        votes = list(question_rows)
+        asked = votes[0]
+        input_ = Input.stored(asked["texts"], asked["languages"])
+        data = {
+            "text": "\n\n".join(input_.texts),
+            LANGUAGE: ",".join(input_.languages[: len(input_.texts)]),
+            TARGET: input_.target,
+            QUESTION: bytes(asked["key"]).hex(),
+            OUTPUT: asked["output"],
+        }
+        yield {
+            "id": id,
+            "data": {name: value for name, value in data.items() if value is not None},
+            "annotations": [_annotation(vote, several) for vote in votes if vote["judgement"] is not None],
+            "predictions": [],
+        }
+
+
+def _annotation(vote: Any, several: bool) -> dict[str, Any]:
+    decided_at, shown_at = in_utc(vote["decided_at"]), vote["shown_at"]
+    result: dict[str, Any] = {
+        "id": exported_id(vote["answer"]),
+        "from_name": CONTROL,
+        "to_name": OBJECT,
+        "type": "choices",
+        "value": {"choices": vote["answer"].split(PLUS) if several else [vote["answer"]]},
+    }
+    if vote["comment"]:
+        result["meta"] = {"text": [vote["comment"]]}
+    return {
+        "id": vote["judgement"],
+        "completed_by": {"id": vote["annotator_id"], "email": vote["name"]},
+        "created_at": spelled(decided_at),
+        "lead_time": None if shown_at is None else round((decided_at - in_utc(shown_at)).total_seconds(), 3),
+        "was_cancelled": False,
+        "ground_truth": vote["role"] == "gold",
+        "result": [result],
+    }
+
+
+# A page at a time: what a program of a team fetches again and again.
+
+LARGEST_PAGE = 500
+Which = Literal["all", "answered", "open"]
+"""All questions, those that have an answer, or those that wait for one."""
+
+
+def questions_page(
+    engine: Engine,
+    account_id: int,
+    after: int = 0,
+    limit: int = 100,
+    *,
+    which: Which = "all",
+    study: int | None = None,
+    origin: str | None = None,
+) -> list[dict[str, Any]]:
+    """Return the next questions with a number above `after`, at most `limit`, in the order of their numbers.
+
+    Of one study, or all; `origin` names whose answers (adjudicated, people, gold) `which` is about. Each has how many
+    people are asked (annotators), how many drawn groups wait for it (waits), and the right labels by origin (answers);
+    nobody's name is in it. Raises NotAllowed for anyone but a manager.
+    """
+    answered = exists().where(answer.c.question_id == question.c.id)
+    if origin is not None:
+        answered = answered.where(answer.c.origin == origin)
+    query = (
+        select(question, input_table.c.texts, input_table.c.languages)
+        .join(input_table, input_table.c.id == question.c.input_id)
+        .where(question.c.id > after)
+        .order_by(question.c.id)
+        .limit(min(limit, LARGEST_PAGE))
+    )
+    if which == "answered":
+        query = query.where(answered)
+    if which == "open":
+        query = query.where(~answered, question.c.priority.is_not(None))
+    if study is not None:
+        query = query.where(question.c.id.in_(questions_of(study)))
+    answers: dict[int, dict[str, list[str]]] = {}
+    with reading_as(engine, account_id, "manager") as connection:
+        rows = connection.execute(query).all()
+        among = select(answer).where(answer.c.question_id.in_([row.id for row in rows]))
+        for settled in connection.execute(among.order_by(answer.c.question_id, answer.c.origin)):
+            answers.setdefault(settled.question_id, {})[settled.origin] = list(settled.allowed)
+    kept = ("id", "task", "kind", "output", "annotators", "waits", "filled")
+    return [
+        {name: getattr(row, name) for name in kept}
+        | {"answers": answers.get(row.id, {}), "texts": row.texts}
+        | {"languages": Input.stored(row.texts, row.languages).languages}
+        for row in rows
+    ]

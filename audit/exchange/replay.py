@@ -1,0 +1,202 @@
+"""`audit import`: a new database from an export. `audit replay`: every published number once more from an export.
+
+The files of an export are compared with the sums in its manifest, and rows are read by the types of their columns
+(`audit.store.dump`). What sealed rows mean is not checked again: an export is trusted as its database was.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from sqlalchemy import Engine, select
+
+from audit.errors import BadFile
+from audit.exchange.export import FORMAT, MANIFEST, document
+from audit.false_satisfaction.resolution import Whose
+from audit.files import read_json
+from audit.reports.document import ReportDocument
+from audit.reports.preference import read_weights
+from audit.reports.study import study_report
+from audit.statistics.intervals import get_target
+from audit.store import open_store, table_of, tables
+from audit.store.copying import filled
+from audit.store.dump import check, load_tables, seal
+from audit.tasks import get_task
+
+SHOWN = 100
+"""Differences of a document that are listed; `differences` counts them all."""
+_PRINTED = 10
+_CLOSE = 1e-9
+"""Relative difference up to which numbers are the same: another machine rounds the last digits otherwise."""
+
+
+class Difference(BaseModel):
+    """A value that differs: where (a path such as cells[3].fs_rate), as published, and as replayed."""
+
+    where: str
+    published: Any
+    replayed: Any
+
+
+class Comparison(BaseModel):
+    """A published document beside what the export gives now; `listed` has the first differences."""
+
+    document: str
+    equal: bool
+    differences: int
+    listed: list[Difference]
+
+
+class Replay(BaseModel):
+    """What a replay found; `audit` is the version that made the export."""
+
+    equal: bool
+    seal: str
+    audit: str
+    pseudonymised: bool
+    documents: list[Comparison]
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest of an export whose files are as they were written.
+
+    Raises BadFile: no export, one of another version, or a file that is missing, cut short or changed.
+    """
+    path = folder / MANIFEST
+    if not path.exists():
+        raise BadFile(f"{folder}: no export is here, there is no {MANIFEST}; name a folder that `audit export` wrote")
+    manifest = read_json(path, "export again")
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise BadFile(f"{path}: not a manifest of format {FORMAT}, the one this audit reads")
+    if manifest.get("seal") != seal(manifest):
+        raise BadFile(f"{path}: changed since the export was made (its seal does not fit); export again")
+    if manifest["schema"] != tables.SCHEMA_VERSION:
+        raise BadFile(
+            f"{path}: the export has tables of version {manifest['schema']}, this audit reads version "
+            f"{tables.SCHEMA_VERSION}; install audit {manifest['audit']}"
+        )
+    for name, sealed in manifest["files"].items():
+        check(folder, name, sealed)
+    return manifest
+
+
+def import_export(folder: Path, where: str) -> dict[str, Any]:
+    """Make the database of an export in a new or empty one, whole or not at all; return the manifest.
+
+    Raises BadFile and BadRow as `read_manifest` and `load_tables`, BadFile for a database that is not empty, and
+    AuditError for a task that is not installed.
+    """
+    manifest = read_manifest(folder)
+    with filled(where) as connection:
+        load_tables(connection, folder, manifest["tables"])
+        for task in connection.execute(select(table_of(tables.Study).c.task).distinct()).scalars():
+            get_task(task)
+    return manifest
+
+
+def replay(folder: Path, published: Sequence[Path] = ()) -> Replay:
+    """Compute the documents of an export again, in a temporary database, and compare every value.
+
+    `published` are more reports, as `audit report --json` printed them from the same data: they are computed with the
+    settings in their signatures. Raises as `import_export`, and BadFile for a file that is no report of a database.
+    """
+    reports = [(path, _published(path)) for path in published]
+    with TemporaryDirectory(prefix="audit-") as place:
+        where = str(Path(place) / "export.db")
+        manifest = import_export(folder, where)
+        engine = open_store(where)
+        try:
+            compared = [
+                compare(name, read_json(folder / name, "export again"), document(name, engine))
+                for name in manifest["documents"]
+            ]
+            compared += [compare(str(path), report, _recomputed(path, report, engine)) for path, report in reports]
+        finally:
+            engine.dispose()
+    about = {name: manifest[name] for name in ("seal", "audit", "pseudonymised")}
+    return Replay(equal=all(comparison.equal for comparison in compared), documents=compared, **about)
+
+
+def compare(name: str, published: object, now: object) -> Comparison:
+    """Compare two documents; numbers that agree to nine digits are the same.
+
+    >>> compare("report.json", {"cells": [{"fs_rate": 0.5}]}, {"cells": [{"fs_rate": 0.25}]}).listed
+    [Difference(where='cells[0].fs_rate', published=0.5, replayed=0.25)]
+    """
+    found = list(_differences("", published, now))
+    return Comparison(document=name, equal=not found, differences=len(found), listed=found[:SHOWN])
+
+
+def _differences(where: str, before: object, after: object) -> Iterator[Difference]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name in before | after:
+            inner = f"{where}.{name}" if where else str(name)
+            yield from _differences(inner, before.get(name, "absent"), after.get(name, "absent"))
+    elif isinstance(before, list) and isinstance(after, list):
+        if len(before) != len(after):
+            yield Difference(where=f"{where}.length", published=len(before), replayed=len(after))
+        for place, (old, new) in enumerate(zip(before, after, strict=False)):
+            yield from _differences(f"{where}[{place}]", old, new)
+    elif not _same(before, after):
+        yield Difference(where=where, published=before, replayed=after)
+
+
+def _same(before: object, after: object) -> bool:
+    if isinstance(before, bool) or isinstance(after, bool):
+        return before is after
+    if isinstance(before, int | float) and isinstance(after, int | float):
+        return math.isclose(before, after, rel_tol=_CLOSE, abs_tol=1e-12)
+    return before == after
+
+
+def _published(path: Path) -> dict[str, Any]:
+    report = read_json(path, "give what `audit report` printed as JSON")
+    if not isinstance(report, dict) or not isinstance(report.get("signature"), dict) or "cells" not in report:
+        raise BadFile(f"{path}: not a report; give what `audit report` printed as JSON")
+    if "answers" not in report["signature"]:
+        raise BadFile(f"{path}: a report of a file of totals, which no export holds; run `audit rerank` on the file")
+    return report
+
+
+def _recomputed(path: Path, report: dict[str, Any], engine: Engine) -> ReportDocument:
+    """Compute the report with the settings of its signature."""
+    signature = report["signature"]
+    try:
+        whose = signature["answers"]["whose"]
+        studies = [study["id"] for study in signature["studies"]]
+        delta = signature["delta"]
+        target = get_target(signature["target"])
+    except (KeyError, TypeError):
+        raise BadFile(f"{path}: the signature lacks settings; give what `audit report` printed as JSON") from None
+    if whose not in get_args(Whose):
+        raise BadFile(f"{path}: the signature says answers of {whose!r}; allowed are {', '.join(get_args(Whose))}")
+    return study_report(
+        engine,
+        whose,
+        studies[0] if len(studies) == 1 else None,
+        target=target,
+        delta=delta,
+        weights=read_weights(signature["weights"]) if "weights" in signature else None,
+        slices=signature.get("slices") or [],
+        examples=len(report.get("examples", ())),
+    )
+
+
+def replay_lines(replayed: Replay) -> list[str]:
+    """Return what a replay found as lines for a terminal."""
+    lines = [f"Export {replayed.seal[:12]}, made by audit {replayed.audit}, as sealed."]
+    for compared in replayed.documents:
+        if compared.equal:
+            lines.append(f"{compared.document}: every number is the same.")
+            continue
+        lines.append(f"{compared.document}: {compared.differences:,} values differ.")
+        shown = compared.listed[:_PRINTED]
+        lines += [f"  {found.where}: was {found.published}, is {found.replayed}" for found in shown]
+        if compared.differences > _PRINTED:
+            lines.append(f"  and {compared.differences - _PRINTED:,} more; the JSON lists {SHOWN}")
+    if not replayed.documents:
+        lines.append("Nothing had been checked when it was made, so there is nothing to recompute.")
+    return lines

@@ -1,0 +1,226 @@
+"""Computes what takes long in a process of its own, so that a server goes on answering people meanwhile.
+
+`python -m audit.ui.worker` reads a request a line from stdin, as JSON, and writes an answer a line to stdout: it
+ends with its stdin, so that it never outlives whoever began it. What a database holds is read once per state of it.
+"""
+
+import base64
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import redirect_stdout, suppress
+from functools import cache, lru_cache
+from typing import Any, TextIO
+
+from sqlalchemy import ColumnElement, Engine
+
+from audit import errors
+from audit.annotation.activity import overview, with_open
+from audit.annotation.control_questions import judging_record
+from audit.errors import AuditError
+from audit.exchange.export import backup_file, export_archive
+from audit.false_satisfaction.questions import asked_by
+from audit.false_satisfaction.resolution import Whose
+from audit.messages import from_wire, message, to_wire
+from audit.reports.agreement import stored_agreement
+from audit.reports.document import ReportDocument
+from audit.reports.documents import (
+    CellAtWork,
+    JudgesDocument,
+    QualityDocument,
+    StoredAgreement,
+    TotalsDocument,
+)
+from audit.reports.evidence import Evidence, evidence, open_of
+from audit.reports.html import to_html
+from audit.reports.judges import judges_for_manager
+from audit.reports.progress import cells_at_work, totals
+from audit.reports.quality import quality_report
+from audit.reports.study import cells_of_report, report_of
+from audit.statistics.intervals import Target, get_target
+from audit.store import open_store
+
+POLITE = 10
+"""Niceness of the process: those that answer people come first."""
+SCALE = 2.0
+"""Pixels of a picture for each of a chart, so that it can be printed."""
+FONTS = "Noto Sans CJK SC, Noto Sans SC, Microsoft YaHei, PingFang SC, system-ui, sans-serif"
+"""Fonts of pictures, the first one that is installed: one with Chinese and Latin letters if possible."""
+_CACHED_STATES = 3
+"""States of databases whose evidence is kept: a million groups are hundreds of megabytes."""
+
+
+def request_line(ask: str, database: str, state: object, values: dict[str, Any]) -> str:
+    """One request: what is asked, of which database in which state, with which values.
+
+    >>> request_line("totals", "audit.db", [1], {})
+    '{"ask": "totals", "database": "audit.db", "state": [1], "values": {}}\\n'
+    """
+    request = {"ask": ask, "database": database, "state": state, "values": values}
+    return json.dumps(request | _with_messages(values)) + "\n"
+
+
+def answer_line(line: str) -> str:
+    """The answer to one request: `{"answer": ...}`, or `{"refused": sentence, "kind": class}` for an AuditError.
+
+    Whatever else goes wrong is refused, too, and told to stderr: one request must not end the process of all.
+
+    >>> answer_line(request_line("cells", "no/such.db", [], {}))[:41]
+    '{"refused": "there is no database no/such'
+    """
+    request = json.loads(line)
+    try:
+        values = from_wire(request["values"], request.get("messages", {}))
+        answer = ASKS[request["ask"]](request["database"], json.dumps(request["state"]), **values)
+        return _line({"answer": answer})
+    except AuditError as problem:
+        return _line({"refused": problem.sentence, "kind": type(problem).__name__})
+    except Exception as problem:
+        traceback.print_exc()
+        failed = message("worker.failed", kind=type(problem).__name__)
+        return _line({"refused": failed, "kind": "AuditError"})
+
+
+def _line(content: dict[str, Any]) -> str:
+    return json.dumps(content | _with_messages(content), ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _with_messages(content: dict[str, Any]) -> dict[str, Any]:
+    """What lets the other side know which of the texts are sentences of the catalogue; empty where none is."""
+    messages = to_wire(content)
+    return {"messages": messages} if messages else {}
+
+
+def read_answer(line: str) -> Any:
+    """What an answer line holds. Raises an AuditError if the request was refused.
+
+    >>> read_answer('{"answer": [1]}')
+    [1]
+    """
+    answer = json.loads(line)
+    answer = from_wire(answer, messages) if (messages := answer.pop("messages", None)) else answer
+    if "refused" not in answer:
+        return answer["answer"]
+    kind = getattr(errors, answer["kind"], AuditError)
+    # Errors with several arguments cannot be rebuilt from their text, so they come back as AuditError.
+    raise kind(answer["refused"]) if kind.__init__ is AuditError.__init__ else AuditError(answer["refused"])
+
+
+def main(requests: TextIO, answers: TextIO) -> None:
+    """Answer every request until there are no more. Whatever else a computation prints goes to stderr."""
+    with redirect_stdout(sys.stderr):
+        for line in requests:
+            answers.write(answer_line(line))
+            answers.flush()
+
+
+def _report(
+    database: str,
+    state: str,
+    *,
+    whose: Whose,
+    target: Target,
+    delta: float,
+    study: int | None = None,
+) -> ReportDocument:
+    """The report of a study, or of all."""
+    basis = _evidence(database, state, whose, target, study)
+    return report_of(basis, target=target, delta=delta)
+
+
+def _cells(database: str, state: str, *, study: int | None = None) -> list[CellAtWork]:
+    basis = _evidence(database, state, "both", get_target(None), study)
+    return cells_at_work(basis.counted, cells_of_report(basis))
+
+
+def _agreement(database: str, _state: str, *, by: int, study: int | None = None) -> list[StoredAgreement]:
+    return stored_agreement(_engine(database), by, _among(database, study))
+
+
+def _quality(
+    database: str, _state: str, *, by: int, groups: bool, task: str | None = None, study: int | None = None
+) -> QualityDocument:
+    record = judging_record(_engine(database), _among(database, study), by=by)
+    return quality_report(record, task, kind="group" if groups else None)
+
+
+def _judges(database: str, _state: str, *, by: int) -> JudgesDocument:
+    return judges_for_manager(_engine(database), by)
+
+
+def _totals(database: str, state: str, *, by: int, study: int | None = None) -> TotalsDocument:
+    """The counts of the database, or those of a study: what is open there is what its report says."""
+    engine = _engine(database)
+    counts = overview(engine, by, _among(database, study))
+    if study is not None and counts.progress.questions.open + counts.progress.questions.audits:
+        counts = with_open(counts, open_of(_evidence(database, state, "both", get_target(None), study)))
+    return totals(counts)
+
+
+def _html(_database: str, _state: str, *, report: ReportDocument, language: str) -> str:
+    return to_html(report, language)
+
+
+def _picture(_database: str, _state: str, *, spec: dict[str, Any]) -> str:
+    """A chart as a PNG on white, in base64. Nothing is fetched: the chart has its data in it."""
+    import vl_convert
+
+    printable = spec | {"background": "white", "config": spec.get("config", {}) | {"font": FONTS}}
+    return base64.b64encode(vl_convert.vegalite_to_png(printable, scale=SCALE)).decode("ascii")
+
+
+def _export(database: str, _state: str, *, by: int, pseudonymise: bool) -> str:
+    """The path of a zip file, in a folder of its own that the asker deletes."""
+    return str(export_archive(_engine(database), by=by, pseudonymise=pseudonymise))
+
+
+def _backup(database: str, _state: str, *, by: int) -> str:
+    """The path of a backup, in a folder of its own that the asker deletes."""
+    return str(backup_file(_engine(database), by=by))
+
+
+ASKS: dict[str, Callable[..., Any]] = {
+    "report": _report,
+    "totals": _totals,
+    "cells": _cells,
+    "agreement": _agreement,
+    "quality": _quality,
+    "judges": _judges,
+    "html": _html,
+    "picture": _picture,
+    "export": _export,
+    "backup": _backup,
+}
+"""What can be asked, by name."""
+LONG = ("export", "backup")
+"""Requests that take long even if a report does not: a server sends them to another process."""
+
+
+@cache
+def _engine(database: str) -> Engine:
+    return open_store(database)
+
+
+@lru_cache(maxsize=_CACHED_STATES)
+def _evidence(database: str, state: str, whose: Whose, target: Target, study: int | None = None) -> Evidence:
+    return evidence(_engine(database), whose, study, target=target)
+
+
+def _among(database: str, study: int | None) -> ColumnElement[bool] | None:
+    """The condition that a question is one of this study; None: of all."""
+    if study is None:
+        return None
+    with _engine(database).connect() as connection:
+        return asked_by(connection, [study])
+
+
+if __name__ == "__main__":
+    with suppress(OSError):
+        os.nice(POLITE)
+    # Only answers go into the pipe: whatever a library prints goes to stderr.
+    kept = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    with suppress(KeyboardInterrupt, BrokenPipeError):
+        main(sys.stdin, kept)

@@ -1,0 +1,55 @@
+"""What limits are chosen by: measures of follow-ups by relation, and the groups that limits rejected."""
+
+import json
+
+import pandas as pd
+import pytest
+
+import audit
+from audit import registry
+from audit.cli import main
+from audit.errors import AuditError, UnknownName
+from audit.exchange.follow_ups import follow_ups_report, rejected_follow_ups
+
+TEXTS = ["A good film.", "A bad film, though."]
+
+
+def louder(text: str) -> str:
+    return f"{text} LOUD" if "though" in text else text
+
+
+@pytest.fixture
+def study(tmp_path):
+    def made(**options):
+        return audit.run(TEXTS, ["vader"], ["louder"], progress=False, store=str(tmp_path / "own.db"), **options)
+
+    with registry.relations.restored():
+        audit.relation("louder", task="sentiment", check=audit.equivalent, preserves="label")(louder)
+        yield made
+
+
+def test_measures_and_limits_to_try(study):
+    frame = study().follow_ups(measures=["replaced"], valid=["replaced<=0.1"])
+    (row,) = frame.to_dict("records")
+    # One text gets a fifth word: 1 of 5 is new.
+    assert (row["groups"], row["rejected"], row["measured"], row["would_reject"]) == (1, 0, 1, 1)
+    assert (row["least"], row["median"], row["most"], row["unknown"]) == (0.2, 0.2, 0.2, 0)
+    with pytest.raises(UnknownName, match="louder"):
+        study().follow_ups(["quieter"])
+    with pytest.raises(AuditError, match="it must be 1 or more"):
+        study().follow_ups(most=0)
+
+
+def test_rejected_groups_are_read_with_the_reason(study, tmp_path, capsys):
+    engine = study(valid=["replaced<=0.1"]).engine
+    rejected = rejected_follow_ups(engine)
+    assert rejected[["row", "reason", "value", "text"]].to_numpy().tolist() == [
+        ["2", "replaced 0.2, at most 0.1", 0.2, TEXTS[1]]
+    ]
+    (note,) = follow_ups_report(engine, measures=["replaced"]).notes
+    assert note == "louder: 1 of 1 groups rejected by replaced<=0.1."
+    for name in ("rejected.csv", "rejected.jsonl"):
+        assert main(["follow-ups", "--db", str(tmp_path / "own.db"), "--rejected", str(tmp_path / name)]) == 0
+        assert "1 rejected follow-up in" in capsys.readouterr().err
+    assert pd.read_csv(tmp_path / "rejected.csv")["follow_up"].tolist() == [f"{TEXTS[1]} LOUD"]
+    assert json.loads((tmp_path / "rejected.jsonl").read_text())["value"] == 0.2
