@@ -34,11 +34,6 @@ def to_html(report: ReportDocument, language: str = ENGLISH, opened: bool = Fals
     Behind its first page the sections are folded; with `opened` they are not, and wide tables stand in parts.
     Every text is escaped, in charts by the chart engine. The charts' colours are mapped to style variables, so that
     they follow the reader's colour scheme. The same report gives the same document on the same day.
-
-    >>> from audit.reports.build import Basis, build_report
-    >>> import pandas as pd
-    >>> to_html(build_report(Basis(pd.DataFrame([])), {})).startswith("<!doctype html>")
-    True
     """
     say, decisions = Say(language), report["decisions"]
     first, *lines = first_page.first_lines(report, language)

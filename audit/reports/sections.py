@@ -44,13 +44,7 @@ Sections = Iterator[Section]
 
 
 def to_terminal(report: doc.ReportDocument, full: bool = False, width: int | None = None) -> str:
-    """Return what a terminal shows of a report: the first lines, a sentence a line; with `full` all sections, too.
-
-    >>> from audit.reports.build import Basis, build_report
-    >>> import pandas as pd
-    >>> print(to_terminal(build_report(Basis(pd.DataFrame([])), {"audit": "0.1.0"})))
-    Nothing was checked yet: no group is satisfied or violated.
-    """
+    """Return what a terminal shows of a report: the first lines, a sentence a line; with `full` all sections, too."""
     lines, more = first_page.first_lines(report), "All tables, notes and the signature: the same command with --full."
     if report["cells"] and not full:
         lines.append(more)

@@ -57,7 +57,8 @@ def test_every_place_says_the_same_number_of_open_questions(database):
     report = study_report(engine)
     assert open_questions(report["overall"]) == counted.open
     assert report["overall"]["audits_waiting"] == dashboard["audits"] == counted.audits
-    assert f"the {counted.open} questions" in next(next_lines(report, report["decisions"][0], Say()))
+    steps = " ".join(next_lines(report, report["decisions"][0], Say()))
+    assert f"the {counted.open} questions" in steps
     # The studies share no text, so theirs add up to all.
     of_studies = [study_report(engine, study=study)["overall"] for study in (1, 2)]
     assert sum(map(open_questions, of_studies)) == counted.open
