@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from audit.library.metamorphic import metamorphic as metamorphic
     from audit.library.results import Agreement as Agreement
     from audit.library.results import Cell as Cell
-    from audit.library.results import Estimate as Estimate
     from audit.library.results import Pair as Pair
     from audit.library.results import Ranked as Ranked
     from audit.library.results import RelationResult as RelationResult
@@ -74,6 +73,7 @@ if TYPE_CHECKING:
     from audit.relations.expect import equivalent as equivalent
     from audit.relations.expect import opinionated as opinionated
     from audit.relations.expect import stronger as stronger
+    from audit.reports.words import Estimate as Estimate
     from audit.systems import all_systems as all_systems
     from audit.tasks import Input as Input
     from audit.tasks import Output as Output

@@ -21,7 +21,6 @@ ENGLISH_ALONE = ("annotation/ratings.py", "judging/labels.py", "judging/judges.p
 """Where every error is a message, since annotators and adjudicators read it; and files that commands alone use."""
 DYNAMIC = {
     "noun.": "audit.messages.noun: kinds of things that have names",
-    **dict.fromkeys(("html.notes", "html.primary", "html.plans"), "data/report.html.j2: lists of lines"),
     **dict.fromkeys(("welcome.", "account.", "join.", "first.", "reset."), "audit.ui.sign_in_pages: the forms"),
     "streamlit.": "data/ui/page.js: what Streamlit's page says by itself",
     "domain.": "audit.ui.studies, the form of a plan: the values of a choice",

@@ -126,14 +126,13 @@ def reported(
     full: bool = False,
 ) -> Reply:
     """Return the report, or write it as HTML or PDF where a file was named; then the terminal does not show it, too."""
-    from audit.reports.terminal import first_lines, to_terminal
+    from audit.reports.sections import to_terminal
 
     if html:
         write_html(report, Path(html), language)
     if pdf:
         write_pdf(report, Path(pdf), language)
-    shown = to_terminal if full else first_lines
-    return Reply(report, None if html or pdf else lambda document: [shown(document)])
+    return Reply(report, None if html or pdf else lambda document: [to_terminal(document, full)])
 
 
 def write_html(report: "ReportDocument", path: Path, language: str = ENGLISH) -> None:

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import cached_property
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, partial
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pandas as pd
 from sqlalchemy import Engine
@@ -19,45 +19,19 @@ from audit.keys import fingerprint
 from audit.messages import LANGUAGES
 from audit.new_files import write_file
 from audit.reports.agreement import agreement_lines, agreement_report
+from audit.reports.charts import LIGHT
 from audit.reports.document import CellEntry, DecisionEntry, RelationResultEntry, ReportDocument, SliceRate, SliceTest
 from audit.reports.documents import AgreementDocument
-from audit.reports.first_page import summary_lines, verdict
-from audit.reports.words import notes_of, signature_line
+from audit.reports.first_page import first_lines, verdict
+from audit.reports.sections import difference_chart, false_chart, notes_of, rates_chart, to_terminal
+from audit.reports.words import Estimate, Say, estimate, signature_line
 from audit.statistics.intervals import Target
 from audit.user_models import checked_arguments
 
 if TYPE_CHECKING:
     import altair as alt
 
-Chart = Literal["rates", "order", "pairs", "false"]
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A rate between 0 and 1 with its 95 % interval, from `n` judged groups; without a value the reason why.
-
-    Where the answers leave bounds only, `least` and `most` are these, and `low` and `high` hold them with 95 %.
-
-    >>> Estimate(0.25, 0.125, 0.5, 60), Estimate(None, reason="nothing is judged")
-    (25.0 % [12.5–50.0], no estimate: nothing is judged)
-    """
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    n: int | None = None
-    method: str | None = None
-    reason: str | None = None
-    least: float | None = None
-    most: float | None = None
-
-    def __repr__(self) -> str:
-        within = "" if self.low is None or self.high is None else f" [{100 * self.low:.1f}–{100 * self.high:.1f}]"
-        if self.value is not None:
-            return f"{100 * self.value:.1f} %{within}"
-        if self.least is not None and self.most is not None:
-            return f"{100 * self.least:.1f} to {100 * self.most:.1f} %{within}"
-        return f"no estimate: {self.reason or 'nothing is judged'}"
+Chart = Literal["rates", "pairs", "false"]
 
 
 @dataclass(frozen=True)
@@ -221,22 +195,22 @@ class Report:
     @property
     def fs(self) -> Estimate:
         """Share of all satisfied groups that are false, over the cells that have judged groups."""
-        return _estimate(self.document["overall"], "fs_rate", "fs")
+        return estimate(self.document["overall"], "fs_rate")
 
     @property
     def sr_genuine(self) -> Estimate:
         """Genuine satisfaction rate over the same cells."""
-        return _estimate(self.document["overall"], "sr_genuine", "sr_genuine")
+        return estimate(self.document["overall"], "sr_genuine")
 
     @property
     def headlines(self) -> tuple[str, ...]:
         """The report in a few sentences, the decision first."""
-        return tuple(summary_lines(self.document))
+        return tuple(first_lines(self.document))
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader has to know of the numbers."""
-        return tuple(notes_of(self.document))
+        return tuple(notes_of(self.document, Say()))
 
     @property
     def signature(self) -> str:
@@ -284,33 +258,30 @@ class Report:
 
     @checked_arguments
     def plot(self, chart: Chart = "rates", relation: str | None = None) -> "alt.Chart":
-        """A chart of Altair's: `rates`, `order` and `pairs` of one relation, `false` of all.
+        """A chart of Altair's: `rates` and `pairs` of one relation, `false` of all.
 
         `relation` is a key of `relations`; None: the first. Raises AuditError for another name, and where
         there is nothing to draw yet.
         """
-        from audit.reports import charts
-
         names = list(self.relations)
         if not names:
             raise AuditError("the report has no relation to plot")
         name = names[0] if relation is None else relation
         if name not in names:
             raise UnknownName("relation of this report", name, names)
-        position = names.index(name)
-        row, document = self.document["relations"][position], self.document
-        figure: alt.Chart | None
-        if chart == "rates":
-            figure = charts.rates_chart(document, row)
-        elif chart == "order":
-            figure = charts.order_chart(row)
-        elif chart == "pairs":
-            figure = charts.differences_chart(row["pairs"], document["signature"].get("delta") or 0.0)
-        else:
-            figure = charts.false_chart(document, row["task"], row.get("study"))
+        row, say = self.document["relations"][names.index(name)], Say()
+        cells = [
+            cell for cell in self.document["cells"] if (cell["task"], cell["study"]) == (row["task"], row["study"])
+        ]
+        figures: dict[str, Any] = {
+            "rates": partial(rates_chart, row, [cell for cell in cells if cell["relation"] == row["relation"]]),
+            "pairs": partial(difference_chart, row["pairs"]),
+            "false": partial(false_chart, cells),
+        }
+        figure = figures[chart](say)
         if figure is None:
             raise AuditError(f"chart={chart!r} of {name}: too few groups are judged to draw it")
-        return figure
+        return cast("alt.Chart", figure.draw(LIGHT))
 
     @checked_arguments
     def to_html(self, path: str | Path, language: str = "en") -> None:
@@ -342,29 +313,12 @@ class Report:
         return "\n".join(self.headlines)
 
     def __str__(self) -> str:
-        from audit.reports.terminal import first_lines
-
-        return first_lines(self.document)
+        return to_terminal(self.document)
 
     def _repr_html_(self) -> str:
-        headlines = "".join(f"<li>{escape(headline)}</li>" for headline in self.headlines)
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        rows = pd.DataFrame(
-            [
-                {
-                    "corpus": cell.corpus, "relation": cell.relation, "system": cell.system, "groups": cell.groups,
-                    "satisfied": cell.satisfied, "judged": cell.judged,
-                    "SR_o": "" if cell.sr_observed is None else f"{100 * cell.sr_observed:.1f} %",
-                    "R_FS": repr(cell.fs), "SR_g": repr(cell.sr_genuine),
-                }
-                for cell in self.cells
-            ]
-        )  # fmt: skip
-        table = rows.to_html(index=False, border=0, escape=True)
-        return (
-            f"<ul>{headlines}</ul>{table}<details><summary>Notes</summary><ul>{notes}</ul></details>"
-            f"<p><small>signature {escape(self.signature)}</small></p>"
-        )
+        from audit.reports.html import to_notebook
+
+        return to_notebook(self.document)
 
 
 def _decision(row: DecisionEntry) -> Decision:
@@ -375,29 +329,16 @@ def _decision(row: DecisionEntry) -> Decision:
         row["state"],
         tuple(row["systems"]),
         verdict(row),
-        {name: Estimate(one["score"], one["score_low"], one["score_high"]) for name, one in scores.items()},
-        {one["system"]: Estimate(one["accuracy"], one["low"], one["high"], one["outputs"]) for one in accuracy},
+        {name: estimate(one, "score") for name, one in scores.items()},
+        {one["system"]: replace(estimate(one, "accuracy"), n=one["outputs"]) for one in accuracy},
     )
-
-
-def _estimate(row: Mapping[str, Any], value: str, interval: str, bounds: str | None = None) -> Estimate:
-    least = row.get(f"{bounds}_least") if bounds else None
-    if row.get(value) is None and least is not None:
-        low, high = row.get(f"{bounds}_bound_low"), row.get(f"{bounds}_bound_high")
-        return Estimate(
-            None, low, high, row.get("judged"), row.get("method"), row.get("reason"), least, row[f"{bounds}_most"]
-        )
-    return Estimate(
-        row.get(value), row.get(f"{interval}_low"), row.get(f"{interval}_high"), row.get("judged"), row.get("method"),
-        row.get("reason"),
-    )  # fmt: skip
 
 
 def _cell(row: CellEntry) -> Cell:
     return Cell(
         row.get("corpus"), row["task"], row["relation"], row["system"], row["groups"], row["satisfied"],
         row["judged"], row["false"], row.get("waiting") or 0, row["sr_observed"],
-        _estimate(row, "fs_rate", "fs", "fs"), _estimate(row, "sr_genuine", "sr_genuine", "sr"),
+        estimate(row, "fs_rate"), estimate(row, "sr_genuine"),
     )  # fmt: skip
 
 

@@ -1,193 +1,151 @@
-"""The words of a report's first page: which system, how sure, what changes for you, what to do next."""
+"""What a report says first: which system, how sure that is, what is false of what was reported, what to do next."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from audit.messages import ENGLISH, catalogue, phrase
-from audit.reports.build import Report
-from audit.reports.document import DecisionEntry, ExampleEntry, ExampleMember
+from audit.messages import ENGLISH
+from audit.reports import charts
+from audit.reports.document import (
+    DecisionEntry,
+    OverallEntry,
+    PreferredSystem,
+    PrimaryEntry,
+    ReportDocument,
+)
 from audit.reports.standings import SURE
+from audit.reports.tables import Chart, Section, Table, table_of
 from audit.reports.words import (
     PERCENT,
-    by_rank,
+    UNKNOWN,
+    Say,
     chance,
     count,
-    headlines,
+    estimate,
+    family_name,
     label_name,
-    listed,
-    open_questions,
-    open_text,
-    oriented,
+    p_text,
     percent,
-    primary_lines,
     task_name,
-    with_interval,
 )
-from audit.text.differences import AFTER, Kind, differences
 
-FIRST_NOTES = 3
-"""Notes that stand on the first page; the others are folded."""
-_CONTEXT = 100
-"""Letters of an unchanged passage of an example that are shown at each of its ends."""
+SYSTEMS_SHOWN = 4
+"""Systems that a sentence of the first page names at most."""
+MUCH = 0.05
+"""By how much R_FS has to fall for a report to say so."""
+
+
+def first_lines(report: ReportDocument, language: str = ENGLISH) -> list[str]:
+    """Return a report in a few sentences, the one that a manager repeats first."""
+    say, totals, lines = Say(language), report["overall"], list[str]()
+    if not totals["cells"]:
+        return [say("headline.nothing")]
+    several = len(report["decisions"]) > 1
+    for entry in report["decisions"]:
+        about = [titled(report, entry, say)] if several else []
+        lines.append(say.list([*about, verdict(entry, language)], "colon") + say("list.stop"))
+        lines += [accuracy_line(entry, say), *_falls(entry, say)]
+    lines += [false_line(report, say), *primary_lines(report, say)]
+    steps = list(dict.fromkeys(step for entry in report["decisions"] for step in next_lines(report, entry, say)))
+    return [line for line in [*lines, *(say("next.next", step=step) for step in steps[:1])] if line]
 
 
 def verdict(entry: DecisionEntry, language: str = ENGLISH) -> str:
-    """Return which system to use, in one sentence, which says so where accuracy by gold names another one.
+    r"""Return which system to use, in one sentence, which says so where accuracy by gold names another one.
 
-    >>> ranking = [{"system": "a", "score_observed": 0.9}, {"system": "b", "score_observed": 0.8}]
+    >>> ranking = [{"system": "a", "score_observed": 0.9, "p_best": 0.97}, {"system": "b", "score_observed": 0.8}]
     >>> entry = {"state": "sure", "systems": ["a"], "ranking": ranking, "accuracy": None}
     >>> verdict(entry)
-    'Use a: the best of 2 systems'
+    'Use a: the winner among 2 systems (97\xa0% sure)'
     """
-    say = partial(phrase, language)
+    say = Say(language)
     number = count(sum(one["score_observed"] is not None for one in entry["ranking"]))
-    named = {"systems": _joined(entry["systems"], language), "number": number, "count": len(entry["systems"])}
+    named = {"systems": say.names(entry["systems"]), "number": number, "count": len(entry["systems"])}
     accuracy = entry["accuracy"]
-    if not accuracy or not accuracy["best"]:
-        return say(f"decision.{entry['state']}", **named)
+    right = bool(accuracy and accuracy["best"])
+    sentence = say(f"decision.{entry['state']}{'_consistent' if right else ''}", **named)
+    chances = {one["system"]: one["p_best"] for one in entry["ranking"] if one.get("p_best") is not None}
+    if entry["state"] in ("sure", "likely", "open") and set(entry["systems"]) <= set(chances):
+        kind = "chances" if entry["state"] == "open" else "so_sure"
+        sentence += say(f"decision.{kind}", chances=say.names(chance(chances[system]) for system in entry["systems"]))
+    if not accuracy or not right:
+        return sentence
     rates = {one["system"]: one["accuracy"] for one in accuracy["systems"]}
     other = max(rates[system] or 0.0 for system in entry["systems"] if system in rates)
-    more = say(
-        "decision.right" if accuracy["apart"] else "decision.right_looks",
-        systems=_joined(accuracy["best"], language),
-        count=len(accuracy["best"]),
-        share=percent(rates[accuracy["best"][0]], 0),
-        other=percent(other, 0),
-    )
-    return listed([say(f"decision.{entry['state']}_consistent", **named), more], language)
+    shares = {"share": percent(rates[accuracy["best"][0]], 0), "other": percent(other, 0)}
+    code = "decision.right" if accuracy["apart"] else "decision.right_looks"
+    more = say(code, systems=say.names(accuracy["best"]), count=len(accuracy["best"]), **shares)
+    return say.list([sentence, more], "semicolon")
 
 
-def _joined(systems: Sequence[str], language: str) -> str:
-    """Names with an "and" before the last."""
-    *others, last = systems or [""]
-    return phrase(language, "browse.and").join([listed(others, language, "comma"), last]) if others else last
+def titled(report: ReportDocument, entry: DecisionEntry, say: Say) -> str:
+    """Return what a decision is about: its task, and the corpora."""
+    tables = [table for table in report["violations"] if table["task"] == entry["task"] and table["corpus"]]
+    corpora = say.list(dict.fromkeys(str(table["corpus"]) for table in tables))
+    return " · ".join(filter(None, [task_name(entry["task"], say.language), corpora]))
 
 
-def certainty_lines(entry: DecisionEntry, language: str = ENGLISH) -> Iterator[str]:
-    """How sure that is, and what it rests on, in sentences."""
-    say = partial(phrase, language)
-    chances = [
-        f"{one['system']} {chance(one['p_best'])}" for one in by_rank(entry["ranking"]) if one["p_best"] is not None
-    ]
-    if len(chances) > 1:
-        yield say("decision.chances", chances=listed(chances, language, "comma"))
-    if entry["state"] == "open":
-        yield say("decision.open_how", sure=percent(SURE, 0))
-    if entry["out"]:
-        yield say("decision.out", count=len(entry["out"]), systems=listed(entry["out"], language, "comma"))
-    if entry["weights"]:
-        yield say("decision.by_weights", count=len(entry["relations"]), weights=entry["weights"])
-    elif entry["families"]:
-        relations = count(len(entry["relations"]))
-        yield say("decision.mean", count=len(entry["families"]), relations=relations)
-    if entry["unjudged"]:
-        names = listed(entry["unjudged"], language, "comma")
-        yield say("decision.unjudged", count=len(entry["unjudged"]), systems=names)
-    if entry["left_out"]:
-        yield say("decision.left_out", count=len(entry["left_out"]), names=listed(entry["left_out"], language, "comma"))
-
-
-def accuracy_line(entry: DecisionEntry, language: str = ENGLISH) -> str:
-    """The accuracy of the systems on the sources with a label, best first; empty where there is none."""
+def accuracy_line(entry: DecisionEntry, say: Say) -> str:
+    """Return the accuracy of the systems on the sources with a label, best first; empty where there is none."""
     accuracy = entry["accuracy"]
     if not accuracy:
         return ""
-    rates = [f"{one['system']} {with_interval(one, 'accuracy', language, PERCENT)}" for one in accuracy["systems"]]
-    code = f"decision.accuracy_{accuracy['by']}"
-    return phrase(language, code, count=accuracy["texts"], rates=_few_of(rates, language))
+    rates = [f"{one['system']} {percent(one['accuracy'])}{PERCENT}" for one in accuracy["systems"]]
+    if (more := len(rates) - SYSTEMS_SHOWN) > 0:
+        rates = [*rates[:SYSTEMS_SHOWN], say("decision.more_systems", count=more)]
+    return say(f"decision.accuracy_{accuracy['by']}", count=accuracy["texts"], rates=say.list(rates))
 
 
-def score_line(entry: DecisionEntry, language: str = ENGLISH) -> str:
-    """The genuine rates that the systems are compared by, best first, each after the reported one; empty without."""
-    rows = sorted(
-        (one for one in entry["ranking"] if one["score"] is not None),
-        key=lambda one: (-(one["score"] or 0), one["system"]),
-    )
-    rates = [
-        phrase(
-            language,
-            "decision.score",
-            system=one["system"],
-            observed=percent(one["score_observed"]),
-            genuine=with_interval(one, "score", language, PERCENT),
-        )
-        for one in rows
-    ]
-    return phrase(language, "decision.scores", rates=_few_of(rates, language)) if rates else ""
+def _falls(entry: DecisionEntry, say: Say) -> Iterator[str]:
+    """Yield what is left of the rates of the best systems, and how much worse they could be."""
+    for one in by_rank(entry["ranking"]):
+        score, low = one["score"], one["score_low"]
+        if one["system"] in entry["systems"][:2] and score is not None and low is not None:
+            rates = {"genuine": percent(score), "worse": percent(score - low)}
+            yield say("decision.falls", system=one["system"], observed=percent(one["score_observed"]), **rates)
 
 
-HEADLINES = 2
-"""Headlines of the first lines: how many are judged and how many wait is in the full report, and in what to do next."""
-SYSTEMS_SHOWN = 6
-"""Systems that a line of the first page names at most."""
-
-
-def _few_of(parts: Sequence[str], language: str) -> str:
-    more = len(parts) - SYSTEMS_SHOWN
-    rest = [phrase(language, "decision.more_systems", count=more)] if more > 0 else []
-    return listed([*parts[:SYSTEMS_SHOWN], *rest], language, "comma")
-
-
-def decision_lines(report: Report, language: str = ENGLISH) -> list[str]:
-    """What each decision is, how accurate the systems are, their rates, how sure it is, and primary comparisons."""
-    lines = []
-    for entry in report["decisions"]:
-        about = [titled(report, entry, language)] if len(report["decisions"]) > 1 else []
-        lines.append(listed([*about, verdict(entry, language)], language, "colon") + phrase(language, "list.stop"))
-        lines += [accuracy_line(entry, language), score_line(entry, language), *certainty_lines(entry, language)]
-    return [line for line in [*lines, *primary_lines(report, language)] if line]
-
-
-def summary_lines(report: Report, language: str = ENGLISH) -> list[str]:
-    """The report in a few sentences: decision, accuracy, rates, what is false, what changes, what to do next."""
-    lines = decision_lines(report, language)
-    lines += [f"{number} {sentence}" for number, sentence in headlines(report, language)[:HEADLINES]]
-    for entry in report["decisions"]:
-        lines += list(next_lines(report, entry, language))[:1]
-    return lines
-
-
-def change_lines(report: Report, entry: DecisionEntry, language: str = ENGLISH) -> Iterator[str]:
-    """What counting false satisfactions changes for whoever chooses, in sentences."""
-    say = partial(phrase, language)
-    before, after = entry["best_observed"], entry["systems"]
-    if before and after and entry["state"] != "one_system":
-        same = "same" if set(before) == set(after) else ("kept" if set(before) <= set(after) else "changed")
-        yield say(f"decision.before_{same}", before=listed(before, language, "comma"))
-    scores = {one["system"]: one for one in entry["ranking"] if one["score"] is not None}
-    named = [system for system in dict.fromkeys([*before, *after]) if system in scores]
-    for system in named if len(scores) > 1 else []:
-        rates = {"observed": percent(scores[system]["score_observed"])}
-        yield say("decision.falls", system=system, genuine=with_interval(scores[system], "score", language), **rates)
-    for system, number in _told_apart(report, entry).items() if entry["state"] in ("open", "likely") else ():
-        yield say("decision.worse", system=system, part=number, count=len(entry["relations"]))
+def false_line(report: ReportDocument, say: Say) -> str:
+    """Return how much of the reported satisfaction is false; empty where nothing is known of it."""
     totals = report["overall"]
-    if totals["relations_compared"]:
-        part = count(totals["best_changes_sure"])
-        more = open_text(totals, language)
-        yield say("decision.relations", part=part, count=totals["relations_compared"], more=more)
+    if not totals["cells_covered"]:
+        return ""
+    rates = {"false": say.rate(totals, "fs_rate", PERCENT), "genuine": say.rate(totals, "sr_genuine", PERCENT)}
+    return say("headline.false", observed=percent(totals["sr_observed"]), **rates)
 
 
-def _told_apart(report: Report, entry: DecisionEntry) -> dict[str, int]:
-    """Systems of an entry that are told apart as worse than another in some of its relations, and as better in none:
-    in how many."""
-    worse: dict[str, set[int]] = {}
-    better: set[str] = set()
-    for number, relation in enumerate(report["relations"]):
-        if relation["task"] != entry["task"] or relation["relation"] not in entry["relations"]:
-            continue
-        for pair in oriented(relation["pairs"]):
-            if pair["apart"]:
-                better.add(pair["system"])
-                worse.setdefault(pair["other"], set()).add(number)
-    return {system: len(numbers) for system, numbers in sorted(worse.items()) if system not in better}
+def covered_line(report: ReportDocument, say: Say) -> str:
+    """Return what that is about, and what becomes of it where labels that gold never says count as right."""
+    totals, lines = report["overall"], list[str]()
+    if totals["cells_covered"]:
+        covered, satisfied = totals["satisfied_covered"], totals["satisfied"]
+        share = covered / satisfied if covered is not None and satisfied else None
+        numbers = {"covered": count(totals["cells_covered"]), "share": percent(share)}
+        lines.append(say("headline.covered", count=totals["cells"], **numbers))
+    return say.list(filter(None, [*lines, lenient_text(report, say)]), "sentence")
 
 
-def next_lines(report: Report, entry: DecisionEntry, language: str = ENGLISH) -> Iterator[str]:
-    """What to do next, most important first."""
-    say = partial(phrase, language)
-    totals, decided = report["overall"], entry["state"] in ("sure", "one_system")
+def lenient_text(report: ReportDocument, say: Say) -> str:
+    """Return what becomes of R_FS where labels that gold never says count as right; empty where it changes little."""
+    entry = report.get("sensitivity")
+    if not entry or entry["fs_rate"] is None or entry["fs_rate_right"] is None:
+        return ""
+    if abs(entry["fs_rate"] - entry["fs_rate_right"]) < MUCH:
+        return ""
+    tasks = dict.fromkeys(str(relation["task"]) for relation in report["relations"])
+    labels = say.list(label_name(label, tasks, say.language) for label in entry["labels"])
+    return say("headline.lenient", labels=labels, now=percent(entry["fs_rate"]), right=percent(entry["fs_rate_right"]))
+
+
+def open_questions(totals: OverallEntry) -> int:
+    """Return how many questions drawn groups wait for: about texts and outputs, and about groups; audits apart."""
+    return (totals["waiting"] or 0) + totals.get("waiting_groups", 0)
+
+
+def next_lines(report: ReportDocument, entry: DecisionEntry, say: Say) -> Iterator[str]:
+    """Yield what to do next, most important first."""
+    totals = report["overall"]
     if "file" in report["signature"]:
         yield say("next.groups")
         return
@@ -198,121 +156,235 @@ def next_lines(report: Report, entry: DecisionEntry, language: str = ENGLISH) ->
         yield say("next.draw")
         return
     if entry["unjudged"]:
-        names = listed(entry["unjudged"], language, "comma")
-        yield say("next.draw_for", systems=names)
+        yield say("next.draw_for", systems=say.list(entry["unjudged"]))
     if number_open := open_questions(totals):
         yield say("next.answer", count=number_open)
-    if not decided and len(entry["ranking"] or entry["best_observed"]) != 1:
+    if entry["state"] not in ("sure", "one_system") and len(entry["ranking"] or entry["best_observed"]) != 1:
         whose = report["signature"].get("answers") or {}
         gold_alone = whose.get("gold") and not (whose.get("people") or whose.get("adjudicated"))
         yield say("next.all_gold" if gold_alone and totals["drawn"] < (totals["satisfied"] or 0) else "next.more")
     if entry["accuracy"] and entry["accuracy"]["best"]:
-        best, accurate = (_joined(systems, language) for systems in (entry["systems"], entry["accuracy"]["best"]))
-        yield say("next.weigh", systems=best, accurate=accurate)
+        accurate = say.names(entry["accuracy"]["best"])
+        yield say("next.weigh", systems=say.names(entry["systems"]), accurate=accurate)
     elif entry["state"] == "sure":
         yield say("next.choose", system=entry["systems"][0])
-    if not any(entry["holds"]["judged"] for entry in report.get("validity") or ()):
+    if not any(one["holds"]["judged"] for one in report.get("validity") or ()):
         yield say("next.holds")
 
 
-def basis_line(report: Report, language: str = ENGLISH) -> str:
-    """What the report is made from, in one line: groups, systems, and whose answers."""
-    totals, signature = report["overall"], report["signature"]
-    origins = {"adjudicated": 0, "people": 0, "gold": 0} | {
-        name: number for name, number in (signature.get("answers") or {}).items() if name != "whose"
-    }
-    answers = [
-        f"{phrase(language, f'origin.{name}')} {count(number)}"
-        for name, number in origins.items()
-        if isinstance(number, int) and number
-    ]
-    parts = [
-        phrase(
-            language,
-            "decision.basis",
-            systems=count(totals["systems"]),
-            relations=count(totals["relations"]),
-            count=totals["systems"],
-        )
-    ]
-    if totals["groups"] is not None:
-        parts.append(
-            phrase(language, "decision.groups", groups=count(totals["groups"]), judged=count(totals["judged"]))
-        )
-    if answers:
-        parts.append(phrase(language, "decision.answers", answers=listed(answers, language, "comma")))
-    return listed(parts, language)
+def primary_lines(report: ReportDocument, say: Say) -> list[str]:
+    """Return what a report says of the comparisons that were named as primary; nothing where none was named.
 
-
-def titled(report: Report, entry: DecisionEntry, language: str = ENGLISH) -> str:
-    """What a decision is about: its task, and the corpora."""
-    corpora = dict.fromkeys(
-        str(table["corpus"]) for table in report["violations"] if table["task"] == entry["task"] and table["corpus"]
-    )
-    return " · ".join([task_name(entry["task"], language), *([listed(corpora, language, "comma")] if corpora else [])])
-
-
-def facts(report: Report, language: str = ENGLISH) -> list[tuple[str, str]]:
-    """The headlines, without what the first page says elsewhere."""
-    return [line for number, line in enumerate(headlines(report, language)) if number == 0 or not report["decisions"]]
-
-
-# Examples.
-
-
-def example_parts(entry: ExampleEntry, language: str = ENGLISH) -> list[dict[str, Any]]:
-    """The members of an example: name, texts as (piece, changed) pairs, output, what is right, whether it is wrong.
-
-    What a follow-up has in common with its source is cut in the middle where it is long.
+    >>> entry = {"study": 1, "system": "a", "other": "b", "relation": None, "tested": True, "apart": True}
+    >>> entry |= {"named_at": "2026-03-02T09:41:00", "answers_before": 0, "relations": 8, "compared": 10}
+    >>> entry |= {"difference": 0.031, "low": 0.004, "high": 0.058, "p": 0.0004, "p_holm": 0.0004, "reason": None}
+    >>> first, then = primary_lines({"primary": [entry]}, Say())
+    >>> first[:49], then[:41]
+    ('Primary comparison of study 1, named on 2026-03-0', 'It is tested by itself, at 5 %, and holds')
     """
-    source = next((member for member in entry["members"] if member["role"] == "source"), None)
-    roles = [member["role"] for member in entry["members"]]
-    parts = []
-    for number, member in enumerate(entry["members"]):
-        before = source["texts"] if source is not None and member is not source else None
-        same_role = [index for index, role in enumerate(roles) if role == member["role"]]
-        suffix = f" {same_role.index(number) + 1}" if len(same_role) > 1 else ""
-        parts.append(
-            {
-                "name": phrase(language, f"role_of.{member['role']}") + suffix,
-                "texts": [
-                    _cut(_marked(before[at], text) if before and at < len(before) else [(text, False)])
-                    for at, text in enumerate(member["texts"])
-                ],
-                "output": label_name(member["output"] or "", [entry["task"]], language),
-                "right": _right(member, entry["task"], language),
-                "wrong": member["wrong"],
-            }
-        )
-    return parts
+    entries = report.get("primary") or ()
+    lines = [_primary_line(entry, say) for entry in entries]
+    tested = [entry for entry in entries if entry["tested"]]
+    if not tested:
+        return lines
+    holds = "holds" if all(entry["apart"] or entry["p"] is None for entry in tested) else "fails"
+    return [*lines, say(f"primary.{'waits' if any(one['difference'] is None for one in tested) else holds}")]
 
 
-def _right(member: ExampleMember, task: str, language: str) -> str:
-    """What is right about a member, and who says so."""
-    if not member["right"]:
-        return phrase(language, "browse.no_answer")
-    labels = phrase(language, "browse.or").join(label_name(label, [task], language) for label in member["right"])
-    code = "carried" if member["origin"].startswith("carried ") else "direct"
-    origin = phrase(language, f"origin.{member['origin'].removeprefix('carried ')}")
-    return phrase(language, f"browse.{code}", labels=labels, origin=origin)
+def _primary_line(entry: PrimaryEntry, say: Say) -> str:
+    code = "late"
+    if entry["tested"]:
+        code = "not_yet" if entry["difference"] is None else "tested" if entry["low"] != entry["high"] else "known"
+    names = {"system": entry["system"], "other": entry["other"], "relation": entry["relation"]}
+    rates = {"difference": percent(entry["difference"]), "low": percent(entry["low"]), "high": percent(entry["high"])}
+    pair = say("primary.pair_under" if entry["relation"] else "primary.pair", **names)
+    named = {"pair": pair, "date": entry["named_at"][:10], "answers": count(entry["answers_before"])}
+    more = {"study": entry["study"], "reason": say.said(entry["reason"]), "p": p_text(entry["p_holm"])}
+    return say(f"primary.{code}", **named, **rates, **more)
 
 
-def _marked(before: str, after: str) -> list[tuple[str, bool]]:
-    """The pieces of a follow-up's text, each with whether it is new there."""
-    pieces = [piece for piece in differences(before, after) if piece.kind in AFTER]
-    return [(piece.text, piece.kind is not Kind.SAME and not piece.text.isspace()) for piece in pieces]
+# The decision with its numbers, and the charts of the first page.
 
 
-def _cut(pieces: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
-    """The pieces, what is unchanged and long without its middle."""
-    return [
-        (f"{piece[:_CONTEXT].rstrip()} […] {piece[-_CONTEXT:].lstrip()}", changed)
-        if not changed and len(piece) > 2 * _CONTEXT + 40
-        else (piece, changed)
-        for piece, changed in pieces
-    ]
+def by_rank(entries: Sequence[PreferredSystem]) -> list[PreferredSystem]:
+    """Return the entries of a ranking, best first; last those of which nothing is known."""
+
+    def place(entry: PreferredSystem) -> tuple[float, float, str]:
+        if entry["p_best"] is None or entry["rank_low"] is None or entry["rank_high"] is None:
+            return (float("inf"), -(entry["score"] or 0.0), entry["system"])
+        return (entry["rank_low"] + entry["rank_high"], -entry["p_best"], entry["system"])
+
+    return sorted(entries, key=place)
 
 
-def cause_of(entry: ExampleEntry, language: str = ENGLISH) -> str:
-    """The cause that an adjudicator named; empty where nobody did."""
-    return catalogue(language).get(f"cause_in_words.{entry['cause']}", "") if entry["cause"] else ""
+def ranks_text(entry: Mapping[str, Any]) -> str:
+    """Return the rank interval of an entry of a ranking.
+
+    >>> ranks_text({"rank_low": 1, "rank_high": 3}), ranks_text({"rank_low": 2, "rank_high": 2})
+    ('1–3', '2')
+    """
+    ends = (entry.get("rank_low"), entry.get("rank_high"))
+    return "–".join(dict.fromkeys(str(end) for end in ends if end is not None))
+
+
+def ranking_table(entries: Iterable[Mapping[str, Any]], say: Say, *more: str) -> Table:
+    """Return the rates of systems before and after, their ranks, and the chance to be the best."""
+    return table_of(
+        say, entries, "system", *more, "reported", "genuine", "ranks", "p_best",
+        reported=lambda one: one.get("score_observed"),
+        genuine=lambda one: estimate(one, "score") if "score" in one else None,
+        ranks=lambda one: ranks_text(one), p_best=lambda one: chance(one.get("p_best")),
+    )  # fmt: skip
+
+
+def decisions(report: ReportDocument, say: Say) -> Iterator[Section]:
+    """Yield for each task how sure its decision is, and what it rests on."""
+    for number, entry in enumerate(report["decisions"]):
+        accuracy = {one["system"]: one for one in (entry["accuracy"] or {"systems": []})["systems"]}
+        ranked = {one["system"]: one for one in by_rank(entry["ranking"])}
+        rows = [{**accuracy.get(name, {}), **ranked.get(name, {})} for name in dict.fromkeys([*ranked, *accuracy])]
+        parts = [ranking_table(rows, say, *(["accuracy"] if accuracy else []))] if rows else []
+        totals = [*_judged_lines(report, say), basis_line(report, say)] if not number else []
+        title = say("decision.title")
+        if len(report["decisions"]) > 1:
+            title = say("rate.titled", title=title, name=titled(report, entry, say))
+        yield Section(title, [*parts, *_certainty(report, entry, say), *totals])
+
+
+def _certainty(report: ReportDocument, entry: DecisionEntry, say: Say) -> Iterator[str]:
+    """Yield how sure a decision is, what it rests on, and what changes for whoever chooses."""
+    if entry["state"] == "open":
+        yield say("decision.open_how", sure=percent(SURE, 0))
+    if entry["out"]:
+        yield say("decision.out", count=len(entry["out"]), systems=say.list(entry["out"]))
+    if entry["weights"]:
+        yield say("decision.by_weights", count=len(entry["relations"]), weights=entry["weights"])
+    elif entry["families"]:
+        yield say("decision.mean", count=len(entry["families"]), relations=count(len(entry["relations"])))
+    if entry["unjudged"]:
+        yield say("decision.unjudged", count=len(entry["unjudged"]), systems=say.list(entry["unjudged"]))
+    if entry["left_out"]:
+        yield say("decision.left_out", count=len(entry["left_out"]), names=say.list(entry["left_out"]))
+    before, after = entry["best_observed"], entry["systems"]
+    if before and after and entry["state"] != "one_system":
+        same = "same" if set(before) == set(after) else ("kept" if set(before) <= set(after) else "changed")
+        yield say(f"decision.before_{same}", before=say.list(before))
+    if entry["state"] in ("open", "likely"):
+        for system, number in _told_apart(report, entry).items():
+            yield say("decision.worse", system=system, part=number, count=len(entry["relations"]))
+
+
+def _told_apart(report: ReportDocument, entry: DecisionEntry) -> dict[str, int]:
+    """Return the systems that are worse than another in some relations, surely, and better in none: in how many."""
+    worse: dict[str, set[int]] = {}
+    better: set[str] = set()
+    for number, relation in enumerate(report["relations"]):
+        if relation["task"] == entry["task"] and relation["relation"] in entry["relations"]:
+            for pair in relation["pairs"]:
+                if pair["apart"] and pair["difference"]:
+                    names = (pair["system"], pair["other"])
+                    better.add(names[pair["difference"] < 0])
+                    worse.setdefault(names[pair["difference"] > 0], set()).add(number)
+    return {system: len(numbers) for system, numbers in sorted(worse.items()) if system not in better}
+
+
+def _judged_lines(report: ReportDocument, say: Say) -> Iterator[str]:
+    """Yield what is false, under how many relations another system is best, what is judged, and what waits."""
+    totals = report["overall"]
+    if false := false_line(report, say):
+        yield say.list([false, covered_line(report, say)], "sentence")
+    if compared := totals["relations_compared"]:
+        more = say("headline.open_none")
+        if totals["best_changes_open"]:
+            code = "headline.open" if totals["judged"] is not None else "headline.open_rates"
+            more = say(code, count=totals["best_changes_open"])
+        yield say("headline.best", part=count(totals["best_changes_sure"]), count=compared, more=more)
+    if totals["judged"] is not None:
+        numbers = {"judged": count(totals["judged"]), "satisfied": count(totals["satisfied"])}
+        yield say("headline.judged", count=totals["cells"], estimated=count(totals["cells_estimated"]), **numbers)
+    if number_open := open_questions(totals):
+        exact = "in_cells" if totals["waiting_distinct"] else "at_most_in_cells"
+        cells, groups = say(f"headline.{exact}", count=totals["cells_waiting"]), totals.get("waiting_groups")
+        kinds = {"texts": count(totals["waiting"]), "groups": count(groups)} if groups else {}
+        code = "headline.waiting_kinds" if groups else "headline.waiting"
+        yield say(code, number=count(number_open), count=number_open, cells=cells, **kinds)
+
+
+def basis_line(report: ReportDocument, say: Say) -> str:
+    """Return what the report is made from, in one line: groups, systems, whose answers, and how intervals are made."""
+    totals, signature = report["overall"], report["signature"]
+    answers = signature.get("answers") or {}
+    named = [name for name in ("adjudicated", "people", "gold") if answers.get(name)]
+    origins = [f"{say(f'origin.{name}')} {count(answers[name])}" for name in named]
+    systems = {"systems": count(totals["systems"]), "relations": count(totals["relations"])}
+    parts = [say("decision.basis", count=totals["systems"], **systems)]
+    if totals["groups"] is not None:
+        parts.append(say("decision.groups", groups=count(totals["groups"]), judged=count(totals["judged"])))
+    parts += [say("decision.answers", answers=say.list(origins))] if origins else []
+    return say.list([*parts, how_text(report, say)], "semicolon")
+
+
+def how_text(report: ReportDocument, say: Say) -> str:
+    r"""Return how the intervals were made, what they are about, and which differences count as equal.
+
+    >>> how_text({"signature": {"interval": "midp", "confidence": 0.95, "target": "corpus", "delta": 0.02}}, Say())
+    '95\xa0% intervals (mid-p) for this corpus; differences up to 2.0 points count as equal.'
+    """
+    signature = report["signature"]
+    delta = delta_text(signature.get("delta") or 0.0, say)
+    if not signature.get("interval"):
+        return delta
+    about, method = say(f"how.{signature.get('target') or 'corpus'}"), say("interval.midp")
+    made = say("how.interval", confidence=confidence_of(report), method=method, about=about)
+    return say.list([made, delta], "semicolon")
+
+
+def confidence_of(report: ReportDocument) -> str:
+    """Return the confidence of the report's intervals, in per cent."""
+    return percent(report["signature"].get("confidence") or 0.95, 0)
+
+
+def delta_text(delta: float, say: Say) -> str:
+    """Return which differences of SR_g count as equal, as the end of a sentence."""
+    return say("how.delta" if delta else "how.no_delta", points=percent(delta))
+
+
+def score_chart(entry: DecisionEntry, say: Say) -> Chart | None:
+    """Return every system's rate before and after, the best on top; None where no system has a score."""
+    rows = [
+        {"name": one["system"], "observed": one["score_observed"], "genuine": one["score"],
+         "low": one["score_low"], "high": one["score_high"]}
+        for one in sorted(entry["ranking"], key=lambda one: (-(one["score"] or -1.0), one["system"]))
+        if one["score_observed"] is not None
+    ]  # fmt: skip
+    return Chart(partial(charts.before_after, rows), verdict(entry, say.language), say("chart.key")) if rows else None
+
+
+def family_chart(report: ReportDocument, say: Say) -> Chart | None:
+    """Return a heat map of what is genuinely satisfied, a row a family, a column a system; None without families."""
+    rows = []
+    for table in report["violations"]:
+        for row in table["rows"]:
+            name = family_name(row["name"], say.language)
+            if len(report["violations"]) > 1:
+                name = f"{name} · {table['corpus'] or task_name(table['task'], say.language)}"
+            for rates in row["rates"] if row["by"] == "family" else []:
+                if rates["vr_observed"] is not None:
+                    vr = estimate(rates, "vr_genuine")
+                    ends = [1 - end for end in (vr.value, vr.most, vr.least) if end is not None]
+                    after = "–".join(dict.fromkeys(percent(end, 0) for end in ends)) or UNKNOWN
+                    text = f"{percent(1 - rates['vr_observed'], 0)} → {after}"
+                    share = 1 - sum(ends) / len(ends) if ends else None  # between bounds the middle
+                    rows.append({"row": name, "column": rates["system"], "share": share, "text": text})
+    if not rows:
+        return None
+    return Chart(
+        lambda palette: charts.heat(rows, palette.false, palette, 130),
+        say("decision.families_alt"),
+        say("decision.families_what"),
+    )
+
+
+def today() -> str:
+    """Return the date of a page."""
+    return f"{datetime.now(UTC):%Y-%m-%d}"

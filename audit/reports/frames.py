@@ -1,4 +1,4 @@
-"""An answer made of data frames: the one section that prints each as a table, and its JSON."""
+"""An answer made of data frames, as tables of text and as JSON."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,9 +6,10 @@ from typing import Any
 
 import pandas as pd
 
+from audit.reports import tables
 from audit.reports.document import plain
-from audit.reports.tables import aligned
-from audit.reports.words import count, number, p_number, percent, signature_line
+from audit.reports.tables import WIDTH
+from audit.reports.words import number, p_number, signature_line
 
 _DIGITS = {"f": 2, "t": 2, "se": 5}
 """Decimals of columns that do not have four."""
@@ -28,22 +29,18 @@ class Table:
         """Return the frame as JSON has it."""
         return [{str(name): plain(value) for name, value in row.items()} for row in self.frame.to_dict("records")]
 
-    def lines(self, width: int) -> list[str]:
-        """Return the title and the frame as a table of text, names first and numbers to the right."""
+    def section(self) -> tables.Section:
+        """Return the title and the frame as a table, of which the first texts are names."""
         names = list(self.shown or self.frame.columns)
-        texts = [name for name in names if not pd.api.types.is_numeric_dtype(self.frame[name])]
-        front = next((at for at, name in enumerate(names) if name not in texts), len(names))
-        rows = [[self._cell(name, row[str(name)]) for name in names] for row in self.rows()]
-        return [self.title, "", *aligned([_head(name) for name in names], rows, front, width)]
+        heads = ["SR_o" if name == "sr_observed" else str(name).replace("_", " ") for name in names]
+        numeric = [pd.api.types.is_numeric_dtype(self.frame[name]) for name in names]
+        rows = [[self._cell(str(name), row[str(name)]) for name in names] for row in self.rows()]
+        return tables.Section(self.title, [tables.Table(heads, rows, (*numeric, True).index(True))])
 
-    def _cell(self, name: str, value: Any) -> str:
-        if isinstance(value, str):
+    def _cell(self, name: str, value: Any) -> Any:
+        if not isinstance(value, float) or name in self.shares:
             return value
-        if name == "p" or str(name).endswith("_p"):
-            return p_number(value)
-        if name in self.shares:
-            return percent(value)
-        return count(value) if isinstance(value, int) else number(value, _DIGITS.get(name, 4))
+        return p_number(value) if name == "p" or name.endswith("_p") else number(value, _DIGITS.get(name, 4))
 
 
 @dataclass(frozen=True)
@@ -59,11 +56,8 @@ class Tables:
         rows = {name: table.rows() for name, table in self.tables.items()}
         return {**rows, "notes": list(self.notes), "signature": dict(self.signature)}
 
-    def lines(self, width: int = 100) -> list[str]:
+    def lines(self, width: int = WIDTH) -> list[str]:
         """Return the answer as text: every table that has rows, the notes and the signature."""
-        shown = [line for table in self.tables.values() if len(table.frame) for line in (*table.lines(width), "")]
-        return [*shown, *(f"Note: {note}" for note in self.notes), "signature " + signature_line(self.signature)]
-
-
-def _head(name: object) -> str:
-    return "SR_o" if name == "sr_observed" else str(name).replace("_", " ")
+        shown = [table.section() for table in self.tables.values() if len(table.frame)]
+        notes = [*(f"Note: {note}" for note in self.notes), "signature " + signature_line(self.signature)]
+        return [*tables.to_text(shown, width=width).splitlines(), "", *notes]

@@ -13,7 +13,8 @@ from audit.reports.documents import (
     TotalsDocument,
     UnreadEntry,
 )
-from audit.reports.words import count, with_interval
+from audit.reports.tables import WIDTH, Table, text_table
+from audit.reports.words import Say, count, estimate
 
 CELLS = (
     "study", "corpus", "task", "relation", "system", "drawn", "settled", "judged", "waiting", "fs_rate", "fs_low",
@@ -90,10 +91,7 @@ def progress_lines(document: ProgressDocument) -> list[str]:
         lines.append(f"Pace: {pace['per_hour']:,.0f} an hour of work, {pace['per_day']:,.0f} a day{ends}.")
     lines += [unread_line(item) for item in document["unread"]]
     if document["cells"]:
-        lines += ["", f"  {'relation':<10}{'system':<22}{'drawn':>7}{'settled':>9}{'judged':>8}{'waits':>7}  R_FS"]
-        lines += [
-            f"  {cell['relation'][:9]:<10}{cell['system'][:21]:<22}{cell['drawn']:>7,}{cell['settled']:>9,}"
-            f"{cell['judged']:>8,}{cell['waiting']:>7,}  {with_interval(cell, 'fs_rate')}"
-            for cell in document["cells"]
-        ]
+        names = ("relation", "system", "drawn", "settled", "judged", "waiting")
+        rows = [(*(cell[name] for name in names), estimate(cell, "fs_rate")) for cell in document["cells"]]  # type: ignore[literal-required]
+        lines += ["", *text_table(Table([*names, "R_FS"], rows, 2), Say(), WIDTH)]
     return lines

@@ -1,37 +1,184 @@
-"""Tables of plain text, and as CSV files."""
+"""What reports are made of (sections of sentences, tables and charts), and these as text.
 
-import csv
-import io
-from collections.abc import Mapping, Sequence
+No renderer knows what a section is about: `to_text` is that of a terminal, `audit.reports.html` those of a page and a
+notebook, `audit.ui.sections` that of the app.
+"""
+
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from unicodedata import east_asian_width
 
+from audit.messages import ENGLISH
+from audit.reports.words import Say, estimate
 
-def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], texts: int, width: int) -> list[str]:
-    """A table of which the first `texts` columns are names; names are cut where there is no room."""
-    table = [tuple(heads), *(tuple(row) for row in rows)]
-    sizes = [max(wide(row[at]) for row in table) for at in range(len(heads))]
-    over = 2 + sum(sizes) + 2 * (len(heads) - 1) - width
-    for at in range(texts):
-        trimmed = min(max(over, 0), max(sizes[at] - 8, 0))
-        sizes[at] -= trimmed
-        over -= trimmed
-    lines = []
-    for row in table:
-        parts = [
-            left(cut_to(text, size), size) if at < texts else right(text, size)
-            for at, (text, size) in enumerate(zip(row, sizes, strict=True))
-        ]
-        lines.append(("  " + "  ".join(parts)).rstrip())
+WIDTH = 100
+NARROWEST = 70
+PROSE = 44
+"""Columns of a terminal from which on a field is prose: it stands in lines of its own below its row."""
+_NUMBER = re.compile(r"[\d<>=–+.-]")
+_EMPHASIS = re.compile(r"\*(\w.*?)\*")
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A text in pieces, each with whether it is to be marked."""
+
+    pieces: Sequence[tuple[str, bool]]
+
+    def __str__(self) -> str:
+        return "".join(piece for piece, _ in self.pieces)
+
+
+class Verbatim(str):
+    """A text that is shown as it is, to be copied: in a terminal on one line, however long."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of values as they are: names, counts, fractions, estimates; a renderer formats them.
+
+    The first `names` columns name their row. There is a gap before the rows whose places are in `breaks`.
+    """
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    names: int = 1
+    breaks: frozenset[int] = frozenset()
+
+    def is_number(self, at: int) -> bool:
+        """Return whether a column holds numbers, which stand at the right."""
+        texts = [row[at] for row in self.rows if isinstance(row[at], str | Marked)]
+        return at >= self.names and all(_NUMBER.match(str(text)) and len(str(text)) <= PROSE for text in texts if text)
+
+
+def fitting(columns: Sequence[int], names: int, sizes: Sequence[int], room: int) -> Iterator[list[int]]:
+    """Yield columns that fit beside each other, the first `names` of them each time.
+
+    >>> list(fitting([0, 1, 2, 3], 1, [5, 4, 4, 4], 20))
+    [[0, 1, 2], [0, 3]]
+    """
+    chosen = list(columns[:names])
+    for at in columns[names:]:
+        if len(chosen) > names and sum(sizes[i] + 2 for i in (*chosen, at)) > room:
+            yield chosen
+            chosen = list(columns[:names])
+        chosen.append(at)
+    yield chosen
+
+
+def table_of(
+    say: Say, entries: Iterable[Mapping[str, Any]], *columns: str, names: int = 1, **made: Callable[[Any], Any]
+) -> Table:
+    """Return a table of entries of a document: in a column stands an entry's value, a rate with its interval or bounds,
+    or what `made` makes of the entry."""
+    rows = [tuple(made[name](one) if name in made else _value(one, name) for name in columns) for one in entries]
+    return Table(say.heads(*columns), rows, names)
+
+
+def _value(entry: Mapping[str, Any], name: str) -> Any:
+    value = entry.get(name)
+    known = isinstance(value, float) or (value is None and name in entry and name.startswith(("fs_", "sr_", "vr_")))
+    return estimate(entry, name) if known else value
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart that is drawn when it is shown, in a palette; `alt` says what it shows, `key` what its marks are."""
+
+    draw: Callable[[Any], Any]
+    alt: str
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A title and what stands under it; `about` is beside the title. One that `stands_out` is to be seen first."""
+
+    title: str
+    parts: "Sequence[str | Table | Chart | Section]"
+    about: str = ""
+    stands_out: bool = False
+
+
+# As text.
+
+
+def to_text(sections: Sequence[Section], language: str = ENGLISH, width: int | None = None) -> str:
+    """Return sections as text for a terminal: no colours, no charts, at most `width` columns (default 100).
+
+    >>> print(to_text([Section("Rates", [Table(["system", "false"], [("a", 0.25), ("bc", None)]), "One of 4."])]))
+    Rates
+    =====
+    <BLANKLINE>
+      system  false
+      a        25.0
+      bc          –
+    One of 4.
+    """
+    say, width = Say(language), max(width or WIDTH, NARROWEST)
+    return "\n\n".join(block for section in sections for block in _blocks(section, say, width))
+
+
+def _blocks(section: Section, say: Say, width: int, depth: int = 0) -> Iterator[str]:
+    """Yield the section, then those in it."""
+    title = cut_to(f"{section.title}  {section.about}" if section.about else section.title, width)
+    lines = [title] if depth else [title, "=" * wide(title), ""]
+    for part in section.parts:
+        if isinstance(part, Table):
+            lines += text_table(part, say, width)
+        elif isinstance(part, Verbatim):
+            lines.append(part)
+        elif isinstance(part, str):
+            lines += wrap(_EMPHASIS.sub(r"\1", part), width)
+    yield "\n".join(lines).rstrip()
+    for part in section.parts:
+        if isinstance(part, Section):
+            yield from _blocks(part, say, width, depth + 1)
+
+
+def text_table(table: Table, say: Say, width: int) -> list[str]:
+    """Return the lines of a table; columns that do not fit beside each other stand below, with the names again."""
+    texts = [[" ".join(say.cell(value).split()) for value in row] for row in table.rows]
+    sizes = [max(map(wide, column)) for column in zip(table.columns, *texts, strict=True)]
+    prose = [at for at in range(table.names, len(sizes)) if sizes[at] > PROSE]
+    kept = [at for at in range(len(sizes)) if at not in prose]
+    widest = max((sizes[at] for at in kept[table.names :]), default=0)
+    for _ in range(table.names):  # names give way to the widest column, the longest first
+        over = 2 + sum(sizes[: table.names]) + 2 * table.names + widest - width
+        longest = max(range(table.names), key=sizes.__getitem__)
+        sizes[longest] -= min(max(over, 0), max(sizes[longest] - 8, 0))
+    lines: list[str] = []
+    for columns in fitting(kept, table.names, sizes, width - 2):
+        lines += [""] if lines else []
+        for number, row in enumerate([table.columns, *texts]):
+            lines += [""] if number - 1 in table.breaks else []
+            fields = [(right if table.is_number(at) else left)(cut_to(row[at], sizes[at]), sizes[at]) for at in columns]
+            lines.append("  " + "  ".join(fields).rstrip())
+    for row in texts if prose else []:
+        said = "; ".join(f"{table.columns[at]}: {row[at]}" for at in prose if row[at] != "–")
+        lines += wrap(f"{' '.join(row[: table.names])}: {said}", width - 2, "    ", "  ") if said else []
     return lines
 
 
-def headed(title: str) -> list[str]:
-    return [title, "=" * wide(title), ""]
+def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], texts: int, width: int) -> list[str]:
+    """Return a table of texts of which the first `texts` columns are names."""
+    return text_table(Table(heads, rows, texts), Say(), width)
+
+
+def wrap(text: str, width: int, further: str = "  ", first: str = "") -> list[str]:
+    """Return lines of at most so many columns.
+
+    >>> wrap("one two", 5)
+    ['one', '  two']
+    """
+    return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=further) or [""]
 
 
 def wide(text: str) -> int:
-    """Columns of a terminal that a text takes: letters of Chinese, Japanese and Korean take two.
+    """Return the columns of a terminal that a text takes: letters of Chinese, Japanese and Korean take two.
 
     >>> wide("ab"), wide("\\u4f53\\u80b2")
     (2, 4)
@@ -55,36 +202,11 @@ def cut_to(text: str, size: int) -> str:
     return text + "…"
 
 
-# A table as a CSV file that spreadsheets open: with titles, and with nothing in it that they would compute.
-
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def sheet(rows: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> bytes:
-    """The columns that `titles` names, in its order, under their titles; UTF-8 with a mark that says so.
-
-    None is an empty field, numbers are as they are, lists are joined. Text that a spreadsheet would take for a formula
-    (the name of a system may be anything) begins with an apostrophe. Source: OWASP, CSV Injection.
-
-    >>> sheet([{"name": "=1+1", "share": -0.5, "note": None}], {"name": "Name", "share": "%"}).decode("utf-8-sig")
-    "Name,%\\r\\n'=1+1,-0.5\\r\\n"
-    """
-    written = io.StringIO()
-    table = csv.writer(written)
-    table.writerow([_field(title) for title in titles.values()])
-    table.writerows([_field(row.get(name)) for name in titles] for row in rows)
-    # The mark tells spreadsheets that it is UTF-8; without it they take Chinese for something else.
-    return written.getvalue().encode("utf-8-sig", "replace")
-
-
-def _field(value: Any) -> Any:
-    if value is None or isinstance(value, int | float):
-        return value
-    return harmless(", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value))
-
-
 def harmless(text: str) -> str:
-    """A text as a field of a CSV file: with an apostrophe before what a spreadsheet would take for a formula.
+    """Return a text with an apostrophe before what a spreadsheet would take for a formula (OWASP, CSV Injection).
 
     >>> harmless("=1+1"), harmless("ann")
     ("'=1+1", 'ann')

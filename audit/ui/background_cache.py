@@ -16,7 +16,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as StillWorking
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any
 
 import streamlit as st
 from sqlalchemy import Engine, ScalarSelect, Table, func, select
@@ -55,7 +55,6 @@ DAILY_REQUESTS = ("totals", "people")
 _POLL_INTERVAL = 0.25
 """Seconds after which a waiting page looks whether somebody went elsewhere."""
 State = tuple[Any, ...]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -246,18 +245,9 @@ def _values(engine: Engine, expressions: Iterable[Any]) -> State:
 
 
 def computed_with_freshness(engine: Engine, request: str, values: dict[str, Any], name: str) -> CachedAnswer:
-    """As `computed`, with what `show_freshness` says above it."""
-    return show_freshness(
-        lambda recompute: computed(engine, request, values, recompute=recompute), lambda answer: answer, name
-    )
-
-
-def show_freshness(compute: Callable[[bool], T], answer_of: Callable[[T], CachedAnswer], name: str) -> T:
-    """Return `compute(False)`, and say above it how old its numbers are; `compute(True)` where the user asks for new
-    ones. `answer_of` gives the answer of the worker in the result."""
+    """As `computed`, with how old its numbers are above it, and a button that computes them anew."""
     place, recompute = st.empty(), False
-    result = compute(False)
-    answer = answer_of(result)
+    answer = computed(engine, request, values)
     with place.container(horizontal=True, vertical_alignment="center"):
         if not answer.current:
             st.caption(t("workshop.old", at=f"{answer.at:%H:%M}"))
@@ -265,9 +255,9 @@ def show_freshness(compute: Callable[[bool], T], answer_of: Callable[[T], Cached
         elif answer.seconds > QUICK:
             st.caption(t("workshop.computed", at=f"{answer.at:%H:%M}", seconds=f"{answer.seconds:.0f}"))
     if not recompute:
-        return result
+        return answer
     place.empty()
-    return compute(True)
+    return computed(engine, request, values, recompute=True)
 
 
 def _wait(future: "Future[CachedAnswer]", clock: Callable[[], float] = time.monotonic) -> CachedAnswer:

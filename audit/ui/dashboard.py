@@ -22,9 +22,7 @@ from audit.ui import session
 from audit.ui.background_cache import computed, computed_with_freshness
 from audit.ui.dashboard_parts import RATES as CELL_RATES
 from audit.ui.dashboard_parts import (
-    ShownChart,
     chart,
-    download_buttons,
     heading,
     table,
     tiles,
@@ -81,7 +79,6 @@ def _coefficients(report: dict[str, Any]) -> None:
     # Weights and notes are rare: their columns are there where they say something.
     columns = [name for name in AGREEMENT_COLUMNS if name not in ("level", "note") or any(row[name] for row in rows)]
     table("coefficients", rows, columns)
-    download_buttons("agreement", rows, columns)
 
 
 def _confusions(report: dict[str, Any], key: tuple[Any, ...]) -> None:
@@ -94,13 +91,9 @@ def _confusions(report: dict[str, Any], key: tuple[Any, ...]) -> None:
         for other, number in zip(labels, row, strict=True)
     ]
     numbers = t("list.semicolon").join(f"{row['label']} / {row['other_annotator']} {row['times']}" for row in rows)
-    picture = chart(
-        "confusions",
-        key,
-        lambda palette: confusion_chart(report["confusions"], labels, palette),
-        t("dashboard.confusions_alt", numbers=numbers),
-    )
-    download_buttons("confusions", rows, ("label", "other_annotator", "times"), [("confusions", picture)])
+    build = partial(confusion_chart, report["confusions"], labels)
+    chart("confusions", key, build, t("dashboard.confusions_alt", numbers=numbers), "confusions")
+    table("confusions", rows, ("label", "other_annotator", "times"))
 
 
 def _pairs(report: dict[str, Any]) -> None:
@@ -109,7 +102,6 @@ def _pairs(report: dict[str, Any]) -> None:
     heading(t("dashboard.pairs"))
     pairs = [pair | {"other_annotator": pair["other"]} for pair in report["pairs"]]
     table("pairs", pairs, PAIRS)
-    download_buttons("pairs-of-annotators", pairs, PAIRS)
 
 
 def _coefficient_name(name: str) -> str:
@@ -180,25 +172,15 @@ def _cells(engine: Engine, study: int | None, answered: bool) -> None:
     if not answered:
         st.info(t("dashboard.nothing_answered"), icon=":material/info:")
     st.caption(t("dashboard.progress_legend"))
-    pictures: list[tuple[str, ShownChart | None]] = []
     keys = list(dict.fromkeys((cell["task"], cell["study"]) for cell in cells.value))
     for task, id in keys:
         study_cells = [cell for cell in cells.value if (cell["task"], cell["study"]) == (task, id)]
         if len(keys) > 1:
             st.markdown(f"**{plain(study_name(study_cells[0]))}**")
-        name = f"judged-{task}-{id}"
-        picture = chart(name, (cells.state,), partial(progress_chart, study_cells), _progress_alt(study_cells))
-        if len(keys) == 1:
-            pictures.append(("judged_map", picture))
-        elif picture is not None:
-            picture.button(name, "judged_map")
-    rows = _progress_rows(cells.value)
+        build, alt = partial(progress_chart, study_cells), _progress_alt(study_cells)
+        chart(f"judged-{task}-{id}", (cells.state,), build, alt, "judged_map")
+    rows = [cell | {"study": study_name(cell)} for cell in cells.value]
     table("cells", rows, PROGRESS_COLUMNS, height=420 if len(rows) > 11 else "auto")
-    download_buttons("progress", rows, PROGRESS_COLUMNS, pictures)
-
-
-def _progress_rows(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [cell | {"study": study_name(cell)} for cell in cells]
 
 
 def _progress_alt(cells: list[dict[str, Any]]) -> str:

@@ -2,38 +2,23 @@
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from typing import Any, Literal
 
 import streamlit as st
 
 from audit.reports.charts import DARK, LIGHT, Palette, spec_of
-from audit.reports.document import BOUNDS, GenuineRates
-from audit.reports.tables import sheet
+from audit.reports.document import GenuineRates
 from audit.reports.words import UNKNOWN
 from audit.ui import session
 from audit.ui.background_cache import produce
-from audit.ui.language import html, language, plain, sentence, t, translated
+from audit.ui.language import html, language, t
 
 RATES = tuple(GenuineRates.__annotations__)
-POINTS = ("points", "points_low", "points_high")
-CAUSES = ("cause_share", "cause_low", "cause_high")
-PER_CENT = {*RATES, *BOUNDS, *POINTS, *CAUSES} | {
-    "unsure_share",
-    "agreed_share",
-    "percent_agreement",
-    "p_best",
-}
+PER_CENT = {*RATES, "percent_agreement"}
 """Columns of fractions that are shown in per cent; downloaded files have the fractions."""
-FORMATS = {
-    **dict.fromkeys([*PER_CENT, "seconds"], "%.1f"),
-    **dict.fromkeys(POINTS, "%+.1f"),
-    **dict.fromkeys(
-        ("estimate", "low", "high", "cohen_kappa", "gwet_ac1", "difference"),
-        "%.3f",
-    ),
-    "p_holm": "%.2g",
-}
+FORMATS = dict.fromkeys(PER_CENT, "%.1f") | dict.fromkeys(
+    ("estimate", "low", "high", "cohen_kappa", "gwet_ac1"), "%.3f"
+)
 
 FONT = "'Source Sans', 'Noto Sans CJK SC', 'Noto Sans SC', 'PingFang SC', 'Microsoft YaHei', system-ui, sans-serif"
 """Fonts of charts: the app's own, then one with Chinese letters."""
@@ -52,70 +37,34 @@ def table(
         for column in columns
         if column in FORMATS
     }
-    if "p_best" in columns:
-        progress = st.column_config.ProgressColumn(format="%.1f", min_value=0, max_value=100)
-        formats[t("column.p_best")] = progress
     st.dataframe(cells, hide_index=True, height=height, column_config=formats, placeholder=UNKNOWN, key=f"table-{name}")
 
 
-def download_buttons(
-    name: str,
-    rows: Sequence[Mapping[str, Any]],
-    columns: Sequence[str],
-    pictures: Sequence[tuple[str, "ShownChart | None"]] = (),
-) -> None:
-    """Buttons that download a table as CSV and charts as PNG. `pictures` are (name, chart), None for no chart."""
-    with st.container(horizontal=True):
-        titles = {column: t(f"column.{column}") for column in columns}
-        st.download_button(
-            t("dashboard.csv"),
-            lambda: sheet(rows, titles),
-            f"{name}.csv",
-            "text/csv",
-            key=f"csv-{name}",
-            on_click="ignore",
-            icon=":material/download:",
-        )
-        for title, picture in pictures:
-            if picture is not None:
-                picture.button(name, title)
-
-
-class ShownChart:
-    """A chart on the page, which can be downloaded as a picture."""
-
-    def __init__(self, key: tuple[Any, ...], spec: dict[str, Any]):
-        self._key, self._spec = key, spec
-
-    def button(self, name: str, title: str) -> None:
-        """The button that downloads the picture; `name` is unique on the page, `title` is the key of its text."""
-        st.download_button(
-            t("dashboard.png", name=t(f"dashboard.{title}")),
-            self.picture,
-            f"{name}-{title}.png".replace("_", "-"),
-            "image/png",
-            key=f"png-{name}-{title}",
-            on_click="ignore",
-            icon=":material/image:",
-        )
-
-    def picture(self) -> bytes:
-        """The PNG; drawn once, by the worker."""
-        return base64.b64decode(produce("picture", {"spec": self._spec}, self._key))
-
-
-def chart(name: str, key: tuple[Any, ...], build: Callable[[Palette], Any], alt: str) -> ShownChart | None:
-    """Show a chart in its own size. Returns None, and shows nothing, where there is no chart.
+def chart(
+    name: str, key: tuple[Any, ...], build: Callable[[Palette], Any], alt: str, download: str | None = None
+) -> bool:
+    """Show a chart in its own size, with a button for its picture where `download` is the key of the button's text.
+    Return False, and show nothing, where there is no chart.
 
     `key` names the data that it is built from: it is built once per key and language. `alt` is the alternative text.
     """
     full_key = (session.database_url(), name, *key, language())
     spec = chart_spec(full_key, st.context.theme.type == "dark", build)
     if spec is None:
-        return None
+        return False
     st.vega_lite_chart(spec, theme=None, width="content", alt=alt, key=f"chart-{name}")
-    light = chart_spec(full_key, False, build)
-    return None if light is None else ShownChart(full_key, light)
+    if download is not None:
+        light = chart_spec(full_key, False, build)
+        st.download_button(
+            t("dashboard.png", name=t(f"dashboard.{download}")),
+            lambda: base64.b64decode(produce("picture", {"spec": light}, full_key)),
+            f"{name}.png",
+            "image/png",
+            key=f"png-{name}",
+            on_click="ignore",
+            icon=":material/image:",
+        )
+    return True
 
 
 @st.cache_data(max_entries=400, show_spinner=False)
@@ -131,39 +80,6 @@ def chart_spec(key: tuple[Any, ...], dark: bool, _build: Callable[[Palette], Any
 def heading(text: str) -> None:
     """A heading inside a tab; it is shown smaller than a page's (data/ui/style.css)."""
     st.markdown(f"## {text}")
-
-
-def write_plain(text: str) -> None:
-    """Write a sentence without interpreting it as Markdown, since it may quote names."""
-    if text:
-        st.markdown(plain(text))
-
-
-def with_reason(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row with its reason as a sentence in the session's language."""
-    return {**row, "reason": sentence(translated(row["reason"]))} if row.get("reason") else dict(row)
-
-
-def chosen_index(names: Sequence[str], key: str, index: int = 0) -> int:
-    """The control that chooses one of the relations, kept for the session; at first that at `index`."""
-    chosen: int = st.selectbox(
-        t("results.relation"),
-        range(len(names)),
-        index=index,
-        format_func=names.__getitem__,
-        key=key,
-        persist_state="session",
-    )
-    return chosen
-
-
-def minute_of(text: str | None) -> str | None:
-    """A time of a document, to the minute; None where it is not known.
-
-    >>> minute_of("2026-01-02T03:04:05+00:00")
-    '2026-01-02 03:04 UTC'
-    """
-    return None if text is None else f"{datetime.fromisoformat(text):%Y-%m-%d %H:%M} UTC"
 
 
 def tiles(numbers: Sequence[tuple[str, str]]) -> None:

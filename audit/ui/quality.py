@@ -427,7 +427,7 @@ def _table(annotators: list[dict[str, Any]]) -> pd.DataFrame:
 
 def _chart(name: str, key: tuple[Any, ...], text: str, build: Callable[[Palette], Any]) -> None:
     caption = st.empty()
-    if chart(f"quality-{name}", key, build, f"{text} {t('quality.as_table')}") is not None:
+    if chart(f"quality-{name}", key, build, f"{text} {t('quality.as_table')}"):
         caption.caption(text)
 
 

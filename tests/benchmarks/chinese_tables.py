@@ -12,7 +12,8 @@ from pathlib import Path
 
 import vl_convert
 
-from audit.reports.charts import LIGHT, bars_chart, relation_groups, spec_of
+from audit.reports.charts import LIGHT, before_after, spec_of
+from audit.reports.sections import violation_bars
 from audit.reports.words import percent
 
 
@@ -51,7 +52,7 @@ def rates(report, entry):
 
 
 def picture(entry, folder):
-    spec = spec_of(bars_chart(relation_groups(entry))) | {"background": LIGHT.paper}
+    spec = spec_of(before_after(violation_bars(entry))) | {"background": LIGHT.paper}
     (folder / f"chinese-{entry['corpus']}.svg").write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
 
 

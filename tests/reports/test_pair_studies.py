@@ -18,8 +18,8 @@ from audit.false_satisfaction.questions import queue_length
 from audit.judging.samples import ask_next
 from audit.reports.agreement import agreement_report, stored_agreement
 from audit.reports.plan import PlanRequest, plan
+from audit.reports.sections import to_terminal
 from audit.reports.study import study_report
-from audit.reports.terminal import to_terminal
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
@@ -48,7 +48,7 @@ def test_the_report_of_a_judged_study(judged):
     assert rates == {"first": (1, 0, 1), "lead": (1, 0, 1), "last": (0.75, 1, 0)}
     assert report["signature"]["answers"] == {"whose": "both", "people": 7}
     assert report["relations"][0]["best_genuine"] == ["first", "lead"]
-    assert "summarization" in to_terminal(report)
+    assert "summarization" in to_terminal(report, full=True)
 
 
 @pytest.mark.slow

@@ -11,8 +11,8 @@ from audit.relations.base import unchanged
 from audit.relations.expect import different
 from audit.reports.document import check_document
 from audit.reports.html import to_html
+from audit.reports.sections import to_terminal
 from audit.reports.study import study_report
-from audit.reports.terminal import to_terminal
 from audit.runner.executors import InProcess
 from audit.runner.options import RunOptions
 from audit.runner.run import run
@@ -119,7 +119,7 @@ def test_contradictions_are_told_apart_from_violations(toy_corpus, specs, relati
         assert by_cell["T3", system]["reason"] is not None
         assert by_cell["T3", system]["groups"] is None
 
-    text = to_terminal(report)
+    text = to_terminal(report, full=True)
     assert "Contradictions on the same input" in text
     assert "lower bound" in text
     assert "not known of T3" in " ".join(text.split())

@@ -9,8 +9,9 @@ from audit.false_satisfaction.cells import count
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import ask_next
 from audit.relations import get_relation
+from audit.reports.first_page import lenient_text
 from audit.reports.study import study_report
-from audit.reports.words import lenient_text
+from audit.reports.words import Say
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
@@ -60,7 +61,7 @@ def test_outputs_that_gold_never_says(report):
     assert entry["labels"] == ["neutral"]
     assert entry["fs_rate"] == pytest.approx(10 / 20) == lacking["overall"]["fs_rate"]
     assert entry["fs_rate_right"] == pytest.approx(6 / 20)
-    assert lenient_text(lacking).startswith("Gold never says neutral")
+    assert lenient_text(lacking, Say()).startswith("Gold never says neutral")
     assert count(engine, "gold").cells["false"].sum() == 10  # nothing was changed
 
 
@@ -68,7 +69,7 @@ def test_outputs_that_gold_never_says(report):
 def test_gold_that_says_every_label_needs_no_such_line(report):
     _, whole = report(["neutral"] * 2 + TWO[2:])
     assert whole["sensitivity"] is None
-    assert lenient_text(whole) == ""
+    assert lenient_text(whole, Say()) == ""
 
 
 @pytest.mark.slow

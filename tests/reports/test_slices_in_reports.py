@@ -11,13 +11,10 @@ from audit.judging.labels import answer_with_gold
 from audit.judging.samples import ask_next
 from audit.reports.document import check_document
 from audit.reports.evidence import evidence
+from audit.reports.sections import slice_table, standings_table, worst_table
 from audit.reports.slices import Frames, How, slice_entries
 from audit.reports.study import report_of, study_report
-from audit.reports.words import (
-    slice_lines,
-    slice_rows,
-    worst_rows,
-)
+from audit.reports.words import Say
 from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
 from audit.statistics.intervals import effective_interval, mid_p
@@ -246,8 +243,8 @@ def test_the_slice_that_is_harder_is_the_worst(many):
     for test in found:
         assert 0 < test["low"] < test["difference"] < test["high"]
         assert test["p"] <= test["q"] <= 0.05
-    assert worst_rows(many)[0][:3] == ("VR_g", "negation: yes", found[0]["system"])
-    assert len(worst_rows(many)) <= 10
+    assert worst_table(many, Say()).rows[0][:3] == ("VR_g", "negation: yes", found[0]["system"])
+    assert len(worst_table(many, Say()).rows) <= 10
     # Slices without a rest, and those that nobody is in, are no hypotheses.
     assert {test["by"] for test in many["slice_tests"]["tests"]} == {"negation", "length", "genre"}
 
@@ -260,9 +257,10 @@ def test_another_system_is_best_where_texts_deny(many):
     assert denies["order_genuine"][0] == "steady"
     assert denies["difference"] > 0
     assert denies["p_holm"] >= denies["p"]
-    lines = " ".join(slice_lines(entry))
-    assert "In yes steady is best by genuine rates, not quick" in lines
-    assert "By genuine rates quick is best, as over all sources, in: no." in lines
+    (yes, *_), (no, *_) = shown = standings_table(entry, Say()).rows
+    assert (yes, no) == ("yes", "no")
+    assert shown[0][2].startswith("steady > ")
+    assert [row[3] is None for row in shown] == [False, True]
 
 
 def test_a_failing_function_changes_nothing_and_is_told(divided):
@@ -290,5 +288,5 @@ def test_bounds_of_slices_are_those_of_their_groups(divided):
         assert rates["vr_bound_high"] >= rates["vr_most"]
         assert rates["reason"] == "answers leave bounds only"
     over = [rates for rates in entry["rates"] if rates["relation"] is None]
-    assert all(" to " in row[-1] for row in slice_rows(entry))
+    assert all(row[-1].least is not None for row in slice_table(entry, Say()).rows)
     assert len(over) == 6

@@ -7,8 +7,8 @@ from audit.judging.samples import ask_next
 from audit.relations import Outcome
 from audit.relations.validity import limit_of, limited
 from audit.reports.html import to_html
+from audit.reports.sections import to_terminal
 from audit.reports.study import study_report
-from audit.reports.terminal import to_terminal
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
@@ -79,5 +79,5 @@ def test_they_are_in_reports_in_no_rate_and_in_no_sample(own, toy_corpus, strict
         assert cell["sr_observed"] == pytest.approx(cell["satisfied"] / (cell["satisfied"] + cell["violated"]))
         assert cell["drawn"] <= cell["satisfied"]
     assert report["overall"]["rejected"] == sum(cell["rejected"] for cell in report["cells"])
-    assert "rej." in to_terminal(report)
+    assert "Rejected" in to_terminal(report, full=True)
     assert ">Rejected<" in to_html(report)

@@ -10,10 +10,11 @@ from audit.errors import BadFile
 from audit.exchange.replay import replay
 from audit.judging.labels import answer_with_gold
 from audit.messages import phrase
+from audit.reports.first_page import primary_lines
 from audit.reports.html import to_html
+from audit.reports.sections import to_terminal
 from audit.reports.study import study_report
-from audit.reports.terminal import to_terminal
-from audit.reports.words import primary_lines
+from audit.reports.words import Say
 from audit.runner.executors import InProcess
 from audit.studies.jobs import carry_out
 from audit.studies.versions import freeze, set_plan
@@ -49,13 +50,13 @@ def test_named_before_the_first_answer_it_is_tested_by_itself_in_every_form(name
     assert entry["p"] == entry["p_holm"]
     assert entry["low"] < entry["difference"] < entry["high"]
     assert report["signature"]["primary"] == [{"study": 1, "system": "textblob", "other": "hiv4"}]
-    first, gate = primary_lines(report)
+    first, gate = primary_lines(report, Say())
     assert first.startswith(f"Primary comparison of study 1, named on {entry['named_at'][:10]} before the first answer")
     assert "textblob over hiv4 by" in first
     assert gate == phrase("en", "primary.holds" if entry["apart"] else "primary.fails")
     assert first in to_html(report).replace("&lt;", "<")
-    assert first in " ".join(to_terminal(report).replace("\n  ", " ").split("\n"))
-    assert primary_lines(report, "zh")[0].startswith("研究 1 的主要比较")
+    assert first in " ".join(to_terminal(report, full=True).replace("\n  ", " ").split("\n"))
+    assert primary_lines(report, Say("zh"))[0].startswith("研究 1 的主要比较")
 
 
 @pytest.mark.slow
@@ -94,7 +95,7 @@ def test_frozen_after_an_answer_it_is_one_of_the_others(named):
     assert entry["tested"] is False
     assert entry["answers_before"] > 0
     assert report["relations"] == before["relations"]
-    (line,) = primary_lines(report)
+    (line,) = primary_lines(report, Say())
     assert "was named as primary comparison on" in line
     assert line.endswith("so it is adjusted like all others.")
 
@@ -107,7 +108,7 @@ def test_before_it_can_be_tested_nothing_else_is_sure(named):
     (entry,) = study_report(study, "people")["primary"]  # nobody has answered
     assert entry["reason"] == "no relation has a judged group that compares the two systems"
     report = study_report(study, "people")
-    assert primary_lines(report)[1] == phrase("en", "primary.waits")
+    assert primary_lines(report, Say())[1] == phrase("en", "primary.waits")
     assert not any(pair["apart"] for relation in report["relations"] for pair in relation["pairs"])
 
 

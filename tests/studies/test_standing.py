@@ -8,9 +8,9 @@ from audit.corpora import get_corpus
 from audit.judging.judgements import judge
 from audit.judging.samples import ask_next
 from audit.reports.html import to_html
+from audit.reports.sections import plan_lines, to_terminal
 from audit.reports.study import study_report
-from audit.reports.terminal import to_terminal
-from audit.reports.words import plan_lines
+from audit.reports.words import Say
 from audit.runner.executors import InProcess
 from audit.runner.fitting import fitting
 from audit.runner.options import RunOptions
@@ -66,9 +66,9 @@ def test_a_plan_that_was_frozen_first_and_kept(engine, done, people):
     assert entry["changed"] == entry["deviates"] == []
     date = entry["frozen_at"][:10]
     line = f"Study 1, plan films: frozen on {date}, before its run and before all 3 judgements."
-    assert plan_lines(report) == [line]
+    assert plan_lines(report, Say()) == [line]
     assert line in to_html(report)
-    assert line in " ".join(to_terminal(report).split())
+    assert line in " ".join(to_terminal(report, full=True).split())
 
 
 @pytest.mark.slow
@@ -84,7 +84,7 @@ def test_what_was_changed_after_it_was_frozen(engine, done, plan, people):
         carry_out(engine, plan(judging__gold=False, sample__base=6), executor)
     report = study_report(engine)
     date = report["plan"][0]["frozen_at"][:10]
-    assert plan_lines(report)[1:] == [
+    assert plan_lines(report, Say())[1:] == [
         f"Changed after it was frozen: sample.base 4 -> 6 ({date}).",
         "Otherwise than frozen: sample.base 4 -> 6.",
     ]
@@ -97,14 +97,14 @@ def test_a_plan_that_was_frozen_after_the_first_judgement(engine, plan, people):
         carry_out(engine, plan(), executor)  # gold answers
     gold = study_report(engine)["plan"][0]["judgements"]
     assert gold > 0
-    assert plan_lines(study_report(engine)) == [
+    assert plan_lines(study_report(engine), Say()) == [
         "Study 1, plan films: not frozen (version 1), so changes to it are not counted."
     ]
     freeze(engine, "films")
     report = study_report(engine)
     date = report["plan"][0]["frozen_at"][:10]
     how = f"frozen on {date}, after its run began and after {gold} of {gold} judgements"
-    assert plan_lines(report) == [f"Study 1, plan films: {how}."]
+    assert plan_lines(report, Say()) == [f"Study 1, plan films: {how}."]
 
 
 @pytest.mark.slow

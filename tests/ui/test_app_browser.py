@@ -150,18 +150,14 @@ def _settle_everything(prepared: Prepared) -> None:
     rebuild(prepared.engine)
 
 
-def _tab(window: Window, name: str) -> None:
-    window.click('[role="tab"]', text_in("en", f"results.{name}"))
-
-
 @pytest.mark.parametrize("width", [1280, 420])
 def test_results_from_ranking_to_weights_of_one_s_own(served: tuple[str, Prepared], window: Window, width: int) -> None:
     _settle_everything(served[1])
     window.resize(width, 900)
     window.log_in("boss")
     window.driver.get(f"{served[0]}/results")
-    window.see("groups that apply to all systems" if width > 1000 else "How sure the ranking is")
     window.see("any difference counts")
+    window.click("summary", "All together")
     until(lambda: len(window.all(".stVegaLiteChart canvas, .stVegaLiteChart svg")) >= 3)
     # Charts shrink to the page: none is wider than what holds it, and the page does not scroll sideways.
     until(lambda: window.script("const p = document.documentElement; return p.scrollWidth <= p.clientWidth"))
@@ -173,9 +169,6 @@ def test_results_from_ranking_to_weights_of_one_s_own(served: tuple[str, Prepare
     delta.send_keys("\ue009a\ue000")  # control and a, then let go
     delta.send_keys("2\n")
     window.see("differences up to 2.0 points count as equal")
-    _tab(window, "together")
-    window.click("button", text_in("en", "rollup.overall"))
-    window.see("Stratified over cells")
     # Another page and back: what was chosen is kept.
     window.resize(1280, 900)
     window.click('[data-testid="stSidebarNavLink"]', text_in("en", "menu.browse"))

@@ -1,12 +1,11 @@
 """The results page: what is chosen is kept and said, and rankings, roll-ups and pairs are there."""
 
 import pytest
-from app_driver import Prepared, go, open_app, said
-from streamlit.testing.v1 import AppTest
+from app_driver import Prepared, go, in_both, open_app, said
 from test_app_pages import judged_by_all
 
-from audit.ui.language import text_in
-from audit.ui.results import TAB
+from audit.reports.sections import sections
+from audit.reports.study import study_report
 
 
 @pytest.fixture
@@ -16,15 +15,9 @@ def judged(prepared: Prepared) -> Prepared:
     return prepared
 
 
-def results(prepared: Prepared, tab: str = "relations", language: str = "en") -> AppTest:
-    app = open_app(prepared.boss, language)
-    app.session_state[TAB] = text_in(language, f"results.{tab}")
-    return go(app, "results")
-
-
 @pytest.mark.slow
 def test_what_is_chosen_is_said_beside_the_numbers_and_kept_on_other_pages(judged: Prepared) -> None:
-    app = results(judged)
+    app = go(open_app(judged.boss), "results")
     assert "for the population of this corpus; any difference counts. Answers of people and gold." in said(app).replace(
         "\\", ""
     )
@@ -40,4 +33,22 @@ def test_what_is_chosen_is_said_beside_the_numbers_and_kept_on_other_pages(judge
     assert not app.exception
     assert expected in said(app).replace("\\", "")
     assert app.number_input(key="results-delta").value == 2.5
-    assert "interval:midp|confidence:0.95|target:population|delta:0.025" in app.code[0].value
+    app.session_state["section-Signature"] = True
+    assert "interval:midp|confidence:0.95|target:population|delta:0.025" in app.run().code[0].value
+
+
+@pytest.mark.slow
+@in_both
+def test_every_section_of_the_report_is_on_the_page(judged: Prepared, language: str) -> None:
+    app = open_app(judged.boss, language)
+    report = study_report(judged.engine)
+    for section in sections(report, language):
+        app.session_state[f"section-{section.title}"] = True
+    app = go(app, "results")
+    assert not app.exception
+    assert [expander.label.replace("\\", "") for expander in app.expander] == [
+        one.title for one in sections(report, language)
+    ]
+    assert len(app.get("vega_lite_chart")) + len(app.get("arrow_vega_lite_chart")) >= 5
+    cells = next(table.value for table in app.dataframe if "SR_o" in table.value)
+    assert 0 <= cells["SR_o"].iloc[0] <= 100

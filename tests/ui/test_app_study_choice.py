@@ -6,8 +6,8 @@ from small_corpus import SmallCorpus
 
 from audit.judging.samples import ask_next
 from audit.relations import get_relation
+from audit.reports.first_page import open_questions
 from audit.reports.study import study_report
-from audit.reports.words import open_questions
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
@@ -51,7 +51,8 @@ def test_results_and_dashboard_show_the_open_questions_of_the_study(two_studies:
             app = go(app, page)
             app = app.selectbox(key=CHOICE).set_value(study or ALL).run()
             assert not app.exception
-            assert f">{number}<" in " ".join(element.proto.body for element in app.get("html"))
+            shown = said(app) if page == "results" else "".join(element.proto.body for element in app.get("html"))
+            assert (f"the {number} questions" if page == "results" else f">{number}<") in shown
             assert ("Pooled over all studies" in said(app)) == (study is None)
 
 

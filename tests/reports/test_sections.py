@@ -1,19 +1,92 @@
-"""A report in Chinese: the same numbers as in English, and no English word of the catalogue left in it."""
+"""The sections of a report in all forms: the same numbers in terminal, HTML and notebook, in English and Chinese."""
 
+import random
 import re
 from html import unescape
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from test_report_forms import Page, fake
 
 import audit
 from audit.cli import main
 from audit.errors import UnknownName
 from audit.messages import message
+from audit.reports import charts, sections
+from audit.reports.build import basis_of_totals, build_report
 from audit.reports.document import SliceRate, SliceStanding
-from audit.reports.html import to_html
+from audit.reports.first_page import first_lines
+from audit.reports.html import to_html, to_notebook
+from audit.reports.sections import to_terminal
+from audit.reports.tables import Section, Table
+from audit.reports.words import estimate
+
+NOTE = "Gold has two classes, so every neutral output counts as wrong."
+SYSTEMS = ("vader", "textblob", "hiv4", "tfidf-logreg")
+
+
+def fake(relations=20, systems=SYSTEMS, seed=1):
+    """A report with everything that happens: errors, waiting questions, cells without an estimate, two studies."""
+    rng, rows = random.Random(seed), []
+    for number in range(relations):
+        for system in systems:
+            groups = rng.randint(200, 2000)
+            satisfied = int(groups * rng.uniform(0.4, 0.95))
+            judged = rng.choice([min(60, satisfied), rng.randint(0, 30), 0])
+            rows.append(
+                {
+                    "study": "s1" if number < 13 else "s2",
+                    "corpus": "rotten-tomatoes" if number < 13 else "polarity-v2",
+                    "task": "sentiment",
+                    "relation": f"MR{1 + number // 4}.{1 + number % 4}",
+                    "system": system,
+                    "groups": groups,
+                    "satisfied": satisfied,
+                    "violated": groups - satisfied - 3,
+                    "inapplicable": 2,
+                    "errors": 1,
+                    "drawn": 60,
+                    "judged": judged,
+                    "false": int(judged * rng.uniform(0.05, 0.9)),
+                    "waiting": 60 - judged,
+                }
+            )
+    return build_report(
+        basis_of_totals(pd.DataFrame(rows), "population"), {"audit": "0.1.0", "seed": 0, "notes": [NOTE]}, waiting=321
+    )
+
+
+class Page(HTMLParser):
+    """Tags, their attributes and the text of a document; fails on a tag that is not closed."""
+
+    VOID = ("meta", "br", "circle", "line", "rect", "path")
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.open, self.text = [], [], ""
+        self.feed(html)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] != "style":
+            self.text += data
+
+    def named(self, tag):
+        return [attributes for name, attributes in self.tags if name == tag]
+
 
 INTERVAL = {"low": 0.1, "high": 0.3}
 RATE = {"fs_rate": 0.2, "fs_low": 0.1, "fs_high": 0.3}
@@ -28,16 +101,12 @@ DATA = {
 
 @pytest.fixture(scope="module")
 def report():
-    """A report with every section that there is: what `fake` has not is put into its document."""
+    """A report with every section: what `fake` has not is put into its document."""
     document = fake(4)
     relation = document["relations"][0]
     carry = {"audited": 40, "wrong": 2, "error": 0.05, **INTERVAL, "rests_on_carried": 0.5, "effect": 0.08}
     relation["carry"] = carry
-    checked = {"checked": 12, "fs_checked": 0.2, "fs_checked_low": 0.1, "fs_checked_high": 0.3}
-    document["cells"][0] |= checked
-    checks = {"answers": 9, "answers_wrong": 1, "error": 0.1, "error_low": 0.0, "error_high": 0.3, **RATE, "cells": 1}
-    checks |= {"groups": 5, "removed": 1, "added": 2, "fs_checked": 0.2, "fs_checked_low": 0.1, "fs_checked_high": 0.3}
-    document["overall"] |= {"checks": checks, "checks_waiting": 3, "audits_waiting": 4}
+    document["overall"] |= {"audits_waiting": 4}
     cause = {"cause": "label_range", "count": 2, "share": 0.5, **INTERVAL}
     place = {"task": "sentiment", "study": "s1", "false": 5, "named": 4, "cells": 1}
     document["causes"] = [place | {"by": by, "name": by, "causes": [cause]} for by in ("relation", "overall")]
@@ -111,10 +180,111 @@ def english_words(text):
     return {word for word in re.findall(r"[A-Za-z]{3,}", text) if word.lower() not in DATA}
 
 
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+
+
+def shown(html):
+    """The texts of a page."""
+    return unescape(re.sub(r"<[^>]*>", " ", html[html.index("<body>") :]))
+
+
+@pytest.mark.slow
+def test_every_form_prints_every_number_of_the_cells(report):
+    forms = [to_terminal(report, full=True), shown(to_html(report)), to_notebook(report)]
+    for form in forms:
+        numbers = set(NUMBER.findall(form))
+        for cell in report["cells"]:
+            texts = [estimate(cell, rate).text() for rate in ("fs_rate", "sr_genuine")]
+            texts += [f"{cell[name]:,}" for name in ("groups", "satisfied", "violated", "judged", "false", "waiting")]
+            assert set(NUMBER.findall(" ".join([*texts, f"{100 * cell['sr_observed']:.1f}"]))) <= numbers
+        for relation in report["relations"]:
+            rates = [one[rate] for one in relation["ranking"] for rate in ("sr_observed", "sr_genuine")]
+            rates += [abs(pair["difference"]) for pair in relation["pairs"] if pair["difference"] is not None]
+            assert {f"{100 * rate:.1f}" for rate in rates if rate is not None} <= numbers
+    assert set(NUMBER.findall(forms[0])) <= set(NUMBER.findall(forms[1]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [70, 100, 140])
+def test_the_terminal_stays_within_its_width(width):
+    report = fake(3, (*SYSTEMS, "a-system-whose-name-is-much-too-long-for-any-table"))
+    lines = to_terminal(report, full=True, width=width).splitlines()
+    assert max(map(len, lines[:-1])) <= width
+    assert lines[-1] == "audit:0.1.0|seed:0"
+    assert "\x1b" not in "".join(lines)
+
+
+def test_the_first_lines_are_few_and_name_the_rest(report):
+    assert len(to_terminal(report).splitlines()) <= 12
+    assert to_terminal(report).endswith("--full.")
+    assert first_lines(report)[-1].startswith("Next: ")
+
+
+def test_of_nothing_it_says_so():
+    assert first_lines({"overall": {"cells": 0}}) == ["Nothing was checked yet: no group is satisfied or violated."]
+
+
+def test_a_new_section_is_one_function(monkeypatch):
+    def weather(report, say):
+        yield Section("Weather", [Table(say.heads("system", "share"), [("vader", 0.25)]), "It rained."])
+
+    monkeypatch.setattr(sections, "SECTIONS", (weather,))
+    report = fake(1)
+    assert "Weather\n=======\n\n  System  Share\n  vader    25.0\nIt rained." in to_terminal(report, full=True)
+    assert "<p>It rained.</p>" in to_notebook(report)
+
+
+@pytest.mark.slow
+def test_charts_of_a_report_are_what_vega_lite_knows(monkeypatch, report):
+    """They are made without Altair's check, which takes long; here it is made, of every chart of a file."""
+    checked = []
+
+    def spec_of(chart):
+        checked.append(chart.to_dict())  # raises SchemaValidationError
+        return checked[-1]
+
+    monkeypatch.setattr(charts, "spec_of", spec_of)
+    assert to_html(report).count('<svg class="chart"') == len(checked) > 8
+
+
+@pytest.mark.slow
+def test_html_is_whole_and_self_contained():
+    report = fake()
+    html = to_html(report)
+    page = Page(html)
+    assert html.startswith("<!doctype html>")
+    assert page.named("script") == page.named("link") == page.named("img") == page.named("a") == []
+    assert "http:" not in html
+    assert "https:" not in html
+    assert not re.search(r"url\(|@import|<foreignObject", html)
+    drawn = [attributes for attributes in page.named("svg") if attributes.get("class") == "chart"]
+    # The first page's two; two heat maps, rates, two levels of roll-ups, violation rates.
+    assert len(drawn) == 2 + 2 + 20 + 2 + 2
+    assert all(attributes["role"] == "img" and attributes["aria-label"] for attributes in drawn)
+    assert all("scope" in attributes for attributes in page.named("th"))
+    assert NOTE in page.text
+    assert to_html(fake(2)) == to_html(fake(2))
+    first = re.sub(r"<svg.*?</svg>", "", html[: html.index('class="evidence"')], flags=re.DOTALL)
+    assert len(shown(first).replace("\N{NO-BREAK SPACE}", "").split()) <= 120
+
+
+@pytest.mark.slow
+def test_names_cannot_become_markup():
+    evil = "</svg><script>alert('1')</script>\"&"
+    row = {"task": evil, "relation": evil, "system": evil, "study": evil, "corpus": evil}
+    row |= {"satisfied": 8, "violated": 2, "judged": 8, "false": 4}
+    html = to_html(build_report(basis_of_totals(pd.DataFrame([row]), "population"), {"audit": evil, "notes": [evil]}))
+    page = Page(html)
+    assert "<script" not in html
+    assert page.named("script") == []
+    assert page.text.count(evil) >= 5
+    assert any(evil in attributes.get("aria-label", "") for attributes in page.named("svg"))
+
+
 @pytest.mark.slow
 def test_nothing_in_a_chinese_page_is_english_but_data(report):
     page = to_html(report, "zh")
-    body = page[page.index("<body>") : page.index("<details><summary>完整内容")]
+    body = page[page.index("<body>") : page.index("<summary>完整内容")]
     labels = re.findall(r'aria-label="([^"]*)"', body)
     body = re.sub(r"<code>audit [\w -]+</code>", " ", body)
     shown = unescape(re.sub(r"<[^>]*>", " ", body)) + unescape(" ".join(labels))

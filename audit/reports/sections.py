@@ -1,0 +1,892 @@
+"""What a report says, section by section: once for terminal, HTML, notebook and app.
+
+A section is one function: it takes the report's document and the words of a language, and yields `Section`s of
+sentences, tables of values, and charts. It is in the report as soon as it is in `SECTIONS`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from audit.messages import ENGLISH, catalogue
+from audit.relations.composition import summary_from
+from audit.reports import charts, first_page
+from audit.reports import document as doc
+from audit.reports.first_page import by_rank, confidence_of, ranks_text
+from audit.reports.judges import label_tables, own_line, part_lines
+from audit.reports.tables import NARROWEST, WIDTH, Chart, Marked, Section, Table, Verbatim, table_of, to_text, wrap
+from audit.reports.validity_study import validity_tables
+from audit.reports.violations import counterpart
+from audit.reports.words import (
+    PERCENT,
+    UNKNOWN,
+    Say,
+    capital,
+    chance,
+    count,
+    estimate,
+    family_name,
+    label_name,
+    p_number,
+    p_text,
+    percent,
+    signature_line,
+    task_name,
+)
+from audit.statistics.orders import TIED
+from audit.studies.versions import from_to
+from audit.tasks import base_of
+from audit.text.differences import AFTER, Kind, differences
+
+Sections = Iterator[Section]
+
+
+def to_terminal(report: doc.ReportDocument, full: bool = False, width: int | None = None) -> str:
+    """Return what a terminal shows of a report: the first lines, a sentence a line; with `full` all sections, too."""
+    lines, more = first_page.first_lines(report), "All tables, notes and the signature: the same command with --full."
+    if report["cells"] and not full:
+        lines.append(more)
+    text = "\n".join(line for sentence in lines for line in wrap(sentence, max(width or WIDTH, NARROWEST)))
+    return text + "\n\n" + to_text(sections(report), width=width) if full else text
+
+
+def sections(report: doc.ReportDocument, language: str = ENGLISH) -> list[Section]:
+    """Return everything that a report says."""
+    say = Say(language)
+    return [section for make in SECTIONS for section in make(report, say)]
+
+
+# Names.
+
+
+def place(report: doc.ReportDocument, entry: doc.Place, say: Say) -> str:
+    """Return what a cell or relation of a report belongs to: its task, and its corpus where that is known.
+
+    The study is named where there is no corpus, or where several studies of the report share it.
+    """
+    task, corpus, study = entry["task"], entry["corpus"], entry["study"]
+    alike = {other["study"] for other in report["relations"] if (other["task"], other["corpus"]) == (task, corpus)}
+    parts = [task_name(task, say.language), *([corpus] if corpus is not None else [])]
+    if study is not None and (corpus is None or len(alike) > 1):
+        parts.append(say("rate.study", study=study))
+    return " · ".join(parts)
+
+
+def title_of(report: doc.ReportDocument, entry: doc.Place, title: str, say: Say) -> str:
+    """Return a heading with the study that it is about, where the report has several."""
+    several = len(report["violations"]) > 1
+    return say("rate.titled", title=title, name=place(report, entry, say)) if several else title
+
+
+def summary_of(report: doc.ReportDocument, relation: doc.RelationResultEntry, say: Say) -> str:
+    """Return what a relation does; empty where it is not one of ours, or a file's own totals are corrected."""
+    from audit.errors import UnknownName
+    from audit.relations import get_relation
+    from audit.relations.registry import base_name
+
+    if "file" in report["signature"]:
+        return ""  # somebody else's MR1.1 may be another relation than ours
+    try:
+        name = base_name(relation["relation"])
+        english = get_relation(relation["task"], name).summary
+    except UnknownName:
+        return ""
+    return summary_from(catalogue(say.language), relation["task"], name, english)
+
+
+def rollup_name(report: doc.ReportDocument, entry: doc.RollupEntry | doc.CausesEntry, say: Say) -> str:
+    """Return the name of a roll-up, with its task where the report has several."""
+    name = str(entry["name"])
+    if entry["by"] == "overall":
+        name = say("violations.all_cells")
+    elif entry["by"] == "family":
+        name = family_name(name, say.language)
+    several = len({relation["task"] for relation in report["relations"]}) > 1
+    return f"{name} ({task_name(entry['task'], say.language)})" if several and entry["task"] else name
+
+
+def in_order(systems: Sequence[str], tied: Callable[[str, str], bool]) -> str:
+    """Return systems, best first, with `=` between those that are `tied`.
+
+    >>> in_order(["a", "b", "c"], lambda before, after: after == "b")
+    'a = b > c'
+    """
+    signs = [" = " if tied(before, after) else " > " for before, after in pairwise(systems)]
+    return "".join(sign + system for sign, system in zip(["", *signs], systems, strict=False))
+
+
+# What a reader must know beside the numbers.
+
+
+def notes(report: doc.ReportDocument, say: Say) -> Sections:
+    if lines := notes_of(report, say):
+        yield Section(say("decision.notes"), lines)
+
+
+def notes_of(report: doc.ReportDocument, say: Say) -> list[str]:
+    """Return the signature's notes, then what the data themselves call for."""
+    lines = [say.said(note) for note in report["signature"].get("notes") or []]
+    totals, relations = report["overall"], report["relations"]
+    if any(entry.get("sr_least") is not None for entry in report["rollups"]):
+        lines.append(say("note.bounds_together"))
+    checked = [cell for cell in report["cells"] if cell["sr_observed"] is not None]
+    unestimated = sum(cell["sr_genuine"] is None for cell in checked)
+    bounded = any(cell.get("fs_least") is not None for cell in report["cells"])
+    if unestimated and (unestimated < totals["cells"] or bounded):
+        lines.append(say("note.unestimated", part=unestimated, count=totals["cells"]))
+    elif unestimated:
+        lines.append(say("note.no_genuine"))
+    too_few = [one["relation"] for one in relations if one["common"] and one["common"]["reason"]]
+    if too_few and totals["judged"]:
+        lines.append(say("note.not_compared", count=totals["relations"], part=len(too_few), names=too_few))
+    own = [one for one in relations if one["best_own"] and one["best_genuine"]]
+    if other := [one["relation"] for one in own if not set(one["best_own"] or ()) & set(one["best_genuine"])]:
+        lines.append(say("note.other_best", names=other))
+    # While no carry error is measured, the signature's own note says how many of its questions wait.
+    if totals.get("audits_waiting") and any(one["carry"] and one["carry"]["audited"] for one in relations):
+        lines.append(say("note.audits_waiting", number=count(totals["audits_waiting"])))
+    if totals["errors"]:
+        lines.append(say("note.not_checked", count=totals["errors"]))
+    if rejected := totals.get("rejected"):
+        lines.append(say("note.rejected", count=rejected))
+    return lines
+
+
+# Plans, and comparisons that were named before the first answer.
+
+
+def plans(report: doc.ReportDocument, say: Say) -> Sections:
+    if lines := [*first_page.primary_lines(report, say), *plan_lines(report, say)]:
+        yield Section(say("html.plans"), lines)
+
+
+def plan_lines(report: doc.ReportDocument, say: Say) -> list[str]:
+    """Return the plans in sentences: when each was frozen, what was changed after, what was done otherwise.
+
+    >>> change = {"key": "sample.per_relation", "before": 60, "after": 100, "at": "2026-03-09T08:00:00+00:00"}
+    >>> entry = {"plan": "films", "study": 1, "frozen_at": "2026-03-02T09:41:00+00:00", "judgements": 12}
+    >>> entry |= {"judgements_before": 0, "run_began": "2026-03-02T10:00:00+00:00", "version": 3}
+    >>> for line in plan_lines({"plan": [entry | {"changed": [change], "deviates": []}]}, Say()):
+    ...     print(line)
+    Study 1, plan films: frozen on 2026-03-02, before its run and before all 12 judgements.
+    Changed after it was frozen: sample.per_relation 60 -> 100 (2026-03-09).
+    """
+    lines = []
+    for entry in report.get("plan") or ():
+        lines.append(say("plan.line", study=entry["study"], plan=entry["plan"], how=_frozen_text(entry, say)))
+        if entry["changed"]:
+            changes = (
+                f"{change['key']} {from_to(change['before'], change['after'], say.language)} ({change['at'][:10]})"
+                for change in entry["changed"]
+            )
+            lines.append(say("plan.changed", changes=say.list(changes, "semicolon")))
+        if entry["deviates"]:
+            deviations = (
+                f"{one['key']} {from_to(one['planned'], one['found'], say.language)}" for one in entry["deviates"]
+            )
+            code = "plan.otherwise_frozen" if entry["frozen_at"] else "plan.otherwise"
+            lines.append(say(code, deviations=say.list(deviations, "semicolon")))
+    return lines
+
+
+def _frozen_text(entry: doc.PlanEntry, say: Say) -> str:
+    if entry["frozen_at"] is None:
+        return say("plan.not_frozen", version=entry["version"])
+    run = say("plan.before_run" if entry["frozen_at"] <= entry["run_began"] else "plan.after_run")
+    everything, before = entry["judgements"], entry["judgements_before"]
+    if not everything:
+        judged = say("plan.nothing_judged")
+    elif not before:
+        judged = say("plan.before_all", count=everything)
+    else:
+        judged = say("plan.after_some", before=count(before), whole=count(everything))
+    return say("plan.frozen", date=entry["frozen_at"][:10], run=run, judged=judged)
+
+
+# Relations: who was best, who is best, and the cells.
+
+_COLUMNS = (
+    "judged", "false", "sr_observed", "fs_rate", "sr_genuine", "ranks", "p_best", "groups", "satisfied", "violated",
+    "inapplicable", "errors", "rejected", "drawn", "open", "waiting", "common_observed", "common_genuine",
+)  # fmt: skip
+"""Columns of the cells of a relation; those are left out in which no cell of the report has anything."""
+
+
+def relations(report: doc.ReportDocument, say: Say) -> Sections:
+    """Yield a section a study, with one for each of its relations in it."""
+    studies: dict[tuple[str, Any], list[doc.RelationResultEntry]] = {}
+    for relation in report["relations"]:
+        studies.setdefault((relation["task"], relation["study"]), []).append(relation)
+    cells: dict[tuple[Any, ...], list[doc.CellEntry]] = {}
+    for cell in report["cells"]:
+        cells.setdefault((cell["task"], cell["study"], cell["relation"]), []).append(cell)
+    ranking = [one for relation in report["relations"] for one in relation["ranking"]]
+    kept = {"sr_observed", "fs_rate", "sr_genuine"}
+    kept |= {"ranks", "p_best"} if any(one["p_best"] is not None for one in ranking) else set()
+    kept |= {"common_observed", "common_genuine"} if any(one["sr_observed"] is not None for one in ranking) else set()
+    columns = [name for name in _COLUMNS if name in kept or any(cell.get(name) for cell in report["cells"])]
+    for key, own in studies.items():
+        orders = table_of(
+            say, own, "relation", "order_observed", "order_genuine", "change",
+            order_observed=lambda one: order_text(one, "observed"),
+            order_genuine=lambda one: order_text(one, "genuine"),
+            change=lambda one: say(f"change.{change_code(one)}"),
+        )  # fmt: skip
+        groups = [(one, cells.get((*key, one["relation"]), [])) for one in own]
+        heat = false_chart([cell for _, of_relation in groups for cell in of_relation], say)
+        parts = [_relation(report, one, of_relation, columns, say) for one, of_relation in groups]
+        yield Section(place(report, own[0], say), [say("html.orders_what"), orders, heat, *parts])
+
+
+LEAST_SHOWN = 10
+"""Judged groups from which on a heat map shows a rate: one of fewer may be anything."""
+
+
+def false_chart(cells: Iterable[doc.CellEntry], say: Say) -> Chart:
+    """Return R_FS of the cells of a study, a row a relation, a column a system."""
+    rows = [_false_field(cell, say) for cell in cells]
+    key = say("html.heat_what", least=LEAST_SHOWN)
+    return Chart(lambda palette: charts.heat(rows, palette.false, palette), say("chart.false_alt"), key)
+
+
+def _false_field(cell: doc.CellEntry, say: Say) -> dict[str, Any]:
+    """Return what the heat map of R_FS has of a cell."""
+    fs, judged = estimate(cell, "fs_rate"), cell["judged"]
+    few = fs.value is not None and judged is not None and judged < LEAST_SHOWN
+    known = fs.value is not None and not few
+    return {
+        "row": cell["relation"],
+        "column": cell["system"],
+        "share": fs.value if known else None,
+        "text": percent(fs.value) if known else UNKNOWN,
+        "note": "" if judged is None else f"n {judged:,}",
+        "sure": 1.0 if fs.low is None or fs.high is None else 1.0 - (fs.high - fs.low),
+        "tip": say("chart.few", least=LEAST_SHOWN) if few else fs.text(say.language) if known else say.said(fs.reason),
+    }
+
+
+def _relation(
+    report: doc.ReportDocument,
+    relation: doc.RelationResultEntry,
+    cells: Sequence[doc.CellEntry],
+    columns: Sequence[str],
+    say: Say,
+) -> Section:
+    ranking = {one["system"]: one for one in relation["ranking"]}
+    values = []
+    for cell in cells:
+        one = ranking.get(cell["system"])
+        common = {"common_observed": one["sr_observed"], "common_genuine": one["sr_genuine"]} if one else {}
+        values.append({**cell, **common, "ranks": one and ranks_text(one), "p_best": one and chance(one["p_best"])})
+    orders = {"before": order_text(relation, "observed"), "after": order_text(relation, "genuine")}
+    sentences = [
+        say("order.was_is", change=say(f"change.{change_code(relation)}"), **orders),
+        common_text(relation, say),
+        carry_text(relation, say),
+    ]
+    return Section(
+        relation["relation"],
+        [
+            table_of(say, values, "system", *columns),
+            rates_chart(relation, cells, say),
+            *(capital(sentence) for sentence in sentences if sentence),
+            *pairs_tables(relation, say),
+        ],
+        summary_of(report, relation, say),
+        relation["best_changes_sure"],
+    )
+
+
+def rates_chart(relation: doc.RelationResultEntry, cells: Iterable[doc.CellEntry], say: Say) -> Chart:
+    """Return reported and genuine satisfaction under a relation, the genuinely best system on top."""
+    by_name = {cell["system"]: cell for cell in cells}
+    systems = dict.fromkeys([*relation["order_genuine"], *relation["order_observed"], *by_name])
+    rows = [_bar(name, by_name[name], "sr") for name in systems if name in by_name]
+    alt = say("chart.rates_alt", relation=relation["relation"])
+    return Chart(partial(charts.before_after, rows), alt, say("chart.key"))
+
+
+def _bar(name: str, rates: Mapping[str, Any], kind: str, **more: Any) -> dict[str, Any]:
+    """Return a row of `charts.before_after`: of satisfaction (`sr`) or violation (`vr`) rates."""
+    genuine = estimate(rates, f"{kind}_genuine")
+    row = {"name": name, "observed": rates[f"{kind}_observed"], "genuine": genuine.value, "low": genuine.low}
+    return row | {"high": genuine.high, "least": genuine.least, "most": genuine.most} | more
+
+
+def difference_chart(pairs: Sequence[doc.PairEntry], say: Say) -> Chart | None:
+    """Return the differences of SR_g between two systems each, a ring if they are not told apart; None without any."""
+    rows = [
+        {"name": f"{pair['system']} – {pair['other']}", "value": pair["difference"], "low": pair["low"],
+         "high": pair["high"], "open": not pair["apart"],
+         "numbers": f"{percent(pair['difference'])} · p {p_text(pair['p_holm'])}"}
+        for pair in oriented(pairs)
+    ]  # fmt: skip
+    if not rows:
+        return None
+    reach = max([0.05, *(abs(row[end]) for row in rows for end in ("low", "high"))])  # type: ignore[arg-type]
+    draw = partial(charts.intervals, rows, [-reach, -reach / 2, 0.0, reach / 2, reach], "+.1%")
+    return Chart(draw, say("pairs.legend"), say("pairs.legend"))
+
+
+def order_text(relation: doc.RelationResultEntry, when: str) -> str:
+    """Return the order of systems, best first, with `=` between tied ones; `when` is `observed` or `genuine`.
+
+    Where a genuine order is known of some systems only, the observed one names the same systems.
+    """
+    fields: Mapping[str, Any] = relation  # `when` is a part of keys
+    systems = fields[f"order_{when}"] or []
+    if when == "observed" and relation["order_genuine"]:
+        systems = [system for system in systems if system in relation["order_genuine"]]
+    rates = {entry["system"]: entry.get(f"sr_{when}") for entry in fields["ranking"]}
+    # Systems that were only compared have no rates, but differences.
+    level = {frozenset((pair["system"], pair["other"])): pair["difference"] for pair in relation.get("pairs", ())}
+
+    def tied(before: str, after: str) -> bool:
+        if rates[before] is None or rates[after] is None:
+            return bool(abs(level.get(frozenset((before, after)), 1.0) or 0.0) <= TIED)
+        return bool(rates[before] - rates[after] <= TIED)
+
+    return in_order(systems, tied) or UNKNOWN
+
+
+def change_code(relation: doc.RelationResultEntry) -> str:
+    """Return what correction does to one relation: a code of `[change]` in the catalogue.
+
+    >>> unchanged = {"best_changes": False, "best_changes_sure": False, "order_changes": False}
+    >>> change_code({"order_observed": ["a", "b"], "order_genuine": ["a"], "best_genuine": []} | unchanged)
+    'unknown'
+    """
+    if relation["best_changes_sure"]:
+        return "sure"
+    if len(relation["order_observed"]) < 2:
+        return "one_system" if relation["order_observed"] else "nothing"
+    if not relation["best_genuine"]:
+        return "unknown"
+    if relation["best_changes"]:
+        return "looks"
+    if relation["order_changes"]:
+        return "order"
+    return "none_yet" if set(relation["order_genuine"]) < set(relation["order_observed"]) else "none"
+
+
+def common_text(relation: doc.RelationResultEntry, say: Say) -> str:
+    """Return what the comparison of a relation's systems is about, and why it says nothing where it does not."""
+    common = relation["common"]
+    if common is None or len(relation["order_observed"]) < 2:
+        return ""
+    parts = [say("order.common", count=common["groups"]) if common["groups"] is not None else say("order.own_groups")]
+    if common["most_groups"] and common["groups"] != common["most_groups"]:
+        parts = [say("order.by_pairs", most=common["most_groups"], count=common["groups"])]
+    if common["deciding"] is not None:
+        parts.append(say("order.deciding", judged=count(common["judged"]), deciding=count(common["deciding"])))
+    return say.list([*parts, *([say.said(common["reason"])] if common["reason"] else [])], "semicolon")
+
+
+def carry_text(relation: doc.RelationResultEntry, say: Say) -> str:
+    """Return how often answers are carried wrongly, and what that can do to R_FS; empty where nothing was audited."""
+    carry = relation.get("carry")
+    if not carry or not carry["audited"]:
+        return ""
+    wrong = count(carry["wrong"])
+    return say("audits.carry", error=say.rate(carry, "error"), wrong=wrong, count=carry["audited"])
+
+
+def oriented(pairs: Sequence[doc.PairEntry]) -> list[doc.PairEntry]:
+    """Return the pairs whose difference is known, the better system first, the surest difference first."""
+    turned = []
+    for pair in pairs:
+        difference, low, high = pair["difference"], pair["low"], pair["high"]
+        if difference is None or low is None or high is None:
+            continue
+        entry = pair.copy()
+        if difference < 0:
+            entry |= {"system": pair["other"], "other": pair["system"]}
+            entry |= {"difference": -difference, "low": -high, "high": -low}
+        # Differences without error have no p and come first.
+        turned.append(((entry["p_holm"] or 0.0, -abs(difference), entry["system"], entry["other"]), entry))
+    return [entry for _, entry in sorted(turned, key=lambda placed: placed[0])]
+
+
+def pairs_tables(relation: doc.RelationResultEntry, say: Say) -> Iterator[Table]:
+    """Yield the table of the pairs of a relation whose difference is known; none where none is."""
+    if pairs := oriented(relation["pairs"]):
+        yield table_of(
+            say, pairs, "better", "other", "points", "p_holm", "apart", "judged_of_deciding", names=2,
+            better=lambda pair: pair["system"],
+            points=lambda pair: estimate(pair, "difference"),
+            p_holm=lambda pair: p_text(pair["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}"),
+            apart=lambda pair: say("pairs.yes" if pair["apart"] else "pairs.no"),
+            judged_of_deciding=lambda pair: say.of(pair["judged"], pair["informative"]),
+        )  # fmt: skip
+
+
+# All together, and violation rates.
+
+
+def rollups(report: doc.ReportDocument, say: Say) -> Sections:
+    """Yield the rates over cells together: by relation, system, family, and all."""
+    entries, kinds = report["rollups"], [entry["by"] for entry in report["rollups"]]
+    if not entries:
+        return
+    reasons = ["reason"] if any(entry["reason"] for entry in entries) else []
+    together = table_of(
+        say, entries, "by", "name", "sr_observed", "fs_rate", "sr_genuine", *reasons, names=2,
+        by=lambda entry: say(f"level.{entry['by']}"), name=lambda entry: rollup_name(report, entry, say),
+    )  # fmt: skip
+    breaks = frozenset(at for at in range(1, len(kinds)) if kinds[at] != kinds[at - 1])
+    parts: list[Any] = [say("html.together_what"), replace(together, breaks=breaks)]
+    for by in ("system", "family"):
+        known = [entry for entry in entries if entry["by"] == by and entry["sr_observed"] is not None]
+        if bars := [_bar(rollup_name(report, entry, say), entry, "sr") for entry in known]:
+            alt = say("rollup.alt", level=say(f"rollup.{by}"))
+            parts.append(Chart(partial(charts.before_after, bars), alt, say("chart.key")))
+    yield Section(say("html.together"), parts)
+
+
+def rates_text(rates: doc.ViolationRate | doc.SliceRate, say: Say) -> str:
+    """Return VR_o, and what it is once false satisfactions are counted, with its interval."""
+    if rates["vr_observed"] is None:
+        return UNKNOWN
+    unknown = rates["vr_genuine"] is None and rates.get("vr_least") is None
+    return f"{percent(rates['vr_observed'])} → {UNKNOWN if unknown else say.rate(rates, 'vr_genuine')}"
+
+
+def violations(report: doc.ReportDocument, say: Say) -> Sections:
+    """Yield the tables of violation rates as studies print them: relations down, systems across."""
+    for table in report["violations"]:
+        kinds = [row["by"] for row in table["rows"]]
+        rows = [(row_name(row, say), *(rates_text(rates, say) for rates in row["rates"])) for row in table["rows"]]
+        breaks = frozenset(at for at in range(1, len(kinds)) if kinds[at] not in (kinds[at - 1], "estimated"))
+        key = [say("violations.key"), *([say("violations.key_estimated")] if "estimated" in kinds else [])]
+        if bars := violation_bars(table):
+            title = title_of(report, table, say("violations.title"), say)
+            alt = say("violations.by_relation", title=title)
+            chart = Chart(partial(charts.before_after, bars), alt, say("chart.key_violations"))
+            columns = [say("column.row"), *table["systems"]]
+            yield Section(title, [Table(columns, rows, 1, breaks), say.list(key, "sentence"), chart])
+    if bars := _task_bars(report, say):
+        chart = Chart(partial(charts.before_after, bars), say("violations.tasks_alt"), say("chart.key_violations"))
+        yield Section(say("violations.tasks"), [say("violations.tasks_what"), chart])
+
+
+def row_name(row: Mapping[str, Any], say: Say) -> str:
+    """Return what a row of a table of violation rates is called."""
+    if row["by"] == "all":
+        return say("violations.all")
+    return family_name(row["name"], say.language) if row["by"] == "family" else say.said(row["name"])
+
+
+def violation_bars(table: doc.ViolationTable) -> list[dict[str, Any]]:
+    """Return the rows of the chart of a table: a group a relation, a bar a system that was run."""
+    return [
+        _bar(rates["system"], rates, "vr", group=row["name"])
+        for row in table["rows"]
+        for rates in row["rates"]
+        if row["by"] == "relation" and rates["vr_observed"] is not None
+    ]
+
+
+def _task_bars(report: doc.ReportDocument, say: Say) -> list[dict[str, Any]]:
+    """Return the relations that several tasks share, as in the Chinese study: a bar a task and system."""
+    rows, tasks = [], set()
+    for table in report["violations"]:
+        several = sum(other["task"] == table["task"] for other in report["violations"]) > 1
+        label = place(report, table, say) if several else task_name(base_of(table["task"]), say.language)
+        for row in table["rows"]:
+            name = counterpart(table["task"], row["name"]) if row["by"] == "relation" else None
+            for rates in row["rates"] if name else []:
+                if rates["vr_observed"] is not None:
+                    tasks.add(table["task"])
+                    rows.append(_bar(f"{label} · {rates['system']}", rates, "vr", group=name))
+    return sorted(rows, key=lambda row: str(row["group"])) if len(tasks) > 1 else []
+
+
+# Slices.
+
+LISTED_SLICES = 10
+"""The most slices that are listed as worst."""
+
+
+def property_name(by: str, say: Say) -> str:
+    """Return what sources are divided by: a slice function of audit's, or a column or function as it is called."""
+    return catalogue(say.language).get(f"slice_name.{by}", by)
+
+
+def slice_name(name: str | None, say: Say) -> str:
+    """Return a slice; a dash for what is in none."""
+    return UNKNOWN if name is None else say.said(name)
+
+
+def slices(report: doc.ReportDocument, say: Say) -> Sections:
+    """Yield rates for each way to divide the sources, with who is best where; without rates only why."""
+    for entry in report.get("slices") or []:
+        title = title_of(report, entry, say("slices.title", property=property_name(entry["by"], say)), say)
+        if entry["reason"]:
+            yield Section(title, [say("slices.unknown", reason=say.said(entry["reason"]))])
+            continue
+        over_all = [rates for rates in entry["rates"] if rates["relation"] is None]
+        bars = [_bar(rates["system"], rates, "vr", group=slice_name(rates["slice"], say)) for rates in over_all]
+        chart = Chart(partial(charts.before_after, bars), say("slices.alt", title=title), say("chart.key_violations"))
+        of_systems = [_slices_of(entry, system, say) for system in entry["systems"]]
+        tables: list[Any] = [
+            slice_table(entry, say),
+            say("slices.key"),
+            standings_table(entry, say),
+            *_slice_lines(entry, say),
+        ]
+        yield Section(title, [*tables, *_slice_lines(entry, say), chart, *of_systems])
+
+
+def slice_table(entry: doc.SlicesEntry, say: Say) -> Table:
+    """Return the rates of every slice and system over all relations."""
+    rates = [one for one in entry["rates"] if one["relation"] is None]
+    columns = ("slice", "system", "sources", "groups", "vr_observed", "judged", "fs_rate", "vr_genuine")
+    return table_of(say, rates, *columns, names=2, slice=lambda one: slice_name(one["slice"], say))
+
+
+def _slices_of(entry: doc.SlicesEntry, system: str, say: Say) -> Section:
+    """Return VR_o → VR_g of one system by slice and relation."""
+    own = [rates for rates in entry["rates"] if rates["system"] == system and rates["relation"] is not None]
+    # A slice may lack some relations, so they are collected over all slices.
+    names = [name for name in entry["relations"] if any(rates["relation"] == name for rates in own)]
+    texts = {(rates["slice"], rates["relation"]): rates_text(rates, say) for rates in own}
+    rows = [(slice_name(part, say), *(texts.get((part, name), UNKNOWN) for name in names)) for part in entry["slices"]]
+    return Section(say("slices.of_system", system=system), [Table([*say.heads("slice"), *names], rows)])
+
+
+def standings_table(entry: doc.SlicesEntry, say: Say) -> Table:
+    """Return who is best in each slice, and by how much another system is there above the best over all."""
+    return table_of(
+        say, entry["standings"], "slice", "order_observed", "order_genuine", "points", "p_holm", "apart",
+        slice=lambda one: slice_name(one["slice"], say),
+        order_observed=lambda one: " > ".join(one["order_observed"]),
+        order_genuine=lambda one: " > ".join(one["order_genuine"] or ()),
+        points=lambda one: estimate(one, "difference") if one["best_differs"] else None,
+        p_holm=lambda one: p_text(one["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}") if one["best_differs"] else None,
+        apart=lambda one: say("pairs.yes" if one["sure"] else "pairs.no") if one["best_differs"] else None,
+    )  # fmt: skip
+
+
+def _slice_lines(entry: doc.SlicesEntry, say: Say) -> Iterator[str]:
+    """Yield what is not in a table of slices, and who is best over all of them."""
+    if entry["empty"]:
+        yield say("slices.empty", names=say.list(say.said(name) for name in entry["empty"]))
+    if entry["unsliced"]:
+        yield say("slices.unsliced", count=entry["unsliced"])
+    best = [say.list(names or ()) or UNKNOWN for names in (entry["best_observed"], entry["best_genuine"])]
+    yield say("slices.best", before=best[0], after=best[1])
+
+
+def worst_table(report: doc.ReportDocument, say: Say) -> Table:
+    """Return the slices in which relations are broken more often than in the rest, at most ten, the worst first."""
+
+    def where(test: doc.SliceTest) -> str:
+        name = f"{property_name(test['by'], say)}: {slice_name(test['slice'], say)}"
+        return title_of(report, test, name, say)
+
+    found = [test for test in (report.get("slice_tests") or {"tests": []})["tests"] if test["found"]]
+    return table_of(
+        say, found[:LISTED_SLICES], "rate", "slice", "system", "groups", "clusters", "judged", "inside", "outside",
+        "difference", "q", names=3, slice=where, q=lambda test: p_number(test["q"]),
+        rate=lambda test: "VR_o" if test["rate"] == "observed" else "VR_g",
+        inside=lambda test: test["inside"], outside=lambda test: test["outside"],
+    )  # fmt: skip
+
+
+def worst(report: doc.ReportDocument, say: Say) -> Sections:
+    """Yield how slices were tested, which were found, and which were not tested."""
+    tested = report.get("slice_tests")
+    if tested is None:
+        return
+    if tested["reason"]:
+        yield Section(say("slices.worst"), [say.said(tested["reason"])])
+        return
+    found, level = sum(test["found"] for test in tested["tests"]), f"{100 * tested['level']:g}"
+    parts: list[Any] = [say("slices.worst_found", count=len(tested["tests"]), found=found, percent=level)]
+    if found:
+        parts.insert(0, worst_table(report, say))
+        parts += [say("slices.worst_listed", count=LISTED_SLICES)] if found > LISTED_SLICES else []
+        parts.append(say("slices.worst_key"))
+    for rate in ("observed", "genuine"):
+        of: dict[str, dict[str, None]] = {}
+        for one in tested["untested"]:
+            if one["rate"] == rate:
+                of.setdefault(one["by"], {})[slice_name(one["slice"], say)] = None
+        if of:
+            names = (f"{property_name(by, say)} ({say.list(parts)})" for by, parts in of.items())
+            parts.append(say(f"slices.untested_{rate}", least=tested["least"], slices=say.list(names)))
+    yield Section(say("slices.worst"), parts)
+
+
+# Accuracy beside metamorphic testing, and the same input asked several times.
+
+
+def accuracy(report: doc.ReportDocument, say: Say) -> Sections:
+    entries = report.get("accuracy") or []
+    for entry in entries if any(entry["systems"] for entry in entries) else []:
+        systems = sorted(entry["systems"], key=lambda one: (-(one["accuracy"] or 0.0), one["system"]))
+        title, parts = title_of(report, entry, say("accuracy.title"), say), list[Any]()
+        if systems:
+            rates = table_of(
+                say, systems, "system", "right", "accuracy", "one_minus_vr_o", "one_minus_vr_g",
+                right=lambda one: say.of(one["right"], one["outputs"]),
+                one_minus_vr_o=lambda one: one["sr_observed"], one_minus_vr_g=lambda one: estimate(one, "sr_genuine"),
+            )  # fmt: skip
+            ends = {"accuracy": "accuracy", "accuracy_low": "low", "accuracy_high": "high"}
+            bars = [
+                _bar(one["system"], one, "sr") | {end: one.get(key) for end, key in ends.items()} for one in systems
+            ]
+            alt = say("accuracy.alt", title=title)
+            parts = [rates, Chart(partial(charts.before_after, bars), alt, say("chart.key_accuracy"))]
+        yield Section(title, [*parts, *accuracy_lines(entry, say)])
+
+
+def accuracy_lines(entry: doc.AccuracyEntry, say: Say) -> list[str]:
+    """Return what accuracies are of, and whether metamorphic testing orders the systems so; or why there is none."""
+    if entry["reason"] is not None:
+        return [say("accuracy.none", reason=say.said(entry["reason"]))]
+    all_relations = entry["over"] == "all"
+    over = say("violations.all") if all_relations else say("accuracy.over", relations=say.said(entry["over"]))
+    lines = [say("accuracy.sources", count=entry["sources"], over=over)]
+    by_accuracy = _accuracy_order(entry, "accuracy", "accuracy")
+    if len(entry["systems"]) < 2 or not by_accuracy:
+        return lines
+    lines.append(say("accuracy.order", score=say("accuracy.accuracy"), order=by_accuracy))
+    for score in ("observed", "genuine"):
+        order = _accuracy_order(entry, score, f"sr_{score}")
+        code = "order_unknown" if not order else "order_same" if order == by_accuracy else "order_other"
+        lines.append(say(f"accuracy.{code}", score=say(f"accuracy.{score}"), order=order))
+    return lines
+
+
+def _accuracy_order(entry: doc.AccuracyEntry, score: str, rate: str) -> str:
+    fields: Mapping[str, Any] = entry  # `score` is a part of keys
+    rates = {system["system"]: system[rate] for system in fields["systems"]}
+    return in_order(fields[f"order_{score}"] or (), lambda before, after: bool(rates[before] - rates[after] <= TIED))
+
+
+def repeats(report: doc.ReportDocument, say: Say) -> Sections:
+    """Yield contradictions on the same input, and verdicts by call."""
+    for entry in report.get("repeats") or []:
+        systems = table_of(
+            say, entry["systems"], "system", "take", "inputs", "calls", "contradicted", "share_differ", "disagreement",
+            take=lambda one: say(f"repeats.take_{one['take']}"),
+            calls=lambda one: "–".join(dict.fromkeys(map(count, (one["least_calls"], one["most_calls"])))),
+            contradicted=lambda one: say.of(one["contradicted"], one["inputs"]),
+            share_differ=lambda one: estimate(one, "share"),
+        )  # fmt: skip
+        title = title_of(report, entry, say("repeats.title"), say)
+        yield Section(title, [systems, *_repeat_lines(entry, say), *_by_call(entry, say)])
+
+
+def _repeat_lines(entry: doc.RepeatsEntry, say: Say) -> Iterator[str]:
+    """Yield how to read the calls on the same inputs, and on what labels systems contradict themselves."""
+    yield say.list([say("repeats.what"), say("repeats.inputs")], "sentence")
+    for one in entry["systems"]:
+        labels = [
+            say("repeats.label", label=label_name(part["label"], [entry["task"]], say.language),
+                part=part["contradicted"], whole=part["inputs"])
+            for part in one["labels"]
+            if part["inputs"]
+        ]  # fmt: skip
+        if one["contradicted"] and labels:
+            yield say("repeats.labels", system=one["system"], labels=say.list(labels))
+        if one["failed"]:
+            yield say("repeats.failed", system=one["system"], count=one["failed"])
+
+
+def _by_call(entry: doc.RepeatsEntry, say: Say) -> Iterator[Table | str]:
+    """Yield the verdicts by call, how to read them, and of which cells they are not known."""
+    if known := [cell for cell in entry["cells"] if cell["reason"] is None]:
+        yield table_of(
+            say, known, "relation", "system", "groups", "unstable", "vr_first", "vr_mean", "vr_by_chance",
+            "always_violated", names=2, unstable=lambda cell: estimate(cell, "share"),
+            always_violated=lambda cell: say.of(cell["always_violated"], cell["violated"]),
+        )  # fmt: skip
+        yield say("repeats.cells")
+    unknown: dict[str, dict[str, list[str]]] = {}
+    for cell in entry["cells"]:
+        if cell["reason"] is not None:
+            unknown.setdefault(say.said(cell["reason"]), {}).setdefault(cell["relation"], []).append(cell["system"])
+    for reason, of in unknown.items():
+        cells = say.list((f"{relation} ({say.list(systems)})" for relation, systems in of.items()), "semicolon")
+        yield say("repeats.unknown", cells=cells, reason=reason)
+
+
+# Causes of false satisfactions, reasons of disputes, spot checks.
+
+
+def causes(report: doc.ReportDocument, say: Say) -> Sections:
+    """Yield the causes of false satisfactions, and why people disagreed."""
+    several = len({relation["study"] for relation in report["relations"]}) > 1
+
+    def name(entry: doc.CausesEntry) -> str:
+        study = f" ({say('rate.study', study=entry['study'])})" if several and entry["study"] is not None else ""
+        return rollup_name(report, entry, say) + study
+
+    if entries := report.get("causes") or []:
+        parts: list[Any] = [
+            table_of(
+                say, entries, "by", "name", "named", "causes", names=2, name=name,
+                by=lambda entry: say(f"level.{entry['by']}"), causes=lambda entry: causes_text(entry, say),
+                named=lambda entry: say.of(entry["named"], entry["false"]),
+            )
+        ]  # fmt: skip
+        for entry in entries:
+            if entry["by"] == "overall":
+                cells, named = say("causes.cells", count=entry["cells"]), count(entry["named"])
+                parts.append(say("causes.note", named=named, count=entry["false"], cells=cells))
+        yield Section(say("causes.title"), parts)
+    if disputes := report.get("disputes"):
+        reasons = [(say(f"reason_in_words.{one['reason']}"), one["count"]) for one in disputes["reasons"]]
+        reasons.append((say("causes.no_reason"), disputes["uncoded"]))
+        ordered = sorted((one for one in reasons if one[1]), key=lambda one: -one[1])
+        listed = say.list(f"{reason} {count(number)}" for reason, number in ordered)
+        yield Section(say("html.disputes"), [say("causes.disputes_settled", count=disputes["settled"], reasons=listed)])
+
+
+def causes_text(entry: doc.CausesEntry, say: Say) -> str:
+    """Return the causes that were given, the commonest first, with their shares."""
+    shown = sorted((cause for cause in entry["causes"] if cause["count"]), key=lambda cause: -cause["share"])
+    return say.list(
+        (
+            f"{say('cause_in_words.' + one['cause'])} {say.rate(one, 'share', PERCENT)} ({count(one['count'])})"
+            for one in shown
+        ),
+        "semicolon",
+    )
+
+
+# The validity study, model judges, the user's weights, examples.
+
+
+def validity(report: doc.ReportDocument, say: Say) -> Sections:
+    parts: list[Any] = []
+    for line, heads, rows, names in validity_tables(report.get("validity") or [], say.language):
+        parts += [line, Table(heads, rows, names)]
+    if parts:
+        yield Section(say("validity.title"), parts)
+
+
+def judges(report: doc.ReportDocument, say: Say) -> Sections:
+    parts: list[Any] = []
+    for entry in report.get("judges") or []:
+        of_judge: list[Any] = [own] if (own := own_line(entry, say.language)) else []
+        for part in entry["tasks"]:
+            of_judge += part_lines(part, say.language)
+            of_judge += [Table(heads, rows) for heads, rows in label_tables(part, say.language)]
+        parts.append(Section(f"{entry['name']}@{entry['version']}", of_judge))
+    if parts:
+        yield Section(say("judges.title"), [say("judges.note_questions"), say("judges.note_apart"), *parts])
+
+
+def preference(report: doc.ReportDocument, say: Say) -> Sections:
+    """Yield the ranking by the user's weights, and how much the best system depends on them."""
+    entry = report.get("preference")
+    if entry is None:
+        return
+    ranking = by_rank(entry["ranking"])
+    parts: list[Any] = [say("preference.weights", weights=entry["source"]), first_page.ranking_table(ranking, say)]
+    for one in ranking:
+        if one["score"] is None or one["p_best"] is None:
+            code = "no_chances" if one["score"] is not None else "not_ranked" if one["p_best"] is None else "no_score"
+            parts.append(say(f"preference.{code}", system=one["system"], reason=say.said(one["reason"])))
+    if entry["winner"]:
+        before, after = (say.list(systems or ()) for systems in (entry["winner_observed"], entry["winner"]))
+        parts.append(say(f"preference.{'same' if before == after else 'changed'}", before=before, after=after))
+        delta, move = report["signature"].get("delta") or 0.0, entry["move"]
+        if move is None:
+            parts.append(say("preference.no_move"))
+        else:
+            values = {"rival": move["rival"], "share": percent(move["distance"] / 2), "points": percent(delta)}
+            parts.append(say("preference.move_delta" if delta else "preference.move", **values))
+    yield Section(say("html.preference"), parts)
+
+
+_CONTEXT = 100
+"""Letters of an unchanged passage of an example that are shown at each of its ends."""
+
+
+def examples(report: doc.ReportDocument, say: Say) -> Sections:
+    entries = report.get("examples") or []
+    if entries:
+        parts = [_example(entry, say) for entry in entries]
+        yield Section(say("decision.examples", count=len(entries)), [say("decision.examples_what"), *parts])
+
+
+def _example(entry: doc.ExampleEntry, say: Say) -> Section:
+    """Return a false satisfaction with its texts, outputs and what is right; what is new in a follow-up is marked."""
+    source = next((member for member in entry["members"] if member["role"] == "source"), None)
+    roles, rows = [member["role"] for member in entry["members"]], []
+    for number, member in enumerate(entry["members"]):
+        before = source["texts"] if source is not None and member is not source else []
+        suffix = f" {roles[: number + 1].count(member['role'])}" if roles.count(member["role"]) > 1 else ""
+        texts = [_marked(before[at] if at < len(before) else None, text) for at, text in enumerate(member["texts"])]
+        pieces = [piece for at, text in enumerate(texts) for piece in ([("  ", False)] * bool(at) + text)]
+        sign = "" if member["wrong"] is None else " ✗" if member["wrong"] else " ✓"
+        output = label_name(member["output"] or "", [entry["task"]], say.language) + sign
+        rows.append(
+            (say(f"role_of.{member['role']}") + suffix, Marked(pieces), output, _right(member, entry["task"], say))
+        )
+    cause = catalogue(say.language).get(f"cause_in_words.{entry['cause']}", "") if entry["cause"] else ""
+    heads = ("", *say.heads("text", "output", "right_answer"))
+    about = say("browse.row_named", row=entry["row"])
+    return Section(f"{entry['relation']} · {entry['system']}", [Table(heads, rows), *([cause] if cause else [])], about)
+
+
+def _right(member: doc.ExampleMember, task: str, say: Say) -> str:
+    """Return what is right about a member, and who says so."""
+    if not member["right"]:
+        return say("browse.no_answer")
+    labels = say("browse.or").join(label_name(label, [task], say.language) for label in member["right"])
+    code = "carried" if member["origin"].startswith("carried ") else "direct"
+    origin = say(f"origin.{member['origin'].removeprefix('carried ')}")
+    return say(f"browse.{code}", labels=labels, origin=origin)
+
+
+def _marked(before: str | None, after: str) -> list[tuple[str, bool]]:
+    """Return the pieces of a text, each with whether it is new there; unchanged long ones without their middle."""
+    if before is None:
+        return [(after, False)]
+    pieces = []
+    for piece in differences(before, after):
+        if piece.kind in AFTER:
+            text, new = piece.text, piece.kind is not Kind.SAME and not piece.text.isspace()
+            if not new and len(text) > 2 * _CONTEXT + 40:
+                text = f"{text[:_CONTEXT].rstrip()} […] {text[-_CONTEXT:].lstrip()}"
+            pieces.append((text, new))
+    return pieces
+
+
+# How to read the report, and what reproduces it.
+
+
+def reading(report: doc.ReportDocument, say: Say) -> Sections:
+    codes = ["proxies" if "proxy" in report["signature"] else "rates", "per_cent"]
+    if any(cell["fs_low"] is not None for cell in report["cells"]):
+        codes += [str(report["signature"].get("target") or "corpus"), "compared"]
+    if any(carry_text(relation, say) for relation in report["relations"]):
+        codes.append("carried")
+    lines = [say(f"html.read_{code}", confidence=confidence_of(report)) for code in [*codes, "source"]]
+    if report["cells"]:
+        yield Section(say("html.read"), [*lines, *([text] if (text := estimator_text(report, say)) else [])])
+
+
+def estimator_text(report: doc.ReportDocument, say: Say) -> str:
+    """Return how R_FS was estimated; empty for the rate of the judged groups alone."""
+    if "proxy" not in report["signature"]:
+        return ""
+    return say("estimator.proxies", names=say.list(report["signature"]["proxy"]["names"]))
+
+
+def signature(report: doc.ReportDocument, say: Say) -> Sections:
+    yield Section(say("html.signature"), [say("html.signature_what"), Verbatim(signature_line(report["signature"]))])
+
+
+SECTIONS: tuple[Callable[[doc.ReportDocument, Say], Sections], ...] = (
+    first_page.decisions, notes, plans, relations, rollups, violations, slices, worst, accuracy, repeats, causes,
+    validity, judges, preference, examples, reading, signature,
+)  # fmt: skip
+"""The sections of a report, in order."""

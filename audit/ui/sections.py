@@ -1,0 +1,73 @@
+"""Sections of a report on a page of the app: each behind a click, computed and sent only while it is open."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from audit.reports.tables import Chart, Section, Table, Verbatim
+from audit.reports.words import UNKNOWN, Estimate, Say
+from audit.ui.dashboard_parts import chart
+from audit.ui.language import language, plain, t, with_commands
+
+_MOST = 3
+"""Sections within one from which on one of them is chosen, and shown."""
+
+
+def show_sections(sections: Sequence[Section], key: tuple[Any, ...]) -> None:
+    """Show sections; `key` names what they were made from, and their charts are kept by it."""
+    for section in sections:
+        with st.expander(plain(section.title), key=f"section-{section.title}", on_change="rerun") as opened:
+            if opened.open:
+                _parts(section, section.title, key)
+
+
+def _parts(section: Section, path: str, key: tuple[Any, ...]) -> None:
+    within = [part for part in section.parts if isinstance(part, Section)]
+    for number, part in enumerate(section.parts):
+        if isinstance(part, Chart):
+            chart(f"{path}-{number}", key, part.draw, part.alt)
+            st.caption(plain(part.key))
+        elif isinstance(part, Table):
+            show_table(part, f"{path}-{number}")
+        elif isinstance(part, Verbatim):
+            st.code(part, language=None, wrap_lines=True)
+        elif isinstance(part, str):
+            st.markdown(with_commands(part))
+    for part in within if len(within) <= _MOST else [_chosen(path, within)]:
+        st.markdown(f"**{plain(part.title)}** {plain(part.about)}")
+        _parts(part, f"{path}-{part.title}", key)
+
+
+def _chosen(path: str, sections: Sequence[Section]) -> Section:
+    """Return the section that the reader chose; at first one that stands out."""
+    first = next((number for number, section in enumerate(sections) if section.stands_out), 0)
+    names = [f"{section.title} · {section.about}" if section.about else section.title for section in sections]
+    chosen: int = st.selectbox(
+        t("results.relation"),
+        range(len(names)),
+        first,
+        names.__getitem__,
+        key=f"chosen-{path}",
+        persist_state="session",
+    )
+    return sections[chosen]
+
+
+def show_table(table: Table, key: str) -> None:
+    """Show a table that sorts: rates as numbers in per cent, their intervals and bounds beside them."""
+    say, rows, formats = Say(language()), list[dict[str, Any]](), dict[str, Any]()
+    for row in table.rows:
+        cells: dict[str, Any] = {}
+        for head, value in zip(table.columns, row, strict=True):
+            if isinstance(value, Estimate | float):
+                number = value.value if isinstance(value, Estimate) else value
+                formats[head] = st.column_config.NumberColumn(format="%.1f")
+                cells[head] = None if number is None else 100 * number
+                if isinstance(value, Estimate) and (value.low is not None or value.least is not None):
+                    shown = value.text(say.language)
+                    cells[f"{head} (95 %)"] = shown if value.value is None else shown.partition(" ")[2]
+            else:
+                cells[head] = value if value is None or isinstance(value, int) else say.cell(value)
+        rows.append(cells)
+    st.dataframe(rows, hide_index=True, column_config=formats, placeholder=UNKNOWN, key=f"table-{key}")
