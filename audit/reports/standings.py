@@ -347,7 +347,7 @@ def pair_entry(
         "difference": plain(float(ahead)),
         **dict.fromkeys(("low", "high", "p", "p_above", "p_below", "p_holm")),  # type: ignore[typeddict-item]
         "apart": False,
-        **_sizes(comparison, weights, systems),  # type: ignore[typeddict-item]
+        **_sizes(comparison, weights, systems),
         "reason": None,
     }
     if np.isnan(ahead):

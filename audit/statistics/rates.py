@@ -280,8 +280,8 @@ def _strata(judged: Judged, checked: Checked, cells: int) -> tuple[np.ndarray, n
     code = judged.cell * number + judged.stratum
     asked = np.bincount(code, minlength=cells * number).reshape(cells, number)
     of_cells = sizes.reshape(cells, number)
-    lacking: np.ndarray = (asked < LEAST) & (of_cells > asked)  # type: ignore[assignment]
-    few = lacking[:, [ALIKE, TELLING]].any(1)
+    lacking = (asked < LEAST) & (of_cells > asked)
+    few = lacking[:, ALIKE] | lacking[:, TELLING]
     of_cells[few, TELLING] += of_cells[few, ALIKE]
     of_cells[few, ALIKE] = 0
     merged = few[judged.cell] & (judged.stratum == ALIKE)

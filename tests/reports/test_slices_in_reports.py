@@ -2,7 +2,9 @@
 
 import json
 import random
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from audit.corpora.slices import find_slicing
@@ -12,7 +14,6 @@ from audit.judging.samples import ask_next
 from audit.reports.document import check_document
 from audit.reports.evidence import evidence
 from audit.reports.sections import slice_table, standings_table, worst_table
-from audit.reports.slices import Frames, How, slice_entries
 from audit.reports.study import report_of, study_report
 from audit.reports.words import Say
 from audit.runner.imported import import_run
@@ -41,12 +42,12 @@ def lines(gold=True):
                 } | ({"gold": truth} if gold else {})  # fmt: skip
 
 
-def database(path, gold=True, **size):
+def database(path, gold=True):
     file = path / "films.jsonl"
     file.write_text("\n".join(map(json.dumps, lines(gold))), encoding="utf-8")
     engine = open_store(str(path / "audit.db"), create=True)
     import_run(engine, file)
-    ask_next(engine, SampleRequest(Size(**(size or {"share": 1.0}))))
+    ask_next(engine, SampleOptions(share=1.0))
     answer_with_gold(engine)
     return engine
 
@@ -115,36 +116,6 @@ def test_slices_add_up_to_the_table(report):
         assert sum(rates["vr_genuine"] * rates["groups"] for rates in by_slice) == pytest.approx(
             whole["vr_genuine"] * whole["groups"]
         )
-
-
-@pytest.fixture(scope="module")
-def sampled(tmp_path_factory):
-    return database(tmp_path_factory.mktemp("sampled"), per_relation=20)
-
-
-@pytest.mark.slow
-def test_a_sample_s_groups_of_a_slice_estimate_the_slice(sampled):
-    report = study_report(sampled, slices=["gold"])
-    (entry,) = report["slices"]
-    assert entry["slices"] == ["positive", "negative"]
-    cells = {(cell["relation"], cell["system"]): cell for cell in report["cells"]}
-    for relation in RELATIONS:
-        for system in entry["systems"]:
-            by_slice = [rate(entry, slice, system, relation) for slice in entry["slices"]]
-            cell = cells[relation, system]
-            assert [sum(rates[name] for rates in by_slice) for name in ("judged", "false")] == [
-                cell["judged"],
-                cell["false"],
-            ]
-            for rates in by_slice:
-                # VR_g = VR_o + SR_o R_FS, with R_FS of the slice's judged groups alone.
-                of_false = rates["false"] / rates["judged"]
-                assert rates["vr_genuine"] == pytest.approx(
-                    rates["vr_observed"] + (1 - rates["vr_observed"]) * of_false
-                )
-                assert rates["vr_genuine_low"] <= rates["vr_genuine"] <= rates["vr_genuine_high"]
-    for rates in entry["rates"]:
-        assert rates["vr_observed"] <= rates["vr_genuine"] + 1e-12
 
 
 @pytest.mark.slow
@@ -275,12 +246,10 @@ def test_a_failing_function_changes_nothing_and_is_told(divided):
 def test_bounds_of_slices_are_those_of_their_groups(divided):
     # Nothing of half the draw is answered: the cells have bounds, and so have their slices.
     basis = evidence(divided, slicings=[find_slicing("negation")])
-    drawn = basis.judged.assign(open=0)
-    half = drawn["source"].to_numpy() % 2 == 0
-    drawn.loc[half, ["false", "open"]] = [0, 1]
-    frames = Frames(basis.judged.iloc[:0], basis.checked, drawn)
-    report = report_of(basis)
-    (entry,) = slice_entries(report["violations"], basis.sliced, frames, [], How("population"))
+    judged = basis.counted.judged
+    half = (judged.source % 2 == 0).astype(np.int8)
+    judged = replace(judged, false=judged.false * (1 - half), open=half)
+    (entry,) = report_of(replace(basis, counted=replace(basis.counted, judged=judged)))["slices"]
     for rates in entry["rates"]:
         assert rates["fs_rate"] is rates["vr_genuine"] is None
         assert rates["vr_observed"] <= rates["vr_least"] < rates["vr_most"] <= 1
