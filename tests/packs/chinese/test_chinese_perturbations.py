@@ -124,7 +124,7 @@ def test_unrelated_sentences_share_nothing():
 
 def test_the_lists_are_well_made():
     for kind in ("link", "net"):
-        assert all(word != other.new for word, other in other_words(kind).items())
+        assert all(word != new for word, (_, new, _) in other_words(kind).items())
     sentences = list(perturbations._irrelevant())
     assert all(len(Analysis(sentence, "zh").spans) == 1 and sentence.endswith("。") for sentence in sentences)
     assert len(set(sentences)) == len(sentences)

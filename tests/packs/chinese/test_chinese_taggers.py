@@ -78,20 +78,6 @@ def test_jieba_says_nothing_on_its_own():
     assert (done.stdout, done.stderr) == ("", "")
 
 
-class Characters:
-    """A tagger of characters: every other character ends a word, so that words hold whatever stands there."""
-
-    config = SimpleNamespace(token_key="token")
-    vocabs = {"tag": SimpleNamespace(idx_to_token=["B-n", "E-n", "S-w"]), "token": {"１", "Ａ"}}  # noqa: RUF012
-
-    def __init__(self):
-        self.seen = []
-
-    def __call__(self, sentences):
-        self.seen += sentences
-        return [["B-n" if at % 2 == 0 else "E-n" for at in range(len(one))] for one in sentences]
-
-
 class Words:
     """A tagger of words with the tags of the Chinese Treebank."""
 
@@ -153,21 +139,12 @@ def test_a_tagger_of_words_takes_jiebas_words_or_those_of_a_tokenizer(models):
     models |= {"POS": Words(), "TOK": Tokenizer()}
     assert tags(HanlpTagger("POS"), "我来到 北京。") == "我/n 来到/v 北京/n 。/w"
     assert tags(HanlpTagger("TOK+POS"), "来到 北京") == "来/n 到/n 北/n 京/n"
-    assert HanlpTagger("TOK+POS").version == "model TOK; model POS; rules 2"
-
-
-def test_english_words_are_whole_and_emoji_and_white_space_are_in_no_word(models):
-    models["C"] = component = Characters()
-    assert tags(HanlpTagger("C"), "iPhone发布 1A好😀来") == "iPhone/nx 发布/n 1A/nx 好/n 😀/x 来/n"
-    # The corpus has full-width signs: what it knows in that form alone is looked up so.
-    assert component.seen[-1][-5:] == ["１", "Ａ", "好", "😀", "来"]
+    assert HanlpTagger("TOK+POS").version == "model TOK; model POS; rules 3"
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(TEXTS, st.lists(st.text("好来 a😀x", max_size=4), max_size=6))
 def test_whatever_a_model_says_tokens_are_the_text(models, text, words):
-    models["C"] = Characters()
-    check_tokens(text, HanlpTagger("C")(text))
     models |= {"TOK": lambda sentences: [words for _ in sentences], "POS": Words()}
     check_tokens(text, HanlpTagger("TOK+POS")(text))
 
@@ -211,11 +188,8 @@ def test_a_tagger_trained_as_the_docs_show_is_loaded(tmp_path):
     pytest.importorskip("hanlp")
     from hanlp.components.taggers.rnn_tagger import RNNTagger
 
-    lines = [
-        [("李", "B-nr"), ("鹏", "E-nr"), ("来", "S-v")],
-        [("我", "S-r"), ("爱", "S-v"), ("北", "B-ns"), ("京", "E-ns")],
-    ]
-    sentences = ["".join(f"{sign}\t{label}\n" for sign, label in line) for line in lines * 150]
+    lines = [[("李鹏", "nr"), ("来", "v")], [("我", "r"), ("爱", "v"), ("北京", "ns")]]
+    sentences = ["".join(f"{word}\t{tag}\n" for word, tag in line) for line in lines * 150]
     (tmp_path / "train.tsv").write_text("\n".join(sentences), encoding="utf-8")
     folder = str(tmp_path / "tagger")
     RNNTagger().fit(
