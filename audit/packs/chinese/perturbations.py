@@ -321,56 +321,6 @@ def last_mark(text: Analysis, choices: random.Random) -> str | None:
     return body[:-1] if asked or re.search(r"[^\s。.…！!？?]。\Z", body) else None
 
 
-# Numbers and dates.
-
-_DIGITS = "零一二三四五六七八九"
-
-
-@_throughout("small-numbers")
-def small_numbers(text: Analysis, choices: random.Random) -> str | None:
-    """Small numbers of things are written in characters, or, where none is in digits, in digits.
-
-    Keeps every count; may break names and set phrases with a number that our rules lack (五棵松 was one), and the look
-    of formal texts.
-
-    Only 2 to 9 right before a measure word. No group where other counts would be left in the old way.
-    """
-    if is_traditional(text.text) or _pattern("no_count").search(text.text):
-        return None
-    digit, numeral, left = _pattern("digit"), _pattern("numeral"), _pattern("left_digit")
-    if digit.search(text.text):
-        new = digit.sub(lambda match: "两" if match[1] == "2" else _DIGITS[int(match[1])], text.text)
-        return None if left.search(new) else new
-    new = numeral.sub(lambda match: str(_DIGITS.replace("二", "两").index(match[1])), text.text)
-    return None if _pattern("left_numeral").search(new) or left.search(text.text) else new
-
-
-_PERCENT = re.compile(r"(?<![\d.．×*,\-~～—–至到:：/A-Za-z])(\d{1,2}|100)(\.\d{1,3})?[%％](?![\d\-~～—–至到/])")
-
-
-@_throughout("percentages")
-def percentages(text: Analysis, choices: random.Random) -> str | None:
-    """A percentage is written in characters: 百分之三十 for 30%.
-
-    Keeps every value; may break labels of genre: tables, headlines and reports on money write 30%.
-    """
-    new = _PERCENT.sub(lambda match: f"百分之{_spelled(int(match[1]))}{_decimals(match[2] or '')}", text.text)
-    return new if not re.search("[%％]", new) else None
-
-
-def _spelled(number: int) -> str:
-    """Return a number from 0 to 100 in characters."""
-    if number == 100:
-        return "百"
-    tens, ones = divmod(number, 10)
-    before = f"{_DIGITS[tens] if tens > 1 else ''}十" if tens else ""
-    return before + (_DIGITS[ones] if ones or not tens else "")
-
-
-def _decimals(text: str) -> str:
-    return "点" + "".join(_DIGITS[int(sign)] for sign in text[1:]) if text else ""
-
-
 _DAY = re.compile(r"(?<=月)(\d{1,2})(日|号)(?![电讯报刊线楼院令文])")
 
 
@@ -441,7 +391,7 @@ def internet_spellings(text: Analysis, choices: random.Random, tagger: str = DEF
     return _reworded("net", text.tagged_by(tagger), 3, choices)
 
 
-# Statements denied and affirmed, and questions.
+# Statements denied and affirmed.
 
 _DENIED = {"entailment": ["contradiction"], "contradiction": ["entailment", "neutral"], "neutral": ["neutral"]}
 _OPPOSITE = {
@@ -486,20 +436,6 @@ def _framed(text: Analysis, frame: str) -> str | None:
     if len(text.spans) != 1 or _UNFIT.search(body) or len(body) < 5 or not re.search("[\u4e00-\u9fff]。?\\Z", body):
         return None
     return f"“{body.removesuffix('。')}”{frame}" if body[-1] == "。" or _SAYS.search(body) else None
-
-
-_QUESTION = re.compile('[^？?！!。；;：:\n》”"]{4,60}[？?]')
-
-
-@in_chinese("may-i-ask", "the question put otherwise", uses("question-answering"))
-def may_i_ask(text: Analysis, choices: random.Random) -> str | None:
-    """The question is put politely: 请问，….
-
-    Keeps what is asked; may break a rhetorical question, which wants no answer, and labels of politeness.
-    """
-    body = text.text.strip()
-    asks = _QUESTION.fullmatch(body) and _pattern("asking").search(body) and not _pattern("no_question").search(body)
-    return choices.choice(("请问，", "我想问一下，", "想请教一下，")) + body if asks else None
 
 
 # Sentences: more of them. (Another order is MR7.2 and MR7.3 of the study.)
