@@ -119,8 +119,11 @@ class Wording:
         >>> Wording("Mood", labels={"a": "A"}).over(Wording(labels={"a": "x", "b": "B"})).labels
         {'a': 'A', 'b': 'B'}
         """
-        pairs = [(getattr(self, one.name), getattr(other, one.name)) for one in fields(Wording)]
-        return Wording(*(({**under, **own} if isinstance(own, Mapping) else own or under) for own, under in pairs))
+        said: dict[str, Any] = {}
+        for one in fields(Wording):
+            own, under = getattr(self, one.name), getattr(other, one.name)
+            said[one.name] = {**under, **own} if isinstance(own, Mapping) else own or under
+        return Wording(**said)
 
 
 class Task(Protocol):

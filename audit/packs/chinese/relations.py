@@ -67,12 +67,18 @@ def chinese(
     """Register the decorated rewriting for these tasks; the first line of its docstring is the summary."""
 
     def keep(rewrite: Rewrite) -> Rewrite:
-        summary = (rewrite.__doc__ or "").strip().splitlines()[0]
-        common = {"family": family, "summary": summary, "unit": "any", "carry": unchanged, "languages": ("zh",)}
+        common: dict[str, Any] = {
+            "family": family,
+            "summary": (rewrite.__doc__ or "").strip().splitlines()[0],
+            "unit": "any",
+            "carry": unchanged,
+            "languages": ("zh",),
+            "counterpart": f"MR{number}",
+        }
         for task in tasks:
             place, check = TASKS[task]
-            names = {"task": task, "name": f"MR{number}.{place}", "counterpart": f"MR{number}"}
-            register(Rewriting(rewrite=rewrite, check=check, **names, **common, **settings))
+            name = f"MR{number}.{place}"
+            register(Rewriting(task=task, name=name, rewrite=rewrite, check=check, **common, **settings))
         return rewrite
 
     return keep

@@ -18,14 +18,14 @@ from audit.text.tokens import Token
 _ENDED = re.compile(r"[。！？!?.．…][”’」』）)》\"']*\Z")
 _WHOLE = re.compile(r"[。！][”’」』）)]*\Z")
 _COUNTS = re.compile(
-    r"\A[（(]?(?:[0-9０-９①-⑳]|[一二三四五六七八九十]{1,3}[）)、.．:：以]|[A-Za-z][）)、.．])|\A第[0-9一二三四五六七八九十]|[0-9]\s*[、）)]"
-    r"|[（(][0-9一二三四五六七八九十]+[）)]|[一二三四五六七八九十](?:是|要)|其[一二三]|第[一二三四五六七八九十][，、：]|[：:，。；]首先"
+    r"\A[（(]?(?:[0-9０-９①-⑳]|[一二三四五六七八九十]{1,3}[）)、.．:：以]|[A-Za-z]+(?:[）)、.．]|\s*[0-9]))"
+    r"|\A第[0-9一二三四五六七八九十]|[0-9]\s*[、）)]|(?<![0-9.])[0-9]{1,2}[.．](?![0-9])|[（(][0-9一二三四五六七八九十]+[）)]|[一二三四五六七八九十](?:是|要)|其[一二三]|第[一二三四五六七八九十][，、：]|[：:，。；]首先"
 )
 _ANNOUNCES = re.compile("如下|以下|下列|(?:有|包括)[：:]")
-_LABEL = re.compile(r"[\u4e00-\u9fff]{1,12}(?<![一二三四五六七八九十])[：:](?![“\"])")
+_LABEL = re.compile(r"(?![一二三四五六七八九十])[\u4e00-\u9fff]{1,12}(?<![一二三四五六七八九十])[：:](?![“\"])")
 _SPEAKER = re.compile("代理人|代表人|记者|[网市居村]民|[说问答评告醒为图]|方|者")
 """Labels of who speaks, or of whom what follows is said: their order is that of a conversation or a record."""
-_NO_ITEM = re.compile(r"[?？【●▼|]|的是|不要说|[^，。；、]{60}")
+_NO_ITEM = re.compile(r"[?？【●▼|]|>>|本院|的是|不要说|[^，。；、]{70}")
 """Questions, headings, what a sentence puts before the next one, and what has lost its punctuation."""
 _BALANCED = ("“”", "‘’", "「」", "《》", "（）", "【】", "()", "[]")
 
@@ -101,7 +101,7 @@ class _Sentence:
             len(self.tokens) > 5
             and len(self.text) > 9
             and bool(_WHOLE.search(self.text))
-            and all(self.text.count(opening) == self.text.count(closing) for opening, closing in _BALANCED)
+            and all(self.text.count(pair[0]) == self.text.count(pair[1]) for pair in _BALANCED)
             and not _NO_ITEM.search(self.text)
             and not self.leans()
         )
@@ -150,7 +150,9 @@ def _are_alike(first: _Sentence, second: _Sentence, before: Sequence[_Sentence])
     from rapidfuzz.distance import Indel
 
     one, other = ([token.text for token in item.tokens if token.text not in "，。的"] for item in (first, second))
-    if one == other or max(len(first.text), len(second.text)) > 3 * min(len(first.text), len(second.text)):
+    if first.text[:15] == second.text[:15] or max(len(first.text), len(second.text)) > 3 * min(
+        len(first.text), len(second.text)
+    ):
         return False
     labels = [match[0] for item in (first, second) if (match := _LABEL.match(item.text))]
     if len(labels) == 2:
@@ -161,7 +163,7 @@ def _are_alike(first: _Sentence, second: _Sentence, before: Sequence[_Sentence])
         return False
     share = Indel.normalized_similarity(one, other)
     begins = first.tokens[0].text == second.tokens[0].text
-    if share >= (0.38 if begins else 0.5):
+    if share >= (0.35 if begins else 0.45):
         return True
     if first.has("happened", first.clause) or second.has("happened", second.clause) or first.times:
         return False
@@ -171,13 +173,13 @@ def _are_alike(first: _Sentence, second: _Sentence, before: Sequence[_Sentence])
         return False
     if first.has("pronouns") or second.has("pronouns") or second.has("adding"):
         return False
-    told = {token.text for sentence in before for token in sentence.tokens}
-    chained = not first.brings_up(told).isdisjoint(token.text for token in second.tokens)
+    told_before = {token.text for sentence in before for token in sentence.tokens}
+    chained = not first.brings_up(told_before).isdisjoint(token.text for token in second.tokens)
     if first.reports:
-        return begins or not chained
+        return begins or not (chained or "说" in (first.clause[-1].text, second.clause[-1].text))
     if begins and _is_noun(first.tokens[0]):
-        return share >= 0.2 or (share >= 0.08 and first.has("stating") and second.has("stating"))
-    return share >= 0.28 and first.tokens[0].tag[0] == second.tokens[0].tag[0] in "nvja" and not chained
+        return share >= 0.17 or (share >= 0.08 and first.has("stating") and second.has("stating"))
+    return share >= 0.25 and first.tokens[0].tag[0] == second.tokens[0].tag[0] in "nvja" and not chained
 
 
 def _is_noun(token: Token) -> bool:

@@ -156,7 +156,7 @@ def above(cosine: float, floor: float) -> float:
 class Scored(_Packaged):
     """A system of similarity by one function of a package."""
 
-    def __init__(self, score: Callable[[str, str], float], *about: Any, **settings: object):
+    def __init__(self, score: Callable[[str, str], float], *about: Any, **settings: Any):
         super().__init__(*about, **settings)
         self._score = score
 

@@ -122,7 +122,7 @@ def is_traditional(text: str) -> bool:
         sum(sign != other for sign, other in zip(text, opencc(name).convert(text), strict=False))
         for name in ("t2s", "s2t")
     )
-    return simple > traditional
+    return bool(simple > traditional)
 
 
 def simplified(text: str) -> str:
