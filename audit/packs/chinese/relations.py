@@ -137,11 +137,7 @@ def in_simplified(rewrite: Callable[..., Rewritten | None]) -> Callable[..., Rew
 
 
 def as_simplified(text: Analysis) -> Analysis:
-    """Return the analysis itself, or that of the text in simplified characters.
-
-    >>> as_simplified(Analysis("這是醫生。", "zh")).text
-    '这是医生。'
-    """
+    """Return the analysis itself, or that of the text in simplified characters."""
     return _simplified(text.text) if is_traditional(text.text) else text
 
 
@@ -430,9 +426,6 @@ def country(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEF
 
     No group where the name is part of another one (中国移动, 美国纽约, a title), or the text also speaks of the country
     by its letter (美方, 中美), or, of China, as one's own (我国).
-
-    >>> country([Analysis("他去年在法国留学。", "zh")], random.Random(0)).words
-    (('法国', '芬兰'),)
     """
     mentioned = [country for name, country in countries().items() if any(name in text.text for text in texts)]
     if not mentioned:
@@ -531,13 +524,13 @@ def _is_free(tokens: Sequence[Token], at: int) -> bool:
             return token.text[0] in "，。、；：！？”’）…,;!?" or not first
         if token.text in word_list("countries", "names_after"):
             return False
+        if token.tag in ("v", "c"):
+            return not first or len(token.text) > 1 or token.tag == "c"
         bodies = tuple(word_list("countries", "bodies"))
         if token.text in national() or (first and token.tag == "n" and not token.text.endswith(bodies)):
             continue
         if token.tag == "m":
             return first and _after(tokens, place)[:1] in "年月日名个家岁位"
-        if token.tag in ("v", "c"):
-            return not first or len(token.text) > 1 or token.tag == "c"
         return token.tag in ("d", "p", "u", "ad", "r", "y") or (token.tag in ("nr", "f", "t") and not first)
     return True
 
@@ -572,9 +565,6 @@ def occupation(texts: Sequence[Analysis], choices: random.Random, tagger: str = 
     """One occupation is replaced by another wherever it stands; the output stays.
 
     No group where the word is part of a longer one (记者会, 货车司机, 王老师).
-
-    >>> occupation([Analysis("一名律师说，他同意。", "zh")], random.Random(0)).texts
-    ('一名公证员说，他同意。',)
     """
     mentioned = [job for name, job in occupations().items() if any(name in text.text for text in texts)]
     if not mentioned:
@@ -698,11 +688,7 @@ def _classes() -> dict[str, list[str]]:
 
 
 def cilin_synonyms(word: str) -> Scored:
-    """Return the words of a class of synonyms of Cilin that holds the word; they all score 1. Raises NotInstalled.
-
-    >>> ("大夫", 1.0) in cilin_synonyms("医生")
-    True
-    """
+    """Return the words of a class of synonyms of Cilin that holds the word; they all score 1. Raises NotInstalled."""
     return [(other, 1.0) for code in cilin().get(word, ()) for other in _classes().get(code, []) if other != word]
 
 
@@ -743,11 +729,7 @@ class Pair(NamedTuple):
 
 @cache
 def synonym_pairs() -> Mapping[tuple[str, str], tuple[Pair, ...]]:
-    """(n or v, word) -> what it may become, by data/lexicons/chinese_synonyms.tsv, whose head explains the columns.
-
-    >>> [pair.new for pair in synonym_pairs()["n", "医生"]]
-    ['大夫']
-    """
+    """(n or v, word) -> what it may become, by data/lexicons/chinese_synonyms.tsv, whose head explains the columns."""
     by_word: dict[tuple[str, str], tuple[Pair, ...]] = {}
     for row in data_rows("lexicons/chinese_synonyms.tsv", 4):
         kind, word, direction, new, conditions = [*row, ""][:5]
@@ -760,18 +742,11 @@ def synonym_pairs() -> Mapping[tuple[str, str], tuple[Pair, ...]]:
 
 
 def _wrong_thesaurus(params: Mapping[str, object]) -> str | None:
-    if params["thesaurus"] not in THESAURI:
-        return f"thesaurus is {params['thesaurus']!r}; allowed are {', '.join(THESAURI)}"
-    return _wrong_count("words", params)
+    known = params["thesaurus"] in THESAURI
+    return None if known else f"thesaurus is {params['thesaurus']!r}; allowed are {', '.join(THESAURI)}"
 
 
-def _wrong_count(name: str, params: Mapping[str, object]) -> str | None:
-    count = params[name]
-    is_right = isinstance(count, int) and 1 <= count <= 1000
-    return None if is_right else f"{name} is {count}; allowed are whole numbers from 1 to 1000"
-
-
-_SYNONYM_PARAMS: Mapping[str, object] = {"thesaurus": "cilin", "tagger": DEFAULT, "words": 1}
+_SYNONYM_PARAMS: Mapping[str, object] = {"thesaurus": "cilin", "tagger": DEFAULT}
 
 
 @chinese(5, _SYNONYMS, version="2", params=_SYNONYM_PARAMS, check_params=_wrong_thesaurus)
@@ -782,42 +757,26 @@ def nouns(texts: Sequence[Analysis], choices: random.Random, **params: Any) -> R
     >>> nouns([Analysis("他去看了医生。", "zh")], random.Random(0)).texts
     ('他去看了大夫。',)
     """
-    return _with_synonyms("n", texts, choices, **params)
+    return _with_synonym("n", texts, choices, **params)
 
 
 @chinese(6, _SYNONYMS, version="2", params=_SYNONYM_PARAMS, check_params=_wrong_thesaurus)
 @in_simplified
 def verbs(texts: Sequence[Analysis], choices: random.Random, **params: Any) -> Rewritten | None:
-    """A verb is replaced by a synonym, wherever it stands; the output stays.
-
-    >>> verbs([Analysis("老师称赞了小明。", "zh")], random.Random(0)).texts
-    ('老师夸赞了小明。',)
-    """
-    return _with_synonyms("v", texts, choices, **params)
+    """A verb is replaced by a synonym, wherever it stands; the output stays."""
+    return _with_synonym("v", texts, choices, **params)
 
 
-def _with_synonyms(
-    kind: str,
-    texts: Sequence[Analysis],
-    choices: random.Random,
-    *,
-    thesaurus: str = "cilin",
-    tagger: str = DEFAULT,
-    words: int = 1,
+def _with_synonym(
+    kind: str, texts: Sequence[Analysis], choices: random.Random, thesaurus: str = "cilin", tagger: str = DEFAULT
 ) -> Rewritten | None:
-    """Return the follow-up with words of this kind replaced by their best synonyms that fit at all of their places."""
+    """Return the follow-up with one word of this kind replaced by a best synonym that fits at all of its places."""
     tagged = [text.tagged_by(tagger) for text in texts]
     candidates = _candidates(kind, tagged, thesaurus, tagger)
-    new: dict[str, str] = {}
-    rewritten: Rewritten | None = None
     for word in choices.sample(sorted(candidates), len(candidates)):
-        free = [other for other in candidates[word] if other not in new.values()]
-        extended = substitute(tagged, {**new, word: choices.choice(free)}) if free else None
-        if extended is not None:
-            rewritten, new = extended, dict(extended.words)
-        if len(new) >= words:
-            break
-    return rewritten
+        if rewritten := substitute(tagged, {word: choices.choice(candidates[word])}):
+            return rewritten
+    return None
 
 
 def _candidates(kind: str, texts: Sequence[Analysis], thesaurus: str, tagger: str) -> dict[str, list[str]]:
@@ -917,11 +876,7 @@ def _words_of(text: str, tagger: str) -> tuple[str, ...]:
 
 @chinese(7, _REORDERING, tasks=("similarity",))
 def swapped(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """The two texts change places; the similarity stays.
-
-    >>> swapped([Analysis("一", "zh"), Analysis("二", "zh")], random.Random(0)).texts
-    ('二', '一')
-    """
+    """The two texts change places; the similarity stays."""
     return Rewritten(tuple(text.text for text in reversed(texts))) if len(texts) == 2 else None
 
 
@@ -930,8 +885,7 @@ def swapped(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | No
     _REORDERING,
     tasks=("summarization", "classification"),
     version="4",
-    params={"tagger": DEFAULT, "coherent": True, "exchanges": 1},
-    check_params=partial(_wrong_count, "exchanges"),
+    params={"tagger": DEFAULT, "coherent": True},
 )
 def reordered(
     texts: Sequence[Analysis],
@@ -939,20 +893,15 @@ def reordered(
     *,
     tagger: str = DEFAULT,
     coherent: bool = True,
-    exchanges: int = 1,
 ) -> Rewritten | None:
-    """Sentences of a list change places; the output stays.
+    """A sentence of a list changes places with the next one; the output stays.
 
-    At most `exchanges` sentences change places with the next one, where both are items of a list
-    (`audit.packs.chinese.reordering`). Without `coherent`, the study's own form: all sentences but the first are put in
-    random order. That the first one stays is ours; it says what the text is about, as in the study's one example (table
-    4), where its text says no more than "change the order of sentences". Such a text loses its thread: many a 但是 or
-    他 then stands before what it refers to. What no mark ends (titles, credits) stays in both forms. A text of fewer
-    than three sentences makes no group.
+    Both are items of a list (`audit.packs.chinese.reordering`). Without `coherent`, the study's own form: all sentences
+    but the first are put in random order. That the first one stays is ours; it says what the text is about, as in the
+    study's one example (table 4), where its text says no more than "change the order of sentences". Such a text loses
+    its thread: many a 但是 or 他 then stands before what it refers to. What no mark ends (titles, credits) stays in
+    both forms. A text of fewer than three sentences makes no group.
 
-    >>> text = Analysis("会议开始。要把安全放在第一的位置。要把质量放在第二的位置。", "zh")
-    >>> reordered([text], random.Random(0)).texts
-    ('会议开始。要把质量放在第二的位置。要把安全放在第一的位置。',)
     >>> text = Analysis("天亮了。她起床。但是天又黑了。", "zh")
     >>> reordered([text], random.Random(0)), reordered([text], random.Random(0), coherent=False).texts
     (None, ('天亮了。但是天又黑了。她起床。',))
@@ -964,10 +913,9 @@ def reordered(
     if coherent:
         plain = as_simplified(text)
         possible = exchangeable(plain.tagged_by(tagger)) if plain.spans == text.spans else []
-        for at in choices.sample(possible, len(possible)):
-            if exchanges and order[at - 1 : at + 3] == list(range(at - 1, min(at + 3, len(order)))):
-                order[at], order[at + 1] = at + 1, at
-                exchanges -= 1
+        if possible:
+            at = choices.choice(possible)
+            order[at], order[at + 1] = at + 1, at
     else:
         moving = [index for index, (start, end) in enumerate(text.spans) if is_ended(text.text[start:end])][1:]
         while len(moving) > 1 and order == sorted(order):  # a shuffle may change nothing

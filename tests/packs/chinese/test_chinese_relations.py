@@ -108,9 +108,8 @@ def test_the_lists_are_of_plain_words():
             assert set(pair.lists) <= {"after", "before", "not-after", "not-before", "not-with", "with"}, word
 
 
-def test_verbs_become_synonyms_and_more_than_one_word_may():
+def test_verbs_become_synonyms():
     assert texts_of(verbs, "老师称赞了小明。") == ("老师夸赞了小明。",)
-    assert texts_of(nouns, "医生问了患者。", words=2) == ("大夫问了病人。",)
     # Table 2 replaces 表扬 by 夸赞 (Synonyms); in Cilin they are in two classes of the same branch.
     assert texts_of(verbs, "老师今天表扬了小明。") is None
 
