@@ -12,11 +12,6 @@ def cut(text):
     return [text[start:end] for start, end in spans(text, "zh")]
 
 
-def test_lines_are_sentences_and_white_space_is_in_none():
-    assert cut("　　你好\n 再见 \r\n\n走。　来！ ") == ["你好", "再见", "走。", "来！"]
-    assert cut("") == cut(" \n　") == []
-
-
 SIGNS = st.text(
     st.sampled_from("好来A1 a。！？!?.．…；：，“”‘’「」\"'（）()《》\n\u3000😀\r\u2028‼") | st.characters(), max_size=60
 )

@@ -4,8 +4,6 @@ Models that can be downloaded only are stood for by objects with their documente
 components/mtl/multi_task_learning.py, components/taggers/tagger.py, hanlp_common/document.py).
 """
 
-import subprocess
-import sys
 from contextlib import nullcontext
 from types import SimpleNamespace
 
@@ -15,8 +13,7 @@ from hypothesis import strategies as st
 
 from audit.errors import AuditError, BadFile, NotInstalled, UnknownName
 from audit.packs.chinese import taggers
-from audit.packs.chinese.taggers import PEOPLES_DAILY, HanlpTagger, chinese, surname
-from audit.text.tools import tagger_of, version_of
+from audit.packs.chinese.taggers import PEOPLES_DAILY, HanlpTagger, chinese
 
 SIGNS = "我们在北京见到王小明和比尔·盖茨，iPhone 15发布会。PSV３．５％ＡＢ…—“”！？\n\u3000 😀👨\u200d👩🏽Mr.2,000"
 TEXTS = st.text(st.sampled_from(SIGNS) | st.characters(), max_size=40)
@@ -55,27 +52,10 @@ def test_jieba_keeps_english_and_numbers_whole_and_knows_names():
     assert tags(chinese, "约翰·史密斯和陈静很文明") == "约翰·史密斯/nr 和/c 陈静/nr 很/d 文明/n"
 
 
-def test_family_names():
-    names = ("欧阳修", "王", "爱新觉罗溥仪", "天气", "")
-    assert [surname(name) for name in names] == ["欧阳", "王", "爱新觉罗", None, None]
-
-
 @pytest.mark.parametrize("name", ["stanza", "jieba:x", "hanlp", "hanlp:", ""])
 def test_a_tagger_that_is_not_known_is_named_with_those_that_are(name):
     with pytest.raises(UnknownName, match="known are: hanlp:MODEL, jieba"):
         chinese("好", name)
-
-
-def test_a_tagger_is_made_once_and_has_a_version():
-    assert tagger_of("jieba") is tagger_of("jieba")
-    assert version_of("jieba") == f"jieba 0.42.1, rules {taggers.RULES}"
-
-
-@pytest.mark.slow
-def test_jieba_says_nothing_on_its_own():
-    code = "from audit.packs.chinese.taggers import chinese; chinese('我来了')"
-    done = subprocess.run([sys.executable, "-W", "default", "-c", code], capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("", "")
 
 
 class Words:
@@ -175,12 +155,6 @@ def test_models_that_are_not_there_are_named_with_what_to_do(monkeypatch, tmp_pa
         chinese("好", "hanlp:PKU_POS_ELECTRA_SMALL")
     with pytest.raises(BadFile, match="cannot load this model"):
         chinese("好", f"hanlp:{tmp_path}")
-
-
-def test_without_hanlp_the_line_that_installs_it_is_told(monkeypatch):
-    monkeypatch.setitem(sys.modules, "hanlp", None)
-    with pytest.raises(NotInstalled, match=r'pip install "audit\[chinese\]"'):
-        version_of("hanlp:anything")
 
 
 @pytest.mark.slow
