@@ -17,12 +17,14 @@ from audit.text.tokens import Token
 
 _ENDED = re.compile(r"[。！？!?.．…][”’」』）)》\"']*\Z")
 _WHOLE = re.compile(r"[。！][”’」』）)]*\Z")
+_NUMERAL = "一二三四五六七八九十"
 _COUNTS = re.compile(
-    r"\A[（(]?(?:[0-9０-９①-⑳]|[一二三四五六七八九十]{1,3}[）)、.．:：以]|[A-Za-z]+(?:[）)、.．]|\s*[0-9]))"
-    r"|\A第[0-9一二三四五六七八九十]|[0-9]\s*[、）)]|(?<![0-9.])[0-9]{1,2}[.．](?![0-9])|[（(][0-9一二三四五六七八九十]+[）)]|[一二三四五六七八九十](?:是|要)|其[一二三]|第[一二三四五六七八九十][，、：]|[：:，。；]首先"
+    rf"\A[（(]?(?:[0-9０-９①-⑳]|[{_NUMERAL}]{{1,3}}[）)、.．:：以]|[A-Za-z]+(?:[）)、.．]|\s*[0-9]))|\A第[0-9{_NUMERAL}]"
+    rf"|[0-9]\s*[、）)]|(?<![0-9.])[0-9]{{1,2}}[.．](?![0-9])|[（(][0-9{_NUMERAL}]+[）)]|[{_NUMERAL}](?:是|要)|其[一二三]"
+    rf"|第[{_NUMERAL}][，、：]|[：:，。；]首先"
 )
 _ANNOUNCES = re.compile("如下|以下|下列|(?:有|包括)[：:]")
-_LABEL = re.compile(r"(?![一二三四五六七八九十])[\u4e00-\u9fff]{1,12}(?<![一二三四五六七八九十])[：:](?![“\"])")
+_LABEL = re.compile(rf"(?![{_NUMERAL}])[\u4e00-\u9fff]{{1,12}}(?<![{_NUMERAL}])[：:](?![“\"])")
 _SPEAKER = re.compile("代理人|代表人|记者|[网市居村]民|[说问答评告醒为图]|方|者")
 """Labels of who speaks, or of whom what follows is said: their order is that of a conversation or a record."""
 _NO_ITEM = re.compile(r"[?？【●▼|]|>>|本院|的是|不要说|[^，。；、]{70}")
@@ -99,7 +101,7 @@ class _Sentence:
         """Whether it may be one of a list: whole, and at no time, before or after another."""
         return (
             len(self.tokens) > 5
-            and len(self.text) > 9
+            and 9 < len(self.text) < 1_000
             and bool(_WHOLE.search(self.text))
             and all(self.text.count(pair[0]) == self.text.count(pair[1]) for pair in _BALANCED)
             and not _NO_ITEM.search(self.text)
@@ -149,10 +151,8 @@ def _are_alike(first: _Sentence, second: _Sentence, before: Sequence[_Sentence])
     """Return whether two neighbours are items of one list."""
     from rapidfuzz.distance import Indel
 
-    one, other = ([token.text for token in item.tokens if token.text not in "，。的"] for item in (first, second))
-    if first.text[:15] == second.text[:15] or max(len(first.text), len(second.text)) > 3 * min(
-        len(first.text), len(second.text)
-    ):
+    shorter, longer = sorted((len(first.text), len(second.text)))
+    if first.text[:15] == second.text[:15] or longer > 3 * shorter:
         return False
     labels = [match[0] for item in (first, second) if (match := _LABEL.match(item.text))]
     if len(labels) == 2:
@@ -161,6 +161,8 @@ def _are_alike(first: _Sentence, second: _Sentence, before: Sequence[_Sentence])
         return not told and abs(length - other_length) < 4 and not _SPEAKER.search("".join(labels))
     if re.search("[：:]", first.text + second.text) or first.reports != second.reports or first.times != second.times:
         return False
+    # Words that both have in the same order; the shares were set by reading what 3,500 bodies of news give.
+    one, other = ([token.text for token in item.tokens if token.text not in "，。的"] for item in (first, second))
     share = Indel.normalized_similarity(one, other)
     begins = first.tokens[0].text == second.tokens[0].text
     if share >= (0.35 if begins else 0.45):
