@@ -69,6 +69,9 @@ class Output:
     `details` are kept beside the output, and compared by nobody: `reasoning`, what a language model wrote before its
     answer; and of an input that fills what the system can read, `read`, the part that it read, and `cut`, how much was
     left out, if anything. A group whose members were the same after the cut is inapplicable.
+
+    >>> Output().absent, Output(text="").absent
+    (True, False)
     """
 
     label: str | None = None
