@@ -114,7 +114,7 @@ class _Sentence:
 
     @property
     def times(self) -> set[str]:
-        return {token.text for token in self.clause if token.tag == "t" or token.text[-1] in "年月日时"}
+        return {token.text for token in self.clause if token.tag == "t" or token.text[-1] in "年月日号时"}
 
     def brings_up(self, told: set[str]) -> set[str]:
         """The nouns and names that it has and no sentence before it."""
@@ -168,15 +168,16 @@ def _are_alike(first: _Sentence, second: _Sentence, before: Sequence[_Sentence])
     one, other = ([token.text for token in item.tokens if token.text not in "，。的"] for item in (first, second))
     share = Indel.normalized_similarity(one, other)
     begins = first.tokens[0].text == second.tokens[0].text
-    if share >= (0.6 if first.times else 0.35 if begins else 0.45):
+    both_demand = first.demands and second.demands
+    if not both_demand and (first.has("pronouns") or second.has("pronouns") or second.has("adding")):
+        return False
+    if share >= (0.6 if first.times else 0.35 if begins else 0.5):
         return True
     if first.has("happened", first.clause) or second.has("happened", second.clause) or first.times:
         return False
-    if first.demands and second.demands:
+    if both_demand:
         return first.text[-1] == second.text[-1]
     if first.has("happened") or second.has("happened"):
-        return False
-    if first.has("pronouns") or second.has("pronouns") or second.has("adding"):
         return False
     told_before = {token.text for sentence in before for token in sentence.tokens}
     chained = not first.brings_up(told_before).isdisjoint(token.text for token in second.tokens)
