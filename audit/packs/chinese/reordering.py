@@ -152,14 +152,14 @@ def _are_alike(first: _Sentence, second: _Sentence, before: Sequence[_Sentence])
     from rapidfuzz.distance import Indel
 
     shorter, longer = sorted((len(first.text), len(second.text)))
-    if first.text[:15] == second.text[:15] or longer > 3 * shorter:
+    if first.text[:15] == second.text[:15] or longer > 4 * shorter:
         return False
     labels = [match[0] for item in (first, second) if (match := _LABEL.match(item.text))]
     if len(labels) == 2:
         length, other_length = map(len, labels)
         told = first.has("happened") or second.has("happened") or labels[0] == labels[1]
         told = told or any(len(re.findall("[：:]", item.text)) > 1 for item in (first, second))
-        return not told and abs(length - other_length) < 4 and not _SPEAKER.search("".join(labels))
+        return not told and abs(length - other_length) < 7 and not _SPEAKER.search("".join(labels))
     if re.search("[：:]", first.text + second.text) or first.reports != second.reports or first.times != second.times:
         return False
     if "说" in (first.clause[-1].text, second.clause[-1].text):
