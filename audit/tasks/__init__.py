@@ -1,16 +1,17 @@
-"""What a system does. A new task is one object that is registered; those that take more words have a file."""
+"""What a system does. A new task is one object that is registered."""
 
 from collections.abc import Callable, Iterable
 from functools import cache
 from string import ascii_lowercase
+from typing import TypeGuard
 
 from audit import registry
 from audit.errors import AuditError, BadOutput
 from audit.registry import Registry
 from audit.tasks.base import GradedTask, Input, LabelTask, Output, Task, Wording, check_task, wording_of
 from audit.tasks.classification import NONE_OF_THEM, PLUS, Classification
-from audit.tasks.question_answering import QuestionAnswering
-from audit.tasks.similarity import Similarity
+from audit.tasks.question_answering import read_answer
+from audit.tasks.similarity import LEVELS, read_similarity
 from audit.tasks.words import OwnWords, label_words, wording
 
 TASKS: Registry[Task] = registry.tasks
@@ -20,12 +21,10 @@ for _task in (
     # Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
     # (Information and Software Technology 150, 2022), section 4.2.
     LabelTask(
-        "sentiment",
-        ("positive", "neutral", "negative"),
-        "Is what this text says positive, negative, or neither?",
+        "sentiment", ("positive", "neutral", "negative"), "Is what this text says positive, negative, or neither?"
     ),
     Classification(),
-    Similarity(),
+    LabelTask("similarity", LEVELS, "How similar in meaning are the two texts?", texts=2, read=read_similarity),
     # Bowman, Angeli, Potts, Manning, "A large annotated corpus for learning natural language inference" (EMNLP 2015),
     # section 2.
     LabelTask(
@@ -35,9 +34,14 @@ for _task in (
         texts=2,
         text_names=("premise", "hypothesis"),
     ),
-    QuestionAnswering(),
-    # Faithful and whole; small things are missing; the main point is missing; it says what the text does not say; it
-    # cannot be understood.
+    GradedTask(
+        "question-answering",
+        ("right", "wrong"),
+        "Is this the right answer to the question, going by the text alone?",
+        texts=2,
+        text_names=("context", "question"),
+        read=read_answer,
+    ),
     GradedTask(
         "summarization",
         ("good", "minor_gaps", "misses_point", "unfaithful", "unreadable"),
@@ -46,16 +50,11 @@ for _task in (
         noun="summary",
     ),
     # Grades of accuracy and fluency, and the major errors by type, after Lommel, Uszkoreit, Burchardt,
-    # "Multidimensional Quality Metrics (MQM)" (Tradumatica 12, 2014): accurate and fluent; accurate in clumsy language;
-    # a small error that misleads nobody; it says something else; something of weight is missing or put in; words of
-    # weight are left in the source's language; it cannot be understood. An output may be absent, where the system does
-    # not have the pair of languages or nobody recorded it.
+    # "Multidimensional Quality Metrics (MQM)" (Tradumatica 12, 2014): a minor error misleads nobody. An output may be
+    # absent, where the system does not have the pair of languages or nobody recorded it.
     GradedTask(
         "translation",
-        (
-            *("accurate", "not_fluent", "minor_error"),
-            *("mistranslated", "omitted_or_added", "untranslated", "unreadable"),
-        ),
+        ("accurate", "not_fluent", "minor_error", "mistranslated", "omitted_or_added", "untranslated", "unreadable"),
         "Is this translation right: does it say what the text says?",
         acceptable=3,
         may_be_absent=True,
@@ -65,7 +64,7 @@ for _task in (
 
 
 def get_task(name: str) -> Task:
-    """The task of this name; `classification/SCHEME` is classification with the labels of a scheme.
+    """Return the task of this name; `classification/SCHEME` is classification with the labels of a scheme.
 
     Raises UnknownName, which lists the known ones, and AuditError for a scheme that there is not.
 
@@ -76,18 +75,16 @@ def get_task(name: str) -> Task:
     if base not in TASKS:
         raise TASKS.unknown(name)
     task = TASKS.get(base)
-    if not slash:
-        return task
-    if not isinstance(task, Classification):
+    if slash and not isinstance(task, Classification):
         raise AuditError(f"task {base} has labels of its own, it takes no scheme ({scheme!r}); say {base}")
-    return _classification(scheme)
+    return _classification(scheme) if slash else task
 
 
 _classification = cache(Classification)
 
 
 def base_of(task: str) -> str:
-    """The name of a task without its label scheme: relations are written for that.
+    """Return the name of a task without its label scheme: relations are written for that.
 
     >>> base_of("classification/finance,sports"), base_of("sentiment")
     ('classification', 'sentiment')
@@ -96,16 +93,12 @@ def base_of(task: str) -> str:
 
 
 def text_columns(number: int) -> tuple[str, ...]:
-    """What the texts of an input are called in files and frames, as many as an input has.
-
-    >>> text_columns(2)
-    ('text', 'text_b')
-    """
+    """Return what the texts of an input are called in files and frames, as many as an input has: text, text_b."""
     return ("text", *(f"text_{letter}" for letter in ascii_lowercase[1:number]))
 
 
 def text_names(task: Task) -> tuple[str, ...]:
-    """What the texts of a task are called in files, beside `text` and `text_b`; nothing where that is all.
+    """Return what the texts of a task are called in files, beside `text` and `text_b`; nothing where that is all.
 
     >>> text_names(get_task("inference"))
     ('premise', 'hypothesis')
@@ -114,101 +107,75 @@ def text_names(task: Task) -> tuple[str, ...]:
 
 
 def matches(task: str, wanted: str | None) -> bool:
-    """Whether a task is the wanted one (None: any): `classification` wants every scheme.
-
-    >>> matches("classification/finance,sports", "classification"), matches("sentiment", "similarity")
-    (True, False)
-    """
+    """Return whether a task is the wanted one (None: any): `classification` wants every scheme."""
     return wanted in (None, task, base_of(task))
 
 
 def spellings(tasks: Iterable[str]) -> dict[str, str]:
-    """The labels of these tasks by how they read without capitals: systems write them as they like.
+    """Return the labels of these tasks by how they read without capitals: systems write them as they like.
 
     Raises UnknownName for a task.
-
-    >>> spellings(["sentiment"])["NEGATIVE".casefold()]
-    'negative'
     """
     return {label.casefold(): label for task in tasks for label in get_task(task).labels}
 
 
 def label_reader(task: Task) -> Callable[[str], str | None]:
-    """A function that reads a label as somebody wrote it: in any case, and several labels of one text in any order;
-    None for what is none of the task's.
+    """Return a function that reads a label as somebody wrote it: in any case, and several labels of one text in any
+    order; None for what is none of the task's.
 
     >>> read = label_reader(get_task("classification/refund+late"))
     >>> read("Late+REFUND"), read("None"), read("rude")
     ('refund+late', 'none', None)
     """
-    if isinstance(task, Classification) and task.multiple:
+    if takes_sets(task):
         return task.together
     spelling = {label.casefold(): label for label in task.labels}
     return lambda written: spelling.get(written.strip().casefold())
 
 
+def takes_sets(task: object) -> TypeGuard[Classification]:
+    """Return whether a text may have several labels in this task."""
+    return isinstance(task, Classification) and task.multiple
+
+
 def labels_to_write(task: Task) -> tuple[str, ...]:
-    """The labels as a message lists them: of a task with sets of labels "none", the single ones, and all together.
+    """Return the labels as a message lists them: of a task with sets of labels "none", the single ones, and all
+    together.
 
     >>> labels_to_write(get_task("classification/refund+late"))
     ('none', 'refund', 'late', 'refund+late')
     """
-    if isinstance(task, Classification) and task.multiple:
-        return (NONE_OF_THEM, *task.parts, PLUS.join(task.parts))
-    return task.labels
+    return (NONE_OF_THEM, *task.parts, PLUS.join(task.parts)) if takes_sets(task) else task.labels
 
 
 def takes_several(tasks: Iterable[str]) -> bool:
-    """Whether a text may have several labels in one of these tasks, or might, as in classification by any scheme.
-
-    >>> takes_several(["classification/refund+late"]), takes_several(["sentiment"])
-    (True, False)
-    """
+    """Return whether a text may have several labels in one of these tasks, or might, as in classification by any
+    scheme."""
     found = [task for task in map(get_task, tasks) if isinstance(task, Classification)]
     return any(task.multiple or not task.scheme for task in found)
 
 
 def labels_together(labels: Iterable[str], tasks: Iterable[str]) -> str:
-    """Labels that a system gave to one text, in any order, as the label of a task in which a text may have several.
-    Raises BadOutput where the tasks have none, or have none that these make.
+    """Return labels that a system gave to one text, in any order, as the label of a task in which a text may have
+    several. Raises BadOutput where the tasks have none, or have none that these make.
 
     >>> labels_together(["late", "Refund"], ["classification/refund+late+rude"])
     'refund+late'
     """
     names, tasks = list(labels), list(tasks)
-    several = [task for task in map(get_task, tasks) if isinstance(task, Classification) and task.multiple]
+    several = [task for task in map(get_task, tasks) if takes_sets(task)]
     for task in several:
         if (label := task.together(names)) is not None:
             return label
-    if not several and "classification" in tasks:  # of any scheme: the study's task looks at the labels
-        return PLUS.join(names) or NONE_OF_THEM
-    if not several:
+    if several:
+        raise BadOutput(f"labels {', '.join(map(repr, names))[:200]}: allowed are {', '.join(several[0].parts)}")
+    if "classification" not in tasks:
         raise BadOutput(
             f"{len(names)} labels for one text; only a task named with +, as classification/a+b, takes several"
         )
-    raise BadOutput(f"labels {', '.join(map(repr, names))[:200]}: allowed are {', '.join(several[0].parts)}")
+    return PLUS.join(names) or NONE_OF_THEM  # of any scheme: the study's task looks at the labels
 
 
-__all__ = [
-    "TASKS",
-    "GradedTask",
-    "Input",
-    "LabelTask",
-    "Output",
-    "OwnWords",
-    "Task",
-    "Wording",
-    "base_of",
-    "get_task",
-    "label_reader",
-    "label_words",
-    "labels_to_write",
-    "labels_together",
-    "matches",
-    "spellings",
-    "takes_several",
-    "text_columns",
-    "text_names",
-    "wording",
-    "wording_of",
-]
+__all__ = ["TASKS", "GradedTask", "Input", "LabelTask", "Output", "OwnWords", "Task", "Wording", "base_of", "get_task"]
+__all__ += ["label_reader", "label_words", "labels_to_write", "labels_together", "matches", "spellings"]
+__all__ += ["takes_several", "text_columns", "text_names", "wording", "wording_of"]

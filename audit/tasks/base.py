@@ -1,8 +1,8 @@
 """What a system does: the values that pass between relations, systems and people, and the protocol of a task."""
 
 import math
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, Protocol
 
 from audit.errors import AuditError, BadOutput
@@ -14,8 +14,6 @@ class Input:
     """What a system is given: an ordered tuple of 1..n texts, each with its language; for a translation the language
     to translate into stands behind that of the text.
 
-    >>> Input.of("It was good.").text
-    'It was good.'
     >>> asked = Input.of("It was good.", target="es")
     >>> asked.languages, asked.target, asked.output_language
     (('en', 'es'), 'es', 'es')
@@ -26,16 +24,12 @@ class Input:
 
     @classmethod
     def of(cls, *texts: str, language: str = "en", target: str | None = None) -> "Input":
-        """All texts in one language, to be translated into `target` where that is given."""
+        """Return the input of all texts in one language, to be translated into `target` where that is given."""
         return cls(texts, (language,) * len(texts) + (() if target is None else (target,)))
 
     @classmethod
     def stored(cls, texts: Sequence[str], languages: str) -> "Input":
-        """As the table of inputs has it: texts as a list, codes of languages with commas between them.
-
-        >>> Input.stored(["It rains."], "en,es").target
-        'es'
-        """
+        """Return it as the table of inputs has it: texts as a list, codes of languages with commas between them."""
         return cls(tuple(texts), tuple(languages.split(",")))
 
     def __reduce__(self) -> tuple[type["Input"], tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -65,10 +59,8 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a system returned for one input: label and/or score and/or text, or an error.
-
-    Beside an error `text` is what the system said instead of an output, as a language model that refuses does: it is
-    kept to be read, and is no output.
+    """What a system returned for one input: label and/or score and/or text, or an error, beside which `text` is what
+    the system said instead of an output, as a language model that refuses does.
 
     `score` is the system's confidence in its label, 0..1; None where the system gives none. An output of a
     translation may be nothing at all (`absent`): the system does not translate that pair of languages, or nobody
@@ -92,7 +84,7 @@ class Output:
 
     @classmethod
     def stored(cls, row: Any) -> "Output":
-        """As a row of the tables of outputs or of repeated calls has it, by the names of columns."""
+        """Return it as a row of the tables of outputs or of repeated calls has it, by the names of columns."""
         return cls(row["label"], row["score"], row["text"], row["error"], row["details"])
 
     @property
@@ -102,7 +94,7 @@ class Output:
 
 
 def checked_score(score: float | None) -> float | None:
-    """The score, which is None where the system gives none. Raises BadOutput for one that is not from 0 to 1."""
+    """Return the score, None where the system gives none. Raises BadOutput for one that is not from 0 to 1."""
     if score is not None and not (math.isfinite(score) and 0 <= score <= 1):
         raise BadOutput(f"score {score!r} is not a number from 0 to 1")
     return score
@@ -126,12 +118,25 @@ class Wording:
     outputs: Mapping[str, str] = field(default_factory=dict)
     """Outputs that are a code -> how they read: {"unanswerable": "says that the text does not answer the question"}."""
 
+    def over(self, other: "Wording") -> "Wording":
+        """Return these words, and those of the other where these say nothing.
+
+        >>> Wording("Mood", labels={"a": "A"}).over(Wording(labels={"a": "x", "b": "B"})).labels
+        {'a': 'A', 'b': 'B'}
+        """
+        said: dict[str, Any] = {}
+        for one in fields(Wording):
+            own, under = getattr(self, one.name), getattr(other, one.name)
+            said[one.name] = {**under, **own} if isinstance(own, Mapping) else own or under
+        return Wording(**said)
+
 
 class Task(Protocol):
-    """Output type, label scheme, question, and when an output is wrong given an answer. One file per task.
+    """Output type, label scheme, question, and when an output is wrong given an answer.
 
-    A plug-in's task may have `wordings`, a mapping from "en" and "zh" to `Wording`, and `guideline_version`, a number
-    from 1 that counts up whenever a guideline changes (`wording_of`).
+    A plug-in's task may have `wordings`, a mapping from "en" and "zh" to `Wording`, `guideline_version`, a number from
+    1 that counts up whenever a guideline changes (`wording_of`), and `text_names`, what its texts are called in files
+    beside `text` and `text_b`.
     """
 
     name: str
@@ -144,14 +149,12 @@ class Task(Protocol):
     question: str
     """The question in English; annotators read that of `audit.tasks.words.wording`."""
 
-    # A task may have `text_names`, what its texts are called in files beside `text` and `text_b`.
-
     def checked(self, output: Output) -> Output:
-        """The output, if the task allows it; else raises BadOutput saying what is allowed."""
+        """Return the output, if the task allows it; else raise BadOutput saying what is allowed."""
         ...
 
     def is_wrong(self, output: Output, allowed: Set[str]) -> bool:
-        """Whether the output is wrong when the answer to its question is one of `allowed`."""
+        """Return whether the output is wrong when the answer to its question is one of `allowed`."""
         ...
 
 
@@ -164,45 +167,27 @@ def check_task(name: str, task: Any) -> None:
     """
     if isinstance(task, type):
         raise AuditError(f"task {name!r} is the class {task.__name__}; register an object, {task.__name__}()")
-    labels, texts = getattr(task, "labels", None), getattr(task, "texts", None)
-    wordings, version = getattr(task, "wordings", None) or {}, getattr(task, "guideline_version", 1)
-    words = isinstance(labels, tuple | list) and all(isinstance(label, str) and label.strip() for label in labels)
+    labels, texts = getattr(task, "labels", ()), getattr(task, "texts", None)
+    are_texts = isinstance(labels, tuple | list) and all(isinstance(label, str) and label for label in labels)
     faults = {
-        f"name must be {name!r}, as it is registered, without a slash": getattr(task, "name", None) != name
-        or "/" in name,
-        'labels must be two or more different texts, as ("good", "bad")': not words or len(set(labels or ())) < 2,
-        'question must be a text, as "How is it?"': not str(getattr(task, "question", None) or "").strip(),
-        'question_kind must be "input" or "pair"': getattr(task, "question_kind", None) not in ("input", "pair"),
-        "texts must be a whole number from 1": type(texts) is not int or texts < 1,
-        "it needs a method checked(output)": not callable(getattr(task, "checked", None)),
-        "it needs a method is_wrong(output, allowed)": not callable(getattr(task, "is_wrong", None)),
-        'wordings must be Wording objects by language, as {"en": Wording()}': not isinstance(wordings, Mapping)
-        or not all(isinstance(wording, Wording) for wording in wordings.values()),
-        "guideline_version must be a whole number from 1": type(version) is not int or version < 1,
+        f"name must be {name!r}, as it is registered, without a slash": getattr(task, "name", "/")
+        == name.split("/")[0],
+        'labels must be two or more different texts, as ("good", "bad")': are_texts and len(set(labels)) > 1,
+        'question must be a text, as "How is it?"': bool(getattr(task, "question", None)),
+        'question_kind must be "input" or "pair"': getattr(task, "question_kind", None) in ("input", "pair"),
+        "texts must be a whole number from 1": type(texts) is int and texts > 0,
+        "it needs methods checked(output) and is_wrong(output, allowed)": callable(getattr(task, "checked", None))
+        and callable(getattr(task, "is_wrong", None)),
     }
-    if wrong := [fault for fault, is_there in faults.items() if is_there]:
+    if wrong := [fault for fault, is_right in faults.items() if not is_right]:
         raise AuditError(f"task {name!r} cannot be used: {'; '.join(wrong)}")
 
 
 def wording_of(task: Task, language: str) -> Wording:
-    """The wording that a task brings itself, as a plug-in's does; of what is not there in a language, in English. One
-    that says nothing where it brings none, as the tasks of audit (`audit.tasks.words.wording` has the words of all).
-
-    >>> films = LabelTask("films", ("good", "bad"), "How is it?", wordings={"en": Wording(labels={"bad": "Poor"})})
-    >>> wording_of(films, "zh").labels["bad"]
-    'Poor'
-    """
+    """Return the wording that a task brings itself, as a plug-in's does; of what is not there in a language, in
+    English. One that says nothing where it brings none, as the tasks of audit."""
     own: Mapping[str, Wording] = getattr(task, "wordings", None) or {}
-    there, english = own.get(language) or Wording(), own.get("en") or Wording()
-    return Wording(
-        there.name or english.name,
-        there.question or english.question,
-        {**english.labels, **there.labels},
-        there.texts or english.texts,
-        there.output or english.output,
-        there.guideline or english.guideline,
-        {**english.outputs, **there.outputs},
-    )
+    return (own.get(language) or Wording()).over(own.get("en") or Wording())
 
 
 @dataclass(frozen=True)
@@ -222,16 +207,20 @@ class LabelTask:
     guideline_version: int = 1
     text_names: tuple[str, ...] = ()
     """What its texts are called in files, beside `text` and `text_b`: ("premise", "hypothesis")."""
+    read: Callable[[Output], Output] | None = None
+    """Makes what counts of an output, where its label is not the system's own; raises BadOutput."""
     question_kind: Literal["input", "pair"] = field(default="input", init=False)
 
     def checked(self, output: Output) -> Output:
-        """The label and its score. Raises BadOutput for a label or a score that is not allowed."""
+        """Return the label and its score. Raises BadOutput for a label or a score that is not allowed."""
+        if self.read is not None:
+            return self.read(output)
         if output.label not in self.labels:
             raise BadOutput(f"label {output.label!r} is not one of {', '.join(self.labels)}")
         return Output(output.label, checked_score(output.score))
 
     def is_wrong(self, output: Output, allowed: Set[str]) -> bool:
-        """Whether the label is none of those that the answer allows."""
+        """Return whether the label is none of those that the answer allows."""
         return output.label not in allowed
 
 
@@ -255,10 +244,15 @@ class GradedTask:
     may_be_absent: bool = False
     """Whether a system need not have an output for every input."""
     texts: int = 1
+    text_names: tuple[str, ...] = ()
+    read: Callable[[Output], Output] | None = None
+    """As of `LabelTask`."""
     question_kind: Literal["input", "pair"] = field(default="pair", init=False)
 
     def checked(self, output: Output) -> Output:
-        """The text without white space around it. Raises BadOutput for an empty one."""
+        """Return the text without white space around it. Raises BadOutput for an empty one."""
+        if self.read is not None:
+            return self.read(output)
         if self.may_be_absent and output.absent:
             return output
         if output.text is None or not output.text.strip():
@@ -267,5 +261,5 @@ class GradedTask:
         return Output(text=output.text.strip(), score=output.score)
 
     def is_wrong(self, output: Output, allowed: Set[str]) -> bool:
-        """Whether no grade that the answer allows makes the text right."""
+        """Return whether no grade that the answer allows makes the text right."""
         return allowed.isdisjoint(self.labels[: self.acceptable])

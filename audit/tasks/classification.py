@@ -37,13 +37,10 @@ MOST_TOGETHER = 8
 class Classification:
     """The task `classification`, with a scheme: `Classification("finance,sports")` has two labels.
 
-    Without a scheme it is the task in general, which has no labels. Raises AuditError for a scheme that is neither
-    known nor a list of two labels or more.
+    `parts` are, of a scheme with plus signs, its labels, of which a text may have any number. Without a scheme it is
+    the task in general, which has no labels. Raises AuditError for a scheme that is neither known nor a list of two
+    labels or more.
 
-    >>> Classification("finance,sports").labels
-    ('finance', 'sports')
-    >>> Classification("finance,sports").is_wrong(Output("sports"), {"finance"})
-    True
     >>> Classification("refund+late").labels
     ('none', 'refund', 'late', 'refund+late')
     >>> Classification("refund+late").checked(Output("Late + refund")).label
@@ -56,12 +53,10 @@ class Classification:
     def __init__(self, scheme: str = ""):
         self.scheme = scheme
         self.name = f"classification/{scheme}" if scheme else "classification"
-        self.parts: tuple[str, ...] = _parts(scheme) if is_multiple(scheme) else ()
-        """Of a scheme with plus signs its labels, of which a text may have any number; else none."""
+        self.parts: tuple[str, ...] = _parts(scheme) if PLUS in scheme and "," not in scheme else ()
         self.labels: tuple[str, ...] = _sets(self.parts) if self.parts else _labels(scheme) if scheme else ()
-        self.question = (
-            "Which of these labels are right for this text?" if self.parts else "What is the right label of this text?"
-        )
+        several = "Which of these labels are right for this text?"
+        self.question = several if self.parts else "What is the right label of this text?"
 
     @property
     def multiple(self) -> bool:
@@ -69,20 +64,18 @@ class Classification:
         return bool(self.parts)
 
     def together(self, written: str | Iterable[str]) -> str | None:
-        """The label that stands for these, in the order of the scheme: from one text with plus signs, or several labels
-        in any order, with capitals or without; None where one of them is none of the scheme's.
+        """Return the label that stands for these, in the order of the scheme: from one text with plus signs, or several
+        labels in any order, with capitals or without; None where one of them is none of the scheme's.
 
         >>> Classification("refund+late").together(["LATE", "refund"]), Classification("refund+late").together([])
         ('refund+late', 'none')
         """
-        spelling = {part.casefold(): part for part in self.parts}
         names = written.split(PLUS) if isinstance(written, str) else list(written)
         folded = {str(name).strip().casefold() for name in names}
-        if folded == {NONE_OF_THEM} or (not folded and not isinstance(written, str)):
+        if folded == {NONE_OF_THEM} or not names:
             return NONE_OF_THEM
-        if not folded <= set(spelling):
-            return None
-        return PLUS.join(part for part in self.parts if part.casefold() in folded)
+        known = folded <= {part.casefold() for part in self.parts}
+        return PLUS.join(part for part in self.parts if part.casefold() in folded) if known else None
 
     def checked(self, output: Output) -> Output:
         label = output.label
@@ -97,15 +90,6 @@ class Classification:
 
     def is_wrong(self, output: Output, allowed: Set[str]) -> bool:
         return output.label not in allowed
-
-
-def is_multiple(scheme: str) -> bool:
-    """Whether a scheme is one of which a text may have several labels: it has plus signs, and no commas.
-
-    >>> is_multiple("refund+late"), is_multiple("C,C++")
-    (True, False)
-    """
-    return PLUS in scheme and "," not in scheme
 
 
 def _labels(scheme: str) -> tuple[str, ...]:
@@ -133,6 +117,6 @@ def _parts(scheme: str) -> tuple[str, ...]:
 
 
 def _sets(parts: tuple[str, ...]) -> tuple[str, ...]:
-    """Every set of the labels as one text, the smallest first."""
+    """Return every set of the labels as one text, the smallest first."""
     sizes = range(1, len(parts) + 1)
     return (NONE_OF_THEM, *(PLUS.join(chosen) for size in sizes for chosen in combinations(parts, size)))

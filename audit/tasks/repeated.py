@@ -13,15 +13,10 @@ TAKES = (FIRST, MAJORITY)
 
 
 def what_is_said(task: str, output: Output) -> Hashable:
-    """What two outputs of a task have in common where they say the same: the label, or the text.
+    """Return what two outputs of a task have in common where they say the same: the label, or the text.
 
     Texts of question answering are the same as `normalised` says, other texts where they differ by spaces alone. Scores
     are not looked at: of a similarity its interval counts.
-
-    >>> what_is_said("question-answering", Output(text="The Eiffel Tower."))
-    'eiffel tower'
-    >>> what_is_said("sentiment", Output("positive", 0.7)) == what_is_said("sentiment", Output("positive", 0.9))
-    True
     """
     if output.label is not None or output.text is None:
         return output.label
@@ -29,7 +24,7 @@ def what_is_said(task: str, output: Output) -> Hashable:
 
 
 def majority(task: str, outputs: Sequence[Output]) -> Output:
-    """The output that counts of several calls on one input, in their order.
+    """Return the output that counts of several calls on one input, in their order.
 
     What most calls that answered say; of what equally many say, what was said first. Its score is the mean of the calls
     that say it, its text that of the first of them. Of a similarity it is the output with the median score (of an even
@@ -37,8 +32,6 @@ def majority(task: str, outputs: Sequence[Output]) -> Output:
 
     >>> majority("sentiment", [Output("neutral", 0.5), Output("positive", 0.75), Output("positive", 0.25)])
     Output(label='positive', score=0.5, text=None, error=None)
-    >>> majority("sentiment", [Output("neutral", 0.5), Output("positive", 0.9)]).label
-    'neutral'
     >>> majority("similarity", [Output("weak", 0.3), Output(error="busy"), Output("strong", 0.7)]).label
     'weak'
     """
@@ -55,9 +48,6 @@ def majority(task: str, outputs: Sequence[Output]) -> Output:
         alike.setdefault(what_is_said(task, output), []).append(output)
     most = max(alike.values(), key=len)  # the first one of equally long ones: a dict keeps the order
     scores = [output.score for output in most if output.score is not None]
-    return replace(most[0], score=_mean(scores) if scores else None)
-
-
-def _mean(scores: Sequence[float]) -> float:
-    """The mean; of equal numbers just that one, without the error of its last bit."""
-    return scores[0] if len(set(scores)) == 1 else fmean(scores)
+    # The mean of equal numbers is just that one, without the error of its last bit.
+    mean = scores[0] if len(set(scores)) == 1 else fmean(scores) if scores else None
+    return replace(most[0], score=mean)

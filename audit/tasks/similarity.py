@@ -7,8 +7,6 @@ it lies in the upper one.
 """
 
 import math
-from collections.abc import Set
-from typing import Literal
 
 from audit.errors import BadOutput
 from audit.tasks.base import Output
@@ -21,36 +19,17 @@ _TOLERANCE = 1e-9
 
 
 def level_of(score: float) -> str:
-    """The interval in which a score from 0 to 1 lies.
+    """Return the interval in which a score from 0 to 1 lies.
 
-    >>> level_of(0.0), level_of(0.2), level_of(0.7435), level_of(1.0)
+    >>> level_of(0.0), level_of(1 - 0.8), level_of(0.7435), level_of(1.0)
     ('zero', 'weak', 'strong', 'perfect')
-    >>> level_of(1 - 0.8)
-    'weak'
     """
     return LEVELS[sum(score >= bound - _TOLERANCE for bound in _BOUNDS)]
 
 
-class Similarity:
-    """The task `similarity`: an input is a pair of texts; the label of an output is the interval of its score.
-
-    >>> Similarity().checked(Output(score=0.75))
-    Output(label='strong', score=0.75, text=None, error=None)
-    >>> Similarity().is_wrong(Output("strong", 0.75), {"perfect"})
-    True
-    """
-
-    name = "similarity"
-    labels: tuple[str, ...] = LEVELS
-    question_kind: Literal["input", "pair"] = "input"
-    texts = 2
-    question = "How similar in meaning are the two texts?"
-
-    def checked(self, output: Output) -> Output:
-        score = output.score
-        if score is None or not math.isfinite(score) or not 0 <= score <= 1:
-            raise BadOutput(f"similarity {score!r} is not a number from 0 to 1")
-        return Output(level_of(score), score)
-
-    def is_wrong(self, output: Output, allowed: Set[str]) -> bool:
-        return output.label not in allowed
+def read_similarity(output: Output) -> Output:
+    """Return the score with its interval as the label. Raises BadOutput for one that is not from 0 to 1."""
+    score = output.score
+    if score is None or not math.isfinite(score) or not 0 <= score <= 1:
+        raise BadOutput(f"similarity {score!r} is not a number from 0 to 1")
+    return Output(level_of(score), score)

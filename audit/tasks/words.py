@@ -7,7 +7,7 @@ plug-in has them itself (`wordings`). A database may have words of its own in pl
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import NamedTuple
 
@@ -53,20 +53,17 @@ class ShippedGuideline(NamedTuple):
 
 
 def wording(task: str, language: str = ENGLISH, own: OwnWords = NO_WORDS) -> Wording:
-    """What people read about a task in a language: nothing in it is empty, and every label has its words, as have
-    "unsure" and what is answered about groups.
+    """Return what people read about a task in a language: nothing in it is empty, and every label has its words, as
+    have "unsure" and what is answered about groups.
 
     A label of a user's scheme reads as it was written. A task whose plug-in is not there has its name, and no labels.
 
     >>> wording("inference").labels["neutral"], wording("inference", "zh").texts
     ('Neither follows nor is ruled out', ('前提', '假设'))
-    >>> wording("classification/strong,weak").labels["strong"]
-    'strong'
-    >>> own = OwnWords({ANY: Wording(question="Is the customer content?", labels={"neutral": "Can't tell"})})
-    >>> wording("sentiment", "en", own).question, wording("sentiment", "zh", own).labels["neutral"]
-    ('Is the customer content?', "Can't tell")
     """
-    words = _shipped(task, language, own.subject)
+    # Words of audit's tasks are kept; a plug-in may come later or be another.
+    is_ours = _task(task) is not None and not _of_plugin(task)
+    words = (_kept if is_ours else _collected)(task, language, own.subject)
     for code in (ANY, language):
         if code in own.wordings:
             words = _over(words, own.wordings[code])
@@ -74,7 +71,7 @@ def wording(task: str, language: str = ENGLISH, own: OwnWords = NO_WORDS) -> Wor
 
 
 def label_words(label: str, task: str, language: str = ENGLISH, own: OwnWords = NO_WORDS) -> str:
-    """How a label of a task reads; one that the task does not have, as it is.
+    """Return how a label of a task reads; one that the task does not have, as it is.
 
     >>> label_words("refund+rude", "classification/refund+late+rude"), label_words("gone", "sentiment")
     ('refund + rude', 'gone')
@@ -82,21 +79,8 @@ def label_words(label: str, task: str, language: str = ENGLISH, own: OwnWords = 
     return wording(task, language, own).labels.get(label, label)
 
 
-def guideline_stem(task: str, subject: str = "") -> str:
-    """The name of the file of a task's guideline, without its language.
-
-    >>> guideline_stem("sentiment", "film"), guideline_stem("classification/a+b"), guideline_stem("classification/a,b")
-    ('sentiment-film', 'classification-multiple', 'classification')
-    """
-    base, _, scheme = task.partition("/")
-    narrow = f"{base}-{subject or scheme}"
-    if _is_multiple(_task(task)):
-        narrow = f"{base}-multiple"
-    return narrow if narrow in GUIDELINES else base
-
-
 def shipped_guideline(task: str, language: str = ENGLISH, subject: str = "") -> ShippedGuideline:
-    """The guideline of questions about texts or outputs of a task, as audit or a plug-in brings it.
+    """Return the guideline of questions about texts or outputs of a task, as audit or a plug-in brings it.
 
     Guidelines of one task never share a version, whatever the texts are about: it counts up where a database with film
     reviews alone gets other texts, too. Raises AuditError for a file that is absent or does not begin with its version,
@@ -104,7 +88,9 @@ def shipped_guideline(task: str, language: str = ENGLISH, subject: str = "") -> 
     """
     found = _task(task)
     if found is None or not _of_plugin(task):
-        return read_guideline(guideline_stem(task, subject), language)
+        base, _, scheme = task.partition("/")
+        narrow = f"{base}-multiple" if _is_multiple(found) else f"{base}-{subject or scheme}"
+        return read_guideline(narrow if narrow in GUIDELINES else base, language)
     version = getattr(found, "guideline_version", 1)
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise AuditError(f"task {found.name} has guideline_version = {version!r}; it must be a whole number from 1")
@@ -123,14 +109,9 @@ def read_guideline(stem: str, language: str) -> ShippedGuideline:
     return ShippedGuideline(int(match[1]), content[match.end() :].strip())
 
 
-def _shipped(task: str, language: str, subject: str) -> Wording:
-    """The words without a database's own, from catalogue, guideline and plug-in; what these lack is said in general
-    words. Those of audit's tasks are kept, a plug-in may come later or be another."""
-    is_ours = _task(task) is not None and not _of_plugin(task)
-    return _kept(task, language, subject) if is_ours else _collected(task, language, subject)
-
-
 def _collected(task: str, language: str, subject: str) -> Wording:
+    """Return the words without a database's own, from catalogue, guideline and plug-in; what these lack is said in
+    general words."""
     texts = catalogue(language)
     common = {label: texts[f"label.{label}"] for label in ("unsure", "holds", "broken")}
     found, base = _task(task), task.partition("/")[0]
@@ -152,7 +133,7 @@ _kept = cache(_collected)
 
 
 def _ours(task: Task, language: str, subject: str) -> Wording:
-    """What the catalogue says of a task of audit's; labels of a user's scheme read as they were written."""
+    """Return what the catalogue says of a task of audit's; labels of a user's scheme read as they were written."""
     texts = catalogue(language)
     base, _, scheme = task.name.partition("/")
     place = f"label.{base}-{scheme}" if scheme else f"label.{base}"
@@ -169,24 +150,18 @@ def _ours(task: Task, language: str, subject: str) -> Wording:
 
 
 def _over(words: Wording, own: Wording) -> Wording:
-    """The words, with what stands in `own` in their place. A combination of labels is made of their own words."""
-    labels = {**words.labels, **own.labels}
-    for label in words.labels if own.labels else ():
-        if "+" in label and label not in own.labels:
-            labels[label] = " + ".join(labels.get(part, part) for part in label.split("+"))
-    return Wording(
-        own.name or words.name,
-        own.question or words.question,
-        labels,
-        own.texts or words.texts,
-        own.output or words.output,
-        own.guideline or words.guideline,
-        {**words.outputs, **own.outputs},
-    )
+    """Return the words, with what stands in `own` in their place. A combination of labels is made of their words."""
+    both = own.over(words)
+    together = {
+        label: " + ".join(both.labels.get(part, part) for part in label.split("+"))
+        for label in (words.labels if own.labels else ())
+        if "+" in label and label not in own.labels
+    }
+    return replace(both, labels={**both.labels, **together})
 
 
 def _texts(base: str, number: int, language: str) -> tuple[str, ...]:
-    """What the texts of an input are called: by name, or one "Text", or numbered."""
+    """Return what the texts of an input are called: by name, or one "Text", or numbered."""
     texts = catalogue(language)
     if number == 1:
         return (texts.get(f"task.{base}.text_1", texts["asked.text"]),)
@@ -197,7 +172,7 @@ def _texts(base: str, number: int, language: str) -> tuple[str, ...]:
 
 
 def _task(task: str) -> Task | None:
-    """The task of this name; None where its plug-in is not there."""
+    """Return the task of this name; None where its plug-in is not there."""
     from audit.tasks import get_task
 
     try:

@@ -10,19 +10,18 @@ from audit.text.tools import Spans, find_tools, spans, tag
 class Analysis:
     """Tokens, tags and sentences of one text. Everything is computed when first asked for, then kept.
 
+    `tagger` says who finds the tokens; empty: the language's own tagger.
+
     >>> Analysis("It is good. I like it.").replace({3: "!"})
     'It is good! I like it.'
     """
 
     def __init__(self, text: str, language: str = "en", tagger: str = ""):
-        self.text = text
-        self.language = language
-        self.tagger = tagger
-        """Who finds the tokens; empty: the language's own tagger."""
+        self.text, self.language, self.tagger = text, language, tagger
         self._by_others: dict[str, Analysis] = {}
 
     def tagged_by(self, tagger: str) -> "Analysis":
-        """The analysis of the same text by another tagger, kept with this one."""
+        """Return the analysis of the same text by another tagger, kept with this one."""
         if tagger == self.tagger:
             return self
         if tagger not in self._by_others:
@@ -36,13 +35,7 @@ class Analysis:
 
     @classmethod
     def tag_all(cls, analyses: Sequence["Analysis"]) -> None:
-        """Find the tokens of many texts at once, in the languages whose own tagger is faster so.
-
-        >>> both = [Analysis("It is good."), Analysis("It is not.")]
-        >>> Analysis.tag_all(both)
-        >>> [len(analysis.tokens) for analysis in both]
-        [4, 4]
-        """
+        """Find the tokens of many texts at once, in the languages whose own tagger is faster so."""
         for language in dict.fromkeys(analysis.language for analysis in analyses):
             tools = find_tools(language)
             if tools and tools.tag_all:
@@ -52,11 +45,7 @@ class Analysis:
 
     @cached_property
     def low(self) -> tuple[str, ...]:
-        """The tokens in order, in lower case and with straight apostrophes.
-
-        >>> Analysis("It isn’t.").low
-        ('it', 'is', "n't", '.')
-        """
+        """The tokens in order, in lower case and with straight apostrophes."""
         return tuple([token.low for token in self.tokens])
 
     @cached_property
@@ -72,25 +61,24 @@ class Analysis:
     @cached_property
     def sentences(self) -> tuple["Analysis", ...]:
         """One analysis per sentence; a text of one sentence is its own sentence."""
-        if len(self.spans) == 1 and self.spans[0] == (0, len(self.text)):
+        if self.spans == ((0, len(self.text)),):
             return (self,)
         return tuple(Analysis(self.text[start:end], self.language, self.tagger) for start, end in self.spans)
 
     def replace(self, new: Mapping[int, str]) -> str:
-        """The text with some tokens (by index) replaced; white space stays. An empty string deletes a token together
-        with the white space before it."""
+        """Return the text with some tokens (by index) replaced; white space stays. An empty string deletes a token
+        together with the white space before it."""
         parts: list[str] = []
         at = 0
-        text, tokens = self.text, self.tokens
         for index in sorted(new):
-            token, word = tokens[index], new[index]
-            before = text[at : token.start]
+            token, word = self.tokens[index], new[index]
+            before = self.text[at : token.start]
             parts += [before if word else before.rstrip(), word]
             at = token.end
-        return "".join(parts) + text[at:]
+        return "".join(parts) + self.text[at:]
 
     def replace_sentences(self, new: Mapping[int, str]) -> str:
-        """The text with some sentences (by index) replaced; what stands between sentences stays."""
+        """Return the text with some sentences (by index) replaced; what stands between sentences stays."""
         parts: list[str] = []
         at = 0
         for index in sorted(new):

@@ -8,14 +8,15 @@ import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from enum import Enum
+from itertools import groupby
 from typing import NamedTuple
 
+from audit.text.tokens import ACCENTS
 from audit.text.tools import find_tools
 
-_TOKENS = re.compile(
-    r"\s+|[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+(?:['’][^\W\u3040-\u30ff\u3400-\u9fff]+)*|[^\w\s]"
-    r"|_+"
-)
+_EAST = "\u3040-\u30ff\u3400-\u9fff"
+_LETTERS = rf"[^\W{_EAST}](?:[^\W{_EAST}]|[{ACCENTS}])*"
+_TOKENS = re.compile(rf"\s+|[{_EAST}]|{_LETTERS}(?:['’]{_LETTERS})*|[^\w\s]")
 """Words, spaces, and every other sign by itself. A word with an apostrophe is one: "it's" became "it is", not "'s"
 became "is"."""
 _SENTENCES = re.compile(r"\s+|\S[^.!?。！？；…\n]*(?:[.!?。！？；…]+[\"'”’)\]」』）]*)?")
@@ -28,15 +29,13 @@ _MOVED_SIGNS = 4
 
 
 class Kind(Enum):
-    """What became of a piece of text."""
+    """What became of a piece of text: it moved, at its new place, or at its old one (`MOVED_AWAY`)."""
 
     SAME = "same"
     ADDED = "added"
     LEFT_OUT = "left_out"
     MOVED = "moved"
-    """At its new place."""
     MOVED_AWAY = "moved_away"
-    """At its old place."""
 
 
 class Piece(NamedTuple):
@@ -59,18 +58,18 @@ class _Edit(NamedTuple):
     old: list[str]
     new: list[str]
 
+    def __add__(self, other: "_Edit") -> "_Edit":  # type: ignore[override]
+        return _Edit(self.equal and other.equal, self.old + other.old, self.new + other.new)
+
 
 def differences(before: str, after: str, language: str = "") -> list[Piece]:
-    """The pieces of both texts in one order: those of the kinds `BEFORE` put together are `before`, those of `AFTER`
-    are `after`. What consists of spaces alone differs for these sums, and is nothing to be marked.
+    """Return the pieces of both texts in one order: those of the kinds `BEFORE` put together are `before`, those of
+    `AFTER` are `after`. What consists of spaces alone differs for these sums, and is nothing to be marked.
 
     Words of Chinese are told apart where its tools are there and `language` is named, else signs.
 
     >>> [(piece.text, piece.kind.value) for piece in differences("a good film", "a very good film")]
     [('a ', 'same'), ('very ', 'added'), ('good film', 'same')]
-    >>> pieces = differences("It rains. We stay.", "We stay. It rains.")
-    >>> [(piece.text, piece.kind.value) for piece in pieces if piece.text.strip()]
-    [('We stay.', 'moved'), ('It rains.', 'same'), ('We stay.', 'moved_away')]
     """
     edits = _edits(before, after, language)
     lost = [[Kind.LEFT_OUT] * len(edit.old) for edit in edits]
@@ -85,20 +84,18 @@ def differences(before: str, after: str, language: str = "") -> list[Piece]:
         if edit.equal:
             pieces.append(Piece("".join(edit.new), Kind.SAME))
         else:
-            pieces += map(Piece, edit.old, old_kinds)
-            pieces += map(Piece, edit.new, new_kinds)
-    return list(_in_runs(pieces))
+            pieces += [*map(Piece, edit.old, old_kinds), *map(Piece, edit.new, new_kinds)]
+    runs = groupby(pieces, key=lambda piece: piece.kind)
+    return [Piece(text, kind) for kind, run in runs if (text := "".join(piece.text for piece in run))]
 
 
 def paired_texts(before: Sequence[str], after: Sequence[str]) -> list[int | None]:
-    """For each text after, the index of the text before that it is a version of; None where there is none.
+    """Return for each text after the index of the text before that it is a version of; None where there is none.
 
     Texts that changed places are paired where they went; what is left is paired by its place.
 
     >>> paired_texts(["the sun shines", "it rains"], ["it rains hard", "the sun shines"])
     [1, 0]
-    >>> paired_texts(["a", "b"], ["c", "d", "e"])
-    [0, 1, None]
     """
     from rapidfuzz.distance import Indel
 
@@ -125,7 +122,7 @@ def _tokens(text: str, language: str = "") -> list[str]:
 
 
 def _edits(before: str, after: str, language: str) -> list[_Edit]:
-    """The runs that are equal and those that are not: of sentences, then of words in sentences that changed.
+    """Return the runs that are equal and those that are not: of sentences, then of words in sentences that changed.
 
     An equal run that stands between two changes and is short beside both is none: a sign or a comma that two different
     phrases happen to share.
@@ -140,7 +137,7 @@ def _edits(before: str, after: str, language: str) -> list[_Edit]:
                 first, between, last = result[-3:]
                 if 2 * _letters(between.new) >= min(max(_letters(e.old), _letters(e.new)) for e in (first, last)):
                     break
-                result[-3:] = [_Edit(False, first.old + between.old + last.old, first.new + between.new + last.new)]
+                result[-3:] = [first + between + last]
     return result
 
 
@@ -148,15 +145,10 @@ def _opcodes(old: list[str], new: list[str]) -> Iterator[_Edit]:
     """The fewest edits, what is left out and what is added at one place as one."""
     from rapidfuzz.distance import Indel
 
-    waiting = _Edit(True, [], [])
-    for code in Indel.opcodes(old, new):
-        edit = _Edit(code.tag == "equal", old[code.src_start : code.src_end], new[code.dest_start : code.dest_end])
-        if waiting.equal == edit.equal:
-            waiting = _Edit(edit.equal, waiting.old + edit.old, waiting.new + edit.new)
-        else:
-            yield from [waiting] if waiting.old or waiting.new else []
-            waiting = edit
-    yield waiting
+    runs = groupby(Indel.opcodes(old, new), key=lambda code: code.tag == "equal")
+    for equal, codes in ((equal, list(run)) for equal, run in runs):
+        first, last = codes[0], codes[-1]
+        yield _Edit(equal, old[first.src_start : last.src_end], new[first.dest_start : last.dest_end])
 
 
 def _letters(tokens: Sequence[str]) -> int:
@@ -167,7 +159,7 @@ def _mark_moved(old: list[str], old_kinds: list[Kind], new: list[str], new_kinds
     """Note what is left out in one place and added in another as moved, where it is more than a few letters; of two
     versions of one sentence, all that stayed of it."""
     matcher = SequenceMatcher(None, old, new, autojunk=False)
-    if not matcher.real_quick_ratio():
+    if not matcher.real_quick_ratio() or len(old) * len(new) > _LONG:
         return
     blocks = matcher.get_matching_blocks()[:-1]
     if sum(block.size for block in blocks) < _ALIKE * min(len(old), len(new)):
@@ -181,16 +173,3 @@ def _mark_moved(old: list[str], old_kinds: list[Kind], new: list[str], new_kinds
         if free and any(token[0].isalnum() for token in old[a : a + size]):
             old_kinds[a : a + size] = [Kind.MOVED_AWAY] * size
             new_kinds[b : b + size] = [Kind.MOVED] * size
-
-
-def _in_runs(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """The pieces with neighbours of one kind put together."""
-    text, kind = "", Kind.SAME
-    for piece in pieces:
-        if piece.kind is not kind:
-            if text:
-                yield Piece(text, kind)
-            text, kind = "", piece.kind
-        text += piece.text
-    if text:
-        yield Piece(text, kind)

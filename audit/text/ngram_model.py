@@ -4,13 +4,15 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
+from typing import NamedTuple
 
 from audit.text.similarity import UNSPACED
+from audit.text.tokens import ACCENTS
 
-_WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
+_LETTERS = rf"\w[\w{ACCENTS}]*"
+_WORD = re.compile(rf"{_LETTERS}(?:['’]{_LETTERS})*|[^\w\s]")
 _EDGE = ""
 """What stands before the first word and after the last one; no word is empty."""
 _USUAL_DISCOUNT = 0.75
@@ -20,7 +22,7 @@ Gram = tuple[str, ...]
 
 
 def model_words(text: str, language: str = "") -> list[str]:
-    """Words and marks in lower case; characters where `language` has no blanks (zh, ja, th, lo, km, my).
+    """Return the words and marks in lower case; characters where `language` has no blanks (zh, ja, th, lo, km, my).
 
     >>> model_words("It isn't so."), model_words("我 喜欢", "zh")
     (['it', "isn't", 'so', '.'], ['我', '喜', '欢'])
@@ -29,8 +31,7 @@ def model_words(text: str, language: str = "") -> list[str]:
     return list("".join(low.split())) if language in UNSPACED else _WORD.findall(low.replace("’", "'"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Order:
+class _Order(NamedTuple):
     """Counts of n-grams of one length. By what stands before the last word: how many there are (`totals`), and how many
     different ones (`kinds`)."""
 
@@ -73,8 +74,7 @@ class NgramModel:
                 shorter[gram[1:]] += count if len(gram) > 2 and gram[1] == _EDGE else 1
             counts = shorter
             orders.append(_Order.of(counts))
-        self._orders = tuple(orders[::-1])
-        """Of single words first."""
+        self._orders = tuple(orders[::-1])  # of single words first
         self._uniform = 1 / (len({*(gram[-1] for gram in self._orders[0].counts), _EDGE}) + 1)
 
     def _grams(self, text: str) -> Iterable[Gram]:
@@ -82,7 +82,7 @@ class NgramModel:
         return zip(*(islice(words, start, None) for start in range(self.order)), strict=False)
 
     def perplexity(self, text: str) -> float:
-        """2 to the mean bits that each word and the end of the text take: 1 and more; the higher, the less usual.
+        """Return 2 to the mean bits that each word and the end of a text take: 1 and more; the higher, the less usual.
 
         A text that was among those fitted looks more usual than it is: `Halves` leaves it out.
         """
@@ -90,7 +90,7 @@ class NgramModel:
         return math.exp(-math.fsum(logs) / len(logs))
 
     def _probability(self, gram: Gram) -> float:
-        """Of the last word after those before it."""
+        """Return that of the last word after those before it."""
         probability = self._uniform
         for length, order in enumerate(self._orders, start=1):
             part = gram[-length:]
@@ -123,26 +123,17 @@ class Halves:
         self._models = [NgramModel(half, language) for half in halves]
 
     def perplexity(self, text: str, like: str | None = None) -> float:
-        """Under the half that lacks the text, or that lacks the text which it is to be compared `like`. NaN where that
-        half has no text.
-
-        >>> halves = Halves(["the cat sat", "the dog sat", "the cat ran", "a dog ran"])
-        >>> halves.perplexity("the cat ran") < halves.perplexity("cat ran the", like="the cat ran")
-        True
-        """
+        """Return it under the half that lacks the text, or the text which it is to be compared `like`. NaN where that
+        half has no text."""
         model = self._models[1 - _fold(text if like is None else like, 2)]
         return model.perplexity(text) if model.texts else math.nan
 
 
 def held_out_perplexities(texts: Sequence[str], language: str = "", order: int = 3, folds: int = 5) -> list[float]:
-    """The perplexity of each text, in order, under a model of the texts of the other folds.
+    """Return the perplexity of each text, in order, under a model of the texts of the other folds.
 
     Texts fall into folds by their content, so equal texts are in one, whatever their order. NaN where no other fold has
     a text.
-
-    >>> scores = held_out_perplexities(["the cat sat", "the dog sat", "the cat ran", "xyz"] * 2)
-    >>> scores[:4] == scores[4:], scores[3] > scores[2]
-    (True, True)
     """
     fold = {text: _fold(text, folds) for text in set(texts)}
     perplexity: dict[str, float] = {}

@@ -1,46 +1,30 @@
 """Where sentences end in languages with spaces and Western marks.
 
 Our own rules: libraries find fewer ends where there are no capitals or several marks in a row
-(docs/evidence/english-followups.md). The words are English ones.
+(docs/evidence/english-followups.md). The words, in data/lexicons/sentence_words.toml, are English ones.
 """
 
 import re
+import tomllib
 
+from audit.resources import data_file
 from audit.text.tokens import words
 
 RULES = "37efd66d"
 """Version of the rules of this module, and part of what names a corpus of sentences. A test says when to change it."""
-_TITLES = words(
-    "mr mrs ms dr st gov sen rep gen col lt sgt maj capt cmdr adm hon rev prof pres supt messrs mt ft vs e.g i.e "
-    "cf no nos vol pp"
+_LISTS = tomllib.loads(data_file("lexicons/sentence_words.toml").read_text(encoding="utf-8"))
+_TITLES, _SHORTENED, _NAMES, _BEGIN, _LINK = (
+    words(_LISTS[name]) for name in ("titles", "shortened", "names", "begin", "link")
 )
-"""A name or a number follows."""
-_SHORTENED = words("inc co corp ltd bros assoc dept est feat etc jr sr ph.d")
-"""Inside a sentence or at its end."""
-_NAMES = words(
-    "jan feb mar apr aug sept oct nov dec mon tue tues wed thurs fri "
-    "ave blvd rd ala ariz ark calif colo conn del fla ill ind kan ky la mass md mich minn miss mo neb nev okla ore pa "
-    "tenn tex va vt wash wis wyo"
-)
-"""Also words of their own without a capital: months, days, streets, states."""
-_BEGIN = words(
-    "a about after all also although an and another are as at because before but by can did do does during even for "
-    "from had has have he her here his how however i i'm i've if in instead is it it's its just last later many more "
-    "most my nearly no nobody none nor not nothing now of on once one only or other others our perhaps she since so "
-    "some still such than that that's the their then there there's these they they're this those though thus to today "
-    "under until was we we're were what when where whether which while who why will with without yes yesterday yet you "
-    "your"
-)
-"""Words that begin sentences and stand behind no shortened one in the middle of one."""
-_LINK = words("and as at but by for from in of on or than to until with without")
-"""Of these, those that go on when they have no capital."""
-_MARKS = r"""(?:\.(?: \.)+|[.!?]+(?:\.\.+)?)(?:["'”’)\]]+| ''(?=\s|$))?(?=\s|$)"""
+_MARKS = r"""(?:\.(?: \.)+|(?<![.!?])[.!?]++)(?:["'”’)\]]+| ''(?=\s|$))?(?=\s|$)"""
 _END = re.compile(_MARKS + r"|\n\s*\n|(?<=[.!?])(?=[A-Z][a-z])")
 _AHEAD = re.compile(r"""[\s"'“‘(\[]*([\w'’]*)(\.?)""")
+_NEAR = 80
+"""Characters before a mark that are looked at: a page without a blank takes no longer than one with some."""
 
 
 def spans(text: str) -> tuple[tuple[int, int], ...]:
-    """(start, end) of each sentence, without the white space around it.
+    """Return (start, end) of each sentence, without the white space around it.
 
     >>> spans("Mr. Smith is good. I like him!")
     ((0, 18), (19, 30))
@@ -49,11 +33,9 @@ def spans(text: str) -> tuple[tuple[int, int], ...]:
     start = 0
     cased = _is_cased(text)
     for match in _END.finditer(text):
-        end = match.end()
-        if _continues(text, start, match, cased):
-            continue
-        _add_span(result, text, start, end)
-        start = end
+        if not _continues(text, start, match, cased):
+            _add_span(result, text, start, match.end())
+            start = match.end()
     _add_span(result, text, start, len(text))
     return tuple(result)
 
@@ -69,14 +51,14 @@ def _continues(text: str, start: int, match: re.Match[str], cased: bool) -> bool
     """Whether a sentence goes on behind this mark: a shortened word or an initial, the number of a list, or a
     lower-case word where sentences begin with capitals."""
     mark = match.group()
+    before = text[max(start, match.start() - _NEAR) : match.start()]
     if not mark.strip():
-        return "\n" not in mark and _is_dotted(text[start : match.start()])
+        return "\n" not in mark and _is_dotted(before)
     ahead = _AHEAD.match(text, match.end())
     follows, stop = (ahead.group(1), ahead.group(2)) if ahead else ("", "")
     goes_on = follows[:1].islower() and not text.startswith("://", ahead.end(1) if ahead else 0)
     if not mark.startswith("."):
         return cased and goes_on and mark[-1] not in "!?"
-    before = text[start : match.start()]
     if mark.startswith(("..", ". .")):
         # Where no sentence begins with a capital, dots that stand at a word end one.
         return (follows[:1].islower() and (cased or before[-1:].isspace())) or not before.strip()

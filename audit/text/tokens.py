@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, field
 
+ACCENTS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"
+r"""Combining marks, for classes of patterns: a decomposed letter is a letter and its marks, which `\w` leaves out."""
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -25,9 +28,5 @@ class Token:
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a text as a set: lists of words read better in one line than as quoted literals.
-
-    >>> sorted(words("is are"))
-    ['are', 'is']
-    """
+    """Return the words of a text as a set: lists of words read better in one line than as quoted literals."""
     return frozenset(text.split())

@@ -9,17 +9,17 @@ from typing import Protocol
 from audit.errors import UnknownName
 from audit.resources import Makers, attribute, made
 from audit.text import sentences
-from audit.text.tokens import Token
+from audit.text.tokens import ACCENTS, Token
 
 Spans = tuple[tuple[int, int], ...]
 """(start, end) of each sentence of a text, in order."""
 
 
 class Tagger(Protocol):
-    """Finds the words of texts. The same text has the same words for ever, as long as `version` is the same."""
+    """Finds the words of texts. The same text has the same words for ever, as long as `version` is the same, which
+    names everything that words and tags depend on, in a few words."""
 
     version: str
-    """Names everything that words and tags depend on, in a few words."""
 
     def __call__(self, text: str) -> tuple[Token, ...]:
         """Tokens in order, each with `text[start:end]` and a tag; together they are everything but the white space of
@@ -49,7 +49,7 @@ class LanguageTools:
 
 _TELLING = 18
 """Letters of different words from which on texts tell their language."""
-_WORDS = re.compile(r"[^\W\d_]+")
+_WORDS = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{ACCENTS}])*")
 LANGUAGES: dict[str, LanguageTools | str] = {
     "en": "audit.packs.english.tagging:ENGLISH",
     "zh": "audit.packs.chinese.taggers:CHINESE",
@@ -62,7 +62,7 @@ TAGGERS: Makers = {
 
 
 def find_tools(language: str) -> LanguageTools | None:
-    """The tools of a language; None where it has none."""
+    """Return the tools of a language; None where it has none."""
     tools = LANGUAGES.get(language)
     if isinstance(tools, str):
         tools = LANGUAGES[language] = attribute(tools)
@@ -70,7 +70,7 @@ def find_tools(language: str) -> LanguageTools | None:
 
 
 def tools_of(language: str) -> LanguageTools:
-    """The tools of a language. Raises UnknownName, which lists the languages that have some."""
+    """Return the tools of a language. Raises UnknownName, which lists the languages that have some."""
     if (tools := find_tools(language)) is None:
         raise UnknownName("language", language, list(LANGUAGES))
     return tools
@@ -88,40 +88,29 @@ def tagger_of(name: str) -> Tagger:
 
 
 def version_of(tagger: str) -> str:
-    """The version of a tagger: its package and version and, for a model in a directory, a digest of its files.
-
-    Raises as `tagger_of` does.
-
-    >>> version_of("jieba").startswith("jieba 0.42")
-    True
-    """
+    """Return the version of a tagger: its package and version and, for a model in a directory, a digest of its files.
+    Raises as `tagger_of` does."""
     return tagger_of(tagger).version
 
 
 def tag(text: str, language: str, tagger: str = "") -> tuple[Token, ...]:
-    """Tokens of a text, in order, by the language's own tagger or the named one.
+    """Return the tokens of a text, in order, by the language's own tagger or the named one.
 
     Raises UnknownName for a language without a tagger, or a tagger that the language does not have; else as
     `tagger_of` does.
-
-    >>> [token.tag for token in tag("It is good.", "en")]
-    ['PRP', 'VBZ', 'JJ', '.']
     """
     tools = tools_of(language)
-    if not tagger:
-        return tools.tag(text)
-    if not tools.has_taggers:
+    if tagger and not tools.has_taggers:
         raise UnknownName("tagger", tagger, [""])
-    return tagger_of(tagger)(text)
+    return (tagger_of(tagger) if tagger else tools.tag)(text)
 
 
 def spans(text: str, language: str) -> Spans:
-    """(start, end) of each sentence, without the white space around it; a language without tools has Western marks.
+    """Return (start, end) of each sentence, without the white space around it; a language without tools has Western
+    marks.
 
     >>> spans("Mr. Smith is good. I like him!", "en")
     ((0, 18), (19, 30))
-    >>> spans("他来了。她说：“走吧！”", "zh")
-    ((0, 4), (4, 12))
     """
     tools = find_tools(language)
     return tools.spans(text) if tools is not None else sentences.spans(text)
@@ -129,19 +118,15 @@ def spans(text: str, language: str) -> Spans:
 
 @cache
 def phrase_pattern(name: str, language: str) -> re.Pattern[str] | None:
-    """What finds phrases of this name in texts of a language; None where the language has none.
-
-    >>> bool(phrase_pattern("negation", "en").search("It isn't good.")), phrase_pattern("negation", "xx")
-    (True, None)
-    """
+    """What finds phrases of this name in texts of a language; None where the language has none."""
     tools = find_tools(language)
     phrases = {} if tools is None else tools.phrases
     return re.compile(phrases[name]) if name in phrases else None
 
 
 def usual_words(texts: Iterable[str], language: str) -> float | None:
-    """The share of words that are usual ones of a language: next to none where texts are in another. None where the
-    language does not say which are, or there are too few of them to tell.
+    """Return the share of words that are usual ones of a language: next to none where texts are in another. None where
+    the language does not say which are, or there are too few of them to tell.
 
     >>> usual_words(["Der Film ist sehr lang, und die Schauspieler sind nicht gut, sagt man überall."], "en")
     0.0

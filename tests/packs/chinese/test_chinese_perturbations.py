@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.packs.chinese import perturbations
-from audit.packs.chinese.perturbations import other_words
 from audit.packs.chinese.taggers import simplified
 from audit.relations import Outcome, Source, all_relations, get_relation, relations_named
 from audit.tasks import Input, Output
@@ -40,16 +39,12 @@ def changed(name, *texts, task="classification", seed="1"):
         ("western_marks", "他来了，她走了。", "他来了,她走了."),
         ("last_mark", "他来了。", "他来了"),
         ("last_mark", "天黑了，他来了", "天黑了，他来了。"),
-        ("small_numbers", "他有3本书。", "他有三本书。"),
-        ("small_numbers", "来了两个人。", "来了2个人。"),
-        ("percentages", "价格上涨了12.5%。", "价格上涨了百分之十二点五。"),
         ("dates", "他7月18日来。", "他7月18号来。"),
         ("dates", "新华社北京1月1日电，他来了。", None),
         ("other_links", "因为下雨，他没来。", "由于下雨，他没来。"),
         ("internet_spellings", "同学没有来。", "童鞋木有来。"),
         ("untrue_statement", "他是医生。", "“他是医生”这一说法不属实。"),
         ("true_statement", "他是医生。", "“他是医生”这一说法属实。"),
-        ("may_i_ask", "他住在哪里？", "我想问一下，他住在哪里？"),
         ("doubled_sentence", "它很长。我喜欢它。", "它很长。我喜欢它。我喜欢它。"),
     ],
 )
@@ -66,11 +61,6 @@ def test_a_study_runs_the_relations_of_the_study_and_these_by_name():
     assert "homophones" in [one.name for one in relations_named("inference", None)]
 
 
-def test_they_leave_english_alone():
-    source = Source(Input.of("He is 3 years old, 30% of it.", "Why?"), Analysis("He is 3 years old."), "1")
-    assert not any(relation.follow_ups(source) for relation in OURS)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["homophones", "look-alikes", "swapped-characters", "repeated-characters"])
 def test_noise_makes_no_words_and_leaves_names_and_negations(name):
@@ -82,13 +72,6 @@ def test_noise_makes_no_words_and_leaves_names_and_negations(name):
             assert kept in new
         assert len(new) - len(text) == (name == "repeated-characters") * (len(new) - len(text))
     assert changed(name, "他不在。") is None
-
-
-def test_homophones_sound_alike():
-    from pypinyin import lazy_pinyin
-
-    for one, others in perturbations._by_sound().items():
-        assert {tuple(lazy_pinyin(other)) for other in others} <= {tuple(lazy_pinyin(one))}
 
 
 @settings(max_examples=30, deadline=None)
@@ -120,14 +103,6 @@ def test_unrelated_sentences_share_nothing():
     added = new.removeprefix("猫在窗台上。")
     assert added in perturbations._irrelevant()
     assert not {"猫", "窗台"} & perturbations._irrelevant()[added]
-
-
-def test_the_lists_are_well_made():
-    for kind in ("link", "net"):
-        assert all(word != other.new for word, other in other_words(kind).items())
-    sentences = list(perturbations._irrelevant())
-    assert all(len(Analysis(sentence, "zh").spans) == 1 and sentence.endswith("。") for sentence in sentences)
-    assert len(set(sentences)) == len(sentences)
 
 
 @settings(max_examples=15, deadline=None)

@@ -11,7 +11,6 @@ from audit.errors import NotInstalled
 from audit.packs.chinese import relations as chinese
 from audit.packs.chinese import taggers
 from audit.packs.chinese.relations import country, marks, name, nouns, occupation, reordered, swapped, verbs
-from audit.relations import get_relation
 from audit.relations.expect import replace_words
 from audit.text import Analysis
 
@@ -108,9 +107,8 @@ def test_the_lists_are_of_plain_words():
             assert set(pair.lists) <= {"after", "before", "not-after", "not-before", "not-with", "with"}, word
 
 
-def test_verbs_become_synonyms_and_more_than_one_word_may():
+def test_verbs_become_synonyms():
     assert texts_of(verbs, "老师称赞了小明。") == ("老师夸赞了小明。",)
-    assert texts_of(nouns, "医生问了患者。", words=2) == ("大夫问了病人。",)
     # Table 2 replaces 表扬 by 夸赞 (Synonyms); in Cilin they are in two classes of the same branch.
     assert texts_of(verbs, "老师今天表扬了小明。") is None
 
@@ -161,6 +159,23 @@ def test_two_texts_change_places_and_so_do_sentences_that_lean_on_none():
         assert texts_of(reordered, LEAD + PLACE + leaning) is None
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "is_list"),
+    [
+        ("贷款范围：个体商户当天放款。", "贷款要求：无不良信誉记录。", True),
+        ("时速超过9千米会被扣4分，罚款200元。", "时速超过40千米会被扣12分，罚款1200元。", True),
+        ("专家指出，血栓多见于老年人。", "医院强调，久坐的年轻人风险很大。", True),
+        ("原告：许杰，男，住江苏省太仓市。", "被告：钱仁，男，住江苏省苏州市。", False),
+        ("一是要加强组织领导，压实责任。", "二是要加强监督检查，抓好落实。", False),
+        ("民警赶到现场后发现一辆小客车侧翻。", "民警救出两位老人并送往附近的医院。", False),
+        ("张三说，我明天一早就要去北京。", "李四说，你一个人去太不安全了。", False),
+    ],
+)
+def test_lists_and_what_looks_like_one(first, second, is_list):
+    new = texts_of(reordered, LEAD + first + second)
+    assert new == ((LEAD + second + first,) if is_list else None)
+
+
 def test_the_study_s_own_form_shuffles_all_but_the_first():
     # Table 4 of the study: the second and the third sentence change places though both speak of 她.
     text = "布莱曼表示，她将乘飞船进入空间站。她希望与孩子们合唱。为了梦想，她每天训练。"
@@ -200,22 +215,6 @@ def test_a_reordered_text_has_the_same_sentences(pieces, seed, coherent):
 def test_in_a_traditional_text_a_word_is_looked_up_and_the_rest_stays(relation, text, word):
     texts, ((old, new),) = made(relation, text)
     assert (old, texts) == (word, (text.replace(old, new),))
-
-
-def test_each_text_of_a_pair_keeps_its_characters():
-    texts, words = made(nouns, "他看了醫生，這個問題還沒有解決。", "他看了医生，这个问题还没有解决。")
-    assert texts == ("他看了大夫，這個問題還沒有解決。", "他看了大夫，这个问题还没有解决。")
-    assert words == (("醫生", "大夫"), ("医生", "大夫"))
-    assert texts_of(verbs, "老師稱讚了他，這裡沒有別人。") == ("老師誇讚了他，這裡沒有別人。",)
-
-
-def test_without_opencc_the_line_that_installs_it_is_said(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "opencc", None)
-    taggers.opencc.cache_clear()
-    taggers.is_traditional.cache_clear()
-    with pytest.raises(NotInstalled, match=r"pip install \"audit\[chinese\]\""):
-        made(nouns, "他看了醫生，這個問題還沒有解決。")
-    taggers.opencc.cache_clear()
 
 
 PIECES = [
@@ -258,8 +257,3 @@ def test_a_text_of_a_hundred_kilobytes():
     for relation in (name, country, occupation, nouns):
         follow_up = relation([text], random.Random(1))
         assert follow_up.texts == (replace_words(text.text, follow_up.words),) != (text.text,)
-
-
-def test_a_relation_is_one_of_three_tasks():
-    for number, place, task in ((1, 1, "similarity"), (5, 2, "summarization"), (7, 3, "classification")):
-        assert get_relation(task, f"MR{number}.{place}").languages == ("zh",)

@@ -4,8 +4,6 @@ Models that can be downloaded only are stood for by objects with their documente
 components/mtl/multi_task_learning.py, components/taggers/tagger.py, hanlp_common/document.py).
 """
 
-import subprocess
-import sys
 from contextlib import nullcontext
 from types import SimpleNamespace
 
@@ -15,8 +13,7 @@ from hypothesis import strategies as st
 
 from audit.errors import AuditError, BadFile, NotInstalled, UnknownName
 from audit.packs.chinese import taggers
-from audit.packs.chinese.taggers import PEOPLES_DAILY, HanlpTagger, chinese, surname
-from audit.text.tools import tagger_of, version_of
+from audit.packs.chinese.taggers import PEOPLES_DAILY, HanlpTagger, chinese
 
 SIGNS = "我们在北京见到王小明和比尔·盖茨，iPhone 15发布会。PSV３．５％ＡＢ…—“”！？\n\u3000 😀👨\u200d👩🏽Mr.2,000"
 TEXTS = st.text(st.sampled_from(SIGNS) | st.characters(), max_size=40)
@@ -55,41 +52,10 @@ def test_jieba_keeps_english_and_numbers_whole_and_knows_names():
     assert tags(chinese, "约翰·史密斯和陈静很文明") == "约翰·史密斯/nr 和/c 陈静/nr 很/d 文明/n"
 
 
-def test_family_names():
-    names = ("欧阳修", "王", "爱新觉罗溥仪", "天气", "")
-    assert [surname(name) for name in names] == ["欧阳", "王", "爱新觉罗", None, None]
-
-
 @pytest.mark.parametrize("name", ["stanza", "jieba:x", "hanlp", "hanlp:", ""])
 def test_a_tagger_that_is_not_known_is_named_with_those_that_are(name):
     with pytest.raises(UnknownName, match="known are: hanlp:MODEL, jieba"):
         chinese("好", name)
-
-
-def test_a_tagger_is_made_once_and_has_a_version():
-    assert tagger_of("jieba") is tagger_of("jieba")
-    assert version_of("jieba") == f"jieba 0.42.1, rules {taggers.RULES}"
-
-
-@pytest.mark.slow
-def test_jieba_says_nothing_on_its_own():
-    code = "from audit.packs.chinese.taggers import chinese; chinese('我来了')"
-    done = subprocess.run([sys.executable, "-W", "default", "-c", code], capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("", "")
-
-
-class Characters:
-    """A tagger of characters: every other character ends a word, so that words hold whatever stands there."""
-
-    config = SimpleNamespace(token_key="token")
-    vocabs = {"tag": SimpleNamespace(idx_to_token=["B-n", "E-n", "S-w"]), "token": {"１", "Ａ"}}  # noqa: RUF012
-
-    def __init__(self):
-        self.seen = []
-
-    def __call__(self, sentences):
-        self.seen += sentences
-        return [["B-n" if at % 2 == 0 else "E-n" for at in range(len(one))] for one in sentences]
 
 
 class Words:
@@ -153,21 +119,12 @@ def test_a_tagger_of_words_takes_jiebas_words_or_those_of_a_tokenizer(models):
     models |= {"POS": Words(), "TOK": Tokenizer()}
     assert tags(HanlpTagger("POS"), "我来到 北京。") == "我/n 来到/v 北京/n 。/w"
     assert tags(HanlpTagger("TOK+POS"), "来到 北京") == "来/n 到/n 北/n 京/n"
-    assert HanlpTagger("TOK+POS").version == "model TOK; model POS; rules 2"
-
-
-def test_english_words_are_whole_and_emoji_and_white_space_are_in_no_word(models):
-    models["C"] = component = Characters()
-    assert tags(HanlpTagger("C"), "iPhone发布 1A好😀来") == "iPhone/nx 发布/n 1A/nx 好/n 😀/x 来/n"
-    # The corpus has full-width signs: what it knows in that form alone is looked up so.
-    assert component.seen[-1][-5:] == ["１", "Ａ", "好", "😀", "来"]
+    assert HanlpTagger("TOK+POS").version == "model TOK; model POS; rules 3"
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(TEXTS, st.lists(st.text("好来 a😀x", max_size=4), max_size=6))
 def test_whatever_a_model_says_tokens_are_the_text(models, text, words):
-    models["C"] = Characters()
-    check_tokens(text, HanlpTagger("C")(text))
     models |= {"TOK": lambda sentences: [words for _ in sentences], "POS": Words()}
     check_tokens(text, HanlpTagger("TOK+POS")(text))
 
@@ -200,22 +157,13 @@ def test_models_that_are_not_there_are_named_with_what_to_do(monkeypatch, tmp_pa
         chinese("好", f"hanlp:{tmp_path}")
 
 
-def test_without_hanlp_the_line_that_installs_it_is_told(monkeypatch):
-    monkeypatch.setitem(sys.modules, "hanlp", None)
-    with pytest.raises(NotInstalled, match=r'pip install "audit\[chinese\]"'):
-        version_of("hanlp:anything")
-
-
 @pytest.mark.slow
 def test_a_tagger_trained_as_the_docs_show_is_loaded(tmp_path):
     pytest.importorskip("hanlp")
     from hanlp.components.taggers.rnn_tagger import RNNTagger
 
-    lines = [
-        [("李", "B-nr"), ("鹏", "E-nr"), ("来", "S-v")],
-        [("我", "S-r"), ("爱", "S-v"), ("北", "B-ns"), ("京", "E-ns")],
-    ]
-    sentences = ["".join(f"{sign}\t{label}\n" for sign, label in line) for line in lines * 150]
+    lines = [[("李鹏", "nr"), ("来", "v")], [("我", "r"), ("爱", "v"), ("北京", "ns")]]
+    sentences = ["".join(f"{word}\t{tag}\n" for word, tag in line) for line in lines * 150]
     (tmp_path / "train.tsv").write_text("\n".join(sentences), encoding="utf-8")
     folder = str(tmp_path / "tagger")
     RNNTagger().fit(

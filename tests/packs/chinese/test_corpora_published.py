@@ -3,21 +3,14 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from audit.corpora import get_corpus
 from audit.corpora.base import Row
-from audit.errors import BadFile
-from audit.packs.chinese.corpora import PawsX
 
 HEADER = "id\tsentence1\tsentence2\tlabel"
 DOC = (
     "<doc id={}>\n{}    <summary>\n        {}\n    </summary>\n    <short_text>\n        {}\n    </short_text>\n"
     "</doc>\n"
 )
-TEXT = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=20).map(str.strip)
 
 
 def _rows(name: str, task: str) -> list[Row]:
@@ -56,21 +49,6 @@ def test_paws_x(tmp_path: Path) -> None:
         {"paraphrase": "1"},
     )
     assert (third.key, dict(third.attributes)) == ("5", {})
-
-
-@pytest.mark.slow
-@given(st.dictionaries(st.integers(0, 99), st.tuples(TEXT, TEXT, st.sampled_from("01")), min_size=1, max_size=5))
-def test_pairs_come_back_as_they_were(
-    tmp_path_factory: pytest.TempPathFactory, rows: dict[int, tuple[str, str, str]]
-) -> None:
-    wanted = {str(key): row for key, row in rows.items() if not {"", "NS"} & set(row[:2])}
-    lines = [f"{key}\t{first}\t{second}\t{label}" for key, (first, second, label) in rows.items()]
-    file = _write(tmp_path_factory.mktemp("paws") / "a.tsv", "\n".join([HEADER, *lines]))
-    if not wanted:
-        with pytest.raises(BadFile, match="no rows"):
-            PawsX(file)
-    else:
-        assert {row.key: (*row.input.texts, row.attributes["paraphrase"]) for row in PawsX(file).rows()} == wanted
 
 
 def test_lcsts(tmp_path: Path) -> None:

@@ -2,13 +2,12 @@
 
 import json
 
-import numpy as np
 import pytest
 from few_news import TEXTS, WORDS, trained_on_few
 
 from audit.packs.chinese import corpora as chinese
 from audit.packs.chinese import systems as chinese_systems
-from audit.packs.chinese.systems import JiebaNb, TfidfSvm
+from audit.packs.chinese.systems import Classifier
 from audit.systems import get_system
 from audit.tasks import Input, get_task
 
@@ -70,7 +69,7 @@ def test_applying_the_machine_is_what_scikit_learn_does(small):
     from sklearn.svm import LinearSVC
 
     golds = [list(WORDS).index(gold) for _, gold in TEXTS]
-    system = TfidfSvm("inews")
+    system = Classifier("tfidf-svm", "inews")
     arrays = system.train([text for text, _ in TEXTS], golds)
     vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(1, 2), min_df=1, sublinear_tf=True)
     machine = LinearSVC(C=0.5, class_weight="balanced", random_state=0)
@@ -78,33 +77,6 @@ def test_applying_the_machine_is_what_scikit_learn_does(small):
     contents = ["事故事故房屋 第 第2条", "ABC", "", "成功  死亡"]
     margins = system.features(arrays)(contents) @ arrays["weights"] + arrays["intercept"]
     assert margins == pytest.approx(machine.decision_function(vectorizer.transform(contents)), abs=1e-9)
-
-
-def test_applying_naive_bayes_is_what_scikit_learn_does(small):
-    from sklearn.feature_extraction.text import CountVectorizer
-    from sklearn.naive_bayes import ComplementNB
-
-    from audit.packs.chinese.systems import jieba_words
-
-    golds = [list(WORDS).index(gold) for _, gold in TEXTS]
-    system = JiebaNb("inews")
-    arrays = system.train([text for text, _ in TEXTS], golds)
-    vectorizer = CountVectorizer(analyzer=jieba_words)
-    bayes = ComplementNB().fit(vectorizer.fit_transform([text for text, _ in TEXTS]), golds)
-    contents = ["事故事故，房屋", "成功死亡"]
-    outputs = system.outputs(arrays, system.features(arrays), contents)
-    wanted = bayes.predict_proba(vectorizer.transform(contents))
-    assert [output.score for output in outputs] == pytest.approx(wanted.max(axis=1).tolist(), abs=1e-9)
-    assert [output.label for output in outputs] == [list(WORDS)[place] for place in wanted.argmax(axis=1)]
-
-
-def test_a_margin_of_one_and_minus_one_is_a_score_of_88_percent(small):
-    # exp(1) / (exp(1) + exp(-1)) = 1 / (1 + exp(-2)) = .8808; equal margins: the first label, 1/3.
-    arrays = {"weights": np.eye(3), "intercept": np.zeros(3)}
-    margins = np.array([[-1.0, -99.0, 1.0], [0.0, 0.0, 0.0]])
-    high, equal = TfidfSvm("inews").outputs(arrays, lambda texts: margins, ["a", "b"])
-    assert high.score == pytest.approx(0.8808, abs=1e-4)
-    assert (equal.label, equal.score) == ("positive", pytest.approx(1 / 3))
 
 
 @pytest.mark.slow

@@ -53,11 +53,6 @@ def test_all_but_bm25_are_symmetric(name):
     assert (scores(name, *PAIRS) == swapped) is (name != "snownlp-bm25")
 
 
-def test_edit_distance_of_characters():
-    # Of 4 + 4 characters 3 stay in both (fuzz.ratio is 2 * 3 / 8).
-    assert scores("rapidfuzz", ("我喜欢猫", "我喜欢狗"), ("", "")) == [0.75, 1.0]
-
-
 def test_cosine_of_word_counts():
     # Beijing 2, Shanghai 1 against Beijing 1: 2 / (sqrt(5) * 1).
     cosines = scores("xiangsi-cosine", ("北京上海北京", "北京"), ("北京", "上海"), ("的", "的"))
