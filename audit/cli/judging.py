@@ -99,7 +99,7 @@ def sample(
     options = SampleOptions(base, share, decide, eps, most, annotators=annotators, quorum=quorum, follow_ups=follow_ups)
     asked = ask_next(engine, options, study)
     waiting, behind = queue_length(engine)
-    lines = [line for one in asked for line in _round_lines(one)]
+    lines = [line for one in asked for line in round_lines(one)]
     unfinished = [one.study for one in asked if one.unfinished]
     if unfinished:
         lines.append(
@@ -110,7 +110,7 @@ def sample(
     return Reply({"waiting": waiting, "audits": behind, "studies": [one.as_json() for one in asked]}, lines)
 
 
-def _round_lines(asked: "Asked") -> list[str]:
+def round_lines(asked: "Asked") -> list[str]:
     """What a round asks, and how far its decisions are."""
     name = f"Study {asked.study}"
     if asked.waiting:

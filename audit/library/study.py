@@ -83,7 +83,7 @@ def run(
 
     >>> study = run(["A good film.", "A bad film."], ["vader"], ["MR1.1", "MR3.1"])
     >>> study
-    Study of texts: 2 sources, 2 relations, 1 system; 2 groups satisfied, 0 drawn, no question waits
+    Study of texts: 2 sources, 2 relations, 1 system; 2 groups satisfied, 0 sources drawn, no question waits
     """
     corpus = corpus_of(corpus, read, name)
     names = system_names(systems, corpus)

@@ -258,7 +258,7 @@ def read_plan(
 
     >>> plan = read_plan({"name": "p", "study": {"corpus": "imdb", "systems": ["vader"]}, "sample": {"share": 0.01}})
     >>> plan.study["unit"], plan.sample["decide"], plan.judging["annotators"]
-    ('document', 'shared', 2)
+    ('document', 'winner', 2)
     """
     # Keys of a stored plan that have no value are null; a file leaves them out.
     written = {

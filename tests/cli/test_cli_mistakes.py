@@ -69,14 +69,8 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
         (["run", "--db", "", *GOOD], "--db is empty"),
         (["run", *GOOD[:2]], "--systems is missing; see `audit run --help`, for example `audit run --corpus rotten"),
         (["sample", "--base", "5"], "there is no database audit.db; make one with `audit run`"),
-        (
-            ["sample", "--db", "."],
-            "one of --per-relation and --share is required; see `audit sample --help`, for example",
-        ),
-        (
-            ["sample", "--base", "5", "--share", "0.1"],
-            "--per-relation and --share exclude each other; give one of them",
-        ),
+        (["sample", "--db", "."], "is a folder"),
+        (["sample", "--base", "5", "--share", "0.1"], "--base 20 or --share 0.01, not both"),
         (["sample", "--base", "MR1.1=5,MR1.1=6"], "names no relation or one twice"),
         (["sample", "--share", "nan"], "--share: 'nan' is not a number such as 0.01"),
         (["gold", "--db", "reviews.csv"], "is not a database of audit"),

@@ -156,7 +156,7 @@ MISTAKES = [
     ),
     (
         changed("study", relations=["MR1.4|MR2.2|MR2.2"]),
-        "study.relations: relation .* some labels alone: MR1.4 expects: ",
+        "study.relations: relation .* has no expectation that could be checked: MR1.4 expects: ",
     ),
     (changed("study", relations=["MR5.1"]), "study.relations: relation MR5.1 is about a document"),
     (changed("study", unit="document"), "study.corpus: the unit of corpus 'rotten-tomatoes' is 'sentence'"),
