@@ -18,7 +18,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import wraps
 from inspect import Parameter
+from operator import ge, gt, le, lt
 from typing import Any, NamedTuple, ParamSpec, TypeVar, get_args, get_type_hints
+
+from annotated_types import Ge, Gt, Le, Lt
 
 from audit.errors import AuditError
 
@@ -86,7 +89,19 @@ def options_of(model: type[Any]) -> tuple[Option, ...]:
 _known: dict[type[Any], tuple[Option, ...]] = {}
 
 
+_BOUNDS: dict[type, Callable[[Any, Any], bool]] = {Ge: ge, Gt: gt, Le: le, Lt: lt}
+
+
+def _is_plain(option: Option, value: object) -> bool:
+    """Whether a number or text is of its type and within its bounds, which needs no pydantic to see."""
+    kind, *told = get_args(option.kind)
+    bounds = [(holds, getattr(part, holds.__name__)) for part in told if (holds := _BOUNDS.get(type(part)))]
+    return type(value) in (get_args(kind) or (kind,)) and all(holds(value, bound) for holds, bound in bounds)
+
+
 def _check(option: Option, value: object) -> None:
+    if type(value) in (int, float, str) and _is_plain(option, value):
+        return
     from pydantic import ConfigDict, TypeAdapter, ValidationError
 
     from audit.user_models import allowed_by, short

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from audit.reports.frames import Tables
 from audit.errors import AuditError
 from audit.messages import ENGLISH
+from audit.sampling.options import WINNER, PlanOptions
 
 By = Literal["relation", "system", "language", "pair"] | None
 Repeats = Literal["first", "last", "majority"] | None
@@ -195,29 +196,15 @@ def rerank(
 def plan(
     db: Database = DATABASE,
     study: Study = None,
-    base: Annotated[int, whole_number("satisfied groups of each relation and system that come first", "N")] = 20,
-    decide: Annotated[str, text("winner, relations, or the name of a relation", "WHAT")] = "winner",
-    eps: Annotated[float, decimal("the difference that does not matter", "0.02")] = 0.02,
-    annotators: Annotated[
-        int | None, whole_number("people who answer each question (default: as for the sample, or 2)", "N")
-    ] = None,
-    pace: Annotated[float | None, decimal("that one answer takes; gives hours", "SECONDS")] = None,
-    price: Annotated[float | None, decimal("of an hour of work, in any currency; gives price", "PER_HOUR")] = None,
+    options: PlanOptions = PlanOptions(decide=WINNER),
 ) -> Reply:
     """How many texts and answers it will likely take until the rounds of `audit sample` have decided which system is
     best, before the work and during it.
     """
-    from audit.reports.plan import PlanRequest, lines, plan
-    from audit.sampling.samples import SampleOptions
+    from audit.reports.plan import lines, plan
 
-    request = PlanRequest(
-        options=SampleOptions(base, decide=decide, eps=eps, annotators=annotators),
-        pace=pace,
-        price_per_hour=price,
-        study=study,
-        database=None if db == DATABASE else db,
-    )
-    return Reply(plan(open_database(db), request), lines)
+    named = None if db == DATABASE else db
+    return Reply(plan(open_database(db), options, study, named=named), lines)
 
 
 @command(

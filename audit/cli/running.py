@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 from audit.cli.console import Reply, Rows, answer, chatter_to_stderr, checking_too, fitted_table, one_by_one, say, table
 from audit.cli.options import (
-    AUDITED_FOLLOW_UPS,
     DATA,
     DATABASE,
     INSPECT,
@@ -76,7 +75,7 @@ def demo(
     from audit.runner.fitting import fitting
     from audit.runner.progress import Bar
     from audit.runner.run import run as run_study
-    from audit.sampling.samples import BASE, SampleOptions
+    from audit.sampling.options import AUDITED_FOLLOW_UPS, BASE, SampleOptions
 
     if not no_serve:
         check_port(port, "localhost")

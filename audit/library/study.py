@@ -41,7 +41,7 @@ from audit.runner.progress import Bar, Watcher
 from audit.runner.run import LimitReached, RunResult
 from audit.runner.run import run as run_study
 from audit.runner.studies import Later
-from audit.sampling.samples import EPS, WINNER, SampleOptions
+from audit.sampling.options import FRONT, SampleOptions
 from audit.statistics.intervals import Target
 from audit.store import open_store, table_of, tables
 from audit.tasks import Input, text_columns
@@ -149,29 +149,13 @@ class Study:
         """What `audit.run` did."""
         self._end = weakref.finalize(self, _release, engine, folder)
 
+    @spread
     @checked_arguments
-    def sample(
-        self,
-        base: int | Mapping[str, int] | None = None,
-        share: float | None = None,
-        *,
-        decide: str = WINNER,
-        eps: float = EPS,
-        most: int | None = None,
-        annotators: int | None = None,
-        quorum: str | None = None,
-        follow_ups: float = 0.1,
-    ) -> "Study":
-        """Ask the next round: at first so many satisfied groups of each relation and system (`base`, 20 where nothing
-        is said, or a `share`), then those texts that decide which system is best.
-
-        `decide` is "winner" (over all relations), "relations" (under each), the name of a relation, or "none"; `eps` is
-        the difference that does not matter, `most` how many texts are asked at most. What was drawn stays. Raises
+    def sample(self, options: SampleOptions = FRONT) -> "Study":
+        """Ask the next round: at first so many satisfied groups of each relation and system (20 where neither `base`
+        nor `share` is there), then those texts that decide which system is best. What was drawn stays. Raises
         AuditError.
         """
-        options = SampleOptions(
-            base, share, decide, eps, most, annotators=annotators, quorum=quorum, follow_ups=follow_ups
-        )
         ask_next(self.engine, options)
         return self
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, Strict
+from pydantic import AfterValidator, Field, Strict, create_model
 
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.settings import ALLOWED, JudgingSettings
@@ -25,7 +25,7 @@ from audit.corpora.base import Corpus, languages_of
 from audit.errors import AuditError, BadFile
 from audit.files import read_bytes, text_of, toml_of
 from audit.messages import LANGUAGES, message, with_commas
-from audit.options import values_of
+from audit.options import Options, options_of, values_of
 from audit.registry import Registry
 from audit.relations import Relation, get_relation, relations_named
 from audit.relations.validity import limits_by_relation
@@ -33,7 +33,7 @@ from audit.resources import data_file
 from audit.runner.fitting import check_limits_used, fitting
 from audit.runner.options import MOST_REPEATS, RunOptions
 from audit.runner.run import loaded
-from audit.sampling.samples import EPS, QUORUMS, WINNER, SampleOptions
+from audit.sampling.options import FRONT, QUORUMS, WINNER, SampleOptions
 from audit.statistics.intervals import TARGETS
 from audit.studies.deviations import primary_named
 from audit.systems import all_systems, without_version
@@ -45,8 +45,6 @@ from audit.user_models import LARGEST as LARGEST_NUMBER
 from audit.user_models import Allowed, Mistake, UserModel, read_as, refuse, short
 
 ANSWERS = ("both", "people", "gold")
-AUDITED_FOLLOW_UPS = 0.1
-"""As `audit sample` has it by default; a test compares them."""
 MOST_ANNOTATORS = 1000
 SUFFIX = ".toml"
 """Ends the name of a plan's file, and never the name of a plan."""
@@ -145,15 +143,19 @@ class StudyTable(UserModel):
     """Limits on follow-ups, as `audit.relations.validity.limit_of` reads them."""
 
 
-class SampleTable(UserModel):
+def _keys_of(options: Options, *names: str) -> Any:
+    """The base of a table, some of whose keys are options, with these values where they are left out."""
+    kinds = {option.name: option.kind for option in options_of(type(options))}
+    return create_model(
+        "_Options", __base__=UserModel, **{name: (kinds[name], getattr(options, name)) for name in names}
+    )
+
+
+class SampleTable(_keys_of(FRONT, "share", "eps", "most", "follow_ups")):  # type: ignore[misc]
     """What is drawn from it."""
 
     base: Count | None = None
-    share: Share | None = None
     decide: Text = WINNER
-    eps: Share = EPS
-    most: Count | None = None
-    follow_ups: Share = AUDITED_FOLLOW_UPS
 
 
 class JudgingTable(UserModel):
