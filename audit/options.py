@@ -38,7 +38,7 @@ class Told:
 
     `metavar` names its value, `spelled` is the option where it is not the field's name, `commas` says that a list is
     given with commas in place of an option for each. `read` makes the value of what a front end has: of a list of
-    texts, a mapping. `positional`: the library takes it without its name, too.
+    texts, a mapping. `positional`: the library takes it without its name, too. `file`: it names one that is read.
     """
 
     help: str
@@ -47,6 +47,12 @@ class Told:
     commas: bool = False
     read: Callable[[Any], Any] | None = None
     positional: bool = False
+    file: bool = False
+
+
+def listed(value: Any) -> Any:
+    """Read one text or function as a list of it."""
+    return [value] if isinstance(value, str) or callable(value) else tuple(value) if isinstance(value, list) else value
 
 
 class Option(NamedTuple):

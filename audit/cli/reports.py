@@ -1,5 +1,6 @@
 """Reports: rates and rankings, agreement, annotators, quality, plans of work, recorded chains, values."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -10,16 +11,12 @@ from audit.cli.options import (
     NONE,
     START,
     STUDY,
-    Answers,
     Database,
-    Delta,
     Html,
     Names,
     Pdf,
     Study,
-    Target,
     Task,
-    Weights,
     chosen,
     command,
     decimal,
@@ -43,6 +40,7 @@ if TYPE_CHECKING:
     from audit.reports.frames import Tables
 from audit.errors import AuditError
 from audit.messages import ENGLISH
+from audit.reports.options import ReportOptions, StandingOptions
 from audit.sampling.options import WINNER, PlanOptions
 
 By = Literal["relation", "system", "language", "pair"] | None
@@ -66,30 +64,7 @@ Full = Annotated[bool, flag("--full", "all tables, notes and the signature, not 
 )
 def report(
     db: Database = DATABASE,
-    study: Study = None,
-    answers: Answers = "both",
-    target: Target = None,
-    delta: Delta = 0.0,
-    weights: Weights = None,
-    proxy: Annotated[
-        Names,
-        listed(
-            "cheap signals: disagreement, low_confidence, reference, judge:NAME, or a numeric column of the corpus",
-            "NAME,...",
-        ),
-    ] = NONE,
-    slices: Annotated[
-        list[str],
-        text(
-            "rates by slice, who is best in each, and the worst: length, perplexity, negation, question, gender, gold, "
-            "phrase:PATTERN, or a column of the corpus with at most 50 values; may be given several times",
-            "NAME",
-            "--slice",
-        ),
-    ] = NONE,
-    examples: Annotated[
-        int | None, whole_number("false satisfactions with their texts (default: 20 in a file, none in JSON)", "N")
-    ] = None,
+    options: ReportOptions = ReportOptions(),
     html: Html = None,
     pdf: Pdf = None,
     language: Annotated[Literal["en", "zh"], chosen("of the files")] = "en",
@@ -101,22 +76,11 @@ def report(
     `null`.
     """
     from audit.reports.examples import EXAMPLES
-    from audit.reports.preference import read_weights
     from audit.reports.study import study_report
-    from audit.statistics.intervals import get_target
 
-    document = study_report(
-        open_database(db),
-        answers,
-        study,
-        target=get_target(target) if target else None,
-        delta=delta,
-        weights=read_weights(weights) if weights else None,
-        proxies=proxy,
-        slices=slices,
-        examples=examples if examples is not None else EXAMPLES if html or pdf else 0,
-    )
-    return reported(document, html, language, pdf, full)
+    if options.examples is None:
+        options = replace(options, examples=EXAMPLES if html or pdf else 0)
+    return reported(study_report(open_database(db), **vars(options)), html, language, pdf, full)
 
 
 def reported(
@@ -163,9 +127,7 @@ def write_pdf(report: "ReportDocument", path: Path, language: str = ENGLISH) -> 
 )
 def rerank(
     file: Annotated[str, place("FILE", "the CSV")],
-    target: Target = None,
-    delta: Delta = 0.0,
-    weights: Weights = None,
+    options: StandingOptions = StandingOptions(),
     html: Html = None,
     full: Full = False,
 ) -> Reply:
@@ -173,16 +135,8 @@ def rerank(
     either `sr_observed,fs_rate` or `groups,satisfied,judged,false`, where `groups` is satisfied plus violated.
     """
     from audit.exchange.rerank import rerank
-    from audit.reports.preference import read_weights
-    from audit.statistics.intervals import get_target
 
-    document = rerank(
-        file,
-        target=get_target(target) if target else None,
-        delta=delta,
-        weights=read_weights(weights) if weights else None,
-    )
-    return reported(document, html, full=full)
+    return reported(rerank(file, **vars(options)), html, full=full)
 
 
 @command(

@@ -18,14 +18,15 @@ from audit.exchange.rerank import rerank as _rerank
 from audit.keys import fingerprint
 from audit.messages import LANGUAGES
 from audit.new_files import write_file
+from audit.options import spread
 from audit.reports.agreement import agreement_lines, agreement_report
 from audit.reports.charts import LIGHT
 from audit.reports.document import CellEntry, DecisionEntry, RelationResultEntry, ReportDocument, SliceRate, SliceTest
 from audit.reports.documents import AgreementDocument
 from audit.reports.first_page import first_lines, verdict
+from audit.reports.options import StandingOptions
 from audit.reports.sections import difference_chart, false_chart, notes_of, rates_chart, to_terminal
 from audit.reports.words import Estimate, Say, estimate, signature_line
-from audit.statistics.intervals import Target
 from audit.user_models import checked_arguments
 
 if TYPE_CHECKING:
@@ -359,16 +360,16 @@ def _system_names(order: Sequence[Any] | None) -> tuple[str, ...]:
     return tuple(entry if isinstance(entry, str) else entry["system"] for entry in order or ())
 
 
+@spread
 @checked_arguments
 def rerank(
     totals: str | Path,
     *,
     confidence: float = 0.95,
-    target: Target | None = None,
-    delta: float = 0.0,
+    options: StandingOptions = StandingOptions(),
 ) -> Report:
     """Correct and rank totals that somebody else measured: a CSV, as `audit rerank` takes it. Raises AuditError."""
-    return Report(_rerank(totals, confidence, target=target, delta=delta))
+    return Report(_rerank(totals, confidence, **vars(options)))
 
 
 class Agreement:

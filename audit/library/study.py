@@ -16,9 +16,7 @@ from sqlalchemy import Engine, func, select
 from audit.annotation.answers import SCALES
 from audit.annotation.questions import BEHIND
 from audit.annotation.words import set_words, words_content
-from audit.corpora.slices import SliceFunction
 from audit.exchange.follow_ups import MOST, follow_ups_report
-from audit.false_satisfaction.resolution import Whose
 from audit.judging.judges import JudgeRequest, ask_judge, variants_named
 from audit.judging.labels import Role, answer_with_gold, frame_labels, import_labels, read_labels
 from audit.judging.samples import ask_next
@@ -31,6 +29,7 @@ from audit.relations.registry import with_lines
 from audit.reports.document import JudgeEntry
 from audit.reports.documents import ValidityDocument
 from audit.reports.judges import judges_report
+from audit.reports.options import ReportOptions
 from audit.reports.study import study_report
 from audit.reports.validity_study import By, validity_report
 from audit.runner.budget import Budget
@@ -42,7 +41,6 @@ from audit.runner.run import LimitReached, RunResult
 from audit.runner.run import run as run_study
 from audit.runner.studies import Later
 from audit.sampling.options import FRONT, SampleOptions
-from audit.statistics.intervals import Target
 from audit.store import open_store, table_of, tables
 from audit.tasks import Input, text_columns
 from audit.user_models import checked_arguments
@@ -323,31 +321,11 @@ class Study:
         """
         return follow_ups_report(self.engine, None, relations, measures, most, valid).tables["measured"].frame
 
+    @spread
     @checked_arguments
-    def report(
-        self,
-        *,
-        answers: Whose = "both",
-        target: Target | None = None,
-        delta: float = 0.0,
-        proxy: str | Sequence[str] = (),
-        slices: str | SliceFunction | Sequence[str | SliceFunction] = (),
-        examples: int = 20,
-    ) -> Report:
-        """Observed and genuine rates, who is best before and after, and how sure that is.
-
-        `answers` are gold's, people's or both; `target` is "population" (texts to come) or "corpus"; differences up to
-        `delta` do not count. `proxy` names cheap signals that sharpen estimates. `slices` asks for rates by slice:
-        names such as "length", columns of the corpus, or functions of a row (`audit.corpora.slices`). `examples` is
-        how many false satisfactions are in it with their texts. Raises AuditError.
-        """
-        proxies = [proxy] if isinstance(proxy, str) else list(proxy)
-        wanted = [slices] if isinstance(slices, str) or callable(slices) else list(slices)
-        document = study_report(
-            self.engine, answers, None, target=target, delta=delta, proxies=proxies,
-            slices=wanted, examples=examples,
-        )  # fmt: skip
-        return Report(document)
+    def report(self, options: ReportOptions = ReportOptions(examples=20)) -> Report:
+        """Observed and genuine rates, who is best before and after, and how sure that is. Raises AuditError."""
+        return Report(study_report(self.engine, **vars(options)))
 
     @checked_arguments
     def agreement(self, task: str | None = None) -> Agreement:

@@ -9,7 +9,7 @@ from annotated_types import Ge, Gt, Le
 from audit.errors import AuditError
 from audit.files import Excessive, parse_json
 from audit.messages import message
-from audit.options import Options, Told
+from audit.options import Options, Told, listed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 MOST_WORKERS = 256
 MOST_REPEATS = 1_000  # Calls on one input, at most
 TIME_LIMIT = 300.0  # Seconds that a system may take to be loaded, to be prepared, and for a batch; most take two
-
-
-def _listed(value: Any) -> Any:
-    return [value] if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
 
 
 def _pairs(value: Any) -> Any:
@@ -97,7 +93,7 @@ class CorpusOptions(Options):
 
     targets: Annotated[
         Sequence[str],
-        Told("of a translation: the languages to translate the corpus into", "es,fr", commas=True, read=_listed),
+        Told("of a translation: the languages to translate the corpus into", "es,fr", commas=True, read=listed),
     ] = ()
 
     @property
@@ -148,7 +144,7 @@ class CommonOptions(Options):
             "relations of audit relations, all, or family:NAME (default: the task's default ones that fit the corpus)",
             "MR1.1,...",
             commas=True,
-            read=_listed,
+            read=listed,
             positional=True,
         ),
     ] = None
