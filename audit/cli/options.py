@@ -194,7 +194,7 @@ def _shell_option(option: Option) -> inspect.Parameter:
         annotation = Annotated[Names | None, listed(told.help, told.metavar, *spelled)]
         default = default or (None if default is None else NONE)
     elif told.file:
-        annotation = Annotated[str | None, read_from(told.help, told.metavar, *spelled)]
+        annotation, default = Annotated[str | None, read_from(told.help, told.metavar, *spelled)], None
     elif get_origin(kind) is Literal or any(get_origin(each) is Literal for each in kinds):
         annotation = Annotated[kind, chosen(told.help)]
     elif len(kinds) > 1 and get_origin(kind) in (Union, UnionType):  # a text, of which the options make what they take

@@ -161,7 +161,7 @@ def run(
     corpora = [read.corpus(name) for name in dict.fromkeys(corpus)]
     options = replace(options, parameters=with_lines(corpora[0].task, options.parameters))
     relations = fitting_all(corpora, options)
-    own = own_words_of([source.task for source in corpora], words.question, words.words)
+    own = words.content([source.task for source in corpora])
     if dry_run:
         exclusive(("--dry-run", True), ("--max-calls", options.max_calls), ("--max-cost", options.max_cost))
     with chatter_to_stderr(), executor_of(options) as executor:
@@ -216,26 +216,6 @@ def _words_line(engine: Any, task: str) -> str:
     with engine.connect() as connection:
         version = guideline_in_force(connection, task, get_task(task).question_kind).version
     return f"Annotators read the words that you gave: version {version} of the guideline of {task}."
-
-
-def own_words_of(tasks: Sequence[str], question: str | None, file: str | None) -> dict[str, Any]:
-    """The words that a run sets for its task, checked: those of a TOML file, which may stand under [words], and the
-    question. Raises AuditError."""
-    from audit.annotation.words import words_content
-    from audit.files import read_bytes, text_of, toml_of
-
-    if question is None and file is None:
-        return {}
-    if len(set(tasks)) > 1:
-        raise AuditError(f"words are of one task, and these corpora are for {', '.join(sorted(set(tasks)))}")
-    own: dict[str, Any] = {}
-    if file is not None:
-        content = toml_of(file, text_of(file, read_bytes(file, 1_000_000)), "")
-        own = dict(content.get("words", content))
-    if question is not None:
-        own["question"] = question
-    words_content(tasks[0], own)
-    return own
 
 
 def forecast_reply(forecasts: Sequence[Any]) -> Reply:

@@ -160,7 +160,7 @@ def _first_rounds(
 
 
 def _first_lists(
-    connection: Connection, population: Population, options: SampleOptions, names: Mapping[int, str]
+    connection: Connection, population: Population, options: DecisionOptions, names: Mapping[int, str]
 ) -> dict[int, list[tuple[np.ndarray, int]]]:
     """The lists of cells and how many come first of each, by what is asked: 0, the source, or a relation (id) whose
     follow-ups need questions, too."""
@@ -186,7 +186,7 @@ def _thresholds(
 
 
 def _first_thresholds(
-    connection: Connection, population: Population, options: SampleOptions, names: Mapping[int, str]
+    connection: Connection, population: Population, options: DecisionOptions, names: Mapping[int, str]
 ) -> dict[int, np.ndarray]:
     """How far the first rounds ask, by relation (0: the source itself)."""
     lists = _first_lists(connection, population, options, names)

@@ -15,7 +15,7 @@ from sqlalchemy import Engine, func, select
 
 from audit.annotation.answers import SCALES
 from audit.annotation.questions import BEHIND
-from audit.annotation.words import set_words, words_content
+from audit.annotation.words import set_words
 from audit.exchange.follow_ups import MOST, follow_ups_report
 from audit.judging.judges import JudgeRequest, ask_judge, variants_named
 from audit.judging.labels import Role, answer_with_gold, frame_labels, import_labels, read_labels
@@ -35,7 +35,7 @@ from audit.reports.validity_study import By, validity_report
 from audit.runner.budget import Budget
 from audit.runner.executors import executor_of
 from audit.runner.fitting import fitting_all
-from audit.runner.options import CorpusOptions, RunOptions
+from audit.runner.options import CorpusOptions, RunOptions, WordsOptions
 from audit.runner.progress import Bar, Watcher
 from audit.runner.run import LimitReached, RunResult
 from audit.runner.run import run as run_study
@@ -55,9 +55,7 @@ def run(
     store: str | Path | None = None,
     name: str | None = None,
     progress: bool = True,
-    question: str | None = None,
-    words: Mapping[str, object] | None = None,
-    change_words: bool = False,
+    own_words: WordsOptions = WordsOptions(),
     read: CorpusOptions = CorpusOptions(),
     options: RunOptions = RunOptions(workers=0),
 ) -> "Study":
@@ -68,8 +66,7 @@ def run(
     functions of a text, objects with `predict(texts)`, or `module:name`, in a list, or by name in a dict.
     `store` is the database: a new file, an existing one to continue, or the URL of a PostgreSQL; None: a temporary
     file, deleted with the study. `name` names a corpus made from a frame or from texts. Processes (`workers`) must be
-    able to import its functions. Repeating the call executes nothing twice. `question` and `words` are what annotators
-    read about the task here (`Study.set_words`).
+    able to import its functions. Repeating the call executes nothing twice.
 
     Before anything is stored, each system answers three inputs. One that has outputs in the store is asked three of
     their inputs again, and where it answers otherwise (a label, a text, a score by more than 0.001) the run stops: the
@@ -87,16 +84,15 @@ def run(
     names = system_names(systems, corpus)
     options = replace(options, parameters=with_lines(corpus.task, options.parameters))
     (relations,) = fitting_all([corpus], options)
+    words = own_words.content([corpus.task])
     folder: str | None = None
     if store is None:
         folder = tempfile.mkdtemp(prefix="audit-")
         store = Path(folder) / "audit.db"
-    own = dict(words or {}) | ({} if question is None else {"question": question})
-    words_content(corpus.task, own)
 
     def begin(engine: Engine) -> None:
-        if own:
-            set_words(engine, corpus.task, own, change=change_words)
+        if words:
+            set_words(engine, corpus.task, words, change=own_words.change_words)
 
     database = Later(str(store), begin)
     budget = Budget(options)
@@ -204,15 +200,9 @@ class Study:
             )
         return self
 
+    @spread
     @checked_arguments
-    def set_words(
-        self,
-        task: str,
-        *,
-        question: str | None = None,
-        words: Mapping[str, object] | None = None,
-        change_words: bool = False,
-    ) -> "Study":
+    def set_words(self, task: str, own: WordsOptions = WordsOptions()) -> "Study":
         """Set what annotators read about a task here, in the app and in exports: the question, the guideline (Markdown)
         and how labels read. What is left out stays as it was, what is empty is in audit's own words again.
 
@@ -223,8 +213,7 @@ class Study:
         >>> study = run([("A good film.", "positive")], ["vader"], ["MR3.1"], question="Would the writer see it again?")
         >>> _ = study.set_words("sentiment", words={"labels": {"positive": "Yes", "negative": "No"}})
         """
-        own = dict(words or {}) | ({} if question is None else {"question": question})
-        set_words(self.engine, task, own, change=change_words)
+        set_words(self.engine, task, own.content([task]), change=own.change_words)
         return self
 
     @checked_arguments

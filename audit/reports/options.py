@@ -11,9 +11,11 @@ from audit.options import Options, Told, listed
 
 
 def _weights(value: Any) -> Any:
+    if not isinstance(value, str | Path):
+        return value
     from audit.reports.preference import read_weights
 
-    return read_weights(str(value)) if isinstance(value, str | Path) else value
+    return read_weights(str(value))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,12 +29,12 @@ from audit.options import Options, options_of, values_of
 from audit.registry import Registry
 from audit.relations import Relation, get_relation, relations_named
 from audit.relations.validity import limits_by_relation
+from audit.reports.options import ReportOptions
 from audit.resources import data_file
 from audit.runner.fitting import check_limits_used, fitting
 from audit.runner.options import MOST_REPEATS, RunOptions
 from audit.runner.run import loaded
-from audit.sampling.options import FRONT, QUORUMS, WINNER, SampleOptions
-from audit.statistics.intervals import TARGETS
+from audit.sampling.options import AUDITED_FOLLOW_UPS, EPS, QUORUMS, WINNER, SampleOptions
 from audit.studies.deviations import primary_named
 from audit.systems import all_systems, without_version
 from audit.tasks import TASKS, OwnWords, get_task, matches
@@ -143,15 +143,16 @@ class StudyTable(UserModel):
     """Limits on follow-ups, as `audit.relations.validity.limit_of` reads them."""
 
 
-def _keys_of(options: Options, *names: str) -> Any:
+def _keys_of(options: type[Options], **defaults: Any) -> Any:
     """The base of a table, some of whose keys are options, with these values where they are left out."""
-    kinds = {option.name: option.kind for option in options_of(type(options))}
-    return create_model(
-        "_Options", __base__=UserModel, **{name: (kinds[name], getattr(options, name)) for name in names}
-    )
+    kinds = {option.name: option.kind for option in options_of(options)}
+    keys: dict[str, Any] = {name: (kinds[name] | None, default) for name, default in defaults.items()}
+    return create_model("_Options", __base__=UserModel, **keys)
 
 
-class SampleTable(_keys_of(FRONT, "share", "eps", "most", "follow_ups")):  # type: ignore[misc]
+class SampleTable(  # type: ignore[misc]
+    _keys_of(SampleOptions, share=None, eps=EPS, most=None, follow_ups=AUDITED_FOLLOW_UPS)
+):
     """What is drawn from it."""
 
     base: Count | None = None
@@ -174,12 +175,9 @@ class JudgingTable(UserModel):
     versions: Annotated[str, _setting("versions")] = JudgingSettings.versions
 
 
-class ReportTable(UserModel):
+class ReportTable(_keys_of(ReportOptions, answers=None, target=None, delta=None)):  # type: ignore[misc]
     """How it is reported."""
 
-    answers: Annotated[str, _one_of(ANSWERS)] | None = None
-    target: Annotated[str, _one_of(TARGETS)] | None = None
-    delta: Share | None = None
     weights: Text | None = None
     primary: Names | None = None
     primary_relation: Text | None = None
