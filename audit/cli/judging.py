@@ -34,6 +34,7 @@ from audit.sampling.options import FRONT, SampleOptions
 
 if TYPE_CHECKING:
     from audit.false_satisfaction.rounds import Asked
+    from audit.judging.labels import Imported
 
 
 @command(
@@ -172,6 +173,14 @@ def import_labels(
         engine, labels, annotator=annotator, renamed=renames, task=task, language=language, study=study, role=role
     )
     waiting, _ = queue_length(engine)
+    with engine.connect() as connection:
+        disputes = open_disputes(connection)
+    lines = [*_imported_lines(imported), f"{waiting:,} questions wait for an answer."]
+    lines.append(f"Next: audit {'app' if disputes else 'report'} --db {db}")
+    return Reply(asdict(imported) | {"waiting": waiting}, lines)
+
+
+def _imported_lines(imported: "Imported") -> list[str]:
     lines = [
         f"{counted(imported.labels, 'label')} by {counted(len(imported.annotators), 'annotator')}: "
         f"{imported.added:,} new, {imported.changed:,} changed, {imported.known:,} known before, "
@@ -190,11 +199,7 @@ def import_labels(
         lines.append(
             f"On {counted(imported.disputed, 'question')} people disagree: an adjudicator decides, in the app."
         )
-    with engine.connect() as connection:
-        disputes = open_disputes(connection)
-    lines.append(f"{waiting:,} questions wait for an answer.")
-    lines.append(f"Next: audit {'app' if disputes else 'report'} --db {db}")
-    return Reply(asdict(imported) | {"waiting": waiting}, lines)
+    return lines
 
 
 @command(

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from audit.reports.frames import Tables
 from audit.errors import AuditError
 from audit.messages import ENGLISH
-from audit.reports.options import ReportOptions, StandingOptions
+from audit.reports.options import CoefficientOptions, FollowUpOptions, ReportOptions, StandingOptions
 from audit.sampling.options import WINNER, PlanOptions
 
 By = Literal["relation", "system", "language", "pair"] | None
@@ -182,14 +182,7 @@ def agreement(
         chosen("labels, whether drawn groups are false, or whether relations hold in groups"),
     ] = "labels",
     by: Annotated[By, chosen("for each of these, too")] = None,
-    level: Annotated[
-        Literal["nominal", "ordinal", "interval", "ratio", "linear", "quadratic"] | None,
-        chosen("the coefficients of this level, too, where the labels are numbers or have an order"),
-    ] = None,
-    order: Annotated[
-        Names | None,
-        listed("the labels in their order, which allows the levels ordinal, linear and quadratic", "A,B,C"),
-    ] = None,
+    options: CoefficientOptions = CoefficientOptions(),
     repeats: Annotated[
         Repeats, chosen("of an item that somebody rated twice: first, last or majority (default: refuse)")
     ] = None,
@@ -208,9 +201,9 @@ def agreement(
         if ratings
         else _from_store(db or DATABASE, about, by, repeats, task)
     )
-    if ratings and level not in (None, "nominal") and not order:
-        need_numbers(rated, ratings, level)
-    report = agreement_report(rated, by=by, parts=parts, level=level, order=order)
+    if ratings and options.level not in (None, "nominal") and not options.order:
+        need_numbers(rated, ratings, options.level)
+    report = agreement_report(rated, by=by, parts=parts, **vars(options))
     return Reply(report, agreement_lines)
 
 
@@ -345,14 +338,7 @@ def follow_ups(
     show: Annotated[int, whole_number("groups that are shown of it", "N")] = 20,
     db: Database = DATABASE,
     study: Study = None,
-    relations: Annotated[Names, listed("only these, named as in the report (default: all)", "A,B")] = NONE,
-    measures: Annotated[
-        Names, listed("these (default: edit-distance, replaced, bleu, perplexity-ratio and what plug-ins add)", "A,B")
-    ] = NONE,
-    most: Annotated[int, whole_number("groups of each relation that are measured", "N")] = 1_000,
-    valid: Annotated[
-        list[str], text("a limit to try: how many it would reject; as of audit run; repeatable", '"replaced<=0.4"')
-    ] = NONE,
+    options: FollowUpOptions = FollowUpOptions(),
     rejected: Annotated[
         str | None, written_to("the groups that limits rejected, with their texts, as CSV or JSONL", "FILE")
     ] = None,
@@ -373,9 +359,9 @@ def follow_ups(
     if rejected is not None:
         kind_of_rows(rejected, "rejected")
     engine = open_database(db)
-    tables = follow_ups_report(engine, study, relations, measures, most, valid)
+    tables = follow_ups_report(engine, study, **vars(options))
     if rejected is not None:
-        frame = rejected_follow_ups(engine, study, relations)
+        frame = rejected_follow_ups(engine, study, options.relations)
         write_rows(rejected, lambda: frame, Table("", frame).rows())
         say(f"{counted(len(frame), 'rejected follow-up')} in {rejected}.")
     return _tabled(tables)

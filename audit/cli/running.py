@@ -362,7 +362,7 @@ def relations(
     """
     from audit.relations import all_relations
     from audit.relations.registry import find_relation, get_relation
-    from audit.tasks import TASKS, get_task
+    from audit.tasks import TASKS
 
     _check_task(task)
     of_task = all_relations(task)
@@ -380,22 +380,6 @@ def relations(
         chosen = [relation for relation in chosen if relation.family.lower() == family.strip().lower()]
         if not chosen:
             raise UnknownName("family", family, list(families))
-    rows = [
-        {
-            "relation": relation.name,
-            "task": relation.task,
-            "family": relation.family,
-            "unit": relation.unit,
-            "languages": list(relation.languages),
-            "default": relation.default,
-            "preserves_truth": relation.carry.preserves_truth,
-            "carries": relation.carry.reach(get_task(relation.task).labels),
-            "summary": relation.summary,
-            "keeps": relation.keeps,
-            "may_break": relation.may_break,
-        }
-        for relation in chosen
-    ]
 
     def with_parameters(rows: Rows) -> list[str]:
         rows = [{field: value for field, value in row.items() if field not in ("keeps", "may_break")} for row in rows]
@@ -410,7 +394,25 @@ def relations(
         droppable = dict.fromkeys(["preserves_truth", "unit", *alike, "family", "default", "languages"])
         return fitted_table(full, get_terminal_size().columns, list(droppable))
 
-    return Reply(rows, with_parameters if name is None else one_by_one)
+    return Reply(list(map(_row_of, chosen)), with_parameters if name is None else one_by_one)
+
+
+def _row_of(relation: Any) -> dict[str, Any]:
+    from audit.tasks import get_task
+
+    return {
+        "relation": relation.name,
+        "task": relation.task,
+        "family": relation.family,
+        "unit": relation.unit,
+        "languages": list(relation.languages),
+        "default": relation.default,
+        "preserves_truth": relation.carry.preserves_truth,
+        "carries": relation.carry.reach(get_task(relation.task).labels),
+        "summary": relation.summary,
+        "keeps": relation.keeps,
+        "may_break": relation.may_break,
+    }
 
 
 @listing("systems", DATA, "the systems there are; check asks one", "audit systems", "audit systems --pairs")

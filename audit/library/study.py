@@ -16,7 +16,7 @@ from sqlalchemy import Engine, func, select
 from audit.annotation.answers import SCALES
 from audit.annotation.questions import BEHIND
 from audit.annotation.words import set_words
-from audit.exchange.follow_ups import MOST, follow_ups_report
+from audit.exchange.follow_ups import follow_ups_report
 from audit.judging.judges import JudgeRequest, ask_judge, variants_named
 from audit.judging.labels import Role, answer_with_gold, frame_labels, import_labels, read_labels
 from audit.judging.samples import ask_next
@@ -29,7 +29,7 @@ from audit.relations.registry import with_lines
 from audit.reports.document import JudgeEntry
 from audit.reports.documents import ValidityDocument
 from audit.reports.judges import judges_report
-from audit.reports.options import ReportOptions
+from audit.reports.options import FollowUpOptions, ReportOptions
 from audit.reports.study import study_report
 from audit.reports.validity_study import By, validity_report
 from audit.runner.budget import Budget
@@ -288,27 +288,20 @@ class Study:
         ]
         return pd.DataFrame(rows, columns=columns)
 
+    @spread
     @checked_arguments
-    def follow_ups(
-        self,
-        relations: Sequence[str] = (),
-        measures: Sequence[str] = (),
-        *,
-        valid: Sequence[str] = (),
-        most: int = MOST,
-    ) -> pd.DataFrame:
+    def follow_ups(self, options: FollowUpOptions = FollowUpOptions()) -> pd.DataFrame:
         """How far follow-ups are from their sources: what limits (`valid` of `run`) are chosen by.
 
         A row for each relation of each study and measure. Columns: study, corpus, task, relation, limits, groups,
         rejected, rejected_share, measured, tried, would_reject, measure, better (the end of what is close to the
-        source), least, low (5 %), median, high (95 %), most, unknown. `measures` are names (default: those that are
-        quick), `valid` limits to try, `most` the groups of a relation that are measured. Raises AuditError.
+        source), least, low (5 %), median, high (95 %), most, unknown. Raises AuditError.
 
         >>> study = run(["A good film.", "A bad film."], ["vader"], ["MR3.1"])
         >>> study.follow_ups(measures=["replaced"])[["relation", "groups", "rejected", "median"]].values.tolist()
         [['MR3.1', 2, 0, 0.0]]
         """
-        return follow_ups_report(self.engine, None, relations, measures, most, valid).tables["measured"].frame
+        return follow_ups_report(self.engine, **vars(options)).tables["measured"].frame
 
     @spread
     @checked_arguments

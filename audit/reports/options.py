@@ -72,3 +72,47 @@ class CompareOptions(Options):
         Literal["population", "corpus"], Told("population: texts to come; or corpus: this one", "NAME")
     ] = "population"
     show: Annotated[int, Ge(0), Told("groups that got worse, with their texts and outputs", "N")] = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class FollowUpOptions(Options):
+    """What is measured of follow-ups."""
+
+    relations: Annotated[
+        Sequence[str],
+        Told("only these, named as in the report (default: all)", "A,B", commas=True, read=listed, positional=True),
+    ] = ()
+    measures: Annotated[
+        Sequence[str],
+        Told(
+            "these (default: edit-distance, replaced, bleu, perplexity-ratio and what plug-ins add)",
+            "A,B",
+            commas=True,
+            read=listed,
+            positional=True,
+        ),
+    ] = ()
+    valid: Annotated[
+        Sequence[str],
+        Told("a limit to try: how many it would reject; as of audit run; repeatable", '"replaced<=0.4"', read=listed),
+    ] = ()
+    most: Annotated[int, Ge(1), Told("groups of each relation that are measured", "N")] = 1_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoefficientOptions(Options):
+    """Which coefficients of agreement there are, beyond those of any labels."""
+
+    level: Annotated[
+        Literal["nominal", "ordinal", "interval", "ratio", "linear", "quadratic"] | None,
+        Told("the coefficients of this level, too, where the labels are numbers or have an order"),
+    ] = None
+    order: Annotated[
+        Sequence[str] | None,
+        Told(
+            "the labels in their order, which allows the levels ordinal, linear and quadratic",
+            "A,B,C",
+            commas=True,
+            read=listed,
+        ),
+    ] = None
