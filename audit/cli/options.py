@@ -176,12 +176,6 @@ Answers = Annotated[Literal["gold", "people", "both"], chosen("whose answers cou
 Workers = Annotated[int | None, whole_number("processes (default: one per core; 0: this process)", "N")]
 Html = Annotated[str | None, written_to("write one self-contained HTML file", "FILE")]
 Pdf = Annotated[str | None, written_to("write the same as a PDF, all of it open", "FILE")]
-Target = Annotated[
-    str | None,
-    text("population (default): texts to come; or corpus: this one (default with --proxy)", "NAME"),
-]
-Delta = Annotated[float, decimal("systems whose SR_g differ by no more count as equal", "D")]
-Weights = Annotated[str | None, read_from("one ranking by weights: a CSV with the columns relation,weight", "FILE")]
 
 
 def _shell_option(option: Option) -> inspect.Parameter:

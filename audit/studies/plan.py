@@ -150,8 +150,8 @@ def _keys_of(options: type[Options], **defaults: Any) -> Any:
     return create_model("_Options", __base__=UserModel, **keys)
 
 
-class SampleTable(  # type: ignore[misc]
-    _keys_of(SampleOptions, share=None, eps=EPS, most=None, follow_ups=AUDITED_FOLLOW_UPS)
+class SampleTable(
+    _keys_of(SampleOptions, share=None, eps=EPS, most=None, follow_ups=AUDITED_FOLLOW_UPS)  # type: ignore[misc]
 ):
     """What is drawn from it."""
 
