@@ -195,7 +195,7 @@ def _shell_option(option: Option) -> inspect.Parameter:
         annotation = Annotated[str | None, text(told.help, told.metavar, *spelled)]
     elif kinds == [bool]:
         annotation = Annotated[bool, flag(f"--{option.name.replace('_', '-')}", told.help)]
-    elif kinds == [str]:
+    elif kinds == [str] and get_origin(kind) is not Sequence:
         language = option.name == "language"
         annotation = Annotated[kind, (language_code if language else text)(told.help, told.metavar, *spelled)]
     elif kinds[0] in (int, float):
