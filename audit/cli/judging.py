@@ -69,7 +69,7 @@ def sample(
         return Reply({"given_up": number}, [f"{counted(number, 'round')} given up.", f"Next: audit report --db {db}"])
     asked = ask_next(engine, options, study)
     waiting, behind = queue_length(engine)
-    lines = [line for one in asked for line in round_lines(one)]
+    lines = [line for one in asked for line in _round_lines(one)]
     unfinished = [one.study for one in asked if one.unfinished]
     if unfinished:
         lines.append(
@@ -80,7 +80,7 @@ def sample(
     return Reply({"waiting": waiting, "audits": behind, "studies": [one.as_json() for one in asked]}, lines)
 
 
-def round_lines(asked: "Asked") -> list[str]:
+def _round_lines(asked: "Asked") -> list[str]:
     """What a round asks, and how far its decisions are."""
     name = f"Study {asked.study}"
     if asked.waiting:

@@ -176,7 +176,6 @@ def study_run(
     """Carries out a plan: `run`, then `sample`, then `gold` where the plan asks for it, and the settings of judging.
     The same as the single commands would do; the same again goes on where it was broken off.
     """
-    from audit.cli.judging import round_lines
     from audit.runner.progress import Bar
     from audit.studies.jobs import DATABASE as VARIABLE
     from audit.studies.plan import SUFFIX, read_plan_file
@@ -200,7 +199,7 @@ def study_run(
     with Bar(content.name, say=say) as bar:
         done = _carry_out(engine, content, workers, watcher=bar, change_words=change_words)
     lines += [as_options(line, "retry_errors") for line in done.ran.lines()]
-    lines += round_lines(done.asked)
+    lines.append(f"{done.asked.asked:,} texts asked ({done.asked.texts:,} new).")
     if done.gold is not None:
         lines.append(f"Gold answers {done.gold.answered:,} of {done.gold.questions:,} questions.")
     lines += [f"{done.waiting:,} questions wait for people.", f"Next: audit app --db {db}"]
