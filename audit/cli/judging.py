@@ -92,7 +92,11 @@ def _round_lines(asked: "Asked") -> list[str]:
     else:
         lines = [f"{name}: nothing is left to ask; {counted(asked.asked, 'text')} were asked."]
     if asked.contests:
-        ends = {"best": "one system is best", "within": "the best are within eps", "all asked": "all texts were asked"}
+        ends = {
+            "best": "one system is best on these texts",
+            "within": "the best are within eps",
+            "all asked": "all texts were asked",
+        }
         how = [f"{of}: {ends[one.ended]}" for of, one in zip(asked.names, asked.contests, strict=True) if one.ended]
         lines.append(f"{asked.decided} of {counted(len(asked.contests), 'decision')} made. {'; '.join(how)}".rstrip())
     return lines
