@@ -394,10 +394,11 @@ def _sample(fields: _Fields) -> dict[str, Any]:
         else:
             sample = {"base": fields.integer("sample", "base", 1)}
     with right:
-        decisions = [WINNER, RELATIONS, NOTHING]
-        sample["decide"] = fields.choice("sample", "decide", decisions, lambda name: t(f"decide.{name}"))
+        decisions = dict.fromkeys([WINNER, RELATIONS, NOTHING, fields.value("sample", "decide")])  # or a relation
+        sample["decide"] = fields.choice("sample", "decide", [*decisions], lambda name: text_or(f"decide.{name}", name))
     with st.expander(t("studies.audits")):
         sample["eps"] = fields.share("sample", "eps", most=0.5, step=0.01)
+        sample["most"] = fields.integer("sample", "most", 1)
         sample["follow_ups"] = fields.share("sample", "follow_ups")
     return sample
 

@@ -59,7 +59,7 @@ def test_a_plan_by_the_form(prepared: Prepared) -> None:
     (stored,) = versions(prepared.engine, "films")
     assert stored.by == "boss"
     assert stored.content["study"]["systems"] == ["vader", "hiv4"]
-    assert stored.content["sample"]["base"] == 60
+    assert stored.content["sample"]["base"] == 20
     assert stored.content["judging"]["pass_mark"] == 0.75
     # The form, begun with the plan, gives the plan again.
     app.session_state["studies-tab"] = text_in("en", "studies.new")
