@@ -106,5 +106,5 @@ def _goes_on(connection: Connection, last: Job) -> bool:
     """Whether carrying out this job's plan again may ask more, or find that all is decided."""
     if last.state != "done" or latest(connection, last.plan).content["sample"]["decide"] == NOTHING:
         return False
-    newest = [connection.execute(select(func.max(table.c.created_at))).scalar() for table in (judgement, adjudication)]
+    newest = [connection.execute(select(func.max(table.c.decided_at))).scalar() for table in (judgement, adjudication)]
     return any(moment is not None and in_utc(moment) > last.started_at for moment in newest)
