@@ -257,8 +257,15 @@ class _Fields:
 
     def seconds(self, table: str, name: str, least: float, most: float) -> float:
         """A field for a number of seconds."""
-        ends = {"min_value": float(least), "max_value": float(most), "value": float(self.value(table, name))}
-        return float(st.number_input(**self.field(table, name), **ends, step=0.1, format="%.1f"))
+        number = st.number_input(
+            **self.field(table, name),
+            min_value=float(least),
+            max_value=float(most),
+            value=float(self.value(table, name)),
+            step=0.1,
+            format="%.1f",
+        )
+        return float(number)
 
     def choice(self, table: str, name: str, options: list[str], format_func: Callable[[str], str] = str) -> str:
         """A choice of one option."""
