@@ -191,7 +191,7 @@ def intervals(
         measures = list(dict.fromkeys(value["measure"] for value in values))
         header = alt.Header(title=None, labelColor=palette.ink, labelFontWeight="bold")
         chart = chart.facet(
-            facet=alt.Facet("measure:N", sort=measures, header=header), columns=len(measures), spacing=18
+            facet=alt.Facet("measure:N", sort=measures, header=header), columns=len(measures), spacing=40
         )
     return styled(chart, palette)
 
