@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from audit.reports.tables import Chart, Section, Table, Verbatim
+from audit.reports.tables import EMPHASIS, Chart, Section, Table, Verbatim
 from audit.reports.words import UNKNOWN, Estimate, Say
 from audit.ui.dashboard_parts import chart
 from audit.ui.language import language, plain, t, with_commands
@@ -33,7 +33,7 @@ def _parts(section: Section, path: str, key: tuple[Any, ...]) -> None:
         elif isinstance(part, Verbatim):
             st.code(part, language=None, wrap_lines=True)
         elif isinstance(part, str):
-            st.markdown(with_commands(part))
+            st.markdown(with_commands(EMPHASIS.sub(r"\1", part)))
     for part in within if len(within) <= _MOST else [_chosen(path, within)]:
         st.markdown(f"**{plain(part.title)}** {plain(part.about)}")
         _parts(part, f"{path}-{part.title}", key)

@@ -15,7 +15,7 @@ from audit.messages import message
 from audit.registry import Registry
 from audit.relations import all_relations, relations_named
 from audit.relations.composition import parts_of
-from audit.sampling.samples import BASE, NOTHING, QUORUMS, RELATIONS, WINNER
+from audit.sampling.options import BASE, NOTHING, QUORUMS, RELATIONS, WINNER
 from audit.statistics.intervals import TARGETS
 from audit.store.core import count_rows, study
 from audit.studies.jobs import Job, begin_job, jobs, stop_job
