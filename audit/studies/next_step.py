@@ -9,7 +9,7 @@ from audit.annotation.accounts import reading_as
 from audit.annotation.invitations import invitations
 from audit.false_satisfaction.questions import queue_length
 from audit.judging.adjudications import open_disputes
-from audit.sampling.samples import NOTHING
+from audit.sampling.options import NOTHING
 from audit.store.copying import in_utc
 from audit.store.core import adjudication, annotator, count_rows, judgement, plan, sample, study
 from audit.studies.jobs import Job, jobs
