@@ -146,8 +146,8 @@ def synthetic(
     best: float = 0.70,
     documents: int | None = None,
 ) -> World:
-    """Binary labels; one system, right in `best` + `gap`, ahead of its rivals, the others .12 behind. Texts are hard for
-    all alike, those of a document in part (.3 of the variance of a system's errors)."""
+    """Binary labels; one system, right in `best` + `gap`, ahead of its rivals, the others .12 behind. Texts are hard
+    for all alike, those of a document in part (.3 of the variance of a system's errors)."""
     rng = np.random.default_rng(seed)
     gold, hard = rng.integers(0, 2, sources), rng.normal(size=sources)
     cluster = np.arange(sources)
