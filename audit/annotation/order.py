@@ -11,6 +11,7 @@ measure what is carried, which nobody should answer from memory. Ratings keep th
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from itertools import takewhile
 from typing import Any, NamedTuple
@@ -55,6 +56,7 @@ class Answered(NamedTuple):
     source: int | None
     """The input of the source of which it is a version."""
     languages: str
+    decided_at: datetime
 
     @property
     def block(self) -> tuple[str, str]:
@@ -118,7 +120,7 @@ def _last_answers() -> Select[Any]:
     """Cached: every claim runs it."""
     columns = (judgement.c.id, question.c.id, judgement.c.round, question.c.task, question.c.kind)
     return (
-        select(*columns, question.c.source_input_id, input_table.c.languages)
+        select(*columns, question.c.source_input_id, input_table.c.languages, judgement.c.decided_at)
         .join(question, question.c.id == judgement.c.question_id)
         .join(input_table, input_table.c.id == question.c.input_id)
         .where(judgement.c.annotator_id == bindparam("account"), judgement.c.round >= FIRST, is_counted(judgement))

@@ -22,8 +22,8 @@ from sqlalchemy import (
 
 from audit.annotation.answers import SCALES, by_people, settle
 from audit.keys import digest
-from audit.store import insert_new, pieces, tables
-from audit.store.core import annotator, group, input_table, judgement, member, question, source, study
+from audit.store import insert_new, pieces, rows_among, tables
+from audit.store.core import annotator, group, input_table, judgement, member, question, sample, source, study
 from audit.tasks import get_task
 
 Subject = tuple[str, int, str | None]
@@ -168,6 +168,34 @@ def group_question_key(
     """
     parts = (part for role, key in members for part in (role, key.hex()))
     return digest(task, "group", relation, version, params, *parts)
+
+
+def make_questions(connection: Connection, subjects: Iterable[Subject]) -> tuple[dict[Subject, int], int]:
+    """Make the questions about these subjects that do not exist; nobody is asked them before a round wants them.
+
+    Returns the ids of all, and how many are new.
+    """
+    wanted = list(dict.fromkeys(subjects))
+    key_of = {
+        row.id: bytes(row.key)
+        for row in rows_among(
+            connection,
+            select(input_table.c.id, input_table.c.key),
+            input_table.c.id,
+            sorted({input_id for _, input_id, _ in wanted}),
+        )
+    }
+    people = connection.execute(select(func.max(sample.c.annotators))).scalar() or 2  # as the last sample did
+    keys = {
+        question_key(task, kind_of(output), key_of[input_id], output): (task, input_id, output)
+        for task, input_id, output in wanted
+    }
+    rows = [
+        {"key": key, "task": task, "kind": kind_of(output), "input_id": id, "output": output, "annotators": people}
+        for key, (task, id, output) in keys.items()
+    ]
+    added = insert_new(connection, tables.Question, rows)
+    return {keys[key]: int(row["id"]) for key, row in _stored(connection, keys).items()}, added
 
 
 def open_questions(connection: Connection, task: str, questions: Iterable[Wanted], annotators: int) -> None:

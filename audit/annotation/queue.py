@@ -290,10 +290,10 @@ def _claim(connection: Connection, account_id: int) -> int | None:
     hidden = None
     if not again and (apart or place.last is None or place.last.text != _text_of(vacant)):
         hidden = hidden_question(connection, account_id, settings, codes, vacant._mapping, place)
-    compared = None if apart else compared_with(place, vacant._mapping if hidden is None else hidden._mapping)
+    compared = None if apart else compared_with(place, (vacant if hidden is None else hidden[0])._mapping)
     if hidden is not None:
-        lease_question(connection, hidden.id, account_id, until, hidden.round, compared)
-        return int(hidden.id)
+        lease_question(connection, hidden[0].id, account_id, until, hidden[1], compared)
+        return int(hidden[0].id)
     leased = {**params, "question": vacant.id, "until": until, "compared": compared}
     return int(vacant.id) if connection.execute(_lease_row(), leased).first() else _TAKEN
 
