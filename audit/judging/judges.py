@@ -12,14 +12,14 @@ from itertools import islice
 from time import monotonic
 from typing import Any
 
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.guidelines import guideline_of
-from audit.annotation.questions import BROKEN, HOLDS, Subject, kind_of, question_ids, question_key
+from audit.annotation.questions import BROKEN, HOLDS, Subject, make_questions, question_ids
 from audit.annotation.queue import Shown, show
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.cells import ground_of
-from audit.false_satisfaction.judged import group_opinions, inputs_of, last_answers, opinions_of
+from audit.false_satisfaction.judged import group_opinions, last_answers, opinions_of
 from audit.false_satisfaction.population import read_population
 from audit.false_satisfaction.resolution import drawn_groups
 from audit.keys import canonical
@@ -132,11 +132,12 @@ def _ask_everything(engine: Engine, session: "_Session", studies: Sequence[int])
     while True:
         with writing(engine) as connection:
             wanted = _wanted(connection, judge_id, studies)
-            before = _number_of_questions(connection)
-            ids = _made(connection, wanted)
-            session.done.questions_made += _number_of_questions(connection) - before
+            made, number = make_questions(
+                connection, sorted(wanted, key=lambda subject: (*subject[:2], subject[2] or ""))
+            )
+            session.done.questions_made += number
         # What ended in an error was asked about: it is asked again once, and not in this loop.
-        remaining = [id for id in ids if id not in tried]
+        remaining = sorted(set(made.values()) - tried)
         if not remaining:
             break
         tried.update(remaining)
@@ -154,33 +155,6 @@ def _wanted(connection: Connection, judge_id: int, studies: Sequence[int]) -> se
         for relation in population.relations:
             wanted |= group_opinions(connection, population, relation, opinions)[1]
     return wanted
-
-
-def _made(connection: Connection, subjects: set[Subject]) -> list[int]:
-    """The ids of the questions about these, made where nobody was asked yet: they wait for nobody."""
-    keys = inputs_of(connection, list({input_id for _, input_id, _ in subjects}))
-    rows = [
-        {
-            "key": question_key(task, kind_of(output), keys[input_id], output),
-            "task": task,
-            "kind": kind_of(output),
-            "input_id": input_id,
-            "output": output,
-            "priority": None,
-            "waits": 0,
-        }
-        for task, input_id, output in sorted(subjects, key=lambda subject: (subject[0], subject[1], subject[2] or ""))
-    ]
-    insert_new(connection, tables.Question, rows)
-    ids: list[int] = []
-    for task in sorted({task for task, _, _ in subjects}):
-        stored = question_ids(connection, task, {input_id for of, input_id, _ in subjects if of == task})
-        ids += [id for subject, id in stored.items() if subject in subjects]
-    return sorted(ids)
-
-
-def _number_of_questions(connection: Connection) -> int:
-    return int(connection.execute(select(func.count()).select_from(table_of(tables.Question))).scalar_one())
 
 
 def _drawn_questions(engine: Engine, ids: Sequence[int]) -> list[int]:

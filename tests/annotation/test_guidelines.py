@@ -102,7 +102,7 @@ def test_a_judgement_records_the_version_and_the_next_one_knows_it(tmp_path, mon
     inputs = [Input.of("Good."), Input.of("Bad.")]
     with engine.begin() as connection:
         ids = input_ids(connection, inputs)
-        open_questions(connection, "sentiment", [Wanted(ids[text.key], text.key, 1) for text in inputs], annotators=2)
+        open_questions(connection, [Wanted.about("sentiment", ids[text.key], text.key, None, 1) for text in inputs])
     ann = add_account(engine, "ann", "annotator", "long enough").id
     assert guideline_before(engine, ann, "sentiment", "input") is None
     judge(engine, ann, next_question(engine, ann).id, "positive")
