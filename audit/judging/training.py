@@ -8,14 +8,13 @@ from sqlalchemy import Engine, select
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import is_counted
 from audit.annotation.control_questions import PASS, Attempt, round_of, write_attempt
-from audit.annotation.guidelines import guideline_in_force
 from audit.annotation.questions import labels_of, languages_of
 from audit.annotation.queue import Shown, show
 from audit.annotation.settings import settings_of
 from audit.errors import Refused
 from audit.judging.unit import check_answer, unit_of_work
 from audit.messages import message
-from audit.store import reading, tables
+from audit.store import reading
 from audit.store.core import annotator, judgement
 
 
@@ -92,21 +91,11 @@ def train(
         following = state.following
         if following.id != question_id:
             raise Refused(message("refused.not_next"))
-        task, kind = check_answer(following, question_id, answer, None)
+        check_answer(following, question_id, answer, None)
         own = (judgement.c.annotator_id == account_id) & (judgement.c.question_id == question_id)
         before = select(judgement.c.id).where(own, judgement.c.round == PASS, is_counted(judgement))
-        row = {
-            "question_id": question_id,
-            "annotator_id": account_id,
-            "round": PASS,
-            "answer": answer,
-            "guideline": guideline_in_force(connection, task, kind).version,
-            "shown_at": shown_at,
-            "decided_at": tables.now(),
-            "supersedes": connection.execute(before).scalar(),
-        }
-        id = work.add(tables.Judgement, [row])
+        id = work.judge(following, answer, PASS, shown_at=shown_at, supersedes=connection.execute(before).scalar())
         state = replace(state, given={**state.given, question_id: answer})
         finished = write_attempt(connection, account_id, state, id)
-    allowed = tuple(label for label in labels_of(task, kind) if label in following.allowed)
+    allowed = tuple(label for label in labels_of(following.task, following.kind) if label in following.allowed)
     return Feedback(question_id, answer, answer in allowed, allowed, following.explanation, finished)

@@ -15,6 +15,7 @@ from audit.annotation.accounts import Account, require
 from audit.annotation.answers import UNSURE, settle
 from audit.annotation.control_questions import FIRST
 from audit.annotation.deferral import check_comment
+from audit.annotation.guidelines import guideline_in_force
 from audit.annotation.questions import labels_of
 from audit.errors import NotAllowed, Refused
 from audit.false_satisfaction.questions import lock_around, lock_queue, update_queue
@@ -87,6 +88,32 @@ class Work:
         key = self.connection.execute(table_of(record).insert(), rows[0]).inserted_primary_key
         return int(key[0]) if key else 0
 
+    def judge(self, question: Any, answer: str, round: int, **columns: Any) -> int:
+        """Append this account's judgement of a question (`id`, `task`, `kind`), by the guideline in force; returns its
+        id."""
+        row = {
+            "question_id": question.id,
+            "annotator_id": self.who.id,
+            "round": round,
+            "answer": answer,
+            "guideline": guideline_in_force(self.connection, question.task, question.kind).version,
+            "decided_at": tables.now(),
+        }
+        return self.add(tables.Judgement, [row | columns])
+
+    def decide(self, question: Any, allowed: Iterable[str], reason: str, code: str | None = None) -> int:
+        """As `judge`, for an adjudication; one that allows no label takes back what was decided."""
+        row = {
+            "question_id": question.id,
+            "annotator_id": self.who.id,
+            "allowed": sorted(set(allowed)),
+            "reason": reason.strip(),
+            "code": code,
+            "guideline": guideline_in_force(self.connection, question.task, question.kind).version,
+            "decided_at": tables.now(),
+        }
+        return self.add(tables.Adjudication, [row])
+
     def settle_anew(self, question_ids: Iterable[int]) -> None:
         """Rebuild the answers of these questions at the end, whatever is added."""
         self._answered.update(question_ids)
@@ -103,15 +130,15 @@ class Work:
         self._answered, self._everything = set(), False
 
 
-def check_answer(question: Row[Any] | None, question_id: int, answer: str, comment: str | None) -> tuple[str, str]:
-    """Task and kind of the question, which is as `Work.hold` returned it, if it can be answered so. Raises Refused."""
+def check_answer(question: Row[Any] | None, question_id: int, answer: str, comment: str | None) -> Row[Any]:
+    """Return the question, which is as `Work.hold` returned it, if it can be answered so. Raises Refused."""
     if question is None:
         raise Refused(message("refused.no_question", id=question_id))
     labels = labels_of(question.task, question.kind)
     if answer not in (*labels, UNSURE):
         raise Refused(message("wrong.answer", answer=answer[:40], allowed=[*labels, UNSURE]))
     check_comment(comment)
-    return str(question.task), str(question.kind)
+    return question
 
 
 @contextmanager

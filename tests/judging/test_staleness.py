@@ -11,7 +11,7 @@ from audit.annotation.queue import Before, next_question, queue_of
 from audit.annotation.ratings import stored_ratings
 from audit.errors import Refused
 from audit.exchange.doctor import CHECKS
-from audit.judging import adjudications, judgements
+from audit.judging import unit
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge, undo
 from audit.judging.staleness import Choice, mark_stale, preview_stale
@@ -37,8 +37,7 @@ def version(monkeypatch):
     """`version(n)`: judgements from now on are given by this version of the guideline."""
 
     def change(number):
-        for module in (judgements, adjudications):
-            monkeypatch.setattr(module, "guideline_in_force", lambda *_: Guideline(number, ""))
+        monkeypatch.setattr(unit, "guideline_in_force", lambda *_: Guideline(number, ""))
 
     return change
 
