@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, bindparam, case, exists, func, select, true
 
-from audit.annotation.accounts import Account, is_person, note, reading_as_manager, writing_as_manager
+from audit.annotation.accounts import Account, is_person, note, reading_as_manager, require, writing_as_manager
 from audit.annotation.answers import (
     ORIGINS,
     SCALES,
@@ -368,12 +368,7 @@ def _store(
 
 
 def hidden_question(
-    connection: Connection,
-    account_id: int,
-    settings: JudgingSettings,
-    languages: tuple[str, ...],
-    ordinary: Mapping[str, Any],
-    place: Place,
+    connection: Connection, account: Account, settings: JudgingSettings, ordinary: Row[Any], place: Place
 ) -> tuple[Row[Any], int] | None:
     """Return the hidden question that comes now in place of the `ordinary` one, and its pass; None: none does.
 
@@ -382,6 +377,7 @@ def hidden_question(
     """
     if not settings.gold_share and not settings.repeat_share:
         return None
+    account_id = account.id
     done, put_aside = connection.execute(_asked_count(), {"account": account_id}).one()
     run, hidden = (place.run, place.hidden) if settings.versions == TOGETHER else (1, place.hidden)
     if place.answers and put_aside is not None and put_aside > place.answers[0].decided_at:
@@ -394,11 +390,11 @@ def hidden_question(
     was_deferred = exists().where(aside.c.question_id == question.c.id, aside.c.annotator_id == account_id)
     rows = connection.execute(
         query.join(input_table, input_table.c.id == question.c.input_id)
-        .where(question.c.task == ordinary["task"], question.c.kind == ordinary["kind"])
-        .where(~was_deferred, readable(question, languages))  # the page would remind them of what they deferred
+        .where(question.c.task == ordinary.task, question.c.kind == ordinary.kind)
+        .where(~was_deferred, readable(question, account.languages))  # the page would remind them of what they deferred
         .order_by(question.c.id)
     ).all()
-    rows = [row for row in rows if row.languages == ordinary["languages"]] or rows
+    rows = [row for row in rows if row.languages == ordinary.languages] or rows
     return (rows[int(uniform("which", account_id, done) * len(rows))], due[0]) if rows else None
 
 
@@ -510,25 +506,21 @@ class Round:
         return Attempt(len(self.attempts) + 1, self.right, number, _reaches(self.right, number, self.mark))
 
 
-def needs_training(
-    connection: Connection, account: Account, settings: JudgingSettings, languages: tuple[str, ...]
-) -> bool:
+def needs_training(connection: Connection, account: Account, settings: JudgingSettings) -> bool:
     """Return whether this account must pass the training round before it is given a question. Every claim asks."""
-    state = round_of(connection, account, settings, languages)
+    state = round_of(connection, account, settings)
     return state is not None and not state.passed
 
 
-def round_of(
-    connection: Connection, account: Account, settings: JudgingSettings, languages: tuple[str, ...]
-) -> Round | None:
+def round_of(connection: Connection, account: Account, settings: JudgingSettings) -> Round | None:
     """Return where an annotator stands; None: not trained, for the role, an exemption or want of questions.
 
-    The round has the questions in the `languages` that the account reads.
+    The round has the questions in the languages that the account reads.
     """
     if not settings.pass_mark or account.role != "annotator":
         return None
     me = {"account": account.id}
-    questions = connection.execute(_training_questions(languages)).all()
+    questions = connection.execute(_training_questions(account.languages)).all()
     last = exempt_up_to(connection)
     if not questions or (last and connection.execute(_judged_up_to(), me | {"last": last}).first()):
         return None
@@ -657,16 +649,8 @@ def _qualification(connection: Connection) -> Qualification:
     settings = settings_of(connection)
     judged = exists().where(judgement.c.annotator_id == annotator.c.id, judgement.c.round == FIRST)
     enabled = (annotator.c.role == "annotator", annotator.c.disabled.is_(False), judged)
-    people = connection.execute(select(annotator).where(*enabled)).all()
-    waiting = sum(
-        needs_training(
-            connection,
-            Account(row.id, row.name, row.role),
-            settings,
-            tuple(sorted(filter(None, row.languages.split(",")))),
-        )
-        for row in people
-    )
+    people = connection.execute(select(annotator.c.id).where(*enabled)).scalars().all()
+    waiting = sum(needs_training(connection, require(connection, id, "annotator"), settings) for id in people)
     questions = count_rows(connection, known, known.c.purpose == TRAINING)
     return Qualification(settings.pass_mark, questions, len(people), waiting)
 

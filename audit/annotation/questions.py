@@ -9,7 +9,6 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     RowMapping,
-    Select,
     and_,
     bindparam,
     case,
@@ -23,7 +22,7 @@ from sqlalchemy import (
 from audit.annotation.answers import SCALES, by_people, settle
 from audit.keys import digest
 from audit.store import insert_new, pieces, rows_among, tables
-from audit.store.core import annotator, group, input_table, judgement, member, question, sample, source, study
+from audit.store.core import group, input_table, judgement, member, question, sample, source, study
 from audit.tasks import get_task
 
 Subject = tuple[str, int, str | None]
@@ -274,18 +273,6 @@ def reveals_outputs(question: Any) -> ColumnElement[bool]:
 
 
 # Who reads what: a question is for people who know all of its languages.
-
-
-def languages_of(connection: Connection, account_id: int, lock: bool = False) -> tuple[str, ...]:
-    """Codes of the languages that an account reads, sorted; none: all. `lock` keeps others from changing it."""
-    joined = connection.execute(_joined(lock), {"account": account_id}).scalar() or ""
-    return tuple(sorted(code for code in joined.split(",") if code))
-
-
-@cache
-def _joined(lock: bool) -> Select[Any]:
-    query = select(annotator.c.languages).where(annotator.c.id == bindparam("account"))
-    return query.with_for_update(key_share=True) if lock else query
 
 
 def readable(question: Any, codes: tuple[str, ...]) -> ColumnElement[bool]:

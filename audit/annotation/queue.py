@@ -12,6 +12,7 @@ from sqlalchemy import (
     Delete,
     Engine,
     Insert,
+    Row,
     Select,
     and_,
     bindparam,
@@ -26,7 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.dml import ReturningInsert
 
-from audit.annotation.accounts import ROLES, reading_as, require
+from audit.annotation.accounts import ROLES, Account, reading_as, require
 from audit.annotation.answers import SCALES, is_counted, votes_on_question
 from audit.annotation.assignments import is_assigned
 from audit.annotation.control_questions import FIRST, hidden_question, needs_training
@@ -39,17 +40,16 @@ from audit.annotation.order import (
     MOST_WANTED,
     OF_BLOCK,
     OF_SOURCE,
-    OF_STRETCH,
     Place,
     among,
-    bound_of,
     compared_with,
     own_order,
     place_of,
     stretch_of,
+    waiting,
 )
-from audit.annotation.questions import ABOUT_OUTPUTS, BEHIND, labels_of, languages_of, readable, reveals_outputs
-from audit.annotation.settings import JudgingSettings, settings_of
+from audit.annotation.questions import ABOUT_OUTPUTS, BEHIND, labels_of, readable, reveals_outputs
+from audit.annotation.settings import settings_of
 from audit.errors import UnknownName
 from audit.messages import ENGLISH, phrase
 from audit.relations import get_relation
@@ -266,88 +266,71 @@ def _claim(connection: Connection, account_id: int) -> int | None:
     only by a later statement. Locks are taken in one order, account, question, its leases, and of questions one in each
     transaction, so that no two claims wait for each other, and none for a judgement (`audit.judging.unit`).
     """
-    codes = languages_of(connection, account_id, lock=True)
-    account = require(connection, account_id, *ROLES)
+    account = require(connection, account_id, *ROLES, lock=True)
     settings = settings_of(connection)
-    if needs_training(connection, account, settings, codes):
+    if needs_training(connection, account, settings):
         return None
     moment = tables.now()
     params = {"account": account_id, "now": moment, "midnight": midnight(moment)}
-    lease = connection.execute(_held_lease(codes), params).first()
+    lease = connection.execute(_held_lease(account.languages), params).first()
     if lease is not None and lease.mine:
         return int(lease.id)
-    place = place_of(connection, account_id)
-    vacant, again = _vacant(connection, account_id, codes, settings, place, params)
+    place, apart = place_of(connection, account_id), settings.versions == APART
+    vacant, again = _vacant(connection, account, apart, place, params)
     if vacant is None:
         return None
     if vacant.crowded:
         connection.execute(_delete_over_leases(), {**params, "question": vacant.id})
     if lease is not None:
         connection.execute(_release_earlier_leases(), {"account": account_id})
-    until, apart = moment + LEASE, settings.versions == APART
     # What was skipped today comes with a note that nothing else is left, and among the versions of a text every other
     # question would stand out: none hides there.
+    text = (vacant.task, vacant.kind, vacant.source_input_id)
     hidden = None
-    if not again and (apart or place.last is None or place.last.text != _text_of(vacant)):
-        hidden = hidden_question(connection, account_id, settings, codes, vacant._mapping, place)
-    compared = None if apart else compared_with(place, (vacant if hidden is None else hidden[0])._mapping)
+    if not again and (apart or place.last is None or place.last.text != text):
+        hidden = hidden_question(connection, account, settings, vacant, place)
+    chosen, round = hidden or (vacant, FIRST)
+    compared = None if apart else compared_with(place, chosen)
     if hidden is not None:
-        lease_question(connection, hidden[0].id, account_id, until, hidden[1], compared)
-        return int(hidden[0].id)
-    leased = {**params, "question": vacant.id, "until": until, "compared": compared}
-    return int(vacant.id) if connection.execute(_lease_row(), leased).first() else _TAKEN
-
-
-def _text_of(vacant: Any) -> tuple[str, str, int | None]:
-    return vacant.task, vacant.kind, vacant.source_input_id
+        lease_question(connection, chosen.id, account_id, moment + LEASE, round, compared)
+        return int(chosen.id)
+    leased = {**params, "question": chosen.id, "until": moment + LEASE, "compared": compared}
+    return int(chosen.id) if connection.execute(_lease_row(), leased).first() else _TAKEN
 
 
 def _vacant(
-    connection: Connection,
-    account_id: int,
-    codes: tuple[str, ...],
-    settings: JudgingSettings,
-    place: Place,
-    params: dict[str, Any],
-) -> tuple[Any, bool]:
+    connection: Connection, account: Account, apart: bool, place: Place, params: dict[str, Any]
+) -> tuple[Row[Any] | None, bool]:
     """The question that comes next, locked, or None; and whether this annotator skipped it today: such a one comes only
     where nothing else is left."""
 
-    def find(which: str, **values: Any) -> Any:
-        return connection.execute(_vacant_question(codes, True, False, which), {**params, **values}).first()
+    def find(which: str, past: bool = True, again: bool = False, **values: Any) -> Row[Any] | None:
+        query = _vacant_question(account.languages, past, again, which)
+        return connection.execute(query, {**params, **values}).first()
 
-    last, apart = place.last, settings.versions == APART
-    if not apart and last is not None and last.text is not None:
-        task, kind, source = last.text
-        if (vacant := find(OF_SOURCE, task=task, kind=kind, source=source, bound=BEHIND)) is not None:
-            return vacant, False
-    vacant, again = None, False
-    if place.block is not None:
-        task, kind = place.block
-        vacant = find(OF_BLOCK, task=task, kind=kind, bound=BEHIND)
-    if vacant is None:
-        # Past questions that others are claiming first; where only such are left, wait for them.
-        for again, past in ((False, True), (False, False), (True, True), (True, False)):
-            query = _vacant_question(codes, past, again, MOST_WANTED)
-            if (vacant := connection.execute(query, params).first()) is not None:
-                break
+    text, block = place.last and place.last.text, place.block
+    if text and not apart and (vacant := find(OF_SOURCE, **waiting(*text[:2], source=text[2]))) is not None:
+        return vacant, False
+    vacant = None if block is None else find(OF_BLOCK, **waiting(*block))
+    # Past questions that others are claiming first; where only such are left, wait for them.
+    for again, past in ((False, True), (False, False), (True, True), (True, False)):
+        vacant = vacant or find(MOST_WANTED, past, again)
+        if vacant is not None:
+            break
     if vacant is None or again:
         return vacant, again
-    if place.block not in (None, (vacant.task, vacant.kind)) and vacant.priority >= BEHIND:
-        task, kind = place.block
-        vacant = find(OF_BLOCK, task=task, kind=kind, bound=bound_of(vacant.priority)) or vacant
+    if block not in (None, (vacant.task, vacant.kind)) and vacant.priority >= BEHIND:
+        vacant = find(OF_BLOCK, **waiting(*block, vacant.priority)) or vacant
     if vacant.kind in SCALES:
         return vacant, False
-    block = {"task": vacant.task, "kind": vacant.kind}
     if apart:
-        stretch = _vacant_question(codes, None, False, OF_STRETCH)
-        ids = connection.execute(stretch, {**params, **block, **stretch_of(vacant.priority)}).scalars().all()
-        first = own_order(account_id, ids)[0] if ids else vacant.id
+        stretch = waiting(vacant.task, vacant.kind) | stretch_of(vacant.priority)
+        ids = connection.execute(_vacant_question(account.languages, None, False, OF_BLOCK), params | stretch).scalars()
+        first = next(iter(own_order(account.id, ids)), vacant.id)
         return (first != vacant.id and find(ALONE, chosen=first)) or vacant, False
     if vacant.kind in ABOUT_OUTPUTS and vacant.priority < BEHIND and vacant.input_id != vacant.source_input_id:
         # Who begins with a text begins with its source.
-        source = vacant.source_input_id
-        vacant = find(OF_SOURCE, source=source, bound=BEHIND, **block) or vacant
+        vacant = find(OF_SOURCE, **waiting(vacant.task, vacant.kind, source=vacant.source_input_id)) or vacant
     return vacant, False
 
 
@@ -416,11 +399,10 @@ def last_block(engine: Engine, account_id: int) -> tuple[str, str] | None:
 def queue_of(engine: Engine, account_id: int) -> Queue:
     """Counts for the progress line. Raises NotAllowed for an account that may not judge."""
     with reading(engine) as connection:
-        require(connection, account_id, *ROLES)
-        codes = languages_of(connection, account_id)
+        account = require(connection, account_id, *ROLES)
         params = {"account": account_id, "midnight": midnight(tables.now())}
         judged, today = connection.execute(_my_judgements(), params).one()
-        remaining, others, elsewhere = connection.execute(_left(codes), params).one()
+        remaining, others, elsewhere = connection.execute(_left(account.languages), params).one()
         settings = settings_of(connection)
         return Queue(
             mine_today=today or 0,
@@ -435,9 +417,10 @@ def queue_of(engine: Engine, account_id: int) -> Queue:
 def elsewhere(engine: Engine, account_id: int) -> Elsewhere:
     """The questions that this account may still answer and that others have leased. Raises NotAllowed for one that may
     not judge."""
-    with reading_as(engine, account_id, *ROLES) as connection:
+    with reading(engine) as connection:
+        account = require(connection, account_id, *ROLES)
         params = {"account": account_id, "now": tables.now()}
-        rows = connection.execute(_held_by_others(languages_of(connection, account_id)), params).all()
+        rows = connection.execute(_held_by_others(account.languages), params).all()
     return Elsewhere(len(rows), min((in_utc(row.until) for row in rows), default=None))
 
 

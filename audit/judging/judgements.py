@@ -13,7 +13,6 @@ from audit.annotation.accounts import ROLES, reading_as
 from audit.annotation.answers import WITHDRAWN, is_adjudicated, is_counted
 from audit.annotation.control_questions import FIRST, needs_training
 from audit.annotation.own_answers import OwnAnswer, counted_answer
-from audit.annotation.questions import languages_of
 from audit.annotation.queue import LEASE, lease_question
 from audit.annotation.settings import settings_of
 from audit.errors import Refused
@@ -93,8 +92,7 @@ def change(
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
         question = check_answer(work.hold(question_id), question_id, answer, comment)
-        settings, codes = settings_of(connection), languages_of(connection, account_id)
-        if needs_training(connection, work.who, settings, codes):
+        if needs_training(connection, work.who, settings_of(connection)):
             raise Refused(message("refused.training_first"))
         before = counted_answer(connection, account_id, question_id)
         if before is None:

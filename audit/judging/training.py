@@ -8,14 +8,14 @@ from sqlalchemy import Engine, select
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import is_counted
 from audit.annotation.control_questions import PASS, Attempt, round_of, write_attempt
-from audit.annotation.questions import labels_of, languages_of
+from audit.annotation.questions import labels_of
 from audit.annotation.queue import Shown, show
 from audit.annotation.settings import settings_of
 from audit.errors import Refused
 from audit.judging.unit import check_answer, unit_of_work
 from audit.messages import message
 from audit.store import reading
-from audit.store.core import annotator, judgement
+from audit.store.core import judgement
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def judging_mode(engine: Engine, account_id: int) -> JudgingMode:
         account = require(connection, account_id, *ROLES)
         settings = settings_of(connection)
         mixed = bool(settings.gold_share or settings.repeat_share)
-        state = settings.pass_mark and round_of(connection, account, settings, languages_of(connection, account_id))
+        state = settings.pass_mark and round_of(connection, account, settings)
         if not state or state.passed:
             return JudgingMode(None, mixed)
         last = state.attempts[-1] if state.attempts else None
@@ -82,10 +82,9 @@ def train(
     """
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
-        # The account is locked: of two windows of the same person, the second finds the question answered.
-        connection.execute(select(annotator.c.id).where(annotator.c.id == account_id).with_for_update(key_share=True))
-        codes = languages_of(connection, account_id)
-        state = round_of(connection, work.who, settings_of(connection), codes)
+        # Of two windows of the same person, the second finds the question answered.
+        account = require(connection, account_id, *ROLES, lock=True)
+        state = round_of(connection, account, settings_of(connection))
         if state is None or state.passed:
             raise Refused(message("refused.no_training"))
         following = state.following
