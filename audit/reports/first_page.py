@@ -327,14 +327,14 @@ def basis_line(report: ReportDocument, say: Say) -> str:
 def how_text(report: ReportDocument, say: Say) -> str:
     r"""Return how the intervals were made, what they are about, and which differences count as equal.
 
-    >>> how_text({"signature": {"interval": "midp", "confidence": 0.95, "target": "corpus", "delta": 0.02}}, Say())
-    '95\xa0% intervals (mid-p) for this corpus; differences up to 2.0 points count as equal.'
+    >>> how_text({"signature": {"interval": "beta", "confidence": 0.95, "target": "corpus", "delta": 0.02}}, Say())
+    '95\xa0% intervals (beta) for this corpus; differences up to 2.0 points count as equal.'
     """
     signature = report["signature"]
     delta = delta_text(signature.get("delta") or 0.0, say)
     if not signature.get("interval"):
         return delta
-    about, method = say(f"how.{signature.get('target') or 'corpus'}"), say("interval.midp")
+    about, method = say(f"how.{signature.get('target') or 'corpus'}"), say("interval.beta")
     made = say("how.interval", confidence=confidence_of(report), method=method, about=about)
     return say.list([made, delta], "semicolon")
 
