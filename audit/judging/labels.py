@@ -741,8 +741,9 @@ def answer_with_gold(engine: Engine, study_id: int | None = None, *, by: int | N
     with unit_of_work(engine, by, "manager", owner=True) as work:
         work.hold_all()
         connection = work.connection
-        labelled = [source.c.gold.is_not(None)]
-        among = about_own = true()
+        labelled: list[ColumnElement[bool]] = [source.c.gold.is_not(None)]
+        among: ColumnElement[bool] = true()
+        about_own = among
         if study_id is not None:
             need_study(connection, study_id)
             labelled.append(source.c.study_id == study_id)
