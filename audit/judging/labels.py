@@ -421,21 +421,36 @@ def _count(connection: Connection, ids: Iterable[int], condition: ColumnElement[
 
 def _vote(work: Work, chosen: _Chosen, people: Mapping[str, int]) -> tuple[int, int]:
     """Add the judgements that are new or changed; returns how many are new, and how many changed."""
-    before = current_judgements(work.connection, people.values())
+    votes = {
+        (people[name], question_id): (answer, label.shown_at, label.decided_at)
+        for (name, question_id), (label, answer) in chosen.items()
+    }
+    return add_votes(work, votes, "import-labels")
+
+
+def add_votes(
+    work: Work, votes: Mapping[tuple[int, int], tuple[str, datetime | None, datetime | None]], client: str
+) -> tuple[int, int]:
+    """Add votes that were given elsewhere: (annotator, question) -> (answer, shown at, decided at).
+
+    What the same annotator was imported with before is superseded, or stays if it is the same. Returns how many are
+    new, and how many changed.
+    """
+    before = current_judgements(work.connection, {account for account, _ in votes})
     rows = [
         {
             "question_id": question_id,
-            "annotator_id": people[name],
+            "annotator_id": account,
             "round": 1,
             "answer": answer,
             "guideline": ELSEWHERE,
-            "client": command("import-labels"),
-            "shown_at": label.shown_at,
-            "decided_at": label.decided_at or tables.now(),
+            "client": command(client),
+            "shown_at": shown_at,
+            "decided_at": decided_at or tables.now(),
             "supersedes": earlier.id if earlier is not None else None,
         }
-        for (name, question_id), (label, answer) in chosen.items()
-        if (earlier := before.get((people[name], question_id))) is None or earlier.answer != answer
+        for (account, question_id), (answer, shown_at, decided_at) in votes.items()
+        if (earlier := before.get((account, question_id))) is None or earlier.answer != answer
     ]
     work.add(tables.Judgement, rows)
     changed = sum(row["supersedes"] is not None for row in rows)
