@@ -11,7 +11,6 @@ from sqlalchemy import (
     Connection,
     Delete,
     Engine,
-    Insert,
     Row,
     Select,
     and_,
@@ -59,36 +58,17 @@ from audit.store.copying import in_utc
 from audit.store.core import aside, group, input_table, judgement, lease, member, question, relation
 from audit.tasks import Input, get_task, wording
 
-# The lease of a question to an account.
-
-
-def own_lease() -> ColumnElement[bool]:
-    """Condition on `lease`: that of `account` on `question`."""
-    return and_(lease.c.question_id == bindparam("question"), lease.c.annotator_id == bindparam("account"))
+LEASE = timedelta(minutes=15)
+_TAKEN = -1
+"""In place of a question's id: somebody else has taken it just now."""
 
 
 def lease_question(
-    connection: Connection,
-    question_id: int,
-    account_id: int,
-    until: datetime,
-    round: int = 1,
-    compared: int | None = None,
+    connection: Connection, question_id: int, account_id: int, round: int = FIRST, compared: int | None = None
 ) -> None:
     """Lease a question, and store the judgement with whose text its own is compared."""
-    params = {"question": question_id, "account": account_id, "until": until, "compared": compared}
-    connection.execute(_lease_insert(round), params)
-
-
-@cache
-def _lease_insert(round: int) -> Insert:
-    return lease.insert().values(
-        question_id=bindparam("question"),
-        annotator_id=bindparam("account"),
-        expires_at=bindparam("until"),
-        round=round,
-        compared=bindparam("compared"),
-    )
+    row = {"question_id": question_id, "annotator_id": account_id, "round": round, "compared": compared}
+    connection.execute(lease.insert(), row | {"expires_at": tables.now() + LEASE})
 
 
 # What the page reminds an annotator of when a question comes to their screen again.
@@ -116,21 +96,18 @@ NOTHING = Remembered(False, None, None)
 
 
 def remembered(connection: Connection, account_id: int, question_id: int) -> Remembered:
-    """What this annotator did with the question on their screen."""
+    """Return what this annotator did with a question."""
     params = {"question": question_id, "account": account_id}
-    rows = connection.execute(_deferrals(), params).all()
-    last = connection.execute(_last_judgement(), params).first()
     since, skipped, flagged, remark = midnight(tables.now()), False, False, None
-    for whose, kind, comment, moment in rows:
+    for whose, kind, comment, moment in connection.execute(_deferrals(), params):
         if whose == account_id:
             skipped = skipped or (kind == SKIP and in_utc(moment) >= since)
             flagged = flagged or kind == FLAG
         if kind == BACK and flagged:
-            remark = str(comment or "")
+            remark = comment or ""
+    last = connection.execute(_last_judgement(), params).first()
     is_stale = last is not None and last.withdrawn_by is not None
-    return Remembered(
-        skipped, remark, Before(int(last.guideline), str(last.comment or "")) if last and is_stale else None
-    )
+    return Remembered(skipped, remark, Before(last.guideline, last.comment or "") if last and is_stale else None)
 
 
 def may_be_remembered() -> ColumnElement[bool]:
@@ -160,11 +137,6 @@ def _last_judgement() -> Select[Any]:
         .order_by((judgement.c.id + 0).desc())
         .limit(1)
     )
-
-
-LEASE = timedelta(minutes=15)
-_TAKEN = -1
-"""In place of a question's id: somebody else has taken it just now."""
 
 
 @dataclass(frozen=True)
@@ -292,7 +264,7 @@ def _claim(connection: Connection, account_id: int) -> int | None:
     chosen, round = hidden or (vacant, FIRST)
     compared = None if apart else compared_with(place, chosen)
     if hidden is not None:
-        lease_question(connection, chosen.id, account_id, moment + LEASE, round, compared)
+        lease_question(connection, chosen.id, account_id, round, compared)
         return int(chosen.id)
     leased = {**params, "question": chosen.id, "until": moment + LEASE, "compared": compared}
     return int(chosen.id) if connection.execute(_lease_row(), leased).first() else _TAKEN
@@ -339,22 +311,26 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
 
     For an account that has leased it, with what it did with the question before.
     """
-    row = connection.execute(_shown(), {"question": question_id, "account": account_id}).mappings().one()
-    task = get_task(row["task"])
-    languages = tuple(row["languages"].split(","))
-    group = _group(connection, row["group_id"]) if row["kind"] == "group" else None
+    row = connection.execute(_shown(), {"question": question_id, "account": account_id}).one()
+    task = get_task(row.task)
+    group = _group(connection, row.group_id) if row.kind == "group" else None
     if group is not None:
         asked = group_question(task.name, group.relation, group.follow_ups, summary=group.summary)
     else:
-        asked = phrase(ENGLISH, f"scale.{row['kind']}") if row["kind"] in SCALES else wording(task.name).question
-    labels = labels_of(task.name, row["kind"])
-    before = NOTHING
-    if account_id is not None and row["had"]:
-        before = remembered(connection, account_id, question_id)
-    texts = tuple(row["texts"])
-    about = (row["kind"], group, row["output"])
-    compared = None if row["compared"] is None else tuple(row["compared"])
-    return Shown(question_id, task.name, texts, languages, asked, labels, *about, before, compared)
+        asked = phrase(ENGLISH, f"scale.{row.kind}") if row.kind in SCALES else wording(task.name).question
+    return Shown(
+        question_id,
+        task.name,
+        tuple(row.texts),
+        tuple(row.languages.split(",")),
+        asked,
+        labels_of(task.name, row.kind),
+        row.kind,
+        group,
+        row.output,
+        remembered(connection, account_id, question_id) if account_id is not None and row.had else NOTHING,
+        None if row.compared is None else tuple(row.compared),
+    )
 
 
 def _group(connection: Connection, group_id: int) -> ShownGroup:
@@ -438,7 +414,7 @@ def _shown() -> Select[Any]:
         .join(judged, judged.c.input_id == text.c.id)
         .join(judgement, judgement.c.question_id == judged.c.id)
         .join(lease, lease.c.compared == judgement.c.id)
-        .where(own_lease())
+        .where(lease.c.question_id == bindparam("question"), lease.c.annotator_id == bindparam("account"))
         .scalar_subquery()
     )
     texts = (input_table.c.texts, input_table.c.languages, compared.label("compared"))
@@ -483,7 +459,7 @@ def _vacant_question(codes: tuple[str, ...], past: bool | None, again: bool, whi
         select(
             question.c.id, *(() if past is None else (*columns, languages.label("languages"), crowded.label("crowded")))
         )
-        .where(_is_open_to_account(), _has_place(), readable(question, codes), ~_reveals_too_early(codes))
+        .where(_is_open_to_account(), has_place(), readable(question, codes), ~_reveals_too_early(codes))
         .where(skipped if again else ~skipped, *conditions)
         .order_by(*([last_skip(me, since)] if again else order))
     )
@@ -516,7 +492,7 @@ def _reveals_too_early(codes: tuple[str, ...]) -> ColumnElement[bool]:
 def _lease_row() -> ReturningInsert[Any]:
     """The lease of `question` for this account `until` then, if it still has a place for it."""
     row: Any = (question.c.id, bindparam("account"), bindparam("until"), literal(FIRST), bindparam("compared"))
-    vacant = select(*row).where(question.c.id == bindparam("question"), _is_open_to_account(), _has_place())
+    vacant = select(*row).where(question.c.id == bindparam("question"), _is_open_to_account(), has_place())
     insert = lease.insert().from_select(["question_id", "annotator_id", "expires_at", "round", "compared"], vacant)
     return insert.returning(lease.c.question_id)
 
@@ -545,7 +521,7 @@ def _held_by_others(codes: tuple[str, ...]) -> Select[Any]:
         select(question.c.id, func.min(lease.c.expires_at).label("until"))
         .join(lease, lease.c.question_id == question.c.id)
         .where(lease.c.annotator_id != bindparam("account"), lease.c.expires_at >= bindparam("now"))
-        .where(_is_open_to_account(), ~_has_place(), readable(question, codes))
+        .where(_is_open_to_account(), ~has_place(), readable(question, codes))
         .group_by(question.c.id)
     )
 
@@ -600,15 +576,11 @@ def _is_open_to_account(question: Any = question, of_any_study: bool = False) ->
     return and_(question.c.filled.is_(False), question.c.priority.is_not(None), ~judged, ~flagged, for_account)
 
 
-def _has_place() -> ColumnElement[bool]:
-    """Condition: fewer people have answered the question or look at it than it wants."""
-    return votes_on_question() + _leases() < question.c.annotators
-
-
-def _leases() -> ColumnElement[int]:
-    """Number of others who look at the question of the outer query now, to whom it is not hidden."""
+def has_place() -> ColumnElement[bool]:
+    """Condition on `question`: fewer people than it wants have answered it, or look at it `now` without its being
+    hidden; `account` itself left out."""
     looking = lease.alias("looking")
-    return (
+    others = (
         select(func.count())
         .select_from(looking)
         .where(looking.c.question_id == question.c.id, looking.c.annotator_id != bindparam("account"))
@@ -616,3 +588,4 @@ def _leases() -> ColumnElement[int]:
         .correlate(question)
         .scalar_subquery()
     )
+    return votes_on_question() + others < question.c.annotators

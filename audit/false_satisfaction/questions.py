@@ -453,10 +453,16 @@ def _around() -> Select[Any]:
 
 def _inputs_around(connection: Connection, about: Collection[int]) -> set[int]:
     """The inputs of all drawn groups that have one of these, and themselves."""
-    member = table_of(tables.Member)
-    shown = select(member.c.input_id).where(member.c.role != "probe")
-    rows = rows_among(connection, shown, member.c.group_id, groups_with(connection, about))
-    return {*about, *(row.input_id for row in rows)}
+    member, draw = table_of(tables.Member), table_of(tables.Draw)
+    other = member.alias("other")
+    around = (
+        select(other.c.input_id)
+        .join(member, member.c.group_id == other.c.group_id)
+        .join(draw, draw.c.source_id == member.c.group_id // LIMIT**2)
+        .where(other.c.role != "probe")
+        .distinct()
+    )
+    return {*about, *(row.input_id for row in rows_among(connection, around, member.c.input_id, about))}
 
 
 def _update_group(connection: Connection, question_id: int) -> None:

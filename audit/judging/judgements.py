@@ -13,7 +13,7 @@ from audit.annotation.accounts import ROLES, reading_as
 from audit.annotation.answers import WITHDRAWN, is_adjudicated, is_counted
 from audit.annotation.control_questions import FIRST, needs_training
 from audit.annotation.own_answers import OwnAnswer, counted_answer
-from audit.annotation.queue import LEASE, lease_question
+from audit.annotation.queue import lease_question
 from audit.annotation.settings import settings_of
 from audit.errors import Refused
 from audit.judging.unit import check_answer, unit_of_work
@@ -149,7 +149,7 @@ def undo(engine: Engine, account_id: int, *, client: str | None = None, only: in
             "client": client,
         }
         work.add(tables.Judgement, [withdrawn])
-        lease_question(connection, question_id, account_id, tables.now() + LEASE, row["round"], row["compared"])
+        lease_question(connection, question_id, account_id, row["round"], row["compared"])
         return question_id
 
 
