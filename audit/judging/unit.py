@@ -38,8 +38,7 @@ class Work:
     def __init__(self, connection: Connection, account: Account | None) -> None:
         self.connection = connection
         self.account = account
-        self._held: dict[int, Row[Any] | None] | None = {}
-        """The question that is held, and what it asks; None: all are."""
+        self._holds_all = False
         self._answered: set[int] = set()
         self._everything = False
 
@@ -55,33 +54,23 @@ class Work:
         the end. Returns its task and kind; None: there is no such question.
 
         One question a unit, and before anything else is locked: locks are taken in one order, inputs, questions, their
-        leases and checks, so that no two wait for each other. Raises RuntimeError for a second one.
+        leases, so that no two wait for each other.
         """
-        if self._held is None:
-            return self.connection.execute(_question(), {"question": question_id}).first()
-        if question_id not in self._held:
-            if self._held:
-                raise RuntimeError("a question is held already; hold all of them where several are answered")
+        if not self._holds_all:
             lock_around(self.connection, question_id)
-            self._held[question_id] = self.connection.execute(_question(), {"question": question_id}).first()
-        return self._held[question_id]
+        return self.connection.execute(_question(), {"question": question_id}).first()
 
     def hold_all(self) -> None:
         """As `hold`, for all questions: where many are answered or drawn. Call it before anything else."""
         lock_queue(self.connection)
-        self._held = None
+        self._holds_all = True
 
     def add(self, record: Record, rows: Sequence[Mapping[str, Any]]) -> int:
         """Append judgements or adjudications of questions that are held; returns the id of a single one, else 0.
 
-        Raises RuntimeError for a first answer to a question that is not held. Other passes are no part of an answer.
+        Only first answers are part of what settles a question; other passes are stored, and nothing follows from them.
         """
-        first = {int(row["question_id"]) for row in rows if row.get("round", FIRST) == FIRST}
-        if self._held is not None and (unheld := sorted(first - self._held.keys())):
-            raise RuntimeError(
-                f"question {unheld[0]} is answered and was not held before: what others do would be lost"
-            )
-        self._answered |= first
+        self._answered |= {int(row["question_id"]) for row in rows if row.get("round", FIRST) == FIRST}
         if len(rows) != 1:
             insert_new(self.connection, record, rows)
             return 0
