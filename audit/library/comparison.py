@@ -6,23 +6,22 @@ from pathlib import Path
 
 import pandas as pd
 
-from audit.false_satisfaction.resolution import Whose
 from audit.library.study import Study
-from audit.reports.compare import SHOWN, CompareDocument, Comparing, Condition, GroupChange, group_lines, lines
+from audit.options import spread
+from audit.reports.compare import CompareDocument, Condition, GroupChange, group_lines, lines
 from audit.reports.compare import compare as compare_versions
-from audit.statistics.intervals import Target
+from audit.reports.options import CompareOptions
 from audit.user_models import checked_arguments
 
 
+@spread
 @checked_arguments
 def compare(
     old: str,
     new: str,
     store: str | Path | Study | None = None,
     *,
-    answers: Whose = "both",
-    target: Target = "population",
-    show: int = SHOWN,
+    options: CompareOptions = CompareOptions(),
 ) -> "Comparison":
     """Compare two versions of a system on the groups that apply to both: what was fixed and what broke.
 
@@ -42,7 +41,7 @@ def compare(
     [['A bad film.', 'negative', 'negative'], ['A BAD FILM.', 'negative', 'positive']]
     """
     database = store.engine if isinstance(store, Study) else str(store or "audit.db")
-    return Comparison(compare_versions(old, new, database, Comparing(answers, target, show)))
+    return Comparison(compare_versions(old, new, database, **vars(options)))
 
 
 class Comparison:

@@ -19,22 +19,20 @@ from sqlalchemy import Connection, Engine, select
 import audit
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import Counted, count
-from audit.false_satisfaction.resolution import Whose
+from audit.options import spread
 from audit.relations import COUNTED, Outcome
 from audit.reports.build import Basis
+from audit.reports.options import CompareOptions
 from audit.reports.standings import Comparisons, pair_entry
 from audit.reports.study import comparisons_of
 from audit.reports.tables import aligned
 from audit.reports.words import percent, signed
 from audit.statistics.contests import Answered, Pair
-from audit.statistics.intervals import Target
 from audit.statistics.orders import holm
 from audit.statistics.rates import rates_of
 from audit.store import checked, open_store, rows_among, snapshot, table_of, tables
 
 WIDTH = 100
-SHOWN = 10
-"""Groups that got worse which are shown, unless told otherwise."""
 UNDECIDED = 4
 """The exit status where answers cannot decide a condition."""
 
@@ -191,20 +189,6 @@ def status_of(document: CompareDocument, undecided: str | None = None) -> int:
 
 
 @dataclass(frozen=True)
-class Comparing:
-    """What is asked of a comparison: whose answers, for which target, how many groups it shows, and when it fails."""
-
-    answers: Whose = "both"
-    target: Target = "population"
-    show: int = SHOWN
-    conditions: tuple[Condition, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.show < 0:
-            raise AuditError(f"show {self.show}: must be at least 0", parameter="show")
-
-
-@dataclass(frozen=True)
 class _Version:
     id: int
     name: str
@@ -216,7 +200,14 @@ class _Version:
         return f"{self.name}@{self.version}"
 
 
-def compare(old: str, new: str, database: str | Engine, request: Comparing) -> CompareDocument:
+@spread
+def compare(
+    old: str,
+    new: str,
+    database: str | Engine,
+    conditions: Sequence[Condition] = (),
+    options: CompareOptions = CompareOptions(),
+) -> CompareDocument:
     """Compare two systems of a database: `name`, `name@version`, the beginning of that, or `#id`.
 
     Nothing is written. Raises AuditError for a name that fits no system or several, for systems that share no group,
@@ -227,8 +218,8 @@ def compare(old: str, new: str, database: str | Engine, request: Comparing) -> C
         if versions[0].id == versions[1].id:
             raise AuditError(f"{old} and {new} are the same system, {versions[0].label}; name two versions")
         studies = _studies_of_both(connection, versions)
-        document = _document(connection, versions, studies, request)
-    for condition in request.conditions:
+        document = _document(connection, versions, studies, options)
+    for condition in conditions:
         outcome, because = condition.decide(document)
         document["conditions"].append({"condition": condition.text, "outcome": outcome, "because": because})
     return document
@@ -305,11 +296,11 @@ def _part(counted: Counted, study: int, versions: Sequence[_Version]) -> _Part:
 
 
 def _document(
-    connection: Connection, versions: Sequence[_Version], studies: Sequence[int], request: Comparing
+    connection: Connection, versions: Sequence[_Version], studies: Sequence[int], options: CompareOptions
 ) -> CompareDocument:
     """The whole document, before conditions are decided."""
-    numbers = Basis(pd.DataFrame(), target=request.target)
-    parts = [_part(count(connection, request.answers, study), study, versions) for study in studies]
+    numbers = Basis(pd.DataFrame(), target=options.target)
+    parts = [_part(count(connection, options.answers, study), study, versions) for study in studies]
     entries = [_entry([(part, {name: 1.0})], numbers, part, name) for part in parts for name in part.shared()]
     for kind in ("observed", "genuine"):
         rises: list[Rise] = [entry[kind] for entry in entries]
@@ -318,7 +309,7 @@ def _document(
             rise["p_holm"] = adjusted
     every = [(part, {name: float(_pair(part, name).groups) for name in part.shared()}) for part in parts]
     old, new = ({"system": one.name, "version": one.version, "settings": one.settings} for one in versions)
-    lists = [_listed(connection, parts, versions, request.show, worse=worse) for worse in (True, False)]
+    lists = [_listed(connection, parts, versions, options.show, worse=worse) for worse in (True, False)]
     return {
         "old": old,
         "new": new,
@@ -330,8 +321,8 @@ def _document(
         "conditions": [],
         "signature": {
             "audit": audit.__version__,
-            "answers": request.answers,
-            "target": request.target,
+            "answers": options.answers,
+            "target": options.target,
             "confidence": numbers.confidence,
         },
     }

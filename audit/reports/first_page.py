@@ -160,9 +160,7 @@ def next_lines(report: ReportDocument, entry: DecisionEntry, say: Say) -> Iterat
     if number_open := open_questions(totals):
         yield say("next.answer", count=number_open)
     if entry["state"] not in ("sure", "one_system") and len(entry["ranking"] or entry["best_observed"]) != 1:
-        whose = report["signature"].get("answers") or {}
-        gold_alone = whose.get("gold") and not (whose.get("people") or whose.get("adjudicated"))
-        yield say("next.all_gold" if gold_alone and totals["drawn"] < (totals["satisfied"] or 0) else "next.more")
+        yield say("next.texts" if totals["judged"] == totals["satisfied"] else "next.more")
     if entry["accuracy"] and entry["accuracy"]["best"]:
         accurate = say.names(entry["accuracy"]["best"])
         yield say("next.weigh", systems=say.names(entry["systems"]), accurate=accurate)

@@ -9,7 +9,7 @@ from annotated_types import Ge, Gt, Le
 from audit.errors import AuditError
 from audit.files import Excessive, parse_json
 from audit.messages import message
-from audit.options import Options, Told
+from audit.options import Options, Told, listed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 MOST_WORKERS = 256
 MOST_REPEATS = 1_000  # Calls on one input, at most
 TIME_LIMIT = 300.0  # Seconds that a system may take to be loaded, to be prepared, and for a batch; most take two
-
-
-def _listed(value: Any) -> Any:
-    return [value] if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
 
 
 def _pairs(value: Any) -> Any:
@@ -97,7 +93,7 @@ class CorpusOptions(Options):
 
     targets: Annotated[
         Sequence[str],
-        Told("of a translation: the languages to translate the corpus into", "es,fr", commas=True, read=_listed),
+        Told("of a translation: the languages to translate the corpus into", "es,fr", commas=True, read=listed),
     ] = ()
 
     @property
@@ -128,17 +124,6 @@ class CorpusOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordsOptions(Options):
-    """What annotators read about the task of a run."""
-
-    question: Annotated[str | None, Told("what annotators are asked, in place of the task's question", "TEXT")] = None
-    words: Annotated[
-        str | None, Told("question, guideline and label texts of the task, as [words] of a plan has them", "FILE.toml")
-    ] = None
-    change_words: Annotated[bool, Told("set these words although people have answered under other ones")] = False
-
-
-@dataclass(frozen=True, kw_only=True)
 class CommonOptions(Options):
     """What runs and searches share."""
 
@@ -148,7 +133,7 @@ class CommonOptions(Options):
             "relations of audit relations, all, or family:NAME (default: the task's default ones that fit the corpus)",
             "MR1.1,...",
             commas=True,
-            read=_listed,
+            read=listed,
             positional=True,
         ),
     ] = None

@@ -9,7 +9,7 @@ from conftest_rows import row
 import audit
 from audit.errors import AuditError
 from audit.exchange.doctor import doctor
-from audit.reports.compare import Comparing, Condition, compare, lines
+from audit.reports.compare import Condition, compare, lines
 from audit.runner.imported import import_run
 from audit.store import open_store
 from audit.store.core import count_rows, draw
@@ -53,7 +53,7 @@ def several(tmp_path_factory):
 
 def compared(*names, **request):
     conditions = tuple(Condition.read(text) for text in request.pop("conditions", ()))
-    document = compare(*names, Comparing(conditions=conditions, **request))
+    document = compare(*names, conditions, **request)
     json.dumps(document, allow_nan=False)
     return document
 
@@ -95,7 +95,7 @@ def test_it_prints_the_number_of_the_report(tmp_path, toy_corpus, target):
     for relation in report["relations"]:
         for pair in relation["pairs"]:
             for old, new, sign in ((pair["system"], pair["other"], 1), (pair["other"], pair["system"], -1)):
-                document = compare(old, new, study.engine, Comparing(target=target))
+                document = compare(old, new, study.engine, target=target)
                 entry = next(one for one in document["relations"] if one["relation"] == relation["relation"])
                 if pair["difference"] is None:
                     assert entry["genuine"]["estimate"] is None

@@ -8,6 +8,7 @@ from audit.exchange.export import export
 from audit.exchange.replay import import_export
 from audit.judging.adjudications import adjudicate
 from audit.reports import evidence, plan
+from audit.sampling.options import PlanOptions
 from audit.store import open_store, table_of, tables
 
 
@@ -48,7 +49,7 @@ def test_an_answer_between_two_sections_changes_nothing_in_that_report(judged, s
 
 @pytest.mark.slow
 def test_a_plan_is_of_one_state_too(judged, monkeypatch):
-    engine, request = open_store(judged), plan.PlanRequest(half_width=0.1, whose="people")
+    engine, request = open_store(judged), PlanOptions(decide="winner")
     before = plan.plan(engine, request)
     calls = interrupt(monkeypatch, plan, "known_answers", judged)
     assert plan.plan(engine, request) == before

@@ -39,7 +39,9 @@ def everything(engine):
     """Run, sample, let gold and two people answer; returns the reports of two designs."""
     corpus = get_corpus("rotten-tomatoes")
     options = RunOptions(
-        ["MR1.4", "MR2.2", "MR3.1"], limit=60, parameters={name: {"strict": False} for name in ("MR1.4", "MR2.2")}
+        relations=["MR1.4", "MR2.2", "MR3.1"],
+        limit=60,
+        parameters={name: {"strict": False} for name in ("MR1.4", "MR2.2")},
     )
     relations = fitting(corpus, options)
     for _ in range(2):  # the second run finds all done
