@@ -3,7 +3,7 @@ transaction."""
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
@@ -41,14 +41,14 @@ class Account:
     id: int
     name: str
     role: str
+    languages: tuple[str, ...] = field(default=(), compare=False)
+    """Codes of the languages it reads, where `require` returned it; none: all."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AccountDetails(Account):
     """An account as managers and its owner see it."""
 
-    languages: tuple[str, ...]
-    """Codes of the languages it reads; none: all."""
     disabled: bool
     has_password: bool
     """Without one it logs in through an identity provider only."""
@@ -150,21 +150,25 @@ def may(role: str, least: str) -> bool:
     return role in ROLES and ROLES.index(role) >= ROLES.index(least)
 
 
-def require(connection: Connection, account_id: int, *roles: str) -> Account:
-    """Return the account, read anew, if it is enabled and has one of the roles; else raise NotAllowed."""
-    row = connection.execute(_account_query(), {"account": account_id}).first()
+def require(connection: Connection, account_id: int, *roles: str, lock: bool = False) -> Account:
+    """Return the account, read anew, if it is enabled and has one of the roles; else raise NotAllowed.
+
+    `lock`: nobody else changes it until the transaction ends.
+    """
+    row = connection.execute(_account_query(lock), {"account": account_id}).first()
     if row is None or row.disabled:
         raise NotAllowed(message("account.absent_or_disabled"))
     if row.role not in roles:
         raise NotAllowed(message("account.role_needed", roles=joined("list.or", roles), name=row.name, role=row.role))
-    return Account(int(row.id), row.name, row.role)
+    return Account(int(row.id), row.name, row.role, tuple(sorted(filter(None, row.languages.split(",")))))
 
 
 @cache
-def _account_query() -> Select[Any]:
+def _account_query(lock: bool) -> Select[Any]:
     """Cached: every write checks the account, and building the statement takes longer than running it."""
-    columns = (annotator.c.id, annotator.c.name, annotator.c.role, annotator.c.disabled)
-    return select(*columns).where(annotator.c.id == bindparam("account"))
+    columns = (annotator.c.id, annotator.c.name, annotator.c.role, annotator.c.disabled, annotator.c.languages)
+    query = select(*columns).where(annotator.c.id == bindparam("account"))
+    return query.with_for_update(key_share=True) if lock else query
 
 
 def require_manager(connection: Connection, by: int | None) -> None:

@@ -2,23 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, case, func, select, true
+from sqlalchemy import ColumnElement, Connection, Engine, case, func, select, true
 
-from audit.annotation.accounts import (
-    is_person,
-    reading_as_manager,
-)
-from audit.annotation.answers import (
-    ORIGINS,
-    SCALES,
-    UNSURE,
-    is_disputed,
-    is_vote,
-)
+from audit.annotation.accounts import is_person, reading_as_manager
+from audit.annotation.answers import ORIGINS, SCALES, UNSURE, is_disputed, is_vote
 from audit.annotation.assignments import assignments_of, from_column
 from audit.annotation.deferral import is_flagged, midnight
 from audit.annotation.questions import OpenQuestions, count_open
@@ -26,55 +17,12 @@ from audit.store import tables
 from audit.store.copying import in_utc
 from audit.store.core import annotator, answer, count_rows, input_table, judgement, question
 
-# Progress of judging: for managers.
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Counts over the whole database, or over some of its questions."""
-
-    questions: OpenQuestions
-    answers: Mapping[str, int]
-    """Questions with an answer, by origin (adjudicated, people, gold); one question may have several origins."""
-    judgements: Mapping[str, int]
-    """Judgements of the first pass that count, by the name of the person; accounts that judged nothing have 0."""
-
-
-Among = ColumnElement[bool] | None
-"""A condition on the table question: only what is about these questions counts; None: everything."""
-
-
-def _about(table: Any, among: Among) -> ColumnElement[bool]:
-    """Condition on a table with the column question_id."""
-    return true() if among is None else table.c.question_id.in_(select(question.c.id).where(among))
-
-
-def progress(engine: Engine, by: int | None, among: Among = None) -> Progress:
-    """Count questions, answers and judgements: for a manager, or for whoever has the database itself (None).
-
-    Raises NotAllowed for another role.
-    """
-    by_origin = select(answer.c.origin, func.count()).where(_about(answer, among)).group_by(answer.c.origin)
-    by_person = (
-        select(annotator.c.name, func.count())
-        .join(judgement, judgement.c.annotator_id == annotator.c.id)
-        .where(is_vote(judgement), _about(judgement, among))
-        .group_by(annotator.c.name)
-    )
-    with reading_as_manager(engine, by) as connection:
-        answers: dict[str, int] = dict(connection.execute(by_origin).all())
-        # Somebody without a judgement that counts has no row in `by_person`, but an account all the same.
-        names = select(annotator.c.name).where(is_person(annotator)).order_by(annotator.c.name)
-        people = dict.fromkeys(connection.execute(names).scalars(), 0)
-        return Progress(
-            questions=count_open(connection, among),
-            answers={origin: answers.get(origin, 0) for origin in ORIGINS},
-            judgements=people | dict(connection.execute(by_person).all()),
-        )
-
-
 PAUSE = timedelta(minutes=5)
 """So long without a decision is a pause."""
+RECENT = timedelta(days=7)
+"""What is counted as the present pace."""
+Among = ColumnElement[bool] | None
+"""A condition on the table question: only what is about these questions counts; None: everything."""
 
 
 # Questions that nobody may answer: for managers, who add accounts and assign them.
@@ -127,8 +75,7 @@ def unread(connection: Connection) -> list[Unread]:
     return sorted(map(Unread, numbers, numbers.values()), key=lambda each: (-each.questions, each.languages))
 
 
-RECENT = timedelta(days=7)
-"""What is counted as the present pace."""
+# How far judging is, and how fast it goes.
 
 
 @dataclass(frozen=True)
@@ -148,7 +95,9 @@ class Speed:
 class Overview:
     """Counts over the whole database, or over some of its questions; `unread` is of the whole database."""
 
-    progress: Progress
+    questions: OpenQuestions
+    answers: Mapping[str, int]
+    """Questions with an answer, by origin (adjudicated, people, gold); one question may have several origins."""
     disputed: int
     """Questions whose votes do not settle them and that nobody has adjudicated."""
     flagged: int
@@ -166,43 +115,37 @@ class Overview:
     speed: Speed
     ends: datetime | None
     """When the open questions have all their votes at the present pace; None without a pace, or with nothing left."""
-    unread: tuple[Unread, ...] = ()
+    unread: tuple[Unread, ...]
     """Open questions in languages that too few accounts read."""
 
 
 def overview(engine: Engine, by: int | None = None, among: Among = None) -> Overview:
     """Count for a manager (`by`, an account id; else NotAllowed) or for whoever has the database itself (None)."""
     moment = tables.now()
+
+    def about(table: Any) -> ColumnElement[bool]:
+        return true() if among is None else table.c.question_id.in_(select(question.c.id).where(among))
+
+    by_origin = select(answer.c.origin, func.count()).where(about(answer)).group_by(answer.c.origin)
     with reading_as_manager(engine, by) as connection:
-        filled, split, disputed, remaining = _votes(connection, among)
-        flags = count_rows(connection, question, is_flagged(), true() if among is None else among)
+        answers: dict[str, int] = dict(connection.execute(by_origin).all())
         today, week = (
-            count_rows(
-                connection, judgement, judgement.c.decided_at >= since, is_vote(judgement), _about(judgement, among)
-            )
+            count_rows(connection, judgement, judgement.c.decided_at >= since, is_vote(judgement), about(judgement))
             for since in (midnight(moment), moment - RECENT)
         )
-        speed = speed_of(_decisions(connection, moment - RECENT, among), moment)
-        too_few_readers = tuple(unread(connection))
-    ends = moment + timedelta(days=remaining / speed.per_day) if remaining and speed.per_day else None
-    return Overview(
-        progress(engine, by, among),
-        disputed,
-        flags,
-        filled,
-        split,
-        today,
-        week,
-        remaining,
-        speed,
-        ends,
-        too_few_readers,
-    )
-
-
-def with_open(counts: Overview, questions: OpenQuestions) -> Overview:
-    """The same counts with these open questions."""
-    return replace(counts, progress=replace(counts.progress, questions=questions))
+        speed = speed_of(_decisions(connection, moment - RECENT, about(judgement)), moment)
+        votes = _votes(connection, among)
+        return Overview(
+            questions=count_open(connection, among),
+            answers={origin: answers.get(origin, 0) for origin in ORIGINS},
+            flagged=count_rows(connection, question, is_flagged(), true() if among is None else among),
+            today=today,
+            week=week,
+            speed=speed,
+            ends=moment + timedelta(days=votes["left"] / speed.per_day) if votes["left"] and speed.per_day else None,
+            unread=tuple(unread(connection)),
+            **votes,
+        )
 
 
 def speed_of(decisions: Mapping[int, Sequence[tuple[datetime, datetime]]], now: datetime) -> Speed:
@@ -232,9 +175,9 @@ def speed_of(decisions: Mapping[int, Sequence[tuple[datetime, datetime]]], now: 
     return Speed(number, hours, number / hours if hours else None, number / days)
 
 
-def votes_by_question() -> Select[tuple[int, int, int, int]]:
-    """Per question with votes: question_id, votes, kinds (different answers) and unsure ones."""
-    return (
+def _votes(connection: Connection, among: Among) -> dict[str, int]:
+    """`filled`, `split`, `disputed` and `left` over all questions; ratings are only left, nobody splits on them."""
+    voted = (
         select(
             judgement.c.question_id,
             func.count().label("votes"),
@@ -243,35 +186,31 @@ def votes_by_question() -> Select[tuple[int, int, int, int]]:
         )
         .where(is_vote(judgement))
         .group_by(judgement.c.question_id)
+        .subquery()
     )
-
-
-def _votes(connection: Connection, among: Among) -> tuple[int, int, int, int]:
-    """(filled, split, disputed, judgements left) over all questions; ratings are only left, nobody splits on them."""
-    voted = votes_by_question().subquery()
     votes = func.coalesce(voted.c.votes, 0)
-    full = and_(question.c.kind.not_in(SCALES), voted.c.votes.is_not(None), votes >= question.c.annotators)
-    split = and_(full, (voted.c.kinds > 1) | (voted.c.unsure > 0))
-    lacking = and_(question.c.priority.is_not(None), votes < question.c.annotators)
-
-    def total(condition: ColumnElement[bool], number: object = 1) -> ColumnElement[int]:
-        return func.coalesce(func.sum(case((condition, number), else_=0)), 0)
-
-    numbers = select(
-        total(full), total(split), total(is_disputed()), total(lacking, question.c.annotators - votes)
-    ).select_from(question.outerjoin(voted, voted.c.question_id == question.c.id))
-    if among is not None:
-        numbers = numbers.where(among)
-    # PostgreSQL's sums of whole numbers are decimals.
-    filled, divided, disputed, remaining = map(int, connection.execute(numbers).one())
-    return filled, divided, disputed, remaining
+    full = question.c.kind.not_in(SCALES) & voted.c.votes.is_not(None) & (votes >= question.c.annotators)
+    split = full & ((voted.c.kinds > 1) | (voted.c.unsure > 0))
+    lacking = question.c.priority.is_not(None) & (votes < question.c.annotators)
+    numbers = {
+        "filled": case((full, 1), else_=0),
+        "split": case((split, 1), else_=0),
+        "disputed": case((is_disputed(), 1), else_=0),
+        "left": case((lacking, question.c.annotators - votes), else_=0),
+    }
+    query = select(*(func.coalesce(func.sum(number), 0).label(name) for name, number in numbers.items()))
+    query = query.select_from(question.outerjoin(voted, voted.c.question_id == question.c.id))
+    row = connection.execute(query if among is None else query.where(among)).mappings().one()
+    return {name: int(number) for name, number in row.items()}  # PostgreSQL's sums of whole numbers are decimals
 
 
-def _decisions(connection: Connection, since: datetime, among: Among) -> dict[int, list[tuple[datetime, datetime]]]:
+def _decisions(
+    connection: Connection, since: datetime, about: ColumnElement[bool]
+) -> dict[int, list[tuple[datetime, datetime]]]:
     """The times (shown, decided) of each person's judgements in the app, withdrawn ones included: they took time."""
     query = (
         select(judgement.c.annotator_id, judgement.c.shown_at, judgement.c.decided_at)
-        .where(judgement.c.decided_at >= since, judgement.c.shown_at.is_not(None), _about(judgement, among))
+        .where(judgement.c.decided_at >= since, judgement.c.shown_at.is_not(None), about)
         .order_by(judgement.c.decided_at, judgement.c.id)
     )
     decisions: dict[int, list[tuple[datetime, datetime]]] = {}

@@ -6,8 +6,7 @@ adjudications, and the same history always gives the same rows.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from sqlalchemy import (
     BindParameter,
     ColumnElement,
     Connection,
+    Row,
     Select,
     Text,
     and_,
@@ -46,15 +46,13 @@ PEOPLE = ("adjudicated", "people")
 VOTE = judgement.alias("vote")
 
 
-@dataclass(frozen=True)
-class Vote:
+class Vote(NamedTuple):
     """One annotator's judgement that counts."""
 
     question_id: int
     annotator: str
     role: str
     answer: str
-    comment: str | None
 
 
 class Quorum(NamedTuple):
@@ -81,16 +79,75 @@ class Quorum(NamedTuple):
         return label if enough and label != UNSURE else None
 
 
-class _QuestionState(NamedTuple):
-    """What `settle` needs to know about a question."""
+def voted_answers(votes: Sequence[Vote], quorum: Quorum) -> dict[str, list[str]]:
+    """Return the answers that the votes on one question give, by origin; empty where they settle nothing.
 
-    quorum: Quorum
-    filled: bool
-    """Whether its row says that it has them."""
-    adjudicated: bool
-    answered: bool
-    """Whether there are adjudications, and answers: of most questions there are none to be read."""
-    kind: str
+    >>> votes = [Vote(1, "ann", "annotator", "positive"), Vote(1, "gold", "gold", "negative")]
+    >>> voted_answers(votes, Quorum(1)), voted_answers(votes, Quorum(2))
+    ({'people': ['positive'], 'gold': ['negative']}, {'gold': ['negative']})
+    """
+    gold = {vote.answer for vote in votes if vote.role == "gold"}
+    answers = {}
+    if (label := quorum.answer([vote.answer for vote in votes if vote.role in ROLES])) is not None:
+        answers["people"] = [label]
+    if len(gold) == 1:
+        answers["gold"] = list(gold)
+    return answers
+
+
+class _History(NamedTuple):
+    """What the history makes of some questions: their rows, which are filled, and (question, origin) -> allowed."""
+
+    rows: Sequence[Row[Any]]
+    filled: set[int]
+    answers: dict[tuple[int, str], list[str]]
+
+
+def _history(connection: Connection, question_ids: Collection[int]) -> _History:
+    rows = connection.execute(_questions(), {"ids": list(question_ids)}).all()
+    votes: dict[int, list[Vote]] = {row.id: [] for row in rows}
+    for vote in counting_votes(connection, question_ids):
+        votes[vote.question_id].append(vote)
+    filled = {row.id for row in rows if sum(vote.role in ROLES for vote in votes[row.id]) >= row.annotators}
+    answers: dict[tuple[int, str], list[str]] = {}
+    for row in rows:
+        if row.kind not in SCALES:
+            voted = voted_answers(votes[row.id], Quorum(row.annotators, row.quorum))
+            answers |= {(row.id, origin): allowed for origin, allowed in voted.items()}
+    if adjudicated := [row.id for row in rows if row.adjudicated]:
+        last = {id: sorted(allowed) for id, allowed in connection.execute(_adjudications(), {"ids": adjudicated})}
+        answers |= {(id, "adjudicated"): allowed for id, allowed in last.items() if allowed}
+    return _History(rows, filled, answers)
+
+
+def settle(connection: Connection, question_ids: Iterable[int]) -> set[int]:
+    """Rebuild what is derived about these questions: their answers, and whether they have all the votes they need.
+
+    Writes what has changed and nothing else. Returns the questions that have other answers than before.
+    """
+    return {id for piece in pieces(question_ids) for id in _settle(connection, piece)}
+
+
+def _settle(connection: Connection, question_ids: Collection[int]) -> set[int]:
+    history = _history(connection, question_ids)
+    for filled in (True, False):
+        if outdated := [row.id for row in history.rows if row.filled != filled == (row.id in history.filled)]:
+            connection.execute(question.update().where(question.c.id.in_(outdated)).values(filled=filled))
+    before: dict[tuple[int, str], list[str]] = {}
+    if answered := [row.id for row in history.rows if row.answered]:
+        before = {(id, origin): allowed for id, origin, allowed in connection.execute(_stored(), {"ids": answered})}
+    after = history.answers
+    changed = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
+    for id, origin in changed:
+        if (id, origin) in before:
+            connection.execute(delete(answer).where(answer.c.question_id == id, answer.c.origin == origin))
+    new = [
+        {"question_id": id, "origin": origin, "allowed": after[id, origin]}
+        for id, origin in changed
+        if (id, origin) in after
+    ]
+    insert_new(connection, tables.Answer, new)
+    return {id for id, _ in changed}
 
 
 def counting_votes(connection: Connection, question_ids: Iterable[int]) -> list[Vote]:
@@ -100,31 +157,19 @@ def counting_votes(connection: Connection, question_ids: Iterable[int]) -> list[
     ]
 
 
-def settle(connection: Connection, question_ids: Iterable[int]) -> set[int]:
-    """Rebuild what is derived about these questions: their answers, and whether they have all the votes they need.
+def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict[tuple[int, str], list[str]]:
+    """(question, origin) -> allowed labels, as the history of these questions has them; writes nothing."""
+    return {
+        key: allowed for piece in pieces(question_ids) for key, allowed in _history(connection, piece).answers.items()
+    }
 
-    Writes what has changed and nothing else. Returns the questions that have other answers than before.
-    """
-    ids = list(question_ids)
-    states, votes = _question_states(connection, ids), _votes(connection, ids)
-    _update_filled(connection, states, votes)
-    rows = _answers(connection, states, votes)
-    before: dict[tuple[int, str], list[str]] = {}
-    for piece in pieces(id for id, state in states.items() if state.answered):
-        before.update(
-            ((int(id), origin), allowed) for id, origin, allowed in connection.execute(_stored(), {"ids": piece})
-        )
-    changed = [key for key in before.keys() | rows.keys() if before.get(key) != rows.get(key)]
-    for id, origin in changed:
-        if (id, origin) in before:
-            connection.execute(delete(answer).where(answer.c.question_id == id, answer.c.origin == origin))
-    new = [
-        {"question_id": id, "origin": origin, "allowed": rows[id, origin]}
-        for id, origin in changed
-        if (id, origin) in rows
-    ]
-    insert_new(connection, tables.Answer, new)
-    return {id for id, _ in changed}
+
+def settled_by_people(connection: Connection) -> dict[int, frozenset[str]]:
+    """The allowed labels by question, as people settled them: an adjudicator's answer before an agreement."""
+    query = select(answer.c.question_id, answer.c.allowed).where(answer.c.origin.in_(PEOPLE))
+    # "adjudicated" comes last and takes the place of "people".
+    rows = connection.execute(query.order_by(answer.c.origin.desc()))
+    return {int(id): frozenset(allowed) for id, allowed in rows}
 
 
 def wrongly_filled(connection: Connection) -> int:
@@ -132,18 +177,47 @@ def wrongly_filled(connection: Connection) -> int:
     return count_rows(connection, question, question.c.filled != (votes_on_question() >= question.c.annotators))
 
 
-def _update_filled(
-    connection: Connection, states: Mapping[int, _QuestionState], votes: Mapping[int, list[Vote]]
-) -> None:
-    for filled in (True, False):
-        outdated = [
-            id
-            for id, state in states.items()
-            if state.filled != filled
-            and filled == (sum(vote.role in ROLES for vote in votes.get(id, ())) >= state.quorum.annotators)
-        ]
-        for piece in pieces(outdated):
-            connection.execute(question.update().where(question.c.id.in_(piece)).values(filled=filled))
+# Statements of every judgement are cached: building one takes longer than running it.
+
+
+def _ids() -> BindParameter[Any]:
+    return bindparam("ids", expanding=True)
+
+
+@cache
+def _questions() -> Select[Any]:
+    adjudicated = exists().where(adjudication.c.question_id == question.c.id).label("adjudicated")
+    answered = exists().where(answer.c.question_id == question.c.id).label("answered")
+    columns = (question.c.id, question.c.kind, question.c.annotators, question.c.filled)
+    return select(*columns, stored_quorum().label("quorum"), adjudicated, answered).where(question.c.id.in_(_ids()))
+
+
+@cache
+def _counting_votes() -> Select[Any]:
+    later = judgement.alias("later")
+    return (
+        select(judgement.c.question_id, annotator.c.name, annotator.c.role, judgement.c.answer)
+        .join(annotator, annotator.c.id == judgement.c.annotator_id)
+        .outerjoin(later, later.c.supersedes == judgement.c.id)
+        .where(judgement.c.question_id.in_(_ids()), judgement.c.round == 1)
+        .where(judgement.c.answer != WITHDRAWN, later.c.id.is_(None))
+        .order_by(judgement.c.id)
+    )
+
+
+@cache
+def _adjudications() -> Select[Any]:
+    """Oldest first, so that the last one counts."""
+    columns = (adjudication.c.question_id, adjudication.c.allowed)
+    return select(*columns).where(adjudication.c.question_id.in_(_ids())).order_by(adjudication.c.id)
+
+
+@cache
+def _stored() -> Select[Any]:
+    return select(answer.c.question_id, answer.c.origin, answer.c.allowed).where(answer.c.question_id.in_(_ids()))
+
+
+# Conditions on questions, judgements and adjudications.
 
 
 def is_counted(row: Any) -> ColumnElement[bool]:
@@ -188,127 +262,14 @@ def stands(row: Any) -> ColumnElement[bool]:
     return and_(allows_labels(row), ~after)
 
 
-def is_agreed(question_id: Any) -> ColumnElement[bool]:
-    """Condition: people's votes settle the question (a column of the outer query, or a number)."""
-    return exists().where(answer.c.question_id == question_id, answer.c.origin == "people")
-
-
 def is_disputed() -> ColumnElement[bool]:
     """Condition on `question`: it has all its votes, these do not settle it, and nobody has adjudicated it.
 
     Of ratings every one counts: nobody disputes them.
     """
-    undecided = and_(~is_agreed(question.c.id), ~is_adjudicated(question.c.id))
+    agreed = exists().where(answer.c.question_id == question.c.id, answer.c.origin == "people")
+    undecided = and_(~agreed, ~is_adjudicated(question.c.id))
     return and_(question.c.filled.is_(True), question.c.kind.not_in(SCALES), undecided)
-
-
-def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict[tuple[int, str], list[str]]:
-    """(question, origin) -> allowed labels, as the history of these questions has them; writes nothing."""
-    ids = list(question_ids)
-    return _answers(connection, _question_states(connection, ids), _votes(connection, ids))
-
-
-def settled_by_people(connection: Connection) -> dict[int, frozenset[str]]:
-    """The allowed labels by question, as people settled them: an adjudicator's answer before an agreement."""
-    query = select(answer.c.question_id, answer.c.allowed).where(answer.c.origin.in_(PEOPLE))
-    # "adjudicated" comes last and takes the place of "people".
-    rows = connection.execute(query.order_by(answer.c.origin.desc()))
-    return {int(id): frozenset(allowed) for id, allowed in rows}
-
-
-def _answers(
-    connection: Connection, states: Mapping[int, _QuestionState], votes: Mapping[int, list[Vote]]
-) -> dict[tuple[int, str], list[str]]:
-    rows: dict[tuple[int, str], list[str]] = {}
-    for piece in pieces(id for id, state in states.items() if state.adjudicated):
-        last = {int(id): sorted(allowed) for id, allowed in connection.execute(_adjudications(), {"ids": piece})}
-        rows.update(((id, "adjudicated"), allowed) for id, allowed in last.items() if allowed)
-    for question_id, question_votes in votes.items():
-        if states[question_id].kind in SCALES:
-            continue
-        rows.update(
-            ((question_id, origin), [label])
-            for origin, label in voted_answers(question_votes, states[question_id].quorum).items()
-        )
-    return rows
-
-
-def voted_answers(votes: Sequence[Vote], quorum: Quorum) -> dict[str, str]:
-    """The answers that the votes on one question give, by origin (people, gold); empty where they settle nothing.
-
-    >>> votes = [Vote(1, "ann", "annotator", "positive", None), Vote(1, "gold", "gold", "negative", None)]
-    >>> voted_answers(votes, Quorum(1)), voted_answers(votes, Quorum(2))
-    ({'people': 'positive', 'gold': 'negative'}, {'gold': 'negative'})
-    """
-    gold = [vote.answer for vote in votes if vote.role == "gold"]
-    answers = {}
-    if (label := quorum.answer([vote.answer for vote in votes if vote.role in ROLES])) is not None:
-        answers["people"] = label
-    if gold and len(set(gold)) == 1:
-        answers["gold"] = gold[0]
-    return answers
-
-
-def _question_states(connection: Connection, ids: list[int]) -> dict[int, _QuestionState]:
-    rows = (row for piece in pieces(ids) for row in connection.execute(_questions(), {"ids": piece}))
-    return {id: _QuestionState(Quorum(annotators, rule), *state) for id, annotators, rule, *state in rows}
-
-
-def _votes(connection: Connection, ids: list[int]) -> dict[int, list[Vote]]:
-    votes: dict[int, list[Vote]] = {}
-    for vote in counting_votes(connection, ids):
-        votes.setdefault(vote.question_id, []).append(vote)
-    return votes
-
-
-# Statements are cached: every judgement runs them, and building one takes longer than running it.
-# `ids` are bound at each call.
-
-
-@cache
-def _counting_votes() -> Select[Any]:
-    later = judgement.alias("later")
-    return (
-        select(judgement.c.question_id, annotator.c.name, annotator.c.role, judgement.c.answer, judgement.c.comment)
-        .join(annotator, annotator.c.id == judgement.c.annotator_id)
-        .outerjoin(later, later.c.supersedes == judgement.c.id)
-        .where(
-            judgement.c.question_id.in_(_ids()),
-            judgement.c.round == 1,
-            judgement.c.answer != WITHDRAWN,
-            later.c.id.is_(None),
-        )
-        .order_by(judgement.c.id)
-    )
-
-
-@cache
-def _questions() -> Select[Any]:
-    adjudicated = exists().where(adjudication.c.question_id == question.c.id)
-    answered = exists().where(answer.c.question_id == question.c.id)
-    needs = (question.c.annotators, stored_quorum())
-    return select(question.c.id, *needs, question.c.filled, adjudicated, answered, question.c.kind).where(
-        question.c.id.in_(_ids())
-    )
-
-
-@cache
-def _adjudications() -> Select[Any]:
-    """Oldest first, so that the last one counts."""
-    return (
-        select(adjudication.c.question_id, adjudication.c.allowed)
-        .where(adjudication.c.question_id.in_(_ids()))
-        .order_by(adjudication.c.id)
-    )
-
-
-@cache
-def _stored() -> Select[Any]:
-    return select(answer.c.question_id, answer.c.origin, answer.c.allowed).where(answer.c.question_id.in_(_ids()))
-
-
-def _ids() -> BindParameter[Any]:
-    return bindparam("ids", expanding=True)
 
 
 # The client of an answer: the app's version, and the browser's family, version and platform, or the command.
@@ -316,34 +277,23 @@ def _ids() -> BindParameter[Any]:
 # Of what a browser says of itself only words of our own lists and a number are kept: enough to tell that answers of one
 # kind of device differ, too little to know one browser among others, and nothing that a visitor wrote.
 
-LONGEST = 80
-"""Characters."""
 _FAMILIES = (
     # What imitates others comes first: Edge and Opera call themselves Chrome, Chrome calls itself Safari.
-    ("Edge", re.compile(r"\b(?:Edg|EdgA|EdgiOS)/(\d{1,4})\b", re.ASCII)),
-    ("Opera", re.compile(r"\bOPR/(\d{1,4})\b", re.ASCII)),
-    ("Samsung Internet", re.compile(r"\bSamsungBrowser/(\d{1,4})\b", re.ASCII)),
-    ("Firefox", re.compile(r"\b(?:Firefox|FxiOS)/(\d{1,4})\b", re.ASCII)),
-    ("Chrome", re.compile(r"\b(?:HeadlessChrome|Chrome|CriOS)/(\d{1,4})\b", re.ASCII)),
-    ("Safari", re.compile(r"\bVersion/(\d{1,4})\b.*\bSafari/", re.ASCII)),
+    ("Edge", r"\bEdg(?:A|iOS)?/(\d{1,4})\b"),
+    ("Opera", r"\bOPR/(\d{1,4})\b"),
+    ("Samsung Internet", r"\bSamsungBrowser/(\d{1,4})\b"),
+    ("Firefox", r"\b(?:Firefox|FxiOS)/(\d{1,4})\b"),
+    ("Chrome", r"\b(?:HeadlessChrome|Chrome|CriOS)/(\d{1,4})\b"),
+    ("Safari", r"\bVersion/(\d{1,4})\b.*\bSafari/"),
 )
-_PLATFORMS = (
-    ("Android", "Android"),
-    ("iPhone", "iOS"),
-    ("iPad", "iPadOS"),
-    ("CrOS", "ChromeOS"),
-    ("Windows", "Windows"),
-    ("Macintosh", "macOS"),
-    ("Linux", "Linux"),
-)
-_READ = 1_000
-"""Characters of the header that are looked at."""
+_PLATFORMS = {
+    "Android": "Android", "iPhone": "iOS", "iPad": "iPadOS", "CrOS": "ChromeOS", "Windows": "Windows",
+    "Macintosh": "macOS", "Linux": "Linux",
+}  # fmt: skip
 
 
 def browser(user_agent: str | None) -> str:
-    """The client to store for a browser, by its header User-Agent.
-
-    It begins with `audit VERSION; `.
+    """Return the client to store for a browser, by its header User-Agent.
 
     >>> agent = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"
     >>> browser(agent).partition("; ")[2]
@@ -351,20 +301,17 @@ def browser(user_agent: str | None) -> str:
     >>> browser("curl/8.0 <script>").partition("; ")[2]
     'another browser'
     """
-    header = (user_agent or "")[:_READ]
-    family = next((f"{name} {match[1]}" for name, pattern in _FAMILIES if (match := pattern.search(header))), None)
-    platform = next((name for token, name in _PLATFORMS if token in header), None)
-    return _joined(family or "another browser", platform)
+    header = (user_agent or "")[:1_000]
+    matches = ((name, re.search(pattern, header, re.ASCII)) for name, pattern in _FAMILIES)
+    family = next((f"{name} {match[1]}" for name, match in matches if match), "another browser")
+    platform = next((f"; {name}" for token, name in _PLATFORMS.items() if token in header), "")
+    return command(family + platform)
 
 
 def command(name: str) -> str:
-    """The client to store with answers that come from a command.
+    """Return the client to store with answers that come from a command.
 
     >>> command("import-labels").partition("; ")[2]
     'import-labels'
     """
-    return _joined(name)
-
-
-def _joined(*parts: str | None) -> str:
-    return "; ".join([f"audit {audit.__version__}", *(part for part in parts if part)])[:LONGEST]
+    return f"audit {audit.__version__}; {name}"[:80]

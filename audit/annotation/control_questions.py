@@ -14,21 +14,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
-from sqlalchemy import (
-    BindParameter,
-    ColumnElement,
-    Connection,
-    Engine,
-    Select,
-    bindparam,
-    exists,
-    func,
-    literal,
-    select,
-    true,
-)
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, bindparam, case, exists, func, select, true
 
-from audit.annotation.accounts import Account, is_person, note, reading_as_manager, writing_as_manager
+from audit.annotation.accounts import Account, is_person, note, reading_as_manager, require, writing_as_manager
 from audit.annotation.answers import (
     ORIGINS,
     SCALES,
@@ -47,9 +35,8 @@ from audit.annotation.questions import (
     Subject,
     asks_pairs,
     gold_labels,
-    kind_of,
     labels_of,
-    question_key,
+    make_questions,
     readable,
 )
 from audit.annotation.settings import JudgingSettings, exempt_up_to, set_settings, settings_of
@@ -58,7 +45,7 @@ from audit.errors import AuditError, Refused
 from audit.files import read_table, refuse_bad_rows
 from audit.keys import fingerprint, normal_text, uniform
 from audit.messages import message
-from audit.store import input_ids, insert_new, pieces, tables, upsert
+from audit.store import input_ids, pieces, rows_among, tables, upsert
 from audit.store.bulk import LIMIT
 from audit.store.copying import in_utc
 from audit.store.core import (
@@ -73,24 +60,24 @@ from audit.store.core import (
     log,
     member,
     question,
-    sample,
 )
 from audit.tasks import Input, get_task, label_reader, takes_several, text_columns
 from audit.text.languages import is_code
 
-# Reading texts with known answers from a CSV: the columns text and answer, and perhaps language and explanation.
-#
-# Where a task compares two texts, the second is in the column text_b.
-
-FILE_COLUMNS = ("text", "text_b", "language", "answer", "explanation")
+PASS, REPEAT, KNOWN = 0, 2, 3
+"""Passes of judgements beside ordinary ones (`FIRST`): training, hidden repeats, hidden control questions."""
+TRAINING, GOLD = "training", "gold"
+PURPOSES = (TRAINING, GOLD)
+MOST = 1_000
+"""Questions that one call picks at most."""
 LONGEST = 100_000
 """Characters of a text that are taken."""
+FILE_COLUMNS = ("text", "text_b", "language", "answer", "explanation")
 
 
 @dataclass(frozen=True)
 class KnownText:
-    """A text (or two that are compared), the labels that are right answers about it, and what people read after they
-    answered in training."""
+    """A text (or two that are compared), its right answers, and what people read after they answered in training."""
 
     input: Input
     allowed: tuple[str, ...]
@@ -98,10 +85,9 @@ class KnownText:
 
 
 def read_known(path: str | Path, task: str = "sentiment", language: str = "en") -> list[KnownText]:
-    """The texts of a table with their answers; several right answers of a text have `|` between them.
+    """Read texts with their answers from a table; several right answers of a text have `|` between them.
 
-    `language` is that of rows without one. Raises BadFile for a file that cannot be used, BadRow for one wrong row
-    (file, line, reason) and BadFile that lists the first ten where there are several.
+    `language` is that of rows without one. Raises BadFile or BadRow (file, line, reason) for what cannot be used.
     """
     return parse_known(path, None, task, language)
 
@@ -109,7 +95,7 @@ def read_known(path: str | Path, task: str = "sentiment", language: str = "en") 
 def parse_known(
     name: str | Path, content: bytes | None, task: str = "sentiment", language: str = "en"
 ) -> list[KnownText]:
-    """As `read_known`, of the content of a file; `name` is for messages.
+    """As `read_known`, from the content of a file; `name` is for messages.
 
     >>> parse_known("own.csv", b"text,answer\\nA fine film.,positive|neutral")[0].allowed
     ('positive', 'neutral')
@@ -117,38 +103,34 @@ def parse_known(
     texts, bad = text_columns(get_task(task).texts), list[tuple[int, str]]()
     needed = (*texts, "answer")
     table = read_table(name, needed, FILE_COLUMNS[2:], content=content, may_be_empty=needed, bad=bad)
-    rows = [*zip(table.index, table.to_dict("records"), strict=True)]
-    number = len(rows) + len(bad)
     labels, several, spelled = labels_of(task, "input"), takes_several([task]), label_reader(get_task(task))
-    texts_read: list[KnownText] = []
+    rows: dict[bytes, KnownText] = {}
     lines: dict[bytes, int] = {}
-    for line, row in rows:
-        code = row.get("language") or language
-        written = (label.strip() for label in row["answer"].split("|") if label.strip())
+    for line, row in zip(table.index, table.to_dict("records"), strict=True):
+        code, explanation = row.get("language") or language, row.get("explanation", "")
+        written = [label.strip() for label in row["answer"].split("|") if label.strip()]
         allowed = tuple(dict.fromkeys((spelled(label) if several else None) or label for label in written))
-        if reason := _row_problem(row, texts, allowed, code, labels):
+        if reason := _row_problem({name: row[name] for name in texts}, allowed, explanation, code, labels):
             bad.append((line, reason))
             continue
-        known_text = KnownText(
-            Input.of(*(normal_text(row[name]) for name in texts), language=code), allowed, row.get("explanation", "")
-        )
-        if known_text.input.key in lines:
-            bad.append((line, message("known.text_again", line=lines[known_text.input.key])))
-        lines[known_text.input.key] = line
-        texts_read.append(known_text)
-    refuse_bad_rows(name, bad, number)
-    return texts_read
+        item = Input.of(*(normal_text(row[name]) for name in texts), language=code)
+        if item.key in lines:
+            bad.append((line, message("known.text_again", line=lines[item.key])))
+        lines[item.key] = line
+        rows[item.key] = KnownText(item, allowed, explanation)
+    refuse_bad_rows(name, bad, len(table) + len(bad))
+    return list(rows.values())
 
 
 def _row_problem(
-    row: dict[str, str], texts: Sequence[str], allowed: tuple[str, ...], code: str, labels: Sequence[str]
+    texts: Mapping[str, str], allowed: tuple[str, ...], explanation: str, code: str, labels: Sequence[str]
 ) -> str | None:
-    for name in texts:
-        if not row[name]:
+    for name, text in texts.items():
+        if not text:
             return message("file.empty_column", column=name)
-        if len(row[name]) > LONGEST:
-            return message("known.text_long", column=name, count=len(row[name]), most=LONGEST)
-    if "\0" in "".join(row[name] for name in texts) + row.get("explanation", ""):
+        if len(text) > LONGEST:
+            return message("known.text_long", column=name, count=len(text), most=LONGEST)
+    if "\0" in "".join([*texts.values(), explanation]):
         return message("known.nul")
     if not allowed:
         return message("known.empty_answer", allowed=labels)
@@ -158,20 +140,15 @@ def _row_problem(
         return message("known.every_label")
     if not is_code(code):
         return message("wrong.language", language=code)
-    if len(row.get("explanation", "")) > COMMENT:
-        return message("known.explanation_long", most=COMMENT)
-    return None
+    return message("known.explanation_long", most=COMMENT) if len(explanation) > COMMENT else None
 
 
-TRAINING, GOLD = "training", "gold"
-PURPOSES = (TRAINING, GOLD)
-MOST = 1_000
-"""Questions that one call picks at most."""
+# Managing them: for a manager (`by`, an account id; else NotAllowed) or the owner of the database (None).
 
 
 @dataclass(frozen=True)
 class KnownQuestion:
-    """A question with its known answer, and how many judgements were given to it in its pass."""
+    """A control question with its known answer, and how many judgements were given to it in its pass."""
 
     id: int
     purpose: str
@@ -189,12 +166,10 @@ class KnownQuestion:
 
 @dataclass(frozen=True)
 class Added:
-    """The control questions that a call added or changed."""
+    """How many control questions a call added, and how many it changed."""
 
     added: int
-    """Questions that were not known before."""
     changed: int
-    """Questions that were known, and are now with this purpose, answer and explanation."""
     candidates: int | None = None
     """Where questions were picked: how many there were to pick from."""
     labels: Mapping[str, int] | None = None
@@ -202,36 +177,34 @@ class Added:
 
 
 def known_questions(engine: Engine, *, by: int | None = None) -> list[KnownQuestion]:
-    """All known questions, by purpose and in the order in which they became known.
-
-    For a manager (`by`, an account id; else NotAllowed) or for whoever has the database itself (None).
-    """
+    """List the control questions by purpose, oldest first."""
+    of_purpose = case((known.c.purpose == TRAINING, PASS), else_=KNOWN)
+    judged = select(func.count()).where(
+        judgement.c.question_id == known.c.question_id,
+        judgement.c.round == of_purpose,
+        judgement.c.answer != WITHDRAWN,
+    )
+    columns = [question.c.task, question.c.kind, question.c.output, input_table.c.texts, input_table.c.languages]
     query = (
-        select(known, question.c.task, question.c.kind, question.c.output, input_table.c.texts, input_table.c.languages)
+        select(known, *columns, judged.correlate(known).scalar_subquery().label("judged"))
         .join(question, question.c.id == known.c.question_id)
         .join(input_table, input_table.c.id == question.c.input_id)
         .order_by(known.c.purpose.desc(), known.c.at, known.c.question_id)
     )
-    judged = (
-        select(judgement.c.question_id, judgement.c.round, func.count().label("number"))
-        .where(judgement.c.round.in_((PASS, KNOWN)), judgement.c.answer != WITHDRAWN)
-        .group_by(judgement.c.question_id, judgement.c.round)
-    )
     with reading_as_manager(engine, by) as connection:
-        counts = {(row.question_id, row.round): row.number for row in connection.execute(judged)}
         return [
             KnownQuestion(
-                id=row.question_id,
-                purpose=row.purpose,
-                task=row.task,
-                kind=row.kind,
-                texts=tuple(row.texts),
-                languages=tuple(row.languages.split(",")),
-                output=row.output,
-                allowed=tuple(row.allowed),
-                explanation=row.explanation,
-                judged=counts.get((row.question_id, PASS if row.purpose == TRAINING else KNOWN), 0),
-                at=row.at,
+                row.question_id,
+                row.purpose,
+                row.task,
+                row.kind,
+                tuple(row.texts),
+                tuple(row.languages.split(",")),
+                row.output,
+                tuple(row.allowed),
+                row.explanation,
+                row.judged,
+                row.at,
             )
             for row in connection.execute(query)
         ]
@@ -240,60 +213,54 @@ def known_questions(engine: Engine, *, by: int | None = None) -> list[KnownQuest
 def add_known(
     engine: Engine, purpose: str, items: Sequence[KnownText], *, task: str = "sentiment", by: int | None = None
 ) -> Added:
-    """Make questions about these texts known. `by` as of `known_questions`.
+    """Make control questions of these texts; one that exists gets the new purpose, answer and explanation.
 
-    A text that is known already gets the new purpose, answer and explanation. Raises AuditError for an unknown purpose,
-    label or task, for a task that asks about outputs, and where there is no text; Refused where people are waited for
-    on one of the texts. Nothing is changed then.
+    Raises AuditError for an unknown purpose, label or task, for a task that asks about outputs, and where there is no
+    text; Refused where one of the texts still awaits answers. Nothing is changed then.
     """
     with writing_as_manager(engine, by) as connection:
-        _check_purpose(purpose)
         if not items:
             raise AuditError(message("known.no_text"))
         name = get_task(task).name
         if asks_pairs(name):
             raise AuditError(message("known.asks_pairs", task=name))
-        by_key = {item.input.key: item for item in items}
         ids = input_ids(connection, [item.input for item in items])
-        questions = _questions(connection, [((name, ids[key], None), key) for key in by_key])
-        rows = {
-            questions[name, ids[key], None]: (sorted(set(known_text.allowed)), known_text.explanation.strip())
-            for key, known_text in by_key.items()
-        }
+        by_subject: dict[Subject, KnownText] = {(name, ids[item.input.key], None): item for item in items}
+        questions, _ = make_questions(connection, by_subject)
+        rows = {questions[subject]: (item.allowed, item.explanation) for subject, item in by_subject.items()}
         return _store(connection, purpose, rows, by)
 
 
 def add_settled_questions(
     engine: Engine, purpose: str, question_ids: Iterable[int], explanation: str = "", *, by: int | None = None
 ) -> Added:
-    """Make settled questions known, with the answer that settles them: adjudicated before people before gold.
+    """Make control questions of settled ones, with the answer that settles them: adjudicated before people before gold.
 
-    `by` as of `known_questions`. Raises AuditError for an unknown purpose, Refused for a question that there is not,
-    that has no answer, or on which people are waited for.
+    Raises AuditError for an unknown purpose, Refused for a question that does not exist, has no answer, or still awaits
+    answers.
     """
     with writing_as_manager(engine, by) as connection:
         _check_purpose(purpose)
         ids = list(dict.fromkeys(question_ids))
         answers = settled_answers(connection, ids)
-        rows = {}
+        rows: dict[int, tuple[Sequence[str], str]] = {}
         for id in ids:
-            answer = next((answers[id, origin] for origin in ORIGINS if (id, origin) in answers), None)
-            if answer is None:
+            allowed = next((answers[id, origin] for origin in ORIGINS if (id, origin) in answers), None)
+            if allowed is None:
                 raise Refused(message("known.not_settled", id=id))
-            rows[id] = (sorted(answer), explanation.strip())
+            rows[id] = (allowed, explanation)
         return _store(connection, purpose, rows, by)
 
 
 def pick_known(engine: Engine, purpose: str, count: int, seed: int = 0, *, by: int | None = None) -> Added:
-    """Make up to `count` questions known that cost no sample anything, as many of each label as there are.
+    """Pick up to `count` control questions that cost no sample anything, as many of each label as there are.
 
-    Candidates are the texts of sources with a gold label (the same wherever the text stands, of tasks that ask about
-    texts), and the questions that an adjudicator has settled, of which no drawn group has any part and which people
-    are not waited for. Which of a label are taken hangs on `seed` and the texts alone. `by` as of `known_questions`.
-    Raises AuditError for an unknown purpose, a count outside 1 to 1,000, and where there is no candidate.
+    Candidates are the texts of sources with one gold label (of tasks that ask about texts) and the questions that an
+    adjudicator settled, if no drawn group has any part of them and no answer is awaited. Which are taken depends on
+    `seed` and the texts alone. Raises AuditError for an unknown purpose, a count outside 1 to 1,000, and where there is
+    no candidate.
     """
     with writing_as_manager(engine, by) as connection:
-        _check_purpose(purpose)
         if not 1 <= count <= MOST:
             raise AuditError(message("known.bad_count", count=count, most=MOST))
         return _pick(connection, purpose, count, seed, by)
@@ -303,17 +270,53 @@ def _pick(connection: Connection, purpose: str, count: int, seed: int, by: int |
     candidates = _candidates(connection)
     if not candidates:
         raise AuditError(message("known.nothing_to_pick"))
-    chosen = _spread(candidates, count, seed)
-    ids = _questions(connection, [(subject, key) for subject, key, _ in chosen])
-    added = _store(connection, purpose, {ids[subject]: (sorted(allowed), "") for subject, _, allowed in chosen}, by)
-    labels = Counter("|".join(sorted(allowed)) for _, _, allowed in chosen)
+    keys = select(input_table.c.id, input_table.c.key)
+    key_of = {
+        row.id: bytes(row.key).hex()
+        for row in rows_among(connection, keys, input_table.c.id, sorted({id for _, id, _ in candidates}))
+    }
+
+    def place(subject: Subject) -> float:
+        task, input_id, output = subject
+        return uniform("known", seed, task, key_of[input_id], *(() if output is None else (output,)))
+
+    strata: dict[tuple[str, ...], list[Subject]] = {}
+    for subject in sorted(candidates, key=place):
+        strata.setdefault(tuple(sorted(candidates[subject])), []).append(subject)
+    turns = zip_longest(*(strata[labels] for labels in sorted(strata)))
+    chosen = [subject for turn in turns for subject in turn if subject is not None][:count]
+    questions, _ = make_questions(connection, chosen)
+    rows = {questions[subject]: (sorted(candidates[subject]), "") for subject in chosen}
+    labels = Counter("|".join(sorted(candidates[subject])) for subject in chosen)
+    added = _store(connection, purpose, rows, by)
     return replace(added, candidates=len(candidates), labels=dict(sorted(labels.items())))
 
 
-def remove_known(engine: Engine, question_ids: Iterable[int] | None, *, by: int | None = None) -> int:
-    """Make questions known no longer (None: all); returns how many. What was judged of them stays in the history.
+def _candidates(connection: Connection) -> dict[Subject, frozenset[str]]:
+    """What could be picked, with its allowed labels."""
+    allowed: dict[Subject, frozenset[str]] = {}
+    for (task, input_id), golds in gold_labels(connection).items():
+        labels = golds.intersection(get_task(task).labels)
+        if len(labels) == 1 and not asks_pairs(task):
+            allowed[task, input_id, None] = frozenset(labels)
+    subject = (question.c.task, question.c.input_id, question.c.output)
+    adjudicated = (
+        select(*subject, answer.c.allowed)
+        .join(answer, answer.c.question_id == question.c.id)
+        .where(question.c.kind.in_(ABOUT_OUTPUTS), answer.c.origin == "adjudicated")
+    )
+    allowed |= {(task, id, output): frozenset(labels) for task, id, output, labels in connection.execute(adjudicated)}
+    drawn = select(member.c.input_id).join(draw, draw.c.source_id == member.c.group_id // LIMIT**2).distinct()
+    drawn_inputs = set(connection.execute(drawn).scalars())
+    wanted = question.c.priority.is_not(None) | question.c.id.in_(select(known.c.question_id))
+    unavailable = {tuple(row) for row in connection.execute(select(*subject).where(wanted))}
+    return {key: labels for key, labels in allowed.items() if key[1] not in drawn_inputs and key not in unavailable}
 
-    `by` as of `known_questions`. Raises Refused for one that is not known.
+
+def remove_known(engine: Engine, question_ids: Iterable[int] | None, *, by: int | None = None) -> int:
+    """Remove control questions (None: all); returns how many. Their judgements are kept.
+
+    Raises Refused for a question that is no control question.
     """
     with writing_as_manager(engine, by) as connection:
         stored = set(connection.execute(select(known.c.question_id)).scalars())
@@ -332,191 +335,107 @@ def _check_purpose(purpose: str) -> None:
         raise AuditError(message("wrong.purpose", purpose=purpose, allowed=PURPOSES))
 
 
-def _store(connection: Connection, purpose: str, rows: Mapping[int, tuple[list[str], str]], by: int | None) -> Added:
+def _store(
+    connection: Connection, purpose: str, rows: Mapping[int, tuple[Sequence[str], str]], by: int | None
+) -> Added:
     """Store question id -> (allowed labels, explanation), if all can be."""
-    stored: set[int] = set()
-    existing: set[int] = set()
-    for piece in pieces(sorted(rows)):
-        for row in connection.execute(select(question).where(question.c.id.in_(piece))):
-            existing.add(row.id)
-            labels = labels_of(row.task, row.kind)
-            if unknown := sorted(set(rows[row.id][0]) - set(labels)):
-                raise AuditError(message("wrong.answer", answer=unknown[0], allowed=labels))
-            if row.priority is not None and not row.filled:
-                raise Refused(message("known.waited_for", id=row.id))
-        stored.update(connection.execute(select(known.c.question_id).where(known.c.question_id.in_(piece))).scalars())
-    if missing := sorted(set(rows) - existing):
+    _check_purpose(purpose)
+    existing = {row.id: row for row in rows_among(connection, select(question), question.c.id, sorted(rows))}
+    if missing := sorted(rows.keys() - existing.keys()):
         raise Refused(message("refused.no_question", id=missing[0]))
+    for id, (allowed, _) in rows.items():
+        labels = labels_of(existing[id].task, existing[id].kind)
+        if unknown := sorted(set(allowed) - set(labels)):
+            raise AuditError(message("wrong.answer", answer=unknown[0], allowed=labels))
+        if existing[id].priority is not None and not existing[id].filled:
+            raise Refused(message("known.waited_for", id=id))
+    changed = len(list(rows_among(connection, select(known.c.question_id), known.c.question_id, sorted(rows))))
     columns = {"purpose": purpose, "annotator_id": by, "at": tables.now()}
-    upsert(
-        connection,
-        tables.Known,
-        [
-            {"question_id": id, "allowed": allowed, "explanation": explanation} | columns
-            for id, (allowed, explanation) in rows.items()
-        ],
-    )
-    added = len(set(rows) - stored)
-    note(connection, by, "known added", purpose=purpose, added=added, changed=len(stored))
-    return Added(added, len(stored))
-
-
-def _questions(connection: Connection, subjects: Iterable[tuple[Subject, bytes]]) -> dict[Subject, int]:
-    """The question about each (what is asked, the input's key), by what is asked; nobody waits for a new one."""
-    keys = {question_key(subject[0], kind_of(subject[2]), key, subject[2]): subject for subject, key in subjects}
-    # What a new sample would write; of a question that is there it leaves the number as it is.
-    people = connection.execute(select(func.max(sample.c.annotators))).scalar() or 2
-    rows = [
-        {"key": key, "task": task, "kind": kind_of(output), "input_id": id, "output": output, "annotators": people}
-        for key, (task, id, output) in keys.items()
+    stored = [
+        {"question_id": id, "allowed": sorted(set(allowed)), "explanation": explanation.strip()} | columns
+        for id, (allowed, explanation) in rows.items()
     ]
-    insert_new(connection, tables.Question, rows)
-    ids: dict[Subject, int] = {}
-    for piece in pieces(keys):
-        for id, key in connection.execute(select(question.c.id, question.c.key).where(question.c.key.in_(piece))):
-            ids[keys[bytes(key)]] = int(id)
-    return ids
+    upsert(connection, tables.Known, stored)
+    note(connection, by, "known added", purpose=purpose, added=len(rows) - changed, changed=changed)
+    return Added(len(rows) - changed, changed)
 
 
-Candidate = tuple[Subject, bytes, frozenset[str]]
-"""(what is asked, the input's key, allowed labels)"""
-
-
-def _candidates(connection: Connection) -> list[Candidate]:
-    allowed: dict[Subject, frozenset[str]] = {}
-    for (task, input_id), golds in gold_labels(connection).items():
-        labels = golds.intersection(get_task(task).labels)
-        if len(labels) == 1 and not asks_pairs(task):
-            allowed[task, input_id, None] = frozenset(labels)
-    adjudicated = (
-        select(question.c.task, question.c.input_id, question.c.output, answer.c.allowed)
-        .join(answer, answer.c.question_id == question.c.id)
-        .where(question.c.kind.in_(ABOUT_OUTPUTS), answer.c.origin == "adjudicated")
-    )
-    allowed |= {(task, id, output): frozenset(labels) for task, id, output, labels in connection.execute(adjudicated)}
-    drawn = select(member.c.input_id).join(draw, draw.c.source_id == member.c.group_id // LIMIT**2).distinct()
-    drawn_inputs = set(connection.execute(drawn).scalars())
-    demanded = select(question.c.task, question.c.input_id, question.c.output).where(
-        question.c.priority.is_not(None) | question.c.id.in_(select(known.c.question_id))
-    )
-    unavailable = {tuple(row) for row in connection.execute(demanded)}
-    remaining = {
-        key: options for key, options in allowed.items() if key[1] not in drawn_inputs and key not in unavailable
-    }
-    keys: dict[int, bytes] = {}
-    for piece in pieces(sorted({id for _, id, _ in remaining})):
-        query = select(input_table.c.id, input_table.c.key).where(input_table.c.id.in_(piece))
-        keys.update((id, bytes(key)) for id, key in connection.execute(query))
-    return [(subject, keys[subject[1]], options) for subject, options in remaining.items()]
-
-
-def _spread(candidates: Iterable[Candidate], count: int, seed: int) -> list[Candidate]:
-    """`count` of them, in turn from each set of labels, in an order of the seed and the texts."""
-    strata: dict[tuple[str, ...], list[Candidate]] = {}
-    for candidate in sorted(candidates, key=lambda candidate: _place(seed, candidate)):
-        strata.setdefault(tuple(sorted(candidate[2])), []).append(candidate)
-    rounds = zip_longest(*(strata[labels] for labels in sorted(strata)))
-    return [candidate for turn in rounds for candidate in turn if candidate is not None][:count]
-
-
-def _place(seed: int, candidate: Candidate) -> float:
-    (task, _, output), key, _ = candidate
-    return uniform("known", seed, task, key.hex(), *(() if output is None else (output,)))
-
-
-# Hidden questions: some whose answer is known, and some that the same person has answered before.
+# Hidden questions: control questions, and repeats of what the same person has answered before.
 #
-# They measure how well somebody judges while they judge. Whoever is asked cannot tell them from the others: they are
-# leased, shown and counted for the asker as others are. They are never votes: their pass is 2 or 3, and only pass 1 is
-# part of an answer. Whether the next question is a hidden one hangs on who asks and on how much they have done so far
-# alone, so that a reload changes nothing.
-
-REPEAT, KNOWN = 2, 3
-"""Passes of hidden repeats, and of hidden questions whose answer is known."""
+# They measure how well somebody judges while they judge, and cannot be told from the others: they are leased, shown and
+# counted for the annotator as others are. They are never votes, for only pass 1 is part of an answer. Whether one comes
+# next depends only on the annotator and on how much they have done, so that a reload changes nothing.
 
 
 def hidden_question(
-    connection: Connection,
-    account_id: int,
-    settings: JudgingSettings,
-    languages: tuple[str, ...],
-    ordinary: Mapping[str, Any],
-    place: Place,
-) -> Any:
-    """The hidden question that this account is asked now, as a row with its `id`, its `round` (the pass) and what
-    `ordinary` has; None: an ordinary one.
+    connection: Connection, account: Account, settings: JudgingSettings, ordinary: Row[Any], place: Place
+) -> tuple[Row[Any], int] | None:
+    """Return the hidden question that comes now in place of the `ordinary` one, and its pass; None: none does.
 
-    The caller has made sure that there is an ordinary question, else a hidden one would stand out. For the same reason
-    it is of the ordinary one's task and kind, and of its language where there is such a one. The caller asks for none
-    among the versions of a text: what chance had chosen there comes at their end, so that the shares are reached.
+    It is of the ordinary one's task and kind, and if possible of its language, else it would stand out. The caller asks
+    for none among the versions of a text: what chance had chosen there comes at their end, so that the shares are kept.
     """
     if not settings.gold_share and not settings.repeat_share:
         return None
-    done = _times_asked(connection, account_id)
+    account_id = account.id
+    done, put_aside = connection.execute(_asked_count(), {"account": account_id}).one()
     run, hidden = (place.run, place.hidden) if settings.versions == TOGETHER else (1, place.hidden)
-    if _has_put_aside_since(connection, account_id, place):
+    if place.answers and put_aside is not None and put_aside > place.answers[0].decided_at:
         run, hidden = 1, 0
     drawn = (_drawn_pass(account_id, number, settings) for number in range(max(done - run - hidden + 1, 0), done + 1))
     due = [kind for kind in drawn if kind is not None][hidden:]
     if not due:
         return None
-    query = _gold(account_id, languages) if due[0] == KNOWN else _repeats(account_id, settings.repeat_after, languages)
-    alike = (question.c.task == ordinary["task"], question.c.kind == ordinary["kind"])
-    columns = (*(question.c[name] for name in ("task", "kind", "priority", "source_input_id")), input_table.c.languages)
-    query = query.join(input_table, input_table.c.id == question.c.input_id).where(*alike).add_columns(*columns)
-    rows = connection.execute(query.add_columns(literal(due[0]).label("round"))).all()
-    rows = [row for row in rows if row.languages == ordinary["languages"]] or rows
-    return rows[int(uniform("which", account_id, done) * len(rows))] if rows else None
+    query = _gold(account_id) if due[0] == KNOWN else _repeats(account_id, settings.repeat_after)
+    was_deferred = exists().where(aside.c.question_id == question.c.id, aside.c.annotator_id == account_id)
+    rows = connection.execute(
+        query.join(input_table, input_table.c.id == question.c.input_id)
+        .where(question.c.task == ordinary.task, question.c.kind == ordinary.kind)
+        .where(~was_deferred, readable(question, account.languages))  # the page would remind them of what they deferred
+        .order_by(question.c.id)
+    ).all()
+    rows = [row for row in rows if row.languages == ordinary.languages] or rows
+    return (rows[int(uniform("which", account_id, done) * len(rows))], due[0]) if rows else None
 
 
 def _drawn_pass(account_id: int, number: int, settings: JudgingSettings) -> int | None:
-    """The pass of the hidden question that chance has for the time of this number that an account is asked; None: an
-    ordinary one comes then."""
+    """Draw the pass of the hidden question for the n-th time that an account is asked; None: an ordinary one comes."""
     chance = uniform("hidden", account_id, number)
     if chance < settings.gold_share:
         return KNOWN
     return REPEAT if chance < settings.gold_share + settings.repeat_share else None
 
 
-def _has_put_aside_since(connection: Connection, account_id: int, place: Place) -> bool:
-    """Whether this account skipped or flagged a question since its last answer."""
-    if not place.answers:
-        return False
-    decided_at = select(judgement.c.decided_at).where(judgement.c.id == place.answers[0].judgement).scalar_subquery()
-    query = select(aside.c.id).where(aside.c.annotator_id == account_id, aside.c.kind != BACK, aside.c.at > decided_at)
-    return connection.execute(query.limit(1)).first() is not None
-
-
-def _times_asked(connection: Connection, account_id: int) -> int:
-    """The number of times that this account answered, skipped or flagged: it only ever grows."""
-    return int(connection.execute(_asked_count(), {"account": account_id}).scalar() or 0)
-
-
 @cache
 def _asked_count() -> Select[Any]:
-    me: BindParameter[int] = bindparam("account")
+    """How often `account` answered, skipped or flagged, which only ever grows, and when it last skipped or flagged."""
+    me: Any = bindparam("account")
     judged = select(func.count()).where(
         judgement.c.annotator_id == me, judgement.c.round >= FIRST, judgement.c.answer != WITHDRAWN
     )
-    deferred = select(func.count()).where(aside.c.annotator_id == me, aside.c.kind != BACK)
-    return select(judged.scalar_subquery() + deferred.scalar_subquery())
-
-
-def _gold(account_id: int, languages: tuple[str, ...]) -> Select[Any]:
-    """Hidden questions that this account never had in any pass, and for which people are not waited for just now."""
-    had = exists().where(judgement.c.question_id == question.c.id, judgement.c.annotator_id == account_id)
-    return (
-        select(question.c.id)
-        .join(known, known.c.question_id == question.c.id)
-        .where(known.c.purpose == GOLD, ~had, ~_was_deferred(account_id), readable(question, languages))
-        .where(question.c.priority.is_(None) | question.c.filled.is_(True))
-        .order_by(question.c.id)
+    return select(judged.scalar_subquery() + func.count(aside.c.id), func.max(aside.c.at)).where(
+        aside.c.annotator_id == me, aside.c.kind != BACK
     )
 
 
-def _repeats(account_id: int, after: int, languages: tuple[str, ...]) -> Select[Any]:
+def _question_columns() -> list[ColumnElement[Any]]:
+    names = ("id", "task", "kind", "priority", "source_input_id")
+    return [*(question.c[name] for name in names), input_table.c.languages]
+
+
+def _gold(account_id: int) -> Select[Any]:
+    """Hidden questions that this account never had in any pass, and that await no answers just now."""
+    had = exists().where(judgement.c.question_id == question.c.id, judgement.c.annotator_id == account_id)
+    return (
+        select(*_question_columns())
+        .join(known, known.c.question_id == question.c.id)
+        .where(known.c.purpose == GOLD, ~had, question.c.priority.is_(None) | question.c.filled.is_(True))
+    )
+
+
+def _repeats(account_id: int, after: int) -> Select[Any]:
     """Questions that this account gave a label at least `after` answers ago, and was never asked again; no ratings."""
-    later, again, newer = (judgement.alias(name) for name in ("later", "again", "newer"))
+    again, newer = judgement.alias("again"), judgement.alias("newer")
     recent = (
         select(newer.c.id)
         .where(newer.c.annotator_id == account_id, newer.c.round >= FIRST, newer.c.answer != WITHDRAWN)
@@ -529,33 +448,21 @@ def _repeats(account_id: int, after: int, languages: tuple[str, ...]) -> Select[
         again.c.question_id == judgement.c.question_id, again.c.annotator_id == account_id, again.c.round != FIRST
     )
     return (
-        select(question.c.id)
+        select(*_question_columns())
         .join(judgement, judgement.c.question_id == question.c.id)
         .where(judgement.c.annotator_id == account_id, judgement.c.round == FIRST, judgement.c.id < recent)
-        .where(judgement.c.answer.not_in((UNSURE, WITHDRAWN)))
-        .where(~exists().where(later.c.supersedes == judgement.c.id), ~repeated, ~_was_deferred(account_id))
-        .where(readable(question, languages), question.c.kind.not_in(SCALES))
-        .order_by(question.c.id)
+        .where(judgement.c.answer != UNSURE, is_counted(judgement), ~repeated, question.c.kind.not_in(SCALES))
     )
 
 
-def _was_deferred(account_id: int) -> Any:
-    """Condition: this account once skipped or flagged the question, which the page would remind it of."""
-    return exists().where(aside.c.question_id == question.c.id, aside.c.annotator_id == account_id)
-
-
-# Who has passed the training round. Whoever has not is given no question to judge (`audit.annotation.queue`).
+# The training round asks every training question once, before the first ordinary one (`audit.annotation.queue`).
 #
-# A training round asks every training question once. Its answers are judgements of pass 0, each attempt's superseding
-# those of the attempt before; what an attempt came to is in the log. A pass holds for the questions and answers that
-# the round had and for the guideline's version: where a manager changes one of these, everybody is trained again.
+# Its answers are judgements of pass 0, each attempt's superseding those of the attempt before; the log has what a
+# finished attempt came to. A pass holds for the questions, answers and guideline that the round had: where a manager
+# changes one of these, everybody is trained again.
 
-PASS = 0
-"""The pass of judgements given in training."""
 ACTION = "training"
-"""What the log calls an attempt that is finished."""
-_NEARLY = 1e-9
-"""Shares closer than this are equal: nine of ten reach a mark of 0.9."""
+"""What the log calls a finished attempt."""
 
 
 class Attempt(NamedTuple):
@@ -567,101 +474,85 @@ class Attempt(NamedTuple):
     passed: bool
 
 
-class Trainer(NamedTuple):
-    """A training question, its right answers, and what people read after they answered."""
-
-    id: int
-    key: bytes
-    task: str
-    kind: str
-    allowed: frozenset[str]
-    explanation: str
-
-
-class TrainingAnswer(NamedTuple):
-    """An answer in training."""
-
-    judgement: int
-    answer: str
-
-
 @dataclass(frozen=True)
 class Round:
-    """Where an annotator stands: the questions in the order of this attempt, what was answered of them, and before."""
+    """Where an annotator stands in training."""
 
-    questions: tuple[Trainer, ...]
-    given: Mapping[int, TrainingAnswer]
-    """Question -> answer of the attempt that goes on."""
+    questions: tuple[Row[Any], ...]
+    """In the order of this attempt: rows of `question` with `allowed` and `explanation`."""
+    given: Mapping[int, str]
+    """Question -> answer, of this attempt."""
     attempts: tuple[Attempt, ...]
     """Finished ones, of these questions and others, the first one first."""
     passed: bool
-    unwritten: int | None = None
-    """The last judgement of an attempt that is finished and not in the log: a question was taken out of the round."""
-    version: str = ""
+    mark: float
+    version: str
 
     @property
-    def number(self) -> int:
-        """Number of the attempt that goes on, from 1."""
-        return len(self.attempts) + 1
-
-    @property
-    def following(self) -> Trainer:
-        """The next question of the attempt that goes on."""
-        return next(question for question in self.questions if question.id not in self.given)
+    def following(self) -> Row[Any]:
+        """The next question of this attempt; the last again, if another was taken out of the round meanwhile."""
+        return next((question for question in self.questions if question.id not in self.given), self.questions[-1])
 
     @property
     def right(self) -> int:
-        """Right answers of the attempt that goes on."""
-        return sum(self.is_right(id) for id in self.given)
+        """Right answers of this attempt."""
+        return sum(self.given.get(question.id) in question.allowed for question in self.questions)
 
-    def is_right(self, question_id: int) -> bool:
-        """Whether the answer of this attempt to a question is right."""
-        question = next(question for question in self.questions if question.id == question_id)
-        return self.given[question_id].answer in question.allowed
+    def finished(self) -> Attempt | None:
+        """Return this attempt, if every question is answered."""
+        number = len(self.questions)
+        if len(self.given) < number:
+            return None
+        return Attempt(len(self.attempts) + 1, self.right, number, _reaches(self.right, number, self.mark))
 
 
-def needs_training(
-    connection: Connection, account: Account, settings: JudgingSettings, languages: tuple[str, ...]
-) -> bool:
-    """Whether this account must pass the training round before it is given a question. Asked by every claim."""
-    state = round_of(connection, account, settings, languages)
+def needs_training(connection: Connection, account: Account, settings: JudgingSettings) -> bool:
+    """Return whether this account must pass the training round before it is given a question. Every claim asks."""
+    state = round_of(connection, account, settings)
     return state is not None and not state.passed
 
 
-def round_of(
-    connection: Connection, account: Account, settings: JudgingSettings, languages: tuple[str, ...]
-) -> Round | None:
-    """Where an annotator stands; None for those who are not trained: other roles, or where there is no training round.
+def round_of(connection: Connection, account: Account, settings: JudgingSettings) -> Round | None:
+    """Return where an annotator stands; None: not trained, for the role, an exemption or want of questions.
 
-    `languages` are those that the account reads (`audit.annotation.questions`): the round has questions in them only.
+    The round has the questions in the languages that the account reads.
     """
     if not settings.pass_mark or account.role != "annotator":
         return None
-    questions = _training_questions(connection, languages)
-    if not questions or _is_exempt(connection, account.id):
-        return None
-    version = _version(connection, questions)
-    attempts, passed, until = _attempts(connection, account.id, settings.pass_mark, version)
-    ids = {question.id for question in questions}
-    answers = {} if passed else _answers_since(connection, account.id, until, ids)
-    unwritten = None
-    if len(answers) == len(questions):
-        unwritten = max(answer.judgement for answer in answers.values())
-        right = sum(answers[question.id].answer in question.allowed for question in questions)
-        finished = Attempt(
-            len(attempts) + 1, right, len(questions), _reaches(right, len(questions), settings.pass_mark)
-        )
-        attempts, passed, answers = [*attempts, finished], passed or finished.passed, {}
-    # Another order in each attempt: what is learnt should be the texts, not a row of keys.
-    order = sorted(questions, key=lambda question: uniform("training", account.id, len(attempts), question.key.hex()))
-    return Round(tuple(order), answers, tuple(attempts), passed, unwritten, version)
-
-
-def _is_exempt(connection: Connection, account_id: int) -> bool:
-    """Whether this account judged before training was switched on, and was exempted then."""
+    me = {"account": account.id}
+    questions = connection.execute(_training_questions(account.languages)).all()
     last = exempt_up_to(connection)
-    params = {"account": account_id, "last": last}
-    return bool(last) and connection.execute(_judged_up_to(), params).first() is not None
+    if not questions or (last and connection.execute(_judged_up_to(), me | {"last": last}).first()):
+        return None
+    version, mark = _version(connection, questions), settings.pass_mark
+    done = list(connection.execute(_finished_attempts(), me).scalars())
+    # Who passed stays so when the mark goes up, and passes when it goes down below what they reached.
+    passed = any(
+        detail["round"] == version and (detail["passed"] or _reaches(detail["right"], detail["questions"], mark))
+        for detail in done
+    )
+    given: dict[int, str] = {}
+    if not passed:
+        own = (judgement.c.annotator_id == account.id) & (judgement.c.round == PASS)
+        since = judgement.c.id > (done[-1]["until"] if done else 0)
+        answers = select(judgement.c.question_id, judgement.c.answer).where(own, since, is_counted(judgement))
+        ids = {question.id for question in questions}
+        given = {id: answer for id, answer in connection.execute(answers.order_by(judgement.c.id)) if id in ids}
+    attempts = tuple(Attempt(*(detail[name] for name in ("attempt", *Attempt._fields[1:]))) for detail in done)
+    # Another order in each attempt: what is learnt should be the texts, not a row of keys.
+    order = sorted(questions, key=lambda row: uniform("training", account.id, len(attempts), bytes(row.key).hex()))
+    return Round(tuple(order), given, attempts, passed, mark, version)
+
+
+def write_attempt(connection: Connection, account_id: int, state: Round, until: int) -> Attempt | None:
+    """Log the attempt if it is finished, with its last judgement, and return it."""
+    if (attempt := state.finished()) is not None:
+        detail = {"attempt": attempt.number} | dict(zip(Attempt._fields[1:], attempt[1:], strict=True))
+        note(connection, account_id, ACTION, **detail, until=until, round=state.version)
+    return attempt
+
+
+# Statements of every claim are cached: building one takes longer than running it.
 
 
 @cache
@@ -670,27 +561,8 @@ def _judged_up_to() -> Select[Any]:
     return select(judgement.c.id).where(own, judgement.c.id <= bindparam("last")).limit(1)
 
 
-def write_attempt(connection: Connection, account_id: int, state: Round) -> None:
-    """Put the last attempt into the log, where `state.unwritten` says that it is not there."""
-    if state.unwritten is None:
-        return
-    last = state.attempts[-1]
-    detail = {"attempt": last.number, "right": last.right, "questions": last.questions, "passed": last.passed}
-    note(connection, account_id, ACTION, **detail, until=state.unwritten, round=state.version)
-
-
-def _training_questions(connection: Connection, languages: tuple[str, ...]) -> list[Trainer]:
-    rows = connection.execute(_questions_of(languages))
-    return [
-        Trainer(row.id, bytes(row.key), row.task, row.kind, frozenset(row.allowed), row.explanation) for row in rows
-    ]
-
-
-# Statements of every claim are cached: building one takes longer than running it.
-
-
 @cache
-def _questions_of(languages: tuple[str, ...]) -> Select[Any]:
+def _training_questions(languages: tuple[str, ...]) -> Select[Any]:
     return (
         select(question, known.c.allowed, known.c.explanation)
         .join(known, known.c.question_id == question.c.id)
@@ -705,51 +577,25 @@ def _finished_attempts() -> Select[Any]:
     return select(log.c.detail).where(own).order_by(log.c.id)
 
 
-def _version(connection: Connection, questions: list[Trainer]) -> str:
+def _version(connection: Connection, questions: Sequence[Row[Any]]) -> str:
     """A fingerprint of a training round: its questions, their answers and the guideline's version."""
     words = words_of(connection)
     return fingerprint(
         part
-        for question in questions
+        for row in questions
         for part in (
-            question.key.hex(),
-            ",".join(sorted(question.allowed)),
-            str(guideline_of(question.task, question.kind, own=words.of(question.task)).version),
+            bytes(row.key).hex(),
+            ",".join(sorted(row.allowed)),
+            str(guideline_of(row.task, row.kind, own=words.of(row.task)).version),
         )
     )
 
 
-def _attempts(connection: Connection, account_id: int, mark: float, version: str) -> tuple[list[Attempt], bool, int]:
-    """Attempts in the log, whether one of this version passed, and the last judgement that they reach to."""
-    attempts: list[Attempt] = []
-    passed, until = False, 0
-    for (detail,) in connection.execute(_finished_attempts(), {"account": account_id}):
-        right, questions = int(detail["right"]), int(detail["questions"])
-        attempts.append(Attempt(int(detail["attempt"]), right, questions, bool(detail["passed"])))
-        # Who passed stays so when the mark goes up, and passes when it goes down below what they reached.
-        enough = detail["passed"] or _reaches(right, questions, mark)
-        passed = passed or (enough and detail["round"] == version)
-        until = int(detail["until"])
-    return attempts, passed, until
-
-
-def _answers_since(
-    connection: Connection, account_id: int, until: int, questions: set[int]
-) -> dict[int, TrainingAnswer]:
-    own = (judgement.c.annotator_id == account_id) & (judgement.c.round == PASS) & (judgement.c.id > until)
-    query = select(judgement).where(own, is_counted(judgement)).order_by(judgement.c.id)
-    return {
-        row.question_id: TrainingAnswer(row.id, row.answer)
-        for row in connection.execute(query)
-        if row.question_id in questions
-    }
-
-
 def _reaches(right: int, questions: int, mark: float) -> bool:
-    return right / questions >= mark - _NEARLY
+    return right / questions >= mark - 1e-9  # nine of ten reach a mark of 0.9
 
 
-# Qualification: the training round as one switch. New annotators pass a short round before their first question.
+# Qualification: the training round as one switch.
 
 QUALIFYING = 8
 """Questions that are picked where there is no training question."""
@@ -766,9 +612,9 @@ class Qualification:
     questions: int
     """Training questions that there are."""
     judged: int
-    """Annotators (enabled accounts) who have judged."""
+    """Enabled annotators who have judged."""
     waiting: int
-    """Of these, who must pass the round before their next question; of all, where it is switched off: nobody."""
+    """Of these, those who must pass the round before their next question."""
 
     @property
     def on(self) -> bool:
@@ -777,7 +623,7 @@ class Qualification:
 
 
 def qualification(engine: Engine, *, by: int | None = None) -> Qualification:
-    """How it stands. Raises NotAllowed where `by` is no manager."""
+    """Return how it stands. Raises NotAllowed where `by` is no manager."""
     with reading_as_manager(engine, by) as connection:
         return _qualification(connection)
 
@@ -801,24 +647,15 @@ def switch_qualification(engine: Engine, on: bool, *, exempt: bool = True, by: i
 
 def _qualification(connection: Connection) -> Qualification:
     settings = settings_of(connection)
-    people = connection.execute(
-        select(annotator).where(annotator.c.role == "annotator", annotator.c.disabled.is_(False))
-    ).all()
-    last = connection.execute(select(func.max(judgement.c.id))).scalar() or 0
-    judged = [row for row in people if connection.execute(_judged_up_to(), {"account": row.id, "last": last}).first()]
-    waiting = sum(
-        needs_training(connection, Account(row.id, row.name, row.role), settings, _sorted_codes(row.languages))
-        for row in judged
-    )
+    judged = exists().where(judgement.c.annotator_id == annotator.c.id, judgement.c.round == FIRST)
+    enabled = (annotator.c.role == "annotator", annotator.c.disabled.is_(False), judged)
+    people = connection.execute(select(annotator.c.id).where(*enabled)).scalars().all()
+    waiting = sum(needs_training(connection, require(connection, id, "annotator"), settings) for id in people)
     questions = count_rows(connection, known, known.c.purpose == TRAINING)
-    return Qualification(settings.pass_mark, questions, len(judged), waiting)
+    return Qualification(settings.pass_mark, questions, len(people), waiting)
 
 
-def _sorted_codes(joined: str) -> tuple[str, ...]:
-    return tuple(sorted(filter(None, joined.split(","))))
-
-
-# What each person judged, and what is known of the right answer: the rows from which their quality is measured.
+# The record: the rows from which the quality of people's judging is measured.
 
 RECORD_COLUMNS = ["annotator", "question", "task", "kind", "round", "answer", "seconds", "known", "settled", "before"]
 
@@ -828,9 +665,9 @@ class Record:
     """Judgements, attempts at training, and the settings by which they are measured.
 
     `frame` has a row for each judgement of passes 1 to 3 that counts, in the order in which they were given, with the
-    columns of `COLUMNS`: `annotator` a name; `seconds` from question to answer (NaN: not timed); `known` the right
-    answers of a hidden question, `settled` those that people or an adjudicator settled (frozensets; missing where there
-    are none); `before` the same person's first answer, of a repeat.
+    columns of `RECORD_COLUMNS`: `annotator` a name; `seconds` from question to answer (NaN: not timed); `known` the
+    right answers of a hidden question, `settled` those that people or an adjudicator settled (frozensets; missing where
+    there are none); `before` the same person's first answer, of a repeat.
     """
 
     frame: pd.DataFrame
@@ -842,62 +679,51 @@ class Record:
 
 
 def judging_record(engine: Engine, among: ColumnElement[bool] | None = None, *, by: int | None = None) -> Record:
-    """Everything that is known of how people judge, or how they judge these questions (a condition on the table
-    question); for a manager (`by`, an account id; else NotAllowed) or for whoever
-    has the database itself (None)."""
+    """Read how people judge, everywhere or among some questions (a condition on the table question).
+
+    For a manager (`by`, an account id; else NotAllowed) or the owner of the database (None).
+    """
+    tried = (
+        select(annotator.c.name, log.c.detail)
+        .join(annotator, annotator.c.id == log.c.annotator_id)
+        .where(log.c.action == ACTION)
+    )
+    attempts: dict[str, tuple[int, bool]] = {}
     with reading_as_manager(engine, by) as connection:
         frame = _judgements(connection, among)
-        attempts = _training_attempts(connection)
-        people = sorted(set(frame["annotator"]) | set(attempts))
-        return Record(frame, tuple(people), attempts, settings_of(connection))
+        for name, detail in connection.execute(tried.order_by(log.c.id)):
+            number, passed = attempts.get(name, (0, False))
+            attempts[name] = (number + 1, passed or bool(detail["passed"]))
+        return Record(frame, tuple(sorted({*frame["annotator"], *attempts})), attempts, settings_of(connection))
 
 
 def _judgements(connection: Connection, among: ColumnElement[bool] | None) -> pd.DataFrame:
+    counted = (is_person(annotator), judgement.c.round >= FIRST, is_counted(judgement))
     query = (
         select(judgement, annotator.c.name, question.c.task, question.c.kind)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
         .join(question, question.c.id == judgement.c.question_id)
-        .where(
-            is_person(annotator), judgement.c.round >= FIRST, is_counted(judgement), true() if among is None else among
-        )
+        .where(*counted, true() if among is None else among)
         .order_by(judgement.c.id)
     )
-    control, settled = _control_answers(connection), settled_by_people(connection)
-    first: dict[tuple[str, int], str] = {}
-    rows = []
+    gold = select(known.c.question_id, known.c.allowed).where(known.c.purpose == GOLD)
+    control = {id: frozenset(allowed) for id, allowed in connection.execute(gold)}
+    settled, first = settled_by_people(connection), dict[tuple[str, int], str]()
+    rows: list[tuple[Any, ...]] = []
     for row in connection.execute(query):
-        id, pass_ = row.question_id, row.round
-        if pass_ == FIRST:
+        id, of_first, before = row.question_id, row.round == FIRST, first.get((row.name, row.question_id))
+        if of_first:
             first[row.name, id] = row.answer
-        rows.append(
-            (
-                row.name, id, row.task, row.kind, pass_, row.answer, _seconds(row.shown_at, row.decided_at),
-                control.get(id) if pass_ > REPEAT else None, settled.get(id) if pass_ == FIRST else None,
-                first.get((row.name, id)) if pass_ == REPEAT else None,
-            )
-        )  # fmt: skip
+        told = (
+            control.get(id) if row.round == KNOWN else None,
+            settled.get(id) if of_first else None,
+            before if row.round == REPEAT else None,
+        )
+        seconds = _seconds(row.shown_at, row.decided_at)
+        rows.append((row.name, id, row.task, row.kind, row.round, row.answer, seconds, *told))
     # Plain objects: answers and sets are looked at one by one, which is slow in columns made for text.
     return pd.DataFrame(rows, columns=RECORD_COLUMNS, dtype=object).astype({"seconds": float})
 
 
 def _seconds(shown: datetime | None, decided: datetime) -> float:
     return float("nan") if shown is None else max((in_utc(decided) - in_utc(shown)).total_seconds(), 0.0)
-
-
-def _control_answers(connection: Connection) -> dict[int, frozenset[str]]:
-    query = select(known.c.question_id, known.c.allowed).where(known.c.purpose == GOLD)
-    return {id: frozenset(allowed) for id, allowed in connection.execute(query)}
-
-
-def _training_attempts(connection: Connection) -> dict[str, tuple[int, bool]]:
-    query = (
-        select(annotator.c.name, log.c.detail)
-        .join(annotator, annotator.c.id == log.c.annotator_id)
-        .where(log.c.action == ACTION)
-        .order_by(log.c.id)
-    )
-    attempts: dict[str, tuple[int, bool]] = {}
-    for name, detail in connection.execute(query):
-        number, passed = attempts.get(name, (0, False))
-        attempts[name] = (number + 1, passed or bool(detail["passed"]))
-    return attempts

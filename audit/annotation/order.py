@@ -9,13 +9,14 @@ Audits of follow-ups keep their place behind everything that groups wait for, an
 measure what is carried, which nobody should answer from memory. Ratings keep theirs: they are about single texts.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, case, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, case, select
 
 from audit.annotation.answers import SCALES, is_counted
 from audit.annotation.questions import ABOUT_OUTPUTS, BEHIND
@@ -55,6 +56,7 @@ class Answered(NamedTuple):
     source: int | None
     """The input of the source of which it is a version."""
     languages: str
+    decided_at: datetime
 
     @property
     def block(self) -> tuple[str, str]:
@@ -87,11 +89,11 @@ class Place:
     def block(self) -> tuple[str, str] | None:
         """The task and kind to go on with; None: a block has ended, or none was begun, or ratings are asked. Hidden
         questions do not count: they come in place of a question, and change nothing of what comes after them."""
-        ordinary = self.ordinary
-        if ordinary and ordinary[0].kind in SCALES:
+        last = self.last
+        if last is None or last.kind in SCALES:
             return None
-        in_a_row = sum(1 for _ in takewhile(lambda answered: answered.block == ordinary[0].block, ordinary))
-        return ordinary[0].block if 0 < in_a_row < BLOCK else None
+        in_a_row = sum(1 for _ in takewhile(lambda answered: answered.block == last.block, self.ordinary))
+        return last.block if in_a_row < BLOCK else None
 
     @property
     def hidden(self) -> int:
@@ -101,10 +103,8 @@ class Place:
     @property
     def run(self) -> int:
         """Ordinary answers in a row about versions of the same text, at the end; 1 where there are no others."""
-        ordinary = self.ordinary
-        if not ordinary or ordinary[0].text is None:
-            return 1
-        return sum(1 for _ in takewhile(lambda answered: answered.text == ordinary[0].text, ordinary))
+        text = self.last and self.last.text
+        return sum(1 for _ in takewhile(lambda answered: answered.text == text, self.ordinary)) if text else 1
 
 
 def place_of(connection: Connection, account_id: int) -> Place:
@@ -118,7 +118,7 @@ def _last_answers() -> Select[Any]:
     """Cached: every claim runs it."""
     columns = (judgement.c.id, question.c.id, judgement.c.round, question.c.task, question.c.kind)
     return (
-        select(*columns, question.c.source_input_id, input_table.c.languages)
+        select(*columns, question.c.source_input_id, input_table.c.languages, judgement.c.decided_at)
         .join(question, question.c.id == judgement.c.question_id)
         .join(input_table, input_table.c.id == question.c.input_id)
         .where(judgement.c.annotator_id == bindparam("account"), judgement.c.round >= FIRST, is_counted(judgement))
@@ -129,15 +129,15 @@ def _last_answers() -> Select[Any]:
 
 # Which questions a claim looks among, and in which order: each is a condition on `question` and what to sort by.
 
-MOST_WANTED, OF_BLOCK, OF_SOURCE, OF_STRETCH, ALONE = "most wanted", "block", "source", "stretch", "alone"
+MOST_WANTED, OF_BLOCK, OF_SOURCE, ALONE = "most wanted", "block", "source", "alone"
 
 
 def among(which: str) -> tuple[list[ColumnElement[bool]], list[ColumnElement[Any]]]:
     """Conditions and order of a search.
 
-    `MOST_WANTED`: every question. `OF_BLOCK`: those of `task` and `kind` whose priority is below `bound`. `OF_SOURCE`:
-    of these the versions of `source`, itself first; outputs of one text one after the other. `OF_STRETCH`: as
-    `OF_BLOCK`, from the priority `least` on. `ALONE`: the question `chosen`.
+    `MOST_WANTED`: every question. `OF_BLOCK`: those of `task` and `kind` with a priority from `least` to below `bound`.
+    `OF_SOURCE`: of these the versions of `source`, itself first; outputs of one text one after the other. `ALONE`: the
+    question `chosen`.
     """
     wanted: list[ColumnElement[Any]] = [question.c.priority, question.c.waits.desc()]
     if which == MOST_WANTED:
@@ -145,36 +145,28 @@ def among(which: str) -> tuple[list[ColumnElement[bool]], list[ColumnElement[Any
         return [], [*wanted, question.c.kind, question.c.id]
     if which == ALONE:
         return [question.c.id == bindparam("chosen")], [question.c.id]
-    of_block = [
-        question.c.task == bindparam("task"),
-        question.c.kind == bindparam("kind"),
-        question.c.priority < bindparam("bound"),
-    ]
+    placed = [question.c.priority >= bindparam("least"), question.c.priority < bindparam("bound")]
     if which == OF_BLOCK:
-        return of_block, [*wanted, question.c.id]
-    if which == OF_STRETCH:
-        return [*of_block, question.c.priority >= bindparam("least")], [*wanted, question.c.id]
+        of_block = [question.c.task == bindparam("task"), question.c.kind == bindparam("kind")]
+        return [*of_block, *placed], [*wanted, question.c.id]
     source: Any = bindparam("source")
     # A source has few questions and a block may have all: `|| ''` keeps databases, which may not know how many, from
     # going through the block's index.
-    of_block = [
-        question.c.task.concat("") == bindparam("task"),
-        question.c.kind.concat("") == bindparam("kind"),
-        question.c.priority < bindparam("bound"),
-    ]
+    of_block = [question.c[name].concat("") == bindparam(name) for name in ("task", "kind")]
     text = case((question.c.kind == "pair", question.c.input_id), else_=0)
     order = [case((question.c.input_id == source, 0), else_=1), text, *wanted, question.c.id]
-    return [*of_block, question.c.source_input_id == source], order
+    return [*of_block, *placed, question.c.source_input_id == source], order
 
 
-def bound_of(priority: int) -> int:
-    """The priority below which questions are asked for the same reason as one of this priority: for groups that wait,
-    for audits, or for ratings after all others.
+def waiting(task: str, kind: str, priority: int = 0, source: int | None = None) -> dict[str, Any]:
+    """The values of a search for questions of a task and kind that are asked for the same reason as one of this
+    priority: for groups that wait, for audits, or for ratings after all others.
 
-    >>> bound_of(3) == bound_of(-5) == BEHIND, bound_of(BEHIND + 3) == 2 * BEHIND
-    (True, True)
+    >>> [waiting("sentiment", "input", priority)["bound"] // BEHIND for priority in (3, BEHIND + 3)]
+    [1, 2]
     """
-    return BEHIND * max(priority // BEHIND + 1, 1)
+    bound = BEHIND * max(priority // BEHIND + 1, 1)
+    return {"task": task, "kind": kind, "source": source, "least": -BEHIND, "bound": bound}
 
 
 def stretch_of(priority: int) -> dict[str, int]:
@@ -196,11 +188,11 @@ def own_order(account_id: int, questions: Iterable[int]) -> list[int]:
     return sorted(questions, key=lambda id: uniform("order", account_id, id))
 
 
-def compared_with(place: Place, chosen: Mapping[str, Any]) -> int | None:
+def compared_with(place: Place, chosen: Row[Any]) -> int | None:
     """The judgement with whose text that of a chosen question is compared on the screen: the last one, where it was
     about another version of the text. None for groups, which show their own differences, and for audits."""
     last = place.answers[0] if place.answers else None
-    if last is None or chosen["kind"] not in ABOUT_OUTPUTS or (chosen["priority"] or 0) >= BEHIND:
+    if last is None or chosen.kind not in ABOUT_OUTPUTS or (chosen.priority or 0) >= BEHIND:
         return None
-    same = (chosen["task"], chosen["kind"], chosen["source_input_id"], chosen["languages"])
-    return last.judgement if (last.text, last.languages) == (same[:3], same[3]) else None
+    same = (chosen.task, chosen.kind, chosen.source_input_id)
+    return last.judgement if (last.text, last.languages) == (same, chosen.languages) else None

@@ -12,11 +12,10 @@ Hidden questions (`audit.annotation.control_questions`) must not be told from ot
 """
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from sqlalchemy import (
     ColumnElement,
@@ -38,8 +37,8 @@ from sqlalchemy import cast as as_type
 from audit.annotation.accounts import ROLES, reading_as
 from audit.annotation.answers import SCALES, VOTE, WITHDRAWN, is_adjudicated, is_counted, is_vote
 from audit.annotation.control_questions import FIRST, KNOWN
-from audit.annotation.deferral import BACK, FLAG, is_flagged
-from audit.annotation.queue import Shown, show
+from audit.annotation.deferral import FLAG, is_flagged
+from audit.annotation.queue import Shown, remembered, show
 from audit.errors import Refused
 from audit.messages import message
 from audit.store import tables
@@ -111,11 +110,8 @@ def own_answers(
     wanted, size = wanted or OwnFilter(), min(max(size, 1), MOST)
     if len(wanted.search) > LONGEST:
         raise Refused(message("refused.search_long", count=len(wanted.search), most=LONGEST))
-    if wanted == OwnFilter():
-        query = _page()
-    else:
-        sqlite = engine.dialect.name == "sqlite"
-        query = _list(*_conditions(account_id, wanted, sqlite), indexed=not wanted.flagged)
+    conditions = _conditions(account_id, wanted, engine.dialect.name == "sqlite")
+    query = _list(*conditions, indexed=not wanted.flagged) if conditions else _page()
     if before is not None:
         query = query.where(judgement.c.id < before)
     with reading_as(engine, account_id, *ROLES) as connection:
@@ -132,16 +128,8 @@ def own_answer(engine: Engine, account_id: int, question_id: int) -> tuple[OwnAn
         entry = counted_answer(connection, account_id, question_id)
         if entry is None:
             raise Refused(message("refused.no_own_answer", id=question_id))
-        own_flag = aside.alias("own_flag")
-        flagged = exists().where(
-            own_flag.c.question_id == question_id,
-            own_flag.c.annotator_id == account_id,
-            own_flag.c.kind == FLAG,
-            own_flag.c.id < aside.c.id,
-        )
-        replies = select(aside.c.comment).where(aside.c.question_id == question_id, aside.c.kind == BACK, flagged)
-        reply = connection.execute(replies.order_by(aside.c.id.desc()).limit(1)).first()
-        return entry, show(connection, question_id), None if reply is None else str(reply.comment or "")
+        sent_back = remembered(connection, account_id, question_id).sent_back
+        return entry, show(connection, question_id), sent_back
 
 
 def counted_answer(connection: Connection, account_id: int, question_id: int) -> OwnAnswer | None:
@@ -170,19 +158,19 @@ def own_labels(engine: Engine, account_id: int) -> dict[str, tuple[str, ...]]:
 
 def _own_answer(row: Any) -> OwnAnswer:
     return OwnAnswer(
-        id=int(row.id),
-        question_id=int(row.question_id),
-        task=str(row.task),
-        kind=str(row.kind),
-        texts=tuple(row.texts),
-        languages=tuple(row.languages.split(",")),
-        answer=str(row.answer),
-        comment=str(row.comment or ""),
-        decided_at=in_utc(row.decided_at),
-        flagged=bool(row.flagged),
-        closed=cast("Closed | None", row.closed),
-        round=int(row.round),
-        compared=None if row.compared is None else int(row.compared),
+        row.id,
+        row.question_id,
+        row.task,
+        row.kind,
+        tuple(row.texts),
+        tuple(row.languages.split(",")),
+        row.answer,
+        row.comment or "",
+        in_utc(row.decided_at),
+        bool(row.flagged),
+        row.closed,
+        row.round,
+        row.compared,
     )
 
 
@@ -259,11 +247,10 @@ def _list(*conditions: ColumnElement[bool], indexed: bool = True) -> Select[Any]
         last,
     )
     held = exists().where(lease.c.question_id == judgement.c.question_id, lease.c.annotator_id == me, last)
-    columns = tuple(judgement.c[name] for name in ("id", "question_id", "round", "answer", "comment", "decided_at"))
+    names = ("id", "question_id", "round", "answer", "comment", "decided_at", "compared")
     return (
         select(
-            *columns,
-            judgement.c.compared,
+            *(judgement.c[name] for name in names),
             question.c.task,
             question.c.kind,
             input_table.c.texts,
@@ -284,11 +271,9 @@ def _closed() -> ColumnElement[str]:
     # What adjudicators decide is about first answers; of others it would tell that they are hidden.
     first = judgement.c.round == FIRST
     over = judgement.c.decided_at < bindparam("day_ago")
-    reasons: Sequence[tuple[ColumnElement[bool], ColumnElement[str]]] = (
-        (and_(over, _is_complete()), literal("complete")),
-        (and_(first, is_adjudicated(judgement.c.question_id)), literal("settled")),
-    )
-    return case(*reasons, else_=null())
+    complete = (and_(over, _is_complete()), literal("complete"))
+    settled = (and_(first, is_adjudicated(judgement.c.question_id)), literal("settled"))
+    return case(complete, settled, else_=null())
 
 
 def _is_complete() -> ColumnElement[bool]:
@@ -309,13 +294,7 @@ def _is_complete() -> ColumnElement[bool]:
         .scalar_subquery()
     )
     about = case((judgement.c.round == KNOWN, before), else_=judgement.c.question_id)
-    return exists().where(
-        asked.c.id == about,
-        asked.c.filled.is_(True),
-        exists().where(_by_others(asked.c.id)).correlate(asked, judgement),
+    by_others = exists().where(
+        VOTE.c.question_id == asked.c.id, VOTE.c.annotator_id != judgement.c.annotator_id, is_vote(VOTE)
     )
-
-
-def _by_others(question_id: Any) -> ColumnElement[bool]:
-    """Condition on `VOTE`: a vote of somebody else than the judgement's annotator, on this question."""
-    return and_(VOTE.c.question_id == question_id, VOTE.c.annotator_id != judgement.c.annotator_id, is_vote(VOTE))
+    return exists().where(asked.c.id == about, asked.c.filled.is_(True), by_others.correlate(asked, judgement))

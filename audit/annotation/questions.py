@@ -1,7 +1,7 @@
 """Questions, keyed by content: the same thing is asked once, whatever study, relation or system needs it."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
@@ -9,7 +9,6 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     RowMapping,
-    Select,
     and_,
     bindparam,
     case,
@@ -22,8 +21,8 @@ from sqlalchemy import (
 
 from audit.annotation.answers import SCALES, by_people, settle
 from audit.keys import digest
-from audit.store import insert_new, pieces, tables
-from audit.store.core import annotator, group, input_table, judgement, member, question, source, study
+from audit.store import insert_new, pieces, rows_among, tables
+from audit.store.core import group, input_table, judgement, member, question, sample, source, study
 from audit.tasks import get_task
 
 Subject = tuple[str, int, str | None]
@@ -79,44 +78,35 @@ def count_open(connection: Connection, among: ColumnElement[bool] | None = None)
 
 @dataclass(frozen=True)
 class Wanted:
-    """A question about an input that some drawn group waits for. `priority`: the best rank of such a group.
-
-    `waits`: how many drawn (group, system) pairs wait for it; `annotators`: how many people answer it (None: not said);
-    `output`: the text that is asked about together with the input (None: the input alone); `source_input_id`: the input
-    of the source of which this one is a version; `studies`: those whose groups wait for it, as the column of the
-    question has them.
-    """
-
-    input_id: int
-    input_key: bytes
-    priority: int
-    waits: int = 1
-    annotators: int | None = None
-    output: str | None = None
-    source_input_id: int | None = None
-    studies: str = ""
-
-
-@dataclass(frozen=True)
-class WantedGroup:
-    """A question about a group: does its relation hold there? `key` names its content, `input_id` is the source's.
-
-    The others are as in `Wanted`.
-    """
+    """A question that people are to be asked, and how: the row of `question` as it should be."""
 
     task: str
+    kind: str
     key: bytes
-    group_id: int
     input_id: int
+    """Of a question about a group, its source's."""
     priority: int
+    """The best rank of a drawn group that waits for it."""
     waits: int = 1
+    """How many drawn (group, system) pairs wait for it."""
     annotators: int = 2
+    """How many people answer it."""
     studies: str = ""
+    """Those whose groups wait for it (`audit.annotation.assignments.in_column`)."""
+    source_input_id: int | None = None
+    """The input of the source of which this one is a version."""
+    output: str | None = None
+    """The text that is asked about together with the input; None: the input alone."""
+    group_id: int | None = None
 
-    @property
-    def source_input_id(self) -> int:
-        """As in `Wanted`: of a group it is its own."""
-        return self.input_id
+    @classmethod
+    def about(
+        cls, task: str, input_id: int, input_key: bytes, output: str | None, priority: int, **terms: Any
+    ) -> "Wanted":
+        """Return the question about an input, or about an input and an output."""
+        kind = kind_of(output)
+        key = question_key(task, kind, input_key, output)
+        return cls(task, kind, key, input_id, priority, output=output, **terms)
 
 
 def labels_of(task: str, kind: str) -> tuple[str, ...]:
@@ -170,95 +160,80 @@ def group_question_key(
     return digest(task, "group", relation, version, params, *parts)
 
 
-def open_questions(connection: Connection, task: str, questions: Iterable[Wanted], annotators: int) -> None:
-    """See to it that these questions exist and stand in the queue with their priority, waits and people.
+def make_questions(connection: Connection, subjects: Iterable[Subject]) -> tuple[dict[Subject, int], int]:
+    """Make the questions about these subjects that do not exist; nobody is asked them before a round wants them.
 
-    `annotators` people answer each, where it does not say so itself. A question that nobody has judged gets what is
-    wanted; one that somebody has judged keeps at least as many people as it had.
+    Returns the ids of all, and how many are new.
     """
-    rows = {
-        question_key(task, kind_of(wanted.output), wanted.input_key, wanted.output): {
-            "task": task,
-            "kind": kind_of(wanted.output),
-            "input_id": wanted.input_id,
-            "output": wanted.output,
-            **_terms(wanted, annotators),
-        }
-        for wanted in questions
+    wanted = list(dict.fromkeys(subjects))
+    key_of = {
+        row.id: bytes(row.key)
+        for row in rows_among(
+            connection,
+            select(input_table.c.id, input_table.c.key),
+            input_table.c.id,
+            sorted({input_id for _, input_id, _ in wanted}),
+        )
     }
-    _store(connection, rows)
-
-
-def open_group_questions(connection: Connection, questions: Iterable[WantedGroup]) -> None:
-    """As `open_questions`, for questions about groups."""
-    rows = {
-        wanted.key: {
-            "task": wanted.task,
-            "kind": "group",
-            "input_id": wanted.input_id,
-            "group_id": wanted.group_id,
-            **_terms(wanted, wanted.annotators),
-        }
-        for wanted in questions
+    people = connection.execute(select(func.max(sample.c.annotators))).scalar() or 2  # as the last sample did
+    keys = {
+        question_key(task, kind_of(output), key_of[input_id], output): (task, input_id, output)
+        for task, input_id, output in wanted
     }
-    _store(connection, rows)
+    rows = [
+        {"key": key, "task": task, "kind": kind_of(output), "input_id": id, "output": output, "annotators": people}
+        for key, (task, id, output) in keys.items()
+    ]
+    added = insert_new(connection, tables.Question, rows)
+    return {keys[key]: int(row["id"]) for key, row in _stored(connection, keys).items()}, added
 
 
-def _terms(wanted: Wanted | WantedGroup, annotators: int) -> dict[str, Any]:
-    """How a question is asked."""
-    terms = {name: getattr(wanted, name) for name in _CHANGES}
-    return terms | {"annotators": wanted.annotators or annotators}
+_TERMS = ("priority", "waits", "source_input_id", "studies", "annotators")
+"""The columns that say how a question is asked; the others say what it is, and never change."""
 
 
-_CHANGES = ("priority", "waits", "source_input_id", "studies", "annotators")
+def open_questions(connection: Connection, questions: Iterable[Wanted]) -> None:
+    """Bring these questions into the queue: insert what is missing and change what differs, which is little.
 
-
-def _store(connection: Connection, rows: Mapping[bytes, Mapping[str, Any]]) -> None:
-    """Insert what is not there and change what differs: after a judgement nearly nothing does."""
-    stored = _stored(connection, rows)
-    missing = [{"key": key} | dict(row) for key, row in rows.items() if key not in stored]
+    A question that nobody has judged is asked of as many people as are wanted; one that somebody has judged keeps at
+    least as many as it had.
+    """
+    wanted = {question.key: asdict(question) for question in questions}
+    stored = _stored(connection, wanted)
+    missing = [row for key, row in wanted.items() if key not in stored]
     if missing:
         insert_new(connection, tables.Question, missing)
         stored |= _stored(connection, [row["key"] for row in missing])  # another process may have been faster
     judged = _judged(
-        connection,
-        [row["id"] for key, row in stored.items() if row["annotators"] != rows[key]["annotators"]],
+        connection, [row["id"] for key, row in stored.items() if row["annotators"] != wanted[key]["annotators"]]
     )
     changed, to_settle = [], []
-    for key, row in stored.items():
-        target = {name: rows[key][name] for name in _CHANGES}
+    # In one order, so that no two processes wait for each other's rows.
+    for row in sorted(stored.values(), key=lambda row: int(row["id"])):
+        target = {name: wanted[bytes(row["key"])][name] for name in _TERMS}
         if row["id"] in judged:
             target["annotators"] = max(row["annotators"], target["annotators"])
-        if any(row[name] != target[name] for name in _CHANGES):
+        if any(row[name] != target[name] for name in _TERMS):
             changed.append({f"new_{name}": value for name, value in target.items()} | {"question": row["id"]})
         if row["annotators"] != target["annotators"]:
             to_settle.append(int(row["id"]))
     if changed:
         statement = question.update().where(question.c.id == bindparam("question"))
-        # In one order, so that no two processes wait for each other's rows.
-        changed.sort(key=lambda change: int(change["question"]))
-        connection.execute(statement.values(**{name: bindparam(f"new_{name}") for name in _CHANGES}), changed)
+        connection.execute(statement.values(**{name: bindparam(f"new_{name}") for name in _TERMS}), changed)
     if to_settle:
         settle(connection, to_settle)
 
 
 def _stored(connection: Connection, keys: Iterable[bytes]) -> dict[bytes, RowMapping]:
     """The stored rows of these questions, by key; those that are not there are absent."""
-    return {
-        bytes(row["key"]): row
-        for piece in pieces(keys)
-        for row in connection.execute(select(question).where(question.c.key.in_(piece))).mappings()
-    }
+    rows = rows_among(connection, select(question), question.c.key, keys)
+    return {bytes(row.key): row._mapping for row in rows}
 
 
 def _judged(connection: Connection, question_ids: Iterable[int]) -> set[int]:
     """Which of these questions some person ever gave a first answer to, taken back or not."""
     query = select(judgement.c.question_id).where(judgement.c.round == 1, by_people(judgement))
-    return {
-        id
-        for piece in pieces(question_ids)
-        for id in connection.execute(query.where(judgement.c.question_id.in_(piece))).scalars()
-    }
+    return {row.question_id for row in rows_among(connection, query, judgement.c.question_id, question_ids)}
 
 
 def close_questions(connection: Connection, question_ids: Iterable[int]) -> None:
@@ -271,11 +246,8 @@ def question_ids(connection: Connection, task: str, input_ids: Iterable[int]) ->
     """The questions about these inputs, or about one of them and an output, by what they ask about."""
     query = select(question.c.input_id, question.c.output, question.c.id)
     query = query.where(question.c.task == task, question.c.kind.in_(ABOUT_OUTPUTS))
-    return {
-        (task, input_id, output): id
-        for piece in pieces(input_ids)
-        for input_id, output, id in connection.execute(query.where(question.c.input_id.in_(piece)))
-    }
+    rows = rows_among(connection, query, question.c.input_id, input_ids)
+    return {(task, input_id, output): id for input_id, output, id in rows}
 
 
 def gold_labels(connection: Connection) -> dict[tuple[str, int], set[str]]:
@@ -301,18 +273,6 @@ def reveals_outputs(question: Any) -> ColumnElement[bool]:
 
 
 # Who reads what: a question is for people who know all of its languages.
-
-
-def languages_of(connection: Connection, account_id: int, lock: bool = False) -> tuple[str, ...]:
-    """Codes of the languages that an account reads, sorted; none: all. `lock` keeps others from changing it."""
-    joined = connection.execute(_joined(lock), {"account": account_id}).scalar() or ""
-    return tuple(sorted(code for code in joined.split(",") if code))
-
-
-@cache
-def _joined(lock: bool) -> Select[Any]:
-    query = select(annotator.c.languages).where(annotator.c.id == bindparam("account"))
-    return query.with_for_update(key_share=True) if lock else query
 
 
 def readable(question: Any, codes: tuple[str, ...]) -> ColumnElement[bool]:

@@ -11,7 +11,7 @@ from sqlalchemy import (
     Connection,
     Delete,
     Engine,
-    Insert,
+    Row,
     Select,
     and_,
     bindparam,
@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.dml import ReturningInsert
 
-from audit.annotation.accounts import ROLES, reading_as, require
+from audit.annotation.accounts import ROLES, Account, reading_as, require
 from audit.annotation.answers import SCALES, is_counted, votes_on_question
 from audit.annotation.assignments import is_assigned
 from audit.annotation.control_questions import FIRST, hidden_question, needs_training
@@ -39,17 +39,16 @@ from audit.annotation.order import (
     MOST_WANTED,
     OF_BLOCK,
     OF_SOURCE,
-    OF_STRETCH,
     Place,
     among,
-    bound_of,
     compared_with,
     own_order,
     place_of,
     stretch_of,
+    waiting,
 )
-from audit.annotation.questions import ABOUT_OUTPUTS, BEHIND, labels_of, languages_of, readable, reveals_outputs
-from audit.annotation.settings import JudgingSettings, settings_of
+from audit.annotation.questions import ABOUT_OUTPUTS, BEHIND, labels_of, readable, reveals_outputs
+from audit.annotation.settings import settings_of
 from audit.errors import UnknownName
 from audit.messages import ENGLISH, phrase
 from audit.relations import get_relation
@@ -59,36 +58,17 @@ from audit.store.copying import in_utc
 from audit.store.core import aside, group, input_table, judgement, lease, member, question, relation
 from audit.tasks import Input, get_task, wording
 
-# The lease of a question to an account.
-
-
-def own_lease() -> ColumnElement[bool]:
-    """Condition on `lease`: that of `account` on `question`."""
-    return and_(lease.c.question_id == bindparam("question"), lease.c.annotator_id == bindparam("account"))
+LEASE = timedelta(minutes=15)
+_TAKEN = -1
+"""In place of a question's id: somebody else has taken it just now."""
 
 
 def lease_question(
-    connection: Connection,
-    question_id: int,
-    account_id: int,
-    until: datetime,
-    round: int = 1,
-    compared: int | None = None,
+    connection: Connection, question_id: int, account_id: int, round: int = FIRST, compared: int | None = None
 ) -> None:
     """Lease a question, and store the judgement with whose text its own is compared."""
-    params = {"question": question_id, "account": account_id, "until": until, "compared": compared}
-    connection.execute(_lease_insert(round), params)
-
-
-@cache
-def _lease_insert(round: int) -> Insert:
-    return lease.insert().values(
-        question_id=bindparam("question"),
-        annotator_id=bindparam("account"),
-        expires_at=bindparam("until"),
-        round=round,
-        compared=bindparam("compared"),
-    )
+    row = {"question_id": question_id, "annotator_id": account_id, "round": round, "compared": compared}
+    connection.execute(lease.insert(), row | {"expires_at": tables.now() + LEASE})
 
 
 # What the page reminds an annotator of when a question comes to their screen again.
@@ -116,21 +96,18 @@ NOTHING = Remembered(False, None, None)
 
 
 def remembered(connection: Connection, account_id: int, question_id: int) -> Remembered:
-    """What this annotator did with the question on their screen."""
+    """Return what this annotator did with a question."""
     params = {"question": question_id, "account": account_id}
-    rows = connection.execute(_deferrals(), params).all()
-    last = connection.execute(_last_judgement(), params).first()
     since, skipped, flagged, remark = midnight(tables.now()), False, False, None
-    for whose, kind, comment, moment in rows:
+    for whose, kind, comment, moment in connection.execute(_deferrals(), params):
         if whose == account_id:
             skipped = skipped or (kind == SKIP and in_utc(moment) >= since)
             flagged = flagged or kind == FLAG
         if kind == BACK and flagged:
-            remark = str(comment or "")
+            remark = comment or ""
+    last = connection.execute(_last_judgement(), params).first()
     is_stale = last is not None and last.withdrawn_by is not None
-    return Remembered(
-        skipped, remark, Before(int(last.guideline), str(last.comment or "")) if last and is_stale else None
-    )
+    return Remembered(skipped, remark, Before(last.guideline, last.comment or "") if last and is_stale else None)
 
 
 def may_be_remembered() -> ColumnElement[bool]:
@@ -160,11 +137,6 @@ def _last_judgement() -> Select[Any]:
         .order_by((judgement.c.id + 0).desc())
         .limit(1)
     )
-
-
-LEASE = timedelta(minutes=15)
-_TAKEN = -1
-"""In place of a question's id: somebody else has taken it just now."""
 
 
 @dataclass(frozen=True)
@@ -266,88 +238,71 @@ def _claim(connection: Connection, account_id: int) -> int | None:
     only by a later statement. Locks are taken in one order, account, question, its leases, and of questions one in each
     transaction, so that no two claims wait for each other, and none for a judgement (`audit.judging.unit`).
     """
-    codes = languages_of(connection, account_id, lock=True)
-    account = require(connection, account_id, *ROLES)
+    account = require(connection, account_id, *ROLES, lock=True)
     settings = settings_of(connection)
-    if needs_training(connection, account, settings, codes):
+    if needs_training(connection, account, settings):
         return None
     moment = tables.now()
     params = {"account": account_id, "now": moment, "midnight": midnight(moment)}
-    lease = connection.execute(_held_lease(codes), params).first()
+    lease = connection.execute(_held_lease(account.languages), params).first()
     if lease is not None and lease.mine:
         return int(lease.id)
-    place = place_of(connection, account_id)
-    vacant, again = _vacant(connection, account_id, codes, settings, place, params)
+    place, apart = place_of(connection, account_id), settings.versions == APART
+    vacant, again = _vacant(connection, account, apart, place, params)
     if vacant is None:
         return None
     if vacant.crowded:
         connection.execute(_delete_over_leases(), {**params, "question": vacant.id})
     if lease is not None:
         connection.execute(_release_earlier_leases(), {"account": account_id})
-    until, apart = moment + LEASE, settings.versions == APART
     # What was skipped today comes with a note that nothing else is left, and among the versions of a text every other
     # question would stand out: none hides there.
+    text = (vacant.task, vacant.kind, vacant.source_input_id)
     hidden = None
-    if not again and (apart or place.last is None or place.last.text != _text_of(vacant)):
-        hidden = hidden_question(connection, account_id, settings, codes, vacant._mapping, place)
-    compared = None if apart else compared_with(place, vacant._mapping if hidden is None else hidden._mapping)
+    if not again and (apart or place.last is None or place.last.text != text):
+        hidden = hidden_question(connection, account, settings, vacant, place)
+    chosen, round = hidden or (vacant, FIRST)
+    compared = None if apart else compared_with(place, chosen)
     if hidden is not None:
-        lease_question(connection, hidden.id, account_id, until, hidden.round, compared)
-        return int(hidden.id)
-    leased = {**params, "question": vacant.id, "until": until, "compared": compared}
-    return int(vacant.id) if connection.execute(_lease_row(), leased).first() else _TAKEN
-
-
-def _text_of(vacant: Any) -> tuple[str, str, int | None]:
-    return vacant.task, vacant.kind, vacant.source_input_id
+        lease_question(connection, chosen.id, account_id, round, compared)
+        return int(chosen.id)
+    leased = {**params, "question": chosen.id, "until": moment + LEASE, "compared": compared}
+    return int(chosen.id) if connection.execute(_lease_row(), leased).first() else _TAKEN
 
 
 def _vacant(
-    connection: Connection,
-    account_id: int,
-    codes: tuple[str, ...],
-    settings: JudgingSettings,
-    place: Place,
-    params: dict[str, Any],
-) -> tuple[Any, bool]:
+    connection: Connection, account: Account, apart: bool, place: Place, params: dict[str, Any]
+) -> tuple[Row[Any] | None, bool]:
     """The question that comes next, locked, or None; and whether this annotator skipped it today: such a one comes only
     where nothing else is left."""
 
-    def find(which: str, **values: Any) -> Any:
-        return connection.execute(_vacant_question(codes, True, False, which), {**params, **values}).first()
+    def find(which: str, past: bool = True, again: bool = False, **values: Any) -> Row[Any] | None:
+        query = _vacant_question(account.languages, past, again, which)
+        return connection.execute(query, {**params, **values}).first()
 
-    last, apart = place.last, settings.versions == APART
-    if not apart and last is not None and last.text is not None:
-        task, kind, source = last.text
-        if (vacant := find(OF_SOURCE, task=task, kind=kind, source=source, bound=BEHIND)) is not None:
-            return vacant, False
-    vacant, again = None, False
-    if place.block is not None:
-        task, kind = place.block
-        vacant = find(OF_BLOCK, task=task, kind=kind, bound=BEHIND)
-    if vacant is None:
-        # Past questions that others are claiming first; where only such are left, wait for them.
-        for again, past in ((False, True), (False, False), (True, True), (True, False)):
-            query = _vacant_question(codes, past, again, MOST_WANTED)
-            if (vacant := connection.execute(query, params).first()) is not None:
-                break
+    text, block = place.last and place.last.text, place.block
+    if text and not apart and (vacant := find(OF_SOURCE, **waiting(*text[:2], source=text[2]))) is not None:
+        return vacant, False
+    vacant = None if block is None else find(OF_BLOCK, **waiting(*block))
+    # Past questions that others are claiming first; where only such are left, wait for them.
+    for again, past in ((False, True), (False, False), (True, True), (True, False)):
+        vacant = vacant or find(MOST_WANTED, past, again)
+        if vacant is not None:
+            break
     if vacant is None or again:
         return vacant, again
-    if place.block not in (None, (vacant.task, vacant.kind)) and vacant.priority >= BEHIND:
-        task, kind = place.block
-        vacant = find(OF_BLOCK, task=task, kind=kind, bound=bound_of(vacant.priority)) or vacant
+    if block not in (None, (vacant.task, vacant.kind)) and vacant.priority >= BEHIND:
+        vacant = find(OF_BLOCK, **waiting(*block, vacant.priority)) or vacant
     if vacant.kind in SCALES:
         return vacant, False
-    block = {"task": vacant.task, "kind": vacant.kind}
     if apart:
-        stretch = _vacant_question(codes, None, False, OF_STRETCH)
-        ids = connection.execute(stretch, {**params, **block, **stretch_of(vacant.priority)}).scalars().all()
-        first = own_order(account_id, ids)[0] if ids else vacant.id
+        stretch = waiting(vacant.task, vacant.kind) | stretch_of(vacant.priority)
+        ids = connection.execute(_vacant_question(account.languages, None, False, OF_BLOCK), params | stretch).scalars()
+        first = next(iter(own_order(account.id, ids)), vacant.id)
         return (first != vacant.id and find(ALONE, chosen=first)) or vacant, False
     if vacant.kind in ABOUT_OUTPUTS and vacant.priority < BEHIND and vacant.input_id != vacant.source_input_id:
         # Who begins with a text begins with its source.
-        source = vacant.source_input_id
-        vacant = find(OF_SOURCE, source=source, bound=BEHIND, **block) or vacant
+        vacant = find(OF_SOURCE, **waiting(vacant.task, vacant.kind, source=vacant.source_input_id)) or vacant
     return vacant, False
 
 
@@ -356,22 +311,26 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
 
     For an account that has leased it, with what it did with the question before.
     """
-    row = connection.execute(_shown(), {"question": question_id, "account": account_id}).mappings().one()
-    task = get_task(row["task"])
-    languages = tuple(row["languages"].split(","))
-    group = _group(connection, row["group_id"]) if row["kind"] == "group" else None
+    row = connection.execute(_shown(), {"question": question_id, "account": account_id}).one()
+    task = get_task(row.task)
+    group = _group(connection, row.group_id) if row.kind == "group" else None
     if group is not None:
         asked = group_question(task.name, group.relation, group.follow_ups, summary=group.summary)
     else:
-        asked = phrase(ENGLISH, f"scale.{row['kind']}") if row["kind"] in SCALES else wording(task.name).question
-    labels = labels_of(task.name, row["kind"])
-    before = NOTHING
-    if account_id is not None and row["had"]:
-        before = remembered(connection, account_id, question_id)
-    texts = tuple(row["texts"])
-    about = (row["kind"], group, row["output"])
-    compared = None if row["compared"] is None else tuple(row["compared"])
-    return Shown(question_id, task.name, texts, languages, asked, labels, *about, before, compared)
+        asked = phrase(ENGLISH, f"scale.{row.kind}") if row.kind in SCALES else wording(task.name).question
+    return Shown(
+        question_id,
+        task.name,
+        tuple(row.texts),
+        tuple(row.languages.split(",")),
+        asked,
+        labels_of(task.name, row.kind),
+        row.kind,
+        group,
+        row.output,
+        remembered(connection, account_id, question_id) if account_id is not None and row.had else NOTHING,
+        None if row.compared is None else tuple(row.compared),
+    )
 
 
 def _group(connection: Connection, group_id: int) -> ShownGroup:
@@ -416,11 +375,10 @@ def last_block(engine: Engine, account_id: int) -> tuple[str, str] | None:
 def queue_of(engine: Engine, account_id: int) -> Queue:
     """Counts for the progress line. Raises NotAllowed for an account that may not judge."""
     with reading(engine) as connection:
-        require(connection, account_id, *ROLES)
-        codes = languages_of(connection, account_id)
+        account = require(connection, account_id, *ROLES)
         params = {"account": account_id, "midnight": midnight(tables.now())}
         judged, today = connection.execute(_my_judgements(), params).one()
-        remaining, others, elsewhere = connection.execute(_left(codes), params).one()
+        remaining, others, elsewhere = connection.execute(_left(account.languages), params).one()
         settings = settings_of(connection)
         return Queue(
             mine_today=today or 0,
@@ -435,9 +393,10 @@ def queue_of(engine: Engine, account_id: int) -> Queue:
 def elsewhere(engine: Engine, account_id: int) -> Elsewhere:
     """The questions that this account may still answer and that others have leased. Raises NotAllowed for one that may
     not judge."""
-    with reading_as(engine, account_id, *ROLES) as connection:
+    with reading(engine) as connection:
+        account = require(connection, account_id, *ROLES)
         params = {"account": account_id, "now": tables.now()}
-        rows = connection.execute(_held_by_others(languages_of(connection, account_id)), params).all()
+        rows = connection.execute(_held_by_others(account.languages), params).all()
     return Elsewhere(len(rows), min((in_utc(row.until) for row in rows), default=None))
 
 
@@ -455,7 +414,7 @@ def _shown() -> Select[Any]:
         .join(judged, judged.c.input_id == text.c.id)
         .join(judgement, judgement.c.question_id == judged.c.id)
         .join(lease, lease.c.compared == judgement.c.id)
-        .where(own_lease())
+        .where(lease.c.question_id == bindparam("question"), lease.c.annotator_id == bindparam("account"))
         .scalar_subquery()
     )
     texts = (input_table.c.texts, input_table.c.languages, compared.label("compared"))
@@ -500,7 +459,7 @@ def _vacant_question(codes: tuple[str, ...], past: bool | None, again: bool, whi
         select(
             question.c.id, *(() if past is None else (*columns, languages.label("languages"), crowded.label("crowded")))
         )
-        .where(_is_open_to_account(), _has_place(), readable(question, codes), ~_reveals_too_early(codes))
+        .where(_is_open_to_account(), has_place(), readable(question, codes), ~_reveals_too_early(codes))
         .where(skipped if again else ~skipped, *conditions)
         .order_by(*([last_skip(me, since)] if again else order))
     )
@@ -533,7 +492,7 @@ def _reveals_too_early(codes: tuple[str, ...]) -> ColumnElement[bool]:
 def _lease_row() -> ReturningInsert[Any]:
     """The lease of `question` for this account `until` then, if it still has a place for it."""
     row: Any = (question.c.id, bindparam("account"), bindparam("until"), literal(FIRST), bindparam("compared"))
-    vacant = select(*row).where(question.c.id == bindparam("question"), _is_open_to_account(), _has_place())
+    vacant = select(*row).where(question.c.id == bindparam("question"), _is_open_to_account(), has_place())
     insert = lease.insert().from_select(["question_id", "annotator_id", "expires_at", "round", "compared"], vacant)
     return insert.returning(lease.c.question_id)
 
@@ -562,7 +521,7 @@ def _held_by_others(codes: tuple[str, ...]) -> Select[Any]:
         select(question.c.id, func.min(lease.c.expires_at).label("until"))
         .join(lease, lease.c.question_id == question.c.id)
         .where(lease.c.annotator_id != bindparam("account"), lease.c.expires_at >= bindparam("now"))
-        .where(_is_open_to_account(), ~_has_place(), readable(question, codes))
+        .where(_is_open_to_account(), ~has_place(), readable(question, codes))
         .group_by(question.c.id)
     )
 
@@ -617,15 +576,11 @@ def _is_open_to_account(question: Any = question, of_any_study: bool = False) ->
     return and_(question.c.filled.is_(False), question.c.priority.is_not(None), ~judged, ~flagged, for_account)
 
 
-def _has_place() -> ColumnElement[bool]:
-    """Condition: fewer people have answered the question or look at it than it wants."""
-    return votes_on_question() + _leases() < question.c.annotators
-
-
-def _leases() -> ColumnElement[int]:
-    """Number of others who look at the question of the outer query now, to whom it is not hidden."""
+def has_place() -> ColumnElement[bool]:
+    """Condition on `question`: fewer people than it wants have answered it, or look at it `now` without its being
+    hidden; `account` itself left out."""
     looking = lease.alias("looking")
-    return (
+    others = (
         select(func.count())
         .select_from(looking)
         .where(looking.c.question_id == question.c.id, looking.c.annotator_id != bindparam("account"))
@@ -633,3 +588,4 @@ def _leases() -> ColumnElement[int]:
         .correlate(question)
         .scalar_subquery()
     )
+    return votes_on_question() + others < question.c.annotators

@@ -1,10 +1,9 @@
 """How judging goes in this database: what managers may set, its defaults, and what is allowed."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
-from typing import Any, TypeGuard
+from typing import Any
 
 from sqlalchemy import Connection, Engine, Select, func, or_, select
 
@@ -43,8 +42,8 @@ class JudgingSettings:
 class Bounds:
     """The numbers that a setting may have, both ends included.
 
-    >>> str(Bounds(1, 10_000, whole=True)), Bounds(0, 60).nearest(1e30)
-    ('a whole number from 1 to 10000', 60)
+    >>> str(Bounds(1, 10_000, whole=True).sentence), Bounds(0, 60).has(1e30)
+    ('a whole number from 1 to 10000', False)
     """
 
     least: float
@@ -52,33 +51,21 @@ class Bounds:
     whole: bool = False
     words: str = "settings.number"
 
-    def __str__(self) -> str:
-        return self.sentence
-
     @property
     def sentence(self) -> Message:
         """What is allowed, in words."""
         return message("settings.whole" if self.whole else self.words, least=self.least, most=self.most)
 
     def has(self, value: object) -> bool:
-        """Whether a value is one of them."""
-        return _is_number(value) and self.least <= value <= self.most and not (self.whole and value != int(value))
-
-    def nearest(self, value: object) -> float | None:
-        """The one that is nearest to a value; None where that is no number."""
-        if not _is_number(value):
-            return None
-        inside = min(max(value, self.least), self.most)
-        return int(inside) if self.whole else inside
+        """Return whether a value is one of them."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        return self.least <= value <= self.most and not (self.whole and value != int(value))
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The words that a setting may be.
-
-    >>> Choice(("together", "apart")).has("apart"), Choice(("together", "apart")).nearest("near")
-    (True, None)
-    """
+    """The words that a setting may be."""
 
     names: tuple[str, ...]
 
@@ -88,12 +75,8 @@ class Choice:
         return message("user_file.one_of", names=list(self.names))
 
     def has(self, value: object) -> bool:
-        """Whether a value is one of them."""
-        return isinstance(value, str) and value in self.names
-
-    def nearest(self, value: object) -> str | None:
-        """The value itself, or None where it is none of them."""
-        return value if isinstance(value, str) and value in self.names else None
+        """Return whether a value is one of them."""
+        return value in self.names
 
 
 BOUNDS = {
@@ -103,19 +86,14 @@ BOUNDS = {
     "repeat_after": Bounds(1, 10_000, whole=True),
     "fastest": Bounds(0, 60, words="settings.seconds"),
 }
-"""What each setting that is a number may be."""
 CHOICES = {"versions": Choice(("together", "apart"))}
-"""What each of the others may be."""
 ALLOWED: dict[str, Bounds | Choice] = {**BOUNDS, **CHOICES}
 """What each setting may be."""
 
 
 def settings_of(connection: Connection) -> JudgingSettings:
-    """The settings of a database; of a value that an older version let in, the nearest one that is allowed."""
-    stored: dict[str, Any] = {
-        name: ALLOWED[name].nearest(value) for name, value in connection.execute(_stored()) if name in ALLOWED
-    }
-    return JudgingSettings(**{name: value for name, value in stored.items() if value is not None})
+    """Return the settings of a database."""
+    return JudgingSettings(**{row.name: row.value for row in connection.execute(_stored())})
 
 
 EXEMPT_UP_TO = "training/exempt up to"
@@ -143,8 +121,7 @@ def set_settings(
         raise AuditError(message("settings.unknown", name=unknown[0], names=sorted(ALLOWED)))
     before = asdict(settings_of(connection))
     after = JudgingSettings(**before | dict(values))
-    stored = dict(before, **{name: value for name, value in connection.execute(_stored()) if name in ALLOWED})
-    changed = {name: value for name, value in asdict(after).items() if value != stored[name]}
+    changed = {name: value for name, value in asdict(after).items() if value != before[name]}
     rows: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in changed.items()]
     if after.pass_mark and not before["pass_mark"]:
         last = connection.execute(select(func.max(judgement.c.id))).scalar() if exempt else None
@@ -156,9 +133,12 @@ def set_settings(
 
 
 def exempt_up_to(connection: Connection) -> int:
-    """The last judgement that there was when training was switched on: whoever gave one of those before is exempt. 0:
-    nobody is."""
+    """Return the last judgement that there was when training was switched on: whoever gave one of those before is
+    exempt. 0: nobody is."""
     return int(connection.execute(_exempt_up_to()).scalar() or 0)
+
+
+# Cached: every claim runs them.
 
 
 @cache
@@ -168,12 +148,5 @@ def _exempt_up_to() -> Select[Any]:
 
 @cache
 def _stored() -> Select[Any]:
-    """Cached: every claim runs it."""
     # By name: the table has words of tasks and texts of corpora, too.
     return select(setting.c.name, setting.c.value).where(or_(*(setting.c.name == name for name in ALLOWED)))
-
-
-def _is_number(value: Any) -> TypeGuard[float]:
-    return (isinstance(value, int) and not isinstance(value, bool)) or (
-        isinstance(value, float) and math.isfinite(value)
-    )

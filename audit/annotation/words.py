@@ -19,13 +19,13 @@ from sqlalchemy import CompoundSelect, Connection, Engine, Text, cast, func, nul
 from sqlalchemy.exc import IntegrityError
 
 from audit.annotation.accounts import note, writing_as_manager
-from audit.annotation.answers import is_counted, stands
+from audit.annotation.answers import by_people, is_counted, stands
 from audit.annotation.questions import ABOUT_OUTPUTS
 from audit.corpora import about_of
 from audit.errors import AuditError, Refused
 from audit.files import read_bytes, text_of, unstorable
 from audit.messages import ENGLISH, LANGUAGES, message
-from audit.store.core import adjudication, annotator, judgement, question, setting, study
+from audit.store.core import adjudication, judgement, question, setting, study
 from audit.tasks import OwnWords, Wording, base_of, get_task, wording
 from audit.tasks.classification import PLUS, Classification
 from audit.tasks.words import ANY, NO_WORDS
@@ -101,32 +101,31 @@ def set_words(
     """
     try:
         with writing_as_manager(engine, by) as connection:
-            content, before = words_content(task, written), stored_words(connection, task)
-            return _store(connection, task, before, _merged(before.content, content), by, change)
+            before = stored_words(connection, task)
+            after = _with(before, task, written)
+            if after != before:
+                answers = _refuse_unasked(connection, task, before, change)
+                row = {"name": f"{PREFIX}{task}/{after.version}", "value": after.content}
+                connection.execute(setting.insert(), row)
+                note(connection, by, "words", task=task, version=after.version, answers=answers)
+            return own_words(connection, task)
     except IntegrityError:
         raise Refused(message("words.changed_now")) from None
-
-
-def _store(
-    connection: Connection, task: str, before: WordsVersion, after: Content, by: int | None, change: bool
-) -> OwnWords:
-    """Store words as the next version, where they differ from the last one; returns what holds then."""
-    if after != before.content:
-        _check_labels_differ(task, after)
-        answers = _refuse_unasked(connection, task, before, change)
-        connection.execute(setting.insert(), {"name": f"{PREFIX}{task}/{before.version + 1}", "value": after})
-        note(connection, by, "words", task=task, version=before.version + 1, answers=answers)
-    return own_words(connection, task)
 
 
 def words_if(connection: Connection, task: str, written: Mapping[str, Any]) -> OwnWords:
     """What the database would say of a task if these words were set; nothing is. Raises AuditError as `set_words`
     does."""
-    before = stored_words(connection, task)
+    return _own(_with(stored_words(connection, task), task, written), _stored(connection)[1].get(task, ()))
+
+
+def _with(before: WordsVersion, task: str, written: Mapping[str, Any]) -> WordsVersion:
+    """The version after `before`, where what was written changes it."""
     after = _merged(before.content, words_content(task, written))
+    if after == before.content:
+        return before
     _check_labels_differ(task, after)
-    version = WordsVersion(before.version + (after != before.content), after)
-    return _own(version, _stored(connection)[1].get(task, ()))
+    return WordsVersion(before.version + 1, after)
 
 
 def words_content(task: str, written: Mapping[str, Any]) -> Content:
@@ -156,69 +155,61 @@ def labels_that_read(task: str) -> tuple[str, ...]:
     >>> labels_that_read("classification/refund+late")
     ('none', 'refund', 'late')
     """
-    found = get_task(task)
-    return tuple(label for label in found.labels if not (_is_multiple(task) and PLUS in label))
+    of_task = get_task(task)
+    has_sets = isinstance(of_task, Classification) and of_task.multiple
+    return tuple(label for label in of_task.labels if not (has_sets and PLUS in label))
 
 
 def faults_of(task: str, written: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(key, reason) of everything that is wrong with words that a user wrote for a task."""
-    for key, value in written.items():
-        if key in KEYS:
-            yield from _faults(task, key, value, key)
-        elif key not in LANGUAGES:
-            yield key, message("words.no_key", names=[*KEYS, *LANGUAGES])
-        elif not isinstance(value, Mapping):
-            yield key, message("words.table", key=key)
-        else:
-            for inner, text in value.items():
-                if inner in KEYS:
-                    yield from _faults(task, inner, text, f"{key}.{inner}")
-                else:
-                    yield f"{key}.{inner}", message("words.no_key", names=list(KEYS))
-    for place, table in ((f"{ANY}", written), *((code, written.get(code)) for code in LANGUAGES)):
-        if isinstance(table, Mapping) and table.get(GUIDELINE) and table.get(GUIDELINE_FILE):
-            yield f"{place}.{GUIDELINE_FILE}".lstrip("."), message("words.one_guideline")
+    own = {key: value for key, value in written.items() if key not in LANGUAGES}
+    for language, table in {ANY: own, **{code: written[code] for code in LANGUAGES if code in written}}.items():
+        if not isinstance(table, Mapping):
+            yield language, message("words.table", key=language)
+            continue
+        for key, value in table.items():
+            where = f"{language}.{key}".lstrip(".")
+            if key not in KEYS:
+                yield where, message("words.no_key", names=[*KEYS, *(() if language else LANGUAGES)])
+            elif key == LABELS:
+                yield from _label_faults(task, value, where)
+            elif reason := _file_fault(value) if key == GUIDELINE_FILE else _text_fault(value, key):
+                yield where, reason
+        if table.get(GUIDELINE) and table.get(GUIDELINE_FILE):
+            yield f"{language}.{GUIDELINE_FILE}".lstrip("."), message("words.one_guideline")
 
 
-def _faults(task: str, key: str, value: Any, where: str) -> Iterator[tuple[str, str]]:
-    if key == LABELS:
-        if not isinstance(value, Mapping):
-            yield where, message("words.labels")
-            return
-        allowed = labels_that_read(task)
-        for label, text in value.items():
-            if label not in allowed:
-                yield f"{where}.{short(label)}", message("words.no_label", labels=list(allowed))
-            elif reason := _text_fault(text, MOST[LABELS], lines=False):
-                yield f"{where}.{label}", reason
-    elif key == GUIDELINE_FILE:
-        if not isinstance(value, str | Path):
-            yield where, message("words.file")
-        elif value:
-            try:
-                if reason := _text_fault(_file_text(value), MOST[GUIDELINE], lines=True):
-                    yield where, reason
-            except AuditError as problem:
-                yield where, problem.sentence
-    elif reason := _text_fault(value, MOST[key], lines=key == GUIDELINE):
-        yield where, reason
+def _label_faults(task: str, labels: Any, where: str) -> Iterator[tuple[str, str]]:
+    if not isinstance(labels, Mapping):
+        yield where, message("words.labels")
+        return
+    allowed = labels_that_read(task)
+    for label, text in labels.items():
+        if label not in allowed:
+            yield f"{where}.{short(label)}", message("words.no_label", labels=list(allowed))
+        elif reason := _text_fault(text, LABELS):
+            yield f"{where}.{label}", reason
 
 
-def _text_fault(value: Any, most: int, lines: bool) -> str | None:
+def _file_fault(path: Any) -> str | None:
+    if not isinstance(path, str | Path):
+        return message("words.file")
+    try:
+        return _text_fault(_file_text(path), GUIDELINE) if path else None
+    except AuditError as problem:
+        return problem.sentence
+
+
+def _text_fault(value: Any, key: str) -> str | None:
     """What is wrong with a text; None where nothing is."""
     if not isinstance(value, str):
-        return message("words.text", most=most)
-    plain = value.replace("\n", " ").replace("\r", " ").replace("\t", " ") if lines else value
-    if len(value) > most:
-        return message("words.long", count=len(value), most=most)
+        return message("words.text", most=MOST[key])
+    if len(value) > MOST[key]:
+        return message("words.long", count=len(value), most=MOST[key])
     if what := unstorable(value):
         return message("user_file.unstorable", what=what)
-    return None if plain.isprintable() else message("words.text", most=most)
-
-
-def _is_multiple(task: str) -> bool:
-    found = get_task(task)
-    return isinstance(found, Classification) and found.multiple
+    plain = "".join(value.split()) if key == GUIDELINE else value  # a guideline has lines
+    return None if plain.isprintable() else message("words.text", most=MOST[key])
 
 
 def _file_text(path: str | Path) -> str:
@@ -279,20 +270,16 @@ def _refuse_unasked(connection: Connection, task: str, before: WordsVersion, cha
 def answers_under(connection: Connection, task: str) -> int:
     """How many judgements and adjudications of people in force were given to questions of a task, groups left out."""
     asked = (question.c.task == task, question.c.kind.in_(ABOUT_OUTPUTS))
-    judged = (
-        select(func.count())
-        .select_from(judgement)
-        .join(question, question.c.id == judgement.c.question_id)
-        .join(annotator, annotator.c.id == judgement.c.annotator_id)
-        .where(*asked, is_counted(judgement), judgement.c.guideline > 0, annotator.c.role != "gold")
-    )
-    settled = (
-        select(func.count())
-        .select_from(adjudication)
-        .join(question, question.c.id == adjudication.c.question_id)
-        .where(*asked, stands(adjudication))
-    )
-    return int(connection.execute(judged).scalar_one()) + int(connection.execute(settled).scalar_one())
+    judged = (is_counted(judgement), judgement.c.guideline > 0, by_people(judgement))
+    of_task = {
+        table: select(func.count())
+        .select_from(table)
+        .join(question, question.c.id == table.c.question_id)
+        .where(*asked)
+        for table in (judgement, adjudication)
+    }
+    queries = (of_task[judgement].where(*judged), of_task[adjudication].where(stands(adjudication)))
+    return sum(int(connection.execute(query).scalar_one()) for query in queries)
 
 
 def _own(stored: WordsVersion, corpora: Any) -> OwnWords:

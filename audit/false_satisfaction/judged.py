@@ -6,7 +6,7 @@ other groups are not. Were they used, the same judge would say other things of t
 others, and an estimate that corrects the one by the other would be biased.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from audit.errors import AuditError
 from audit.false_satisfaction.population import Population
 from audit.false_satisfaction.resolution import Drawn, Step, carried_labels, never_carries, satisfied_groups, source_of
 from audit.messages import message, with_commas
-from audit.store import rows_among, table_of, tables
+from audit.store import table_of, tables
 from audit.tasks import Task, get_task
 
 JUDGE = "judge:"
@@ -164,12 +164,3 @@ def group_opinions(
         waits_for.update(opinion.waits_for)
         values[order[at][row], at] = np.nan if opinion.value is None else opinion.value
     return values, waits_for
-
-
-def inputs_of(connection: Connection, ids: Sequence[int]) -> dict[int, bytes]:
-    """The keys of these inputs."""
-    table = table_of(tables.Input)
-    return {
-        row.id: bytes(row.key)
-        for row in rows_among(connection, select(table.c.id, table.c.key), table.c.id, sorted(ids))
-    }

@@ -39,10 +39,8 @@ from audit.annotation.questions import (
     BEHIND,
     Subject,
     Wanted,
-    WantedGroup,
     close_questions,
     group_question_key,
-    open_group_questions,
     open_questions,
     question_ids,
 )
@@ -172,7 +170,7 @@ def group_answers(
     return answers
 
 
-def wanted_groups(connection: Connection, relation_id: int | None = None) -> list[WantedGroup]:
+def wanted_groups(connection: Connection, relation_id: int | None = None) -> list[Wanted]:
     """The questions that validity studies ask about groups (of one relation, or of all) and nobody has settled."""
     about, draw, relation = (table_of(model) for model in (tables.ValidityStudy, tables.ValidityDraw, tables.Relation))
     query = select(*(draw.c[name] for name in ("study_id", "relation_id", "rank", "group_id")), about.c.annotators)
@@ -199,7 +197,8 @@ def wanted_groups(connection: Connection, relation_id: int | None = None) -> lis
         people = max(row.annotators for row in rows)
         studies = in_column(sorted({row.study_id for row in rows}))
         source = source_input((id, members))
-        wanted.append(WantedGroup(task, key, first.group_id, source, rank, len(rows), people, studies))
+        terms = (rank, len(rows), people, studies, source)
+        wanted.append(Wanted(task, "group", key, source, *terms, group_id=first.group_id))
     return wanted
 
 
@@ -344,9 +343,7 @@ def _update_all(connection: Connection) -> None:
     )
     rows = connection.execute(open_now).all()
     close_questions(connection, [id for id, *subject in rows if tuple(subject) not in needed])
-    for task in {key[0] for key in needed}:
-        of_task = {key: ask for key, ask in needed.items() if key[0] == task}
-        _open_needed(connection, samples, task, of_task, demand.sources)
+    _open_needed(connection, needed, demand.sources)
     _update_groups(connection)
     update_ratings(connection)
 
@@ -358,7 +355,7 @@ def _update_around(connection: Connection, samples: Mapping[int, Terms], task: s
     demand = _demand_of(connection, samples, groups_with(connection, inputs))
     needed = {key: ask for key, ask in demand.in_queue().items() if key[0] == task and key[1] in inputs}
     close_questions(connection, [id for key, id in questions.items() if key not in needed])
-    _open_needed(connection, samples, task, needed, demand.sources)
+    _open_needed(connection, needed, demand.sources)
 
 
 @dataclass(frozen=True)
@@ -382,8 +379,7 @@ def queue_difference(connection: Connection) -> Difference:
         key: (ask.rank, ask.waits, ask.studies) for key, ask in demand.in_queue().items()
     }
     needed |= {
-        key: (wanted["priority"], wanted["waits"], wanted["studies"])
-        for key, wanted in wanted_ratings(connection).items()
+        key: (wanted.priority, wanted.waits, wanted.studies) for key, wanted in wanted_ratings(connection).items()
     }
     needed |= {group.key: (group.priority, group.waits, group.studies) for group in wanted_groups(connection)}
     query = select(
@@ -457,10 +453,16 @@ def _around() -> Select[Any]:
 
 def _inputs_around(connection: Connection, about: Collection[int]) -> set[int]:
     """The inputs of all drawn groups that have one of these, and themselves."""
-    member = table_of(tables.Member)
-    shown = select(member.c.input_id).where(member.c.role != "probe")
-    rows = rows_among(connection, shown, member.c.group_id, groups_with(connection, about))
-    return {*about, *(row.input_id for row in rows)}
+    member, draw = table_of(tables.Member), table_of(tables.Draw)
+    other = member.alias("other")
+    around = (
+        select(other.c.input_id)
+        .join(member, member.c.group_id == other.c.group_id)
+        .join(draw, draw.c.source_id == member.c.group_id // LIMIT**2)
+        .where(other.c.role != "probe")
+        .distinct()
+    )
+    return {*about, *(row.input_id for row in rows_among(connection, around, member.c.input_id, about))}
 
 
 def _update_group(connection: Connection, question_id: int) -> None:
@@ -482,11 +484,7 @@ def _update_groups(connection: Connection) -> None:
     keys = {group.key for group in wanted}
     query = select(table.c.id, table.c.key).where(table.c.kind == "group", table.c.priority.is_not(None))
     close_questions(connection, [id for id, key in connection.execute(query).all() if bytes(key) not in keys])
-    open_group_questions(connection, wanted)
-
-
-def _most(samples: Mapping[int, Terms]) -> int:
-    return max((terms.annotators for terms in samples.values()), default=2)
+    open_questions(connection, wanted)
 
 
 def groups_with(connection: Connection, inputs: Iterable[int]) -> set[int]:
@@ -529,28 +527,16 @@ def _note(asking: Asking[Subject], drawn: Drawn, keys: Iterable[Subject]) -> Non
         asking.note(key, drawn.sample_id, drawn.rank, drawn.group_id, drawn.system_id)
 
 
-def _open_needed(
-    connection: Connection,
-    samples: Mapping[int, Terms],
-    task: str,
-    needed: Mapping[Subject, Ask],
-    sources: Mapping[Subject, int],
-) -> None:
+def _open_needed(connection: Connection, needed: Mapping[Subject, Ask], sources: Mapping[Subject, int]) -> None:
     keys = _input_keys(connection, {input_id for _, input_id, _ in needed})
-    wanted = [
-        Wanted(
-            input_id,
-            keys[input_id],
-            ask.rank,
-            ask.waits,
-            ask.annotators,
-            output,
-            sources.get((task, input_id, output)),
-            ask.studies,
-        )
-        for (_, input_id, output), ask in needed.items()
-    ]
-    open_questions(connection, task, wanted, _most(samples))
+    wanted = []
+    for subject, ask in needed.items():
+        task, input_id, output = subject
+        terms = {"waits": ask.waits, "annotators": ask.annotators, "studies": ask.studies}
+        source = sources.get(subject)
+        question = Wanted.about(task, input_id, keys[input_id], output, ask.rank, source_input_id=source, **terms)
+        wanted.append(question)
+    open_questions(connection, wanted)
 
 
 # The questions of one study among those of a database.

@@ -13,14 +13,12 @@ from audit.annotation.accounts import ADJUDICATORS, reading_as
 from audit.annotation.answers import UNSURE, is_adjudicated, is_disputed, is_vote, stands
 from audit.annotation.causes import check_reason
 from audit.annotation.deferral import FLAG, check_comment, is_flagged, taken_back
-from audit.annotation.guidelines import guideline_in_force
 from audit.annotation.questions import BROKEN, HOLDS
 from audit.annotation.queue import Shown, show
 from audit.errors import Refused
 from audit.judging.unit import Work, check_answer, unit_of_work
 from audit.keys import digest
 from audit.messages import message
-from audit.store import tables
 from audit.store.core import adjudication, aside, judgement, question
 
 LAST = 10
@@ -66,7 +64,7 @@ def adjudicate(
                 if decided == (account_id, sorted(set(allowed)), reason.strip(), code):
                     return int(row.id)
                 raise Refused(message("refused.settled_meanwhile"))
-        return _adjudicate(work, account_id, question_id, allowed, reason, code)
+        return _adjudicate(work, question_id, allowed, reason, code)
 
 
 def my_adjudications(engine: Engine, account_id: int) -> list[Adjudicated]:
@@ -103,7 +101,7 @@ def change_adjudication(
         )
         if before is None or of_question not in (None, before.shown.id):
             raise Refused(message("refused.not_recent", most=LAST))
-        return _adjudicate(work, account_id, before.shown.id, allowed, reason, code)
+        return _adjudicate(work, before.shown.id, allowed, reason, code)
 
 
 def take_back(engine: Engine, account_id: int) -> Adjudicated | None:
@@ -125,43 +123,24 @@ def take_back(engine: Engine, account_id: int) -> Adjudicated | None:
         rows = work.connection.execute(last.order_by(adjudication.c.id.desc()).limit(LAST)).scalars().all()
         if len(rows) == LAST and not any(rows):
             raise Refused(message("refused.undone_enough", most=LAST))
-        row = {
-            "question_id": question_id,
-            "annotator_id": account_id,
-            "allowed": [],
-            "reason": "",
-            "guideline": guideline_in_force(work.connection, held.task, held.kind).version,
-            "decided_at": tables.now(),
-        }
-        work.add(tables.Adjudication, [row])
+        work.decide(held, [], "")
         return before
 
 
-def _adjudicate(
-    work: Work, account_id: int, question_id: int, allowed: Sequence[str], reason: str, code: str | None = None
-) -> int:
+def _adjudicate(work: Work, question_id: int, allowed: Sequence[str], reason: str, code: str | None = None) -> int:
     """Append an adjudication, if it can be taken. Raises Refused."""
     if not allowed:
         raise Refused(message("refused.no_label"))
     check_comment(reason)
     check_reason(code, reason)
-    question = work.hold(question_id)
+    held = work.hold(question_id)
     for label in allowed:
         if label == UNSURE:
             raise Refused(message("refused.unsure_adjudicator"))
-        task, kind = check_answer(question, question_id, label, reason)
+        check_answer(held, question_id, label, reason)
     if set(allowed) == {HOLDS, BROKEN}:
         raise Refused(message("refused.choose_one"))
-    row = {
-        "question_id": question_id,
-        "annotator_id": account_id,
-        "allowed": sorted(set(allowed)),
-        "reason": reason.strip(),
-        "code": code,
-        "guideline": guideline_in_force(work.connection, task, kind).version,
-        "decided_at": tables.now(),
-    }
-    return work.add(tables.Adjudication, [row])
+    return work.decide(held, allowed, reason, code)
 
 
 def _latest_adjudications(connection: Connection, account_id: int) -> list[Adjudicated]:
@@ -231,13 +210,12 @@ def _people(connection: Connection, question_id: int) -> list[Opinion]:
         {row.annotator_id for row in (*votes, *flags)}, key=lambda id: digest("opinion", str(question_id), str(id))
     )
     vote_of = {row.annotator_id: row for row in votes}
-    people = []
-    for number, id in enumerate(ids, start=1):
-        written = tuple(row.comment or "" for row in flags if row.annotator_id == id)
-        vote = vote_of.get(id)
-        people.append(
-            Opinion(number, None, flags=written)
-            if vote is None
-            else Opinion(number, vote.answer, vote.comment, written)
+    return [
+        Opinion(
+            number,
+            vote_of[id].answer if id in vote_of else None,
+            vote_of[id].comment if id in vote_of else None,
+            tuple(row.comment or "" for row in flags if row.annotator_id == id),
         )
-    return people
+        for number, id in enumerate(ids, start=1)
+    ]

@@ -4,13 +4,13 @@ What that means for the queue is in `audit.annotation.deferral`. No answer chang
 manager sends questions to the adjudicators, flagged with a comment.
 """
 
-from sqlalchemy import Connection, Engine, delete, exists, select
+from sqlalchemy import Engine, delete, exists, select
 
 from audit.annotation.accounts import ADJUDICATORS, ROLES, reading_as
-from audit.annotation.answers import SCALES, is_counted, votes_on_question
+from audit.annotation.answers import SCALES, is_counted
 from audit.annotation.deferral import BACK, FLAG, SKIP, UNFLAG, add_row, check_comment, is_flagged, taken_back
 from audit.annotation.own_answers import counted_answer
-from audit.annotation.queue import LEASE, lease_question
+from audit.annotation.queue import has_place, lease_question
 from audit.errors import Refused
 from audit.judging.unit import Work, unit_of_work
 from audit.messages import message
@@ -78,15 +78,13 @@ def unflag(engine: Engine, account_id: int) -> int | None:
         # A hidden question waits for nobody, and a repeat was answered: neither is given as an ordinary one.
         own = (judgement.c.question_id == question.c.id) & (judgement.c.annotator_id == account_id)
         answered = exists().where(own, is_counted(judgement))
-        waits = (question.c.id == last.question_id) & question.c.priority.is_not(None) & ~answered
-        still_flagged = select(question.c.id).where(waits, is_flagged(account_id))
-        if connection.execute(select(judged_since)).scalar() or connection.execute(still_flagged).first() is None:
-            return None
         question_id = int(last.question_id)
-        if not _has_place(connection, question_id):
+        waits = (question.c.id == question_id) & question.c.priority.is_not(None) & ~answered
+        vacant = select(question.c.id).where(waits, is_flagged(account_id), ~judged_since, has_place())
+        if connection.execute(vacant, {"account": account_id, "now": tables.now()}).first() is None:
             return None
         add_row(connection, account_id, question_id, UNFLAG, None)
-        lease_question(connection, question_id, account_id, tables.now() + LEASE)
+        lease_question(connection, question_id, account_id)
         return question_id
 
 
@@ -154,11 +152,3 @@ def _check_flag(kind: str | None, comment: str | None) -> None:
     check_comment(comment)
     if kind in SCALES:
         raise Refused(message("refused.rating_flagged"))
-
-
-def _has_place(connection: Connection, question_id: int) -> bool:
-    """Whether the question, which is held, wants more answers than others have given it or are about to give."""
-    query = select(question.c.annotators, votes_on_question())
-    wanted, votes = connection.execute(query.where(question.c.id == question_id)).one()
-    others = count_rows(connection, lease, lease.c.question_id == question_id, lease.c.expires_at >= tables.now())
-    return bool(votes + others < wanted)

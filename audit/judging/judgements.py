@@ -12,10 +12,8 @@ from sqlalchemy.sql.dml import ReturningDelete
 from audit.annotation.accounts import ROLES, reading_as
 from audit.annotation.answers import WITHDRAWN, is_adjudicated, is_counted
 from audit.annotation.control_questions import FIRST, needs_training
-from audit.annotation.guidelines import guideline_in_force
 from audit.annotation.own_answers import OwnAnswer, counted_answer
-from audit.annotation.questions import languages_of
-from audit.annotation.queue import LEASE, lease_question
+from audit.annotation.queue import lease_question
 from audit.annotation.settings import settings_of
 from audit.errors import Refused
 from audit.judging.unit import check_answer, unit_of_work
@@ -63,7 +61,7 @@ def judge(
         connection = work.connection
         held = work.hold(question_id)
         lease = connection.execute(_end_lease(), params).first()
-        task, kind = check_answer(held, question_id, answer, comment)
+        question = check_answer(held, question_id, answer, comment)
         if lease is None:
             last = connection.execute(_last_answer(), params).first() if repeatable else None
             if last is not None and tuple(last)[1:] == (question_id, answer, comment):
@@ -71,19 +69,8 @@ def judge(
             raise Refused(message("refused.not_leased"))
         if connection.execute(_own_answer(), {**params, "round": lease.round}).first():
             raise Refused(message("refused.answered"))
-        row = {
-            "question_id": question_id,
-            "annotator_id": account_id,
-            "round": lease.round,
-            "answer": answer,
-            "comment": comment,
-            "guideline": guideline_in_force(connection, task, kind).version,
-            "shown_at": shown_at,
-            "decided_at": tables.now(),
-            "compared": lease.compared,
-            "client": client,
-        }
-        return work.add(tables.Judgement, [row])
+        seen = {"shown_at": shown_at, "compared": lease.compared, "client": client}
+        return work.judge(question, answer, lease.round, comment=comment, **seen)
 
 
 def change(
@@ -104,9 +91,8 @@ def change(
     """
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
-        task, kind = check_answer(work.hold(question_id), question_id, answer, comment)
-        settings, codes = settings_of(connection), languages_of(connection, account_id)
-        if needs_training(connection, work.who, settings, codes):
+        question = check_answer(work.hold(question_id), question_id, answer, comment)
+        if needs_training(connection, work.who, settings_of(connection)):
             raise Refused(message("refused.training_first"))
         before = counted_answer(connection, account_id, question_id)
         if before is None:
@@ -115,20 +101,8 @@ def change(
             raise Refused(message(f"refused.closed_{before.closed}"))
         if (answer, comment or "") == (before.answer, before.comment):
             return before
-        row = {
-            "question_id": question_id,
-            "annotator_id": account_id,
-            "round": before.round,
-            "answer": answer,
-            "comment": comment or None,
-            "guideline": guideline_in_force(connection, task, kind).version,
-            "shown_at": shown_at,
-            "decided_at": tables.now(),
-            "supersedes": before.id,
-            "compared": before.compared,
-            "client": client,
-        }
-        work.add(tables.Judgement, [row])
+        seen = {"shown_at": shown_at, "compared": before.compared, "client": client}
+        work.judge(question, answer, before.round, comment=comment or None, supersedes=before.id, **seen)
         return before
 
 
@@ -175,7 +149,7 @@ def undo(engine: Engine, account_id: int, *, client: str | None = None, only: in
             "client": client,
         }
         work.add(tables.Judgement, [withdrawn])
-        lease_question(connection, question_id, account_id, tables.now() + LEASE, row["round"], row["compared"])
+        lease_question(connection, question_id, account_id, row["round"], row["compared"])
         return question_id
 
 

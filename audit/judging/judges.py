@@ -6,20 +6,21 @@ Repeating a command asks what is left, and again what ended in an error.
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.guidelines import guideline_of
-from audit.annotation.questions import BROKEN, HOLDS, Subject, kind_of, question_ids, question_key
+from audit.annotation.questions import BROKEN, HOLDS, Subject, make_questions, question_ids
 from audit.annotation.queue import Shown, show
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.cells import ground_of
-from audit.false_satisfaction.judged import group_opinions, inputs_of, last_answers, opinions_of
+from audit.false_satisfaction.judged import group_opinions, last_answers, opinions_of
 from audit.false_satisfaction.population import read_population
 from audit.false_satisfaction.resolution import drawn_groups
 from audit.keys import canonical
@@ -116,10 +117,11 @@ def ask_judge(
         judge_id, _ = insert_one(connection, tables.Judge, row, "name", "version", "settings")
     done = AskedOf(judge_id, judge.name, own)
     session = _Session(engine, judge, done, request.most, watch)
-    drawn = _drawn_questions(engine, studies)
-    failed = sorted(set(_failed_questions(engine, judge_id)) - set(drawn))
+    with engine.connect() as connection:
+        drawn = _drawn_questions(connection, studies)
+        failed = {row.question_id for row in last_answers(connection, judge_id) if row.answer is None} - set(drawn)
     session.ask(_pending(engine, judge_id, drawn, request.variants))
-    session.ask(_pending(engine, judge_id, failed, (0,)))
+    session.ask(_pending(engine, judge_id, sorted(failed), (0,)))
     if request.everything:
         _ask_everything(engine, session, studies)
     return done
@@ -132,11 +134,12 @@ def _ask_everything(engine: Engine, session: "_Session", studies: Sequence[int])
     while True:
         with writing(engine) as connection:
             wanted = _wanted(connection, judge_id, studies)
-            before = _number_of_questions(connection)
-            ids = _made(connection, wanted)
-            session.done.questions_made += _number_of_questions(connection) - before
+            made, number = make_questions(
+                connection, sorted(wanted, key=lambda subject: (*subject[:2], subject[2] or ""))
+            )
+            session.done.questions_made += number
         # What ended in an error was asked about: it is asked again once, and not in this loop.
-        remaining = [id for id in ids if id not in tried]
+        remaining = sorted(set(made.values()) - tried)
         if not remaining:
             break
         tried.update(remaining)
@@ -156,55 +159,22 @@ def _wanted(connection: Connection, judge_id: int, studies: Sequence[int]) -> se
     return wanted
 
 
-def _made(connection: Connection, subjects: set[Subject]) -> list[int]:
-    """The ids of the questions about these, made where nobody was asked yet: they wait for nobody."""
-    keys = inputs_of(connection, list({input_id for _, input_id, _ in subjects}))
-    rows = [
-        {
-            "key": question_key(task, kind_of(output), keys[input_id], output),
-            "task": task,
-            "kind": kind_of(output),
-            "input_id": input_id,
-            "output": output,
-            "priority": None,
-            "waits": 0,
-        }
-        for task, input_id, output in sorted(subjects, key=lambda subject: (subject[0], subject[1], subject[2] or ""))
-    ]
-    insert_new(connection, tables.Question, rows)
-    ids: list[int] = []
-    for task in sorted({task for task, _, _ in subjects}):
-        stored = question_ids(connection, task, {input_id for of, input_id, _ in subjects if of == task})
-        ids += [id for subject, id in stored.items() if subject in subjects]
-    return sorted(ids)
-
-
-def _number_of_questions(connection: Connection) -> int:
-    return int(connection.execute(select(func.count()).select_from(table_of(tables.Question))).scalar_one())
-
-
-def _drawn_questions(engine: Engine, ids: Sequence[int]) -> list[int]:
+def _drawn_questions(connection: Connection, ids: Sequence[int]) -> list[int]:
     """The questions that people are or were asked about the drawn groups of these studies, and about these groups."""
     question, pairs = table_of(tables.Question), table_of(tables.ValidityDraw)
-    with engine.connect() as connection:
-        subjects = {drawn.subject(step) for drawn in drawn_groups(connection, ids) for step in drawn.steps}
-        found: list[int] = []
-        for task in sorted({task for task, _, _ in subjects}):
-            stored = question_ids(connection, task, {input_id for of, input_id, _ in subjects if of == task})
-            found += [id for subject, id in stored.items() if subject in subjects]
-        drawn = select(pairs.c.group_id).where(pairs.c.study_id.in_(list(ids)))
-        about_groups = select(question.c.id).where(question.c.kind == "group", question.c.group_id.in_(drawn))
-        return sorted({*found, *connection.execute(about_groups).scalars()})
+    inputs: dict[str, set[int]] = {}
+    subjects = {drawn.subject(step) for drawn in drawn_groups(connection, ids) for step in drawn.steps}
+    for task, input_id, _ in subjects:
+        inputs.setdefault(task, set()).add(input_id)
+    stored = {subject: id for task in inputs for subject, id in question_ids(connection, task, inputs[task]).items()}
+    drawn = select(pairs.c.group_id).where(pairs.c.study_id.in_(list(ids)))
+    about_groups = select(question.c.id).where(question.c.kind == "group", question.c.group_id.in_(drawn))
+    return sorted(
+        {*(stored[subject] for subject in subjects & stored.keys()), *connection.execute(about_groups).scalars()}
+    )
 
 
-def _failed_questions(engine: Engine, judge_id: int) -> list[int]:
-    """The questions of which a judge's last answer is an error."""
-    with engine.connect() as connection:
-        return [row.question_id for row in last_answers(connection, judge_id) if row.answer is None]
-
-
-@dataclass(frozen=True)
-class _Open:
+class _Open(NamedTuple):
     """A question that a judge is to be asked in some way, and which attempt that is."""
 
     question: int
@@ -214,24 +184,17 @@ class _Open:
 
 def _pending(engine: Engine, judge_id: int, questions: Sequence[int], variants: Sequence[int]) -> list[_Open]:
     """What of these is not answered yet; the questions in the order given, each in all ways."""
-    given = table_of(tables.JudgeAnswer)
-    query = select(given.c.question_id, given.c.variant, given.c.attempt, given.c.answer).where(
-        given.c.judge_id == judge_id
-    )
+    given = table_of(tables.JudgeAnswer).c
+    query = select(given.question_id, given.variant, given.attempt, given.answer).where(given.judge_id == judge_id)
     answered: set[tuple[int, int]] = set()
-    attempts: dict[tuple[int, int], int] = {}
+    attempts: Counter[tuple[int, int]] = Counter()
     with engine.connect() as connection:
-        for row in rows_among(connection, query, given.c.question_id, list(questions)):
-            key = row.question_id, row.variant
-            attempts[key] = max(attempts.get(key, 0), row.attempt)
-            if row.answer is not None:
-                answered.add(key)
-    return [
-        _Open(id, variant, attempts.get((id, variant), 0) + 1)
-        for id in questions
-        for variant in variants
-        if (id, variant) not in answered
-    ]
+        for id, variant, attempt, answer in rows_among(connection, query, given.question_id, list(questions)):
+            attempts[id, variant] = max(attempts[id, variant], attempt)
+            if answer is not None:
+                answered.add((id, variant))
+    asked = ((id, variant) for id in questions for variant in variants)
+    return [_Open(*key, attempts[key] + 1) for key in asked if key not in answered]
 
 
 class _Session:

@@ -1,62 +1,36 @@
 """`audit import-labels`: labels that people gave elsewhere become judgements of annotators of their own, or decisions
-of adjudicators of their own.
+of adjudicators of their own. And `audit gold`: the labels of a corpus answer questions, apart from people.
 
-Judgements are votes like any other: a question that wants two annotators is settled by two of them that agree, or by
-one of them and somebody who judges it here. These accounts are disabled: nobody can log in as one of them.
+Imported judgements are votes like any other: a question that wants two annotators is settled by two of them that agree,
+or by one of them and somebody who judges it here. Their accounts are disabled: nobody can log in as one of them.
 """
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    Connection,
-    Engine,
-    Row,
-    Table,
-    and_,
-    cast,
-    exists,
-    func,
-    select,
-    true,
-    union,
-)
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, and_, select, true, union
 
 from audit.annotation.accounts import ROLES, checked_name, gold_id
 from audit.annotation.answers import UNSURE, command, is_disputed
 from audit.annotation.causes import OTHER_REASON, REASONS
 from audit.annotation.deferral import check_comment
 from audit.annotation.guidelines import ELSEWHERE
-from audit.annotation.questions import Subject, asks_pairs, gold_labels, kind_of, question_ids, question_key
+from audit.annotation.questions import Subject, asks_pairs, gold_labels, make_questions
 from audit.errors import AuditError, BadFile
 from audit.false_satisfaction.questions import asked_by
 from audit.files import MISSING, SHOWN, as_text, first_lines, parse_json, plain_frame, read_table, read_text
 from audit.judging.unit import Work, unit_of_work
 from audit.keys import normal_text
 from audit.messages import message, with_commas
-from audit.store import insert_new, need_study, pieces, tables
-from audit.store.bulk import LIMIT
-from audit.store.core import (
-    adjudication,
-    annotator,
-    count_rows,
-    group,
-    input_table,
-    judgement,
-    question,
-    sample,
-    source,
-    study,
-)
+from audit.store import insert_new, need_study, pieces, rows_among, tables
+from audit.store.core import adjudication, annotator, count_rows, input_table, judgement, question, source, study
 from audit.store.core import output as output_table
 from audit.tasks import Input, Task, base_of, get_task, label_reader, labels_to_write, matches, text_columns
 from audit.tasks.classification import PLUS
@@ -66,7 +40,10 @@ if TYPE_CHECKING:
 
 QUESTION = "audit_question"
 """The name in a task's `data` under which our export says which question a task is."""
+COLUMNS = ("label", "text", "text_b", "row", "output", "annotator", "language", "target_language", "answer", "reason")
+"""What a file of labels may say. `answer` is Prodigy's: a label that was rejected or ignored is none."""
 _TEXTS = text_columns(26)
+_Entry = TypeVar("_Entry")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +77,12 @@ class Labels:
     without: dict[str, int]
 
 
+class _NoLabel(Exception):
+    """An entry has no label, which is no mistake."""
+
+
 def read_labels(path: str | Path, columns: Mapping[str, str] = MappingProxyType({})) -> Labels:
-    """The labels of a table, or of Label Studio's JSON.
+    """Read the labels of a table, or of Label Studio's JSON.
 
     `columns` has our name -> the file's, of `COLUMNS`: of a table a column (`label` may be several with + between them,
     one for each annotator), of Label Studio a name in a task's data, and for `label` the Choices tag that is meant,
@@ -115,23 +96,45 @@ def read_labels(path: str | Path, columns: Mapping[str, str] = MappingProxyType(
         return _label_studio(path, tasks, columns)
     bad: list[tuple[int, str]] = []
     table = read_table(path, ["label"], COLUMNS, columns=columns, may_be_empty=["label"], bad=bad)
-    return _checked(path, table, [(f"line {line}", reason) for line, reason in bad], "line")
+    return _of_table(path, table, [(f"line {line}", reason) for line, reason in bad], "line")
 
 
-COLUMNS = ("label", "text", "text_b", "row", "output", "annotator", "language", "target_language", "answer", "reason")
-"""What a file of labels may say. `answer` is Prodigy's: a label that was rejected or ignored is none."""
+def frame_labels(frame: "pd.DataFrame", name: str = "labels") -> Labels:
+    """Read the labels of a frame with the columns of a table, `annotator` among them; messages call it by its `name`.
+
+    Raises BadFile for a column that is missing, fields that are, and a frame without rows.
+    """
+    plain = plain_frame(frame, name)
+    if missing := [column for column in ("label", "annotator") if column not in plain]:
+        columns = list(plain.columns) or message("list.none")
+        raise BadFile(
+            f"{name} has no column {missing[0]!r}; it needs label, annotator, and text or row, and has "
+            f"{with_commas(columns)}"
+        )
+    if plain.empty:
+        raise BadFile(f"{name} has no rows")
+    return _of_table(Path(name), plain.fillna("").map(as_text), [], "row")
 
 
-def _tasks(path: Path) -> list[dict[str, Any]] | None:
-    """The tasks of Label Studio's JSON; None where the file is anything else, such as its JSON-MIN."""
-    try:
-        tasks = parse_json(read_text(path))
-    except ValueError:
-        return None  # reading it as a table says why
-    is_theirs = isinstance(tasks, list) and any(
-        isinstance(task, dict) and isinstance(task.get("data"), dict) for task in tasks
-    )
-    return tasks if is_theirs else None
+def _collected(
+    path: Path,
+    entries: Iterable[tuple[str, _Entry]],
+    read: Callable[[str, _Entry], Label],
+    bad: list[tuple[str, str]],
+    parameter: str = "",
+) -> Labels:
+    """The label of each entry (where, entry), as `read` returns it; it raises _NoLabel or ValueError with a reason."""
+    labels: list[Label] = []
+    without: Counter[str] = Counter()
+    for where, entry in entries:
+        try:
+            labels.append(read(where, entry))
+        except _NoLabel as reason:
+            without[str(reason)] += 1
+        except ValueError as reason:
+            bad.append((where, str(reason)))
+    refuse(path, bad, len(labels) + without.total() + len(bad), parameter)
+    return Labels(path, labels, dict(without))
 
 
 def refuse(path: Path, bad: Sequence[tuple[str, str]], number: int, parameter: str = "") -> None:
@@ -146,24 +149,7 @@ def refuse(path: Path, bad: Sequence[tuple[str, str]], number: int, parameter: s
         raise BadFile(wrong, parameter=parameter)
 
 
-def frame_labels(frame: "pd.DataFrame", name: str = "labels") -> Labels:
-    """The labels of a frame with the columns of a table, `annotator` among them; messages call it by its `name`.
-
-    Raises BadFile for a column that is missing, fields that are, and a frame without rows.
-    """
-    plain = plain_frame(frame, name)
-    if missing := [column for column in ("label", "annotator") if column not in plain]:
-        columns = list(plain.columns) or message("list.none")
-        raise BadFile(
-            f"{name} has no column {missing[0]!r}; it needs label, annotator, and text or row, and has "
-            f"{with_commas(columns)}"
-        )
-    if plain.empty:
-        raise BadFile(f"{name} has no rows")
-    return _checked(Path(name), plain.fillna("").map(as_text), [], "row")
-
-
-def _checked(path: Path, table: "pd.DataFrame", bad: list[tuple[str, str]], place: str) -> Labels:
+def _of_table(path: Path, table: "pd.DataFrame", bad: list[tuple[str, str]], place: str) -> Labels:
     """The labels of a table; `bad` are rows that cannot be read, `place` is what a row is called."""
     if ("text" in table) == ("row" in table):
         raise BadFile(
@@ -171,25 +157,23 @@ def _checked(path: Path, table: "pd.DataFrame", bad: list[tuple[str, str]], plac
             "text or row, and perhaps annotator: say with columns=text=THEIRS which is meant",
             parameter="columns",
         )
-    labels: list[Label] = []
-    without: Counter[str] = Counter()
-    for line, row in zip(table.index, table.to_dict("records"), strict=True):
-        where = f"{place} {line}"
-        if not (row.get("text") or row.get("row")):
-            bad.append((where, "the column text or row is empty"))
-        elif row["label"] in MISSING:
-            without["no label"] += 1
-        elif row.get("answer", "accept") != "accept":
-            without["not accepted"] += 1
-        elif row.get("annotator") == "":
-            bad.append((where, "the column annotator is empty; every label needs somebody who gave it"))
-        else:
-            labels.append(Label(where, row["label"], row.get("annotator"), row=row.get("row"), **_subject(row)))
-    refuse(path, bad, len(table) + len(bad))
-    return Labels(path, labels, dict(without))
+    rows = zip(table.index, table.to_dict("records"), strict=True)
+    return _collected(path, ((f"{place} {line}", row) for line, row in rows), _of_row, bad)
 
 
-def _subject(row: Mapping[str, Any]) -> dict[str, Any]:
+def _of_row(where: str, row: Mapping[Any, Any]) -> Label:
+    if not (row.get("text") or row.get("row")):
+        raise ValueError("the column text or row is empty")
+    if row["label"] in MISSING:
+        raise _NoLabel("no label")
+    if row.get("answer", "accept") != "accept":
+        raise _NoLabel("not accepted")
+    if row.get("annotator") == "":
+        raise ValueError("the column annotator is empty; every label needs somebody who gave it")
+    return Label(where, row["label"], row.get("annotator"), row=row.get("row"), **_subject(row))
+
+
+def _subject(row: Mapping[Any, Any]) -> dict[str, Any]:
     """What a row, or a task's data, says of the input that its label is about, and why, as parameters of `Label`."""
     texts = takewhile(lambda text: isinstance(text, str) and text.strip(), map(row.get, _TEXTS))
     return {
@@ -201,78 +185,75 @@ def _subject(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _label_studio(path: Path, tasks: list[dict[str, Any]], columns: Mapping[str, str]) -> Labels:
+# Label Studio
+
+
+def _tasks(path: Path) -> list[Any] | None:
+    """The tasks of Label Studio's JSON; None where the file is anything else, such as its JSON-MIN."""
+    try:
+        tasks = parse_json(read_text(path))
+    except ValueError:
+        return None  # reading it as a table says why
+    is_theirs = isinstance(tasks, list) and any(
+        isinstance(task, dict) and isinstance(task.get("data"), dict) for task in tasks
+    )
+    return tasks if is_theirs else None
+
+
+def _label_studio(path: Path, tasks: list[Any], columns: Mapping[str, str]) -> Labels:
     names = {ours: theirs for ours, theirs in columns.items() if ours != "label"}
+    entries: list[tuple[str, tuple[dict[str, Any], Any]]] = []
     bad: list[tuple[str, str]] = []
-    labels: list[Label] = []
-    without: Counter[str] = Counter()
     for number, task in enumerate(tasks, start=1):
         task = task if isinstance(task, dict) else {}
         where = f"task {task.get('id', number)}"
-        annotations = task.get("annotations")
-        data = task.get("data")
+        annotations, data = task.get("annotations"), task.get("data")
         if not isinstance(annotations, list) or not isinstance(data, dict):
             bad.append((where, "no list of annotations, or no data; export the format JSON, not JSON-MIN"))
             continue
         data = data | {ours: data.get(theirs) for ours, theirs in names.items()}
-        if not annotations:
-            without["not annotated"] += 1
-        for annotation in annotations:
-            label = _annotation(where, data, annotation, columns.get("label"))
-            if isinstance(label, Label):
-                labels.append(label)
-            elif label in (_SKIPPED, _EMPTY, _OURS):
-                without[label] += 1
-            else:
-                bad.append((where, label))
-    refuse(path, bad, len(tasks), parameter="columns")
-    return Labels(path, labels, dict(without))
+        entries += [(where, (data, annotation)) for annotation in annotations or [None]]
+    tag = columns.get("label")
+    return _collected(path, entries, lambda where, entry: _annotation(where, *entry, tag), bad, "columns")
 
 
-_SKIPPED = "skipped by the annotator"
-_EMPTY = "no choice made"
-_OURS = "exported by audit, and not changed since"
-
-
-def _annotation(where: str, data: dict[str, Any], annotation: Any, tag: str | None) -> Label | str:
-    """The label of one annotation, or why there is none."""
+def _annotation(where: str, data: dict[str, Any], annotation: Any, tag: str | None) -> Label:
+    if annotation is None:
+        raise _NoLabel("not annotated")
     if not isinstance(annotation, dict) or not isinstance(annotation.get("result"), list):
-        return "an annotation without a list of results"
+        raise ValueError("an annotation without a list of results")
     if annotation.get("was_cancelled"):
-        return _SKIPPED
+        raise _NoLabel("skipped by the annotator")
     results = [
         result for result in annotation["result"] if isinstance(result, dict) and result.get("type") == "choices"
     ]
     tags = sorted({str(result.get("from_name")) for result in results})
-    if tag is not None:
-        results = [result for result in results if result.get("from_name") == tag]
-    elif len(tags) > 1:
-        return f"choices of several tags ({', '.join(tags)}); choose one with columns=label=TAG"
+    if tag is None and len(tags) > 1:
+        raise ValueError(f"choices of several tags ({', '.join(tags)}); choose one with columns=label=TAG")
+    results = [result for result in results if tag in (None, result.get("from_name"))]
     chosen = [result.get("value", {}).get("choices") for result in results if isinstance(result.get("value"), dict)]
     if not any(chosen):
-        return _EMPTY
+        raise _NoLabel("no choice made")
     if len(chosen) > 1 or not isinstance(chosen[0], list):
-        return f"{chosen!r:.60} is not a single choice"
+        raise ValueError(f"{chosen!r:.60} is not a single choice")
     label = PLUS.join(map(str, chosen[0]))  # several where a text may have several labels
     if any(result.get("id") == exported_id(label) for result in results):
-        return _OURS
-    key, text = data.get(QUESTION), data.get("text")
-    if not isinstance(key, str) and not isinstance(text, str):
-        return f"the data has no text under the name 'text'; it has {', '.join(data)}: name it with columns=text=NAME"
+        raise _NoLabel("exported by audit, and not changed since")
+    key = data.get(QUESTION)
+    if not isinstance(key, str) and not isinstance(data.get("text"), str):
+        raise ValueError(
+            f"the data has no text under the name 'text'; it has {', '.join(data)}: name it with columns=text=NAME"
+        )
     try:
-        question = bytes.fromhex(key) if isinstance(key, str) else None
+        asked = bytes.fromhex(key) if isinstance(key, str) else None
         decided, shown = _times(annotation)
     except (TypeError, ValueError) as problem:
-        return f"{QUESTION} or created_at cannot be read ({problem})"
-    return Label(
-        where,
-        label,
-        _annotator_of(annotation.get("completed_by")),
-        question=question,
-        shown_at=shown,
-        decided_at=decided,
-        **_subject(data),
-    )
+        raise ValueError(f"{QUESTION} or created_at cannot be read ({problem})") from None
+    who = annotation.get("completed_by")
+    if isinstance(who, dict):
+        who = who.get("email") or who.get("id")
+    who = f"label-studio-{who}" if isinstance(who, int) else who or None
+    return Label(where, label, who, question=asked, shown_at=shown, decided_at=decided, **_subject(data))
 
 
 def exported_id(label: str) -> str:
@@ -282,13 +263,6 @@ def exported_id(label: str) -> str:
     'audit-very_positive'
     """
     return "audit-" + re.sub(r"[^A-Za-z0-9_-]", "_", label)
-
-
-def _annotator_of(completed_by: Any) -> str | None:
-    """The annotator's e-mail address where the export has it, else their number."""
-    if isinstance(completed_by, dict):
-        completed_by = completed_by.get("email") or completed_by.get("id")
-    return f"label-studio-{completed_by}" if isinstance(completed_by, int) else completed_by or None
 
 
 def _times(annotation: dict[str, Any]) -> tuple[datetime | None, datetime | None]:
@@ -301,6 +275,8 @@ def _times(annotation: dict[str, Any]) -> tuple[datetime | None, datetime | None
     return decided, decided - timedelta(seconds=float(lead)) if lead is not None else None
 
 
+# Importing
+
 Role = Literal["annotator", "adjudicator"]
 """What the labels of a file are: votes of annotators, or decisions of adjudicators."""
 NO_REASON = "imported"
@@ -312,6 +288,8 @@ NO_OUTPUT = "output that no system returned for it"
 NO_QUESTION = "no such question"
 CONTRADICTORY = "the same annotator gave it different labels"
 UNDECIDED = "unsure, which decides nothing"
+_Chosen = Mapping[tuple[str, int], tuple[Label, str]]
+"""(annotator, question) -> their label, and the answer that it stands for."""
 
 
 @dataclass(frozen=True)
@@ -371,77 +349,69 @@ def import_labels(
         connection = work.connection
         target_task = _task(connection, task)
         _need_subjects(file, target_task)
-        annotators = _annotator_names(file, annotator)
+        names = _annotator_names(file, annotator)
         answers = _labels_of_task(file, target_task, renamed or {})
         if study is not None:
             need_study(connection, study)
-        targets, opened = _questions(connection, file, target_task, language, study)
+        targets, opened = _targets(connection, file, target_task, language, study)
         if all_known is not None:
-            _refuse_unknown(file, targets, all_known)
-        if role == "adjudicator":
-            targets = [
-                UNDECIDED if answer == UNSURE else target for answer, target in zip(answers, targets, strict=True)
+            bad = [
+                (label.where, f"{target} ({' / '.join(label.texts)[:60] or label.row!r}); {all_known}")
+                for label, target in zip(file.labels, targets, strict=True)
+                if isinstance(target, str)
             ]
-        matched = _matched(file.labels, answers, annotators, targets)
-        people = elsewhere_accounts(connection, sorted({name for name, _ in matched.chosen}), role)
-        added, changed = (_decide if role == "adjudicator" else _vote)(work, matched, people)
+            refuse(file.path, bad, len(file.labels))
+        if role == "adjudicator":
+            undecided = [answer == UNSURE for answer in answers]
+            targets = [UNDECIDED if unsure else target for unsure, target in zip(undecided, targets, strict=True)]
+        chosen, repeated, unused = _choose(file.labels, answers, names, targets)
+        people = elsewhere_accounts(connection, sorted({name for name, _ in chosen}), role)
+        added, changed = (_decide if role == "adjudicator" else _vote)(work, chosen, people)
         work.finish()
-        questions = {question_id for _, question_id in matched.chosen}
+        questions = {question_id for _, question_id in chosen}
         too_few = _count(connection, questions, question.c.filled.is_(False)) if role == "annotator" else 0
         disputed = _count(connection, questions, is_disputed())
     return Imported(
         labels=len(file.labels),
         added=added,
         changed=changed,
-        known=len(matched.chosen) - added - changed,
-        repeated=matched.repeated,
+        known=len(chosen) - added - changed,
+        repeated=repeated,
         opened=opened,
         too_few=too_few,
         disputed=disputed,
-        unmatched=dict(matched.unmatched),
-        first=matched.first,
+        unmatched=dict(Counter(reason for reason, _ in unused)),
+        first=dict(reversed(unused)),
         without=file.without,
         annotators=sorted(people),
     )
 
 
-@dataclass
-class _Matched:
-    """The label of each (annotator, question) that has a single one, and the labels that were not used."""
-
-    chosen: dict[tuple[str, int], tuple[Label, str]] = field(default_factory=dict)
-    """With the answer that it stands for."""
-    repeated: int = 0
-    unmatched: Counter[str] = field(default_factory=Counter)
-    first: dict[str, str] = field(default_factory=dict)
-
-    def leave_out(self, label: Label, reason: str) -> None:
-        self.unmatched[reason] += 1
-        self.first.setdefault(reason, label.where)
-
-
-def _matched(
+def _choose(
     labels: Sequence[Label], answers: Sequence[str], annotators: Sequence[str], targets: Sequence[int | str]
-) -> _Matched:
-    """Choose labels; all arguments are (labels,), `targets` a question's id or the reason why there is none."""
-    matched = _Matched()
-    contradictory: set[tuple[str, int]] = set()
+) -> tuple[_Chosen, int, list[tuple[str, str]]]:
+    """Choose the label of each (annotator, question) that has a single one.
+
+    All arguments are (labels,), `targets` a question's id or the reason why there is none. Returns the chosen ones, how
+    many are repeated, and those that are not used: (reason, where).
+    """
+    given: dict[tuple[str, int], dict[str, list[Label]]] = {}
+    unused: list[tuple[str, str]] = []
     for label, answer, name, target in zip(labels, answers, annotators, targets, strict=True):
         if isinstance(target, str):
-            matched.leave_out(label, target)
-            continue
-        key = (name, target)
-        if key in contradictory:
-            matched.leave_out(label, CONTRADICTORY)
-        elif key not in matched.chosen:
-            matched.chosen[key] = (label, answer)
-        elif matched.chosen[key][1] == answer:
-            matched.repeated += 1
+            unused.append((target, label.where))
         else:
-            contradictory.add(key)
-            matched.leave_out(matched.chosen.pop(key)[0], CONTRADICTORY)
-            matched.leave_out(label, CONTRADICTORY)
-    return matched
+            given.setdefault((name, target), {}).setdefault(answer, []).append(label)
+    chosen: dict[tuple[str, int], tuple[Label, str]] = {}
+    repeated = 0
+    for key, by_answer in given.items():
+        (answer, same), *others = by_answer.items()
+        if others:
+            unused += [(CONTRADICTORY, label.where) for same in by_answer.values() for label in same]
+        else:
+            chosen[key] = same[0], answer
+            repeated += len(same) - 1
+    return chosen, repeated, unused
 
 
 def _count(connection: Connection, ids: Iterable[int], condition: ColumnElement[bool]) -> int:
@@ -449,50 +419,66 @@ def _count(connection: Connection, ids: Iterable[int], condition: ColumnElement[
     return sum(count_rows(connection, question, question.c.id.in_(piece), condition) for piece in pieces(sorted(ids)))
 
 
-def _vote(work: Work, matched: _Matched, people: Mapping[str, int]) -> tuple[int, int]:
+def _vote(work: Work, chosen: _Chosen, people: Mapping[str, int]) -> tuple[int, int]:
     """Add the judgements that are new or changed; returns how many are new, and how many changed."""
-    before = current_judgements(work.connection, people.values())
+    votes = {
+        (people[name], question_id): (answer, label.shown_at, label.decided_at)
+        for (name, question_id), (label, answer) in chosen.items()
+    }
+    return add_votes(work, votes, "import-labels")
+
+
+def add_votes(
+    work: Work, votes: Mapping[tuple[int, int], tuple[str, datetime | None, datetime | None]], client: str
+) -> tuple[int, int]:
+    """Add votes that were given elsewhere: (annotator, question) -> (answer, shown at, decided at).
+
+    What the same annotator was imported with before is superseded, or stays if it is the same. Returns how many are
+    new, and how many changed.
+    """
+    before = current_judgements(work.connection, {account for account, _ in votes})
     rows = [
         {
             "question_id": question_id,
-            "annotator_id": people[name],
+            "annotator_id": account,
             "round": 1,
             "answer": answer,
             "guideline": ELSEWHERE,
-            "client": command("import-labels"),
-            "shown_at": label.shown_at,
-            "decided_at": label.decided_at or tables.now(),
+            "client": command(client),
+            "shown_at": shown_at,
+            "decided_at": decided_at or tables.now(),
             "supersedes": earlier.id if earlier is not None else None,
         }
-        for (name, question_id), (label, answer) in matched.chosen.items()
-        if (earlier := before.get((people[name], question_id))) is None or earlier.answer != answer
+        for (account, question_id), (answer, shown_at, decided_at) in votes.items()
+        if (earlier := before.get((account, question_id))) is None or earlier.answer != answer
     ]
     work.add(tables.Judgement, rows)
     changed = sum(row["supersedes"] is not None for row in rows)
     return len(rows) - changed, changed
 
 
-def _decide(work: Work, matched: _Matched, people: Mapping[str, int]) -> tuple[int, int]:
+def _decide(work: Work, chosen: _Chosen, people: Mapping[str, int]) -> tuple[int, int]:
     """As `_vote`, for adjudications. What somebody else has decided since stays until the file says otherwise."""
     query = select(adjudication).where(adjudication.c.annotator_id.in_(list(people.values())))
     rows_before = work.connection.execute(query.order_by(adjudication.c.id)).all()
     before = {(row.annotator_id, row.question_id): list(row.allowed) for row in rows_before}
     rows = []
-    for (name, question_id), (label, answer) in matched.chosen.items():
-        if before.get((people[name], question_id)) != [answer]:
-            check_comment(label.reason)
-            code = label.reason if label.reason in REASONS and label.reason != OTHER_REASON else None
-            rows.append(
-                {
-                    "question_id": question_id,
-                    "annotator_id": people[name],
-                    "allowed": [answer],
-                    "reason": "" if code else label.reason or NO_REASON,
-                    "code": code,
-                    "guideline": ELSEWHERE,
-                    "decided_at": label.decided_at or tables.now(),
-                }
-            )
+    for (name, question_id), (label, answer) in chosen.items():
+        if before.get((people[name], question_id)) == [answer]:
+            continue
+        check_comment(label.reason)
+        code = label.reason if label.reason in REASONS and label.reason != OTHER_REASON else None
+        rows.append(
+            {
+                "question_id": question_id,
+                "annotator_id": people[name],
+                "allowed": [answer],
+                "reason": "" if code else label.reason or NO_REASON,
+                "code": code,
+                "guideline": ELSEWHERE,
+                "decided_at": label.decided_at or tables.now(),
+            }
+        )
     work.add(tables.Adjudication, rows)
     changed = sum((row["annotator_id"], row["question_id"]) in before for row in rows)
     return len(rows) - changed, changed
@@ -546,16 +532,6 @@ def _need_subjects(file: Labels, task: Task) -> None:
     refuse(file.path, bad, len(file.labels))
 
 
-def _refuse_unknown(file: Labels, targets: Sequence[int | str], hint: str) -> None:
-    """Raises BadFile for labels about what the database does not have."""
-    bad = [
-        (label.where, f"{target} ({' / '.join(label.texts)[:60] or label.row!r}); {hint}")
-        for label, target in zip(file.labels, targets, strict=True)
-        if isinstance(target, str)
-    ]
-    refuse(file.path, bad, len(file.labels))
-
-
 def _annotator_names(file: Labels, annotator: str | None) -> list[str]:
     """The name of each label's annotator. Raises AuditError where the file and `annotator` do not give one."""
     names = {label.annotator for label in file.labels}
@@ -597,95 +573,86 @@ def _labels_of_task(file: Labels, task: Task, renamed: Mapping[str, str]) -> lis
     return [str(answer) for answer in answers]
 
 
-def _questions(
+def _targets(
     connection: Connection, file: Labels, task: Task, language: str, study_id: int | None
 ) -> tuple[list[int | str], int]:
-    """The question of each label, or why there is none; and how many questions were made."""
+    """The question of each label, made where it does not exist, or why there is none; and how many were made."""
     by_key = _ids(connection, question, {label.question for label in file.labels if label.question is not None})
     translates = base_of(task.name) == "translation"
-    asked = {
+    about = {
         position: Input.of(
-            *label.texts[: task.texts],
-            language=label.language or language,
-            target=label.target if translates else None,
+            *label.texts[: task.texts], language=label.language or language, target=label.target if translates else None
         )
         for position, label in enumerate(file.labels)
         if label.question is None and label.row is None
     }
-    inputs, elsewhere = _inputs(connection, asked)
+    inputs, elsewhere = _inputs(connection, about)
     rows = _rows(connection, file, task, study_id)
-    input_ids = [
-        rows.get(label.row) if label.row is not None else inputs.get(position)
+    inputs |= {
+        position: rows[label.row]
         for position, label in enumerate(file.labels)
-    ]
-    present = {input_id for input_id in input_ids if input_id is not None}
-    outputs = _outputs(connection, present) if asks_pairs(task.name) else None
+        if label.row is not None and label.row in rows
+    }
+    outputs = _outputs(connection, set(inputs.values())) if asks_pairs(task.name) else None
+    targets: list[int | str] = []
     subjects: dict[int, Subject] = {}
-    questions: list[int | str] = []
-    for position, (label, input_id) in enumerate(zip(file.labels, input_ids, strict=True)):
+    for position, label in enumerate(file.labels):
+        input_id = inputs.get(position)
         if label.question is not None:
-            questions.append(by_key.get(label.question, NO_QUESTION))
+            targets.append(by_key.get(label.question, NO_QUESTION))
         elif input_id is None:
-            questions.append(NO_ROW if label.row is not None else elsewhere.get(position, NOT_HERE))
+            targets.append(NO_ROW if label.row is not None else elsewhere.get(position, NOT_HERE))
         elif outputs is not None and (input_id, label.output) not in outputs:
-            questions.append(NO_OUTPUT)
+            targets.append(NO_OUTPUT)
         else:
-            subjects[position] = (task.name, input_id, outputs[input_id, str(label.output)] if outputs else None)
-            questions.append("")
-    opened = _create_questions(connection, task, set(subjects.values()))
-    ids = question_ids(connection, task.name, present)
+            subjects[position] = (task.name, input_id, outputs[input_id, label.output] if outputs else None)
+            targets.append("")
+    ids, opened = make_questions(
+        connection, sorted(subjects.values(), key=lambda subject: (subject[1], subject[2] or ""))
+    )
     for position, subject in subjects.items():
-        questions[position] = ids[subject]
-    return questions, opened
+        targets[position] = ids[subject]
+    return targets, opened
 
 
-def _inputs(connection: Connection, asked: Mapping[int, Input]) -> tuple[dict[int, int], dict[int, str]]:
+def _inputs(connection: Connection, about: Mapping[int, Input]) -> tuple[dict[int, int], dict[int, str]]:
     """The stored input of each of these, by position: the same, or one whose texts have the same normal form.
 
     And of those that are stored in another language alone, the reason why they are not taken.
     """
-    ids = _ids(connection, input_table, {given.key for given in asked.values()})
-    found = {position: ids[given.key] for position, given in asked.items() if given.key in ids}
-    missing = {position: given for position, given in asked.items() if position not in found}
+    ids = _ids(connection, input_table, {item.key for item in about.values()})
+    inputs = {position: ids[item.key] for position, item in about.items() if item.key in ids}
+    missing = {position: item for position, item in about.items() if position not in inputs}
     if not missing:
-        return found, {}
+        return inputs, {}
     # Recorded texts are stored as a system saw them, with the blanks at their ends: these are gone through.
-    wanted = {given.texts for given in missing.values()}
+    wanted = {item.texts for item in missing.values()}
     stored: dict[tuple[str, ...], dict[tuple[str, ...], int]] = {}
     columns = (input_table.c.id, input_table.c.texts, input_table.c.languages)
     for id, texts, languages in connection.execute(select(*columns).order_by(input_table.c.id.desc())):
         if (form := tuple(map(normal_text, texts))) in wanted:
             stored.setdefault(form, {})[tuple(languages.split(","))] = int(id)
     reasons = {}
-    for position, given in missing.items():
-        by_languages = stored.get(given.texts, {})
-        if given.languages in by_languages:
-            found[position] = by_languages[given.languages]
+    for position, item in missing.items():
+        by_languages = stored.get(item.texts, {})
+        if item.languages in by_languages:
+            inputs[position] = by_languages[item.languages]
         elif by_languages:
             reasons[position] = NOT_IN_LANGUAGE.format("-".join(dict.fromkeys(next(iter(by_languages)))))
-    return found, reasons
+    return inputs, reasons
 
 
 def _outputs(connection: Connection, inputs: Iterable[int]) -> dict[tuple[int, str | None], str]:
     """The texts that systems returned for these inputs, by input and normal form of the text."""
-    table = output_table
-    outputs: dict[tuple[int, str | None], str] = {}
-    for piece in pieces(inputs):
-        query = select(table.c.input_id, table.c.text).where(
-            table.c.input_id.in_(piece), table.c.text.is_not(None), table.c.error.is_(None)
-        )
-        outputs.update(
-            ((int(input_id), normal_text(text)), text) for input_id, text in connection.execute(query.distinct())
-        )
-    return outputs
+    of = output_table.c
+    query = select(of.input_id, of.text).where(of.text.is_not(None), of.error.is_(None)).distinct()
+    rows = rows_among(connection, query, of.input_id, inputs)
+    return {(int(input_id), normal_text(text)): text for input_id, text in rows}
 
 
 def _ids(connection: Connection, table: Table, keys: Iterable[bytes]) -> dict[bytes, int]:
-    ids: dict[bytes, int] = {}
-    for piece in pieces(sorted(keys)):
-        query = select(table.c.key, table.c.id).where(table.c.key.in_(piece))
-        ids.update((bytes(key), id) for key, id in connection.execute(query))
-    return ids
+    rows = rows_among(connection, select(table.c.key, table.c.id), table.c.key, sorted(keys))
+    return {bytes(key): id for key, id in rows}
 
 
 def _rows(connection: Connection, file: Labels, task: Task, study_id: int | None) -> dict[str, int]:
@@ -695,9 +662,8 @@ def _rows(connection: Connection, file: Labels, task: Task, study_id: int | None
     if study_id is not None:
         query = query.where(study.c.id == study_id)
     inputs_by_row: dict[str, dict[int, int]] = {}
-    for piece in pieces(sorted(places)):
-        for entry in connection.execute(query.where(source.c.row.in_(piece))):
-            inputs_by_row.setdefault(entry.row, {}).setdefault(entry.input_id, entry.study_id)
+    for entry in rows_among(connection, query, source.c.row, sorted(places)):
+        inputs_by_row.setdefault(entry.row, {}).setdefault(entry.input_id, entry.study_id)
     bad = [
         (
             places[row],
@@ -710,57 +676,26 @@ def _rows(connection: Connection, file: Labels, task: Task, study_id: int | None
     return {row: next(iter(inputs)) for row, inputs in inputs_by_row.items()}
 
 
-def _create_questions(connection: Connection, task: Task, subjects: set[Subject]) -> int:
-    """Make the questions that are not there; nobody waits for them before a group is drawn that needs them."""
-    missing: dict[int, list[str | None]] = {}
-    present = question_ids(connection, task.name, {input_id for _, input_id, _ in subjects})
-    for _, input_id, output in sorted(subjects - present.keys(), key=lambda subject: (subject[1], subject[2] or "")):
-        missing.setdefault(input_id, []).append(output)
-    annotators = connection.execute(select(func.max(sample.c.annotators))).scalar() or 2
-    rows = [
-        {
-            "key": question_key(task.name, kind_of(output), bytes(key), output),
-            "task": task.name,
-            "kind": kind_of(output),
-            "input_id": int(id),
-            "output": output,
-            "annotators": annotators,
-        }
-        for piece in pieces(missing)
-        for id, key in connection.execute(
-            select(input_table.c.id, input_table.c.key).where(input_table.c.id.in_(piece))
-        )
-        for output in missing[int(id)]
-    ]
-    rows.sort(key=lambda row: (row["input_id"], row["output"] or ""))
-    return insert_new(connection, tables.Question, rows)
-
-
 def elsewhere_accounts(connection: Connection, names: Sequence[str], role: str) -> dict[str, int]:
-    """Accounts for these names, made where they are absent; disabled, so that nobody can log in by any way.
+    """Return accounts for these names, made where they are absent; disabled, so that nobody can log in by any way.
 
     `role` is that of a person, whose answers count although the account is disabled, or a model's. An account is one of
     ours when all that it ever answered was answered elsewhere. Raises AuditError for one that is not.
     """
-    for name in names:
-        row = connection.execute(select(annotator).where(annotator.c.name == name)).mappings().first()
-        if row is None:
-            continue
-        guidelines = union(
-            *(select(table.c.guideline).where(table.c.annotator_id == row["id"]) for table in (judgement, adjudication))
+    existing = select(annotator.c.id, annotator.c.name, annotator.c.role)
+    for id, name, own_role in list(rows_among(connection, existing, annotator.c.name, names)):
+        versions = union(
+            *(select(table.c.guideline).where(table.c.annotator_id == id) for table in (judgement, adjudication))
         )
-        is_person = row["role"] in ROLES
-        if is_person != (role in ROLES) or connection.execute(guidelines).scalars().all() != [ELSEWHERE]:
+        other_kind = (own_role in ROLES) != (role in ROLES)
+        if other_kind or connection.execute(versions).scalars().all() != [ELSEWHERE]:
             raise AuditError(
                 f"{name!r} is an account that somebody uses; give who made these labels another name with annotator",
                 parameter="annotator",
             )
     columns = {"role": role, "password": None, "languages": "", "disabled": True, "created_at": tables.now()}
     insert_new(connection, tables.Annotator, [{"name": name} | columns for name in names])
-    query = select(annotator.c.name, annotator.c.id)
-    return {
-        name: id for piece in pieces(names) for name, id in connection.execute(query.where(annotator.c.name.in_(piece)))
-    }
+    return {name: id for id, name, _ in rows_among(connection, existing, annotator.c.name, names)}
 
 
 def current_judgements(connection: Connection, people: Iterable[int]) -> dict[tuple[int, int], Row[Any]]:
@@ -768,11 +703,8 @@ def current_judgements(connection: Connection, people: Iterable[int]) -> dict[tu
     later = judgement.alias("later")
     query = select(judgement).outerjoin(later, later.c.supersedes == judgement.c.id)
     query = query.where(judgement.c.round == 1, later.c.id.is_(None))
-    return {
-        (row.annotator_id, row.question_id): row
-        for piece in pieces(people)
-        for row in connection.execute(query.where(judgement.c.annotator_id.in_(piece)))
-    }
+    rows = rows_among(connection, query, judgement.c.annotator_id, people)
+    return {(row.annotator_id, row.question_id): row for row in rows}
 
 
 def renamed_labels(settings: Sequence[str]) -> dict[str, str]:
@@ -824,70 +756,37 @@ def answer_with_gold(engine: Engine, study_id: int | None = None, *, by: int | N
     with unit_of_work(engine, by, "manager", owner=True) as work:
         work.hold_all()
         connection = work.connection
-        _ask_labelled_follow_ups(connection)
-        labels = gold_labels(connection)
-        _ask_labelled_sources(connection, study_id)
+        labelled: list[ColumnElement[bool]] = [source.c.gold.is_not(None)]
         among: ColumnElement[bool] = true()
         about_own = among
         if study_id is not None:
             need_study(connection, study_id)
+            labelled.append(source.c.study_id == study_id)
+        query = select(study.c.task, source.c.input_id).join(study, study.c.id == source.c.study_id).where(*labelled)
+        subjects = sorted(connection.execute(query.distinct()))
+        make_questions(connection, [(task, id, None) for task, id in subjects if not asks_pairs(task)])
+        if study_id is not None:
             among = asked_by(connection, [study_id])
-            labelled = select(source.c.input_id).where(source.c.study_id == study_id, source.c.gold.is_not(None))
-            about_own = and_(among, question.c.input_id.in_(labelled))
-        gold = gold_id(connection)
-        subjects = _questions_about(connection, labels, about_own)
+            about_own = and_(among, question.c.input_id.in_(select(source.c.input_id).where(*labelled)))
+        labels = gold_labels(connection)
+        of_text = _questions_about(connection, labels, about_own, "input")
         answered = select(judgement.c.question_id).join(question, question.c.id == judgement.c.question_id)
+        gold = gold_id(connection)
         before = set(connection.execute(answered.where(judgement.c.annotator_id == gold, among)).scalars())
-        clear = {id: next(iter(labels[key])) for id, key in subjects.items() if len(labels[key]) == 1}
+        clear = {id: next(iter(labels[key])) for id, key in of_text.items() if len(labels[key]) == 1}
         row = {"annotator_id": gold, "round": 1, "guideline": 0, "client": command("gold"), "decided_at": tables.now()}
         new = [row | {"question_id": id, "answer": label} for id, label in clear.items() if id not in before]
         work.add(tables.Judgement, new)
         total = count_rows(connection, question, question.c.kind == "input", among)
         pairs = len(_questions_about(connection, labels, about_own, "pair"))
-    contradictory = sum(len(labels[key]) > 1 for key in subjects.values())
+    contradictory = sum(len(labels[key]) > 1 for key in of_text.values())
     return GoldAnswers(total, len(before | set(clear)), len(new), contradictory, pairs)
 
 
-def _ask_labelled_follow_ups(connection: Connection) -> None:
-    """Make questions of the follow-ups that came with a gold label of their own, rows without groups of imported
-    studies: also where an answer is carried to them, for an answer of their own goes before that."""
-    first = cast(source.c.id, BigInteger) * LIMIT**2  # the least id that a group of the source can have
-    grouped = exists().where(group.c.id.between(first, first + LIMIT**2 - 1))
-    query = (
-        select(study.c.task, source.c.input_id)
-        .join(study, study.c.id == source.c.study_id)
-        .where(study.c.imported, source.c.gold.is_not(None), ~grouped)
-    )
-    subjects: dict[str, set[Subject]] = {}
-    for task, input_id in connection.execute(query):
-        subjects.setdefault(task, set()).add((task, input_id, None))
-    for task, of_task in subjects.items():
-        _create_questions(connection, get_task(task), of_task)
-
-
-def _ask_labelled_sources(connection: Connection, study_id: int | None) -> None:
-    """Make the questions about the labelled sources of checked groups; nobody waits for them."""
-    query = (
-        select(study.c.task, source.c.input_id)
-        .join(study, study.c.id == source.c.study_id)
-        .where(source.c.gold.is_not(None), true() if study_id is None else study.c.id == study_id)
-    )
-    subjects: dict[str, set[Subject]] = {}
-    for task, input_id in connection.execute(query.distinct()):
-        if not asks_pairs(task):
-            subjects.setdefault(task, set()).add((task, input_id, None))
-    for task, of_task in subjects.items():
-        _create_questions(connection, get_task(task), of_task)
-
-
 def _questions_about(
-    connection: Connection, subjects: Collection[tuple[str, int]], among: ColumnElement[bool], kind: str = "input"
+    connection: Connection, subjects: Collection[tuple[str, int]], among: ColumnElement[bool], kind: str
 ) -> dict[int, tuple[str, int]]:
     """Questions of this kind about these inputs that meet a condition: question id -> (task, input)."""
     query = select(question.c.id, question.c.task, question.c.input_id).where(question.c.kind == kind, among)
-    return {
-        id: (task, input_id)
-        for piece in pieces({input_id for _, input_id in subjects})
-        for id, task, input_id in connection.execute(query.where(question.c.input_id.in_(piece)))
-        if (task, input_id) in subjects
-    }
+    rows = rows_among(connection, query, question.c.input_id, {input_id for _, input_id in subjects})
+    return {id: (task, input_id) for id, task, input_id in rows if (task, input_id) in subjects}

@@ -1,22 +1,21 @@
 """The training round: questions with known answers, feedback after each, and a mark to be reached before judging."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Engine, select
 
-from audit.annotation.accounts import ROLES, Account, require
-from audit.annotation.answers import UNSURE, is_counted
-from audit.annotation.control_questions import PASS, Attempt, Round, round_of, write_attempt
-from audit.annotation.guidelines import guideline_in_force
-from audit.annotation.questions import labels_of, languages_of
+from audit.annotation.accounts import ROLES, require
+from audit.annotation.answers import is_counted
+from audit.annotation.control_questions import PASS, Attempt, round_of, write_attempt
+from audit.annotation.questions import labels_of
 from audit.annotation.queue import Shown, show
-from audit.annotation.settings import JudgingSettings, settings_of
+from audit.annotation.settings import settings_of
 from audit.errors import Refused
-from audit.judging.unit import unit_of_work
+from audit.judging.unit import check_answer, unit_of_work
 from audit.messages import message
-from audit.store import reading, tables
-from audit.store.core import annotator, judgement
+from audit.store import reading
+from audit.store.core import judgement
 
 
 @dataclass(frozen=True)
@@ -60,27 +59,17 @@ class JudgingMode:
 
 
 def judging_mode(engine: Engine, account_id: int) -> JudgingMode:
-    """Whether this account is trained first, and where it stands. Raises NotAllowed for one that may not judge."""
+    """Return whether this account is trained first, and where it stands. Raises NotAllowed if it may not judge."""
     with reading(engine) as connection:
         account = require(connection, account_id, *ROLES)
         settings = settings_of(connection)
-    mixed = bool(settings.gold_share or settings.repeat_share)
-    if not settings.pass_mark:
-        return JudgingMode(None, mixed)
-    with engine.connect() as connection:
-        state = _round(connection, account, settings)
-        training = None
-        if state is not None and not state.passed:
-            training = Training(
-                state.number,
-                len(state.given),
-                len(state.questions),
-                state.right,
-                settings.pass_mark,
-                state.attempts[-1] if state.attempts else None,
-                show(connection, state.following.id),
-            )
-    return JudgingMode(training, mixed)
+        mixed = bool(settings.gold_share or settings.repeat_share)
+        state = settings.pass_mark and round_of(connection, account, settings)
+        if not state or state.passed:
+            return JudgingMode(None, mixed)
+        last = state.attempts[-1] if state.attempts else None
+        progress = (len(state.attempts) + 1, len(state.given), len(state.questions), state.right, state.mark)
+        return JudgingMode(Training(*progress, last, show(connection, state.following.id)), mixed)
 
 
 def train(
@@ -92,43 +81,20 @@ def train(
     its labels.
     """
     with unit_of_work(engine, account_id, *ROLES) as work:
-        connection, account = work.connection, work.who
-        # The account is locked: of two windows of the same person, the second finds the question answered.
-        connection.execute(select(annotator.c.id).where(annotator.c.id == account_id).with_for_update(key_share=True))
-        settings = settings_of(connection)
-        state = _round(connection, account, settings)
+        connection = work.connection
+        # Of two windows of the same person, the second finds the question answered.
+        account = require(connection, account_id, *ROLES, lock=True)
+        state = round_of(connection, account, settings_of(connection))
         if state is None or state.passed:
             raise Refused(message("refused.no_training"))
         following = state.following
         if following.id != question_id:
             raise Refused(message("refused.not_next"))
-        labels = labels_of(following.task, following.kind)
-        if answer not in (*labels, UNSURE):
-            raise Refused(message("wrong.answer", answer=answer, allowed=[*labels, UNSURE]))
-        write_attempt(connection, account_id, state)
+        check_answer(following, question_id, answer, None)
         own = (judgement.c.annotator_id == account_id) & (judgement.c.question_id == question_id)
         before = select(judgement.c.id).where(own, judgement.c.round == PASS, is_counted(judgement))
-        row = {
-            "question_id": question_id,
-            "annotator_id": account_id,
-            "round": PASS,
-            "answer": answer,
-            "guideline": guideline_in_force(connection, following.task, following.kind).version,
-            "shown_at": shown_at,
-            "decided_at": tables.now(),
-            "supersedes": connection.execute(before).scalar(),
-        }
-        work.add(tables.Judgement, [row])
-        after = _round(connection, account, settings)
-        finished = None
-        if after is not None and after.unwritten is not None:
-            write_attempt(connection, account_id, after)
-            finished = after.attempts[-1]
-    allowed = tuple(label for label in labels if label in following.allowed)
-    return Feedback(question_id, answer, answer in following.allowed, allowed, following.explanation, finished)
-
-
-def _round(connection: Connection, account: Account, settings: JudgingSettings) -> Round | None:
-    if not settings.pass_mark:
-        return None
-    return round_of(connection, account, settings, languages_of(connection, account.id))
+        id = work.judge(following, answer, PASS, shown_at=shown_at, supersedes=connection.execute(before).scalar())
+        state = replace(state, given={**state.given, question_id: answer})
+        finished = write_attempt(connection, account_id, state, id)
+    allowed = tuple(label for label in labels_of(following.task, following.kind) if label in following.allowed)
+    return Feedback(question_id, answer, answer in allowed, allowed, following.explanation, finished)

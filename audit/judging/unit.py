@@ -15,6 +15,7 @@ from audit.annotation.accounts import Account, require
 from audit.annotation.answers import UNSURE, settle
 from audit.annotation.control_questions import FIRST
 from audit.annotation.deferral import check_comment
+from audit.annotation.guidelines import guideline_in_force
 from audit.annotation.questions import labels_of
 from audit.errors import NotAllowed, Refused
 from audit.false_satisfaction.questions import lock_around, lock_queue, update_queue
@@ -37,8 +38,7 @@ class Work:
     def __init__(self, connection: Connection, account: Account | None) -> None:
         self.connection = connection
         self.account = account
-        self._held: dict[int, Row[Any] | None] | None = {}
-        """The question that is held, and what it asks; None: all are."""
+        self._holds_all = False
         self._answered: set[int] = set()
         self._everything = False
 
@@ -54,38 +54,54 @@ class Work:
         the end. Returns its task and kind; None: there is no such question.
 
         One question a unit, and before anything else is locked: locks are taken in one order, inputs, questions, their
-        leases and checks, so that no two wait for each other. Raises RuntimeError for a second one.
+        leases, so that no two wait for each other.
         """
-        if self._held is None:
-            return self.connection.execute(_question(), {"question": question_id}).first()
-        if question_id not in self._held:
-            if self._held:
-                raise RuntimeError("a question is held already; hold all of them where several are answered")
+        if not self._holds_all:
             lock_around(self.connection, question_id)
-            self._held[question_id] = self.connection.execute(_question(), {"question": question_id}).first()
-        return self._held[question_id]
+        return self.connection.execute(_question(), {"question": question_id}).first()
 
     def hold_all(self) -> None:
         """As `hold`, for all questions: where many are answered or drawn. Call it before anything else."""
         lock_queue(self.connection)
-        self._held = None
+        self._holds_all = True
 
     def add(self, record: Record, rows: Sequence[Mapping[str, Any]]) -> int:
         """Append judgements or adjudications of questions that are held; returns the id of a single one, else 0.
 
-        Raises RuntimeError for a first answer to a question that is not held. Other passes are no part of an answer.
+        Only first answers are part of what settles a question; other passes are stored, and nothing follows from them.
         """
-        first = {int(row["question_id"]) for row in rows if row.get("round", FIRST) == FIRST}
-        if self._held is not None and (unheld := sorted(first - self._held.keys())):
-            raise RuntimeError(
-                f"question {unheld[0]} is answered and was not held before: what others do would be lost"
-            )
-        self._answered |= first
+        self._answered |= {int(row["question_id"]) for row in rows if row.get("round", FIRST) == FIRST}
         if len(rows) != 1:
             insert_new(self.connection, record, rows)
             return 0
         key = self.connection.execute(table_of(record).insert(), rows[0]).inserted_primary_key
         return int(key[0]) if key else 0
+
+    def judge(self, question: Any, answer: str, round: int, **columns: Any) -> int:
+        """Append this account's judgement of a question (`id`, `task`, `kind`), by the guideline in force; returns its
+        id."""
+        row = {
+            "question_id": question.id,
+            "annotator_id": self.who.id,
+            "round": round,
+            "answer": answer,
+            "guideline": guideline_in_force(self.connection, question.task, question.kind).version,
+            "decided_at": tables.now(),
+        }
+        return self.add(tables.Judgement, [row | columns])
+
+    def decide(self, question: Any, allowed: Iterable[str], reason: str, code: str | None = None) -> int:
+        """As `judge`, for an adjudication; one that allows no label takes back what was decided."""
+        row = {
+            "question_id": question.id,
+            "annotator_id": self.who.id,
+            "allowed": sorted(set(allowed)),
+            "reason": reason.strip(),
+            "code": code,
+            "guideline": guideline_in_force(self.connection, question.task, question.kind).version,
+            "decided_at": tables.now(),
+        }
+        return self.add(tables.Adjudication, [row])
 
     def settle_anew(self, question_ids: Iterable[int]) -> None:
         """Rebuild the answers of these questions at the end, whatever is added."""
@@ -103,15 +119,15 @@ class Work:
         self._answered, self._everything = set(), False
 
 
-def check_answer(question: Row[Any] | None, question_id: int, answer: str, comment: str | None) -> tuple[str, str]:
-    """Task and kind of the question, which is as `Work.hold` returned it, if it can be answered so. Raises Refused."""
+def check_answer(question: Row[Any] | None, question_id: int, answer: str, comment: str | None) -> Row[Any]:
+    """Return the question, which is as `Work.hold` returned it, if it can be answered so. Raises Refused."""
     if question is None:
         raise Refused(message("refused.no_question", id=question_id))
     labels = labels_of(question.task, question.kind)
     if answer not in (*labels, UNSURE):
         raise Refused(message("wrong.answer", answer=answer[:40], allowed=[*labels, UNSURE]))
     check_comment(comment)
-    return str(question.task), str(question.kind)
+    return question
 
 
 @contextmanager

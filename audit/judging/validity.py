@@ -9,24 +9,23 @@ import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, select
+from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.accounts import MODEL, checked_name, note, reading_as_manager
-from audit.annotation.answers import SCALES, UNSURE, command
-from audit.annotation.guidelines import ELSEWHERE
+from audit.annotation.answers import SCALES, UNSURE
 from audit.annotation.questions import RATINGS
 from audit.annotation.scales import drawn_members
 from audit.errors import AuditError
 from audit.files import read_table, refuse_bad_rows
-from audit.judging.labels import current_judgements, elsewhere_accounts
+from audit.judging.labels import add_votes, elsewhere_accounts
+from audit.judging.samples import drawing
 from audit.judging.unit import unit_of_work
 from audit.keys import uniform
 from audit.messages import message
 from audit.new_files import write_file
 from audit.sampling.validity import DrawnPairs, ValidityRequest, draw_pairs, end_pairs
-from audit.store import need_study, rows_among, tables
+from audit.store import need_study, rows_among
 from audit.store.core import input_table, question
 from audit.tasks import text_columns
 
@@ -42,9 +41,7 @@ def draw_validity(
     Asked for by a manager (`by`, an account id; else NotAllowed) or by whoever has the database itself (None). Raises
     what `audit.sampling.validity.draw_pairs` raises; nothing is changed then.
     """
-    with unit_of_work(engine, by, "manager", owner=True) as work:
-        work.hold_all()
-        work.ask_anew()
+    with drawing(engine, by) as work:
         drawn = draw_pairs(work.connection, request, study)
         note(work.connection, by, "validity drawn", pairs=sum(part.pairs for part in drawn))
         return drawn
@@ -55,9 +52,7 @@ def end_validity(engine: Engine, study: int | None = None, *, by: int | None = N
 
     Ratings stay, and drawing again goes on. Raises NotAllowed as `draw_validity`, and AuditError for no such study.
     """
-    with unit_of_work(engine, by, "manager", owner=True) as work:
-        work.hold_all()
-        work.ask_anew()
+    with drawing(engine, by) as work:
         if study is not None:
             need_study(work.connection, study)
         ended = end_pairs(work.connection, None if study is None else [study])
@@ -149,24 +144,18 @@ def import_ratings(
         ratings = list(_ratings(rows, questions, bad))
         refuse_bad_rows(file.path, bad, len(rows) + len(file.bad))
         account = elsewhere_accounts(connection, [annotator], MODEL if model else "annotator")[annotator]
-        before = current_judgements(connection, [account])
-        new = [
-            _row(account, question_id, answer, earlier)
-            for question_id, answer in ratings
-            if (earlier := before.get((account, question_id))) is None or earlier.answer != answer
-        ]
-        work.add(tables.Judgement, new)
-    changed = sum(row["supersedes"] is not None for row in new)
-    rated = sum(bool(row[name]) for _, row in rows for name in SCALES)
+        votes = {(account, question_id): (answer, None, None) for question_id, answer in ratings}
+        added, changed = add_votes(work, votes, "validity import")
+    rated = [sum(bool(row[name]) for name in SCALES) for _, row in rows]
     return ImportedRatings(
         annotator,
         model,
-        texts=sum(any(row[name] for name in SCALES) for _, row in rows),
-        ratings=rated,
-        added=len(new) - changed,
+        texts=sum(map(bool, rated)),
+        ratings=sum(rated),
+        added=added,
         changed=changed,
-        known=rated - len(new),
-        empty=len(rows) * len(SCALES) - rated,
+        known=sum(rated) - added - changed,
+        empty=len(rows) * len(SCALES) - sum(rated),
     )
 
 
@@ -200,17 +189,3 @@ def _ratings(
                 bad.append((line, message("validity.bad_rating", scale=name, rating=rating[:40])))
             elif rating:
                 yield questions[id, name], rating
-
-
-def _row(account: int, question_id: int, answer: str, earlier: Row[Any] | None) -> dict[str, Any]:
-    return {
-        "question_id": question_id,
-        "annotator_id": account,
-        "round": 1,
-        "answer": answer,
-        "guideline": ELSEWHERE,
-        "client": command("validity import"),
-        "shown_at": None,
-        "decided_at": tables.now(),
-        "supersedes": earlier.id if earlier is not None else None,
-    }

@@ -30,15 +30,14 @@ def progress_document(overview: Overview, cells: Sequence[CellAtWork]) -> Progre
 
 def totals(overview: Overview) -> TotalsDocument:
     """The document's counts over the whole database: `questions`, `judgements`, `pace` and `unread`."""
-    progress = overview.progress
     return {
         "questions": {
-            "open": progress.questions.open,
-            "open_groups": progress.questions.groups,
-            "audits": progress.questions.audits,
-            "people": progress.answers["people"],
-            "adjudicated": progress.answers["adjudicated"],
-            "gold": progress.answers["gold"],
+            "open": overview.questions.open,
+            "open_groups": overview.questions.groups,
+            "audits": overview.questions.audits,
+            "people": overview.answers["people"],
+            "adjudicated": overview.answers["adjudicated"],
+            "gold": overview.answers["gold"],
             "filled": overview.filled,
             "split": overview.split,
             "disputed": overview.disputed,

@@ -11,13 +11,14 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import redirect_stdout, suppress
+from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any, TextIO
 
 from sqlalchemy import ColumnElement, Engine
 
 from audit import errors
-from audit.annotation.activity import overview, with_open
+from audit.annotation.activity import overview
 from audit.annotation.control_questions import judging_record
 from audit.errors import AuditError
 from audit.exchange.export import backup_file, export_archive
@@ -154,8 +155,8 @@ def _totals(database: str, state: str, *, by: int, study: int | None = None) -> 
     """The counts of the database, or those of a study: what is open there is what its report says."""
     engine = _engine(database)
     counts = overview(engine, by, _among(database, study))
-    if study is not None and counts.progress.questions.open + counts.progress.questions.audits:
-        counts = with_open(counts, open_of(_evidence(database, state, "both", study)))
+    if study is not None and counts.questions.open + counts.questions.audits:
+        counts = replace(counts, questions=open_of(_evidence(database, state, "both", study)))
     return totals(counts)
 
 

@@ -10,7 +10,7 @@ from audit.annotation.guidelines import Guideline, guideline_before, guideline_o
 from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question
 from audit.errors import AuditError
-from audit.judging import judgements
+from audit.judging import unit
 from audit.judging.judgements import judge, undo
 from audit.resources import data_file
 from audit.store import input_ids, open_store, table_of, tables
@@ -102,13 +102,13 @@ def test_a_judgement_records_the_version_and_the_next_one_knows_it(tmp_path, mon
     inputs = [Input.of("Good."), Input.of("Bad.")]
     with engine.begin() as connection:
         ids = input_ids(connection, inputs)
-        open_questions(connection, "sentiment", [Wanted(ids[text.key], text.key, 1) for text in inputs], annotators=2)
+        open_questions(connection, [Wanted.about("sentiment", ids[text.key], text.key, None, 1) for text in inputs])
     ann = add_account(engine, "ann", "annotator", "long enough").id
     assert guideline_before(engine, ann, "sentiment", "input") is None
     judge(engine, ann, next_question(engine, ann).id, "positive")
     assert guideline_before(engine, ann, "sentiment", "input") == guideline_of("sentiment", "input").version
     assert guideline_before(engine, ann, "sentiment", "group") is None  # another kind, another guideline
-    monkeypatch.setattr(judgements, "guideline_in_force", lambda connection, task, kind: Guideline(7, ""))
+    monkeypatch.setattr(unit, "guideline_in_force", lambda connection, task, kind: Guideline(7, ""))
     judge(engine, ann, next_question(engine, ann).id, "negative")
     assert guideline_before(engine, ann, "sentiment", "input") == 7
     undo(engine, ann)

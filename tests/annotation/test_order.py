@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from audit.annotation.control_questions import KNOWN, REPEAT
 from audit.annotation.order import BLOCK, STRETCH
-from audit.annotation.questions import BEHIND, WantedGroup, open_group_questions
+from audit.annotation.questions import BEHIND, Wanted, open_questions
 from audit.annotation.queue import next_question
 from audit.judging.deferral import skip
 from audit.judging.judgements import judge, undo
@@ -49,8 +49,18 @@ def add_groups(engine, number, priority=lambda place: place, system=None, first=
             connection.execute(group.insert(), row | {"system_id": system})
             member_row = {"group_id": id, "step": 0, "input_id": input_id, "role": "source"}
             connection.execute(member.insert(), member_row)
-            wanted.append(WantedGroup("sentiment", f"{id:016d}".encode(), id, input_id, priority(place)))
-        open_group_questions(connection, wanted)
+            wanted.append(
+                Wanted(
+                    "sentiment",
+                    "group",
+                    f"{id:016d}".encode(),
+                    input_id,
+                    priority(place),
+                    source_input_id=input_id,
+                    group_id=id,
+                )
+            )
+        open_questions(connection, wanted)
         about = select(QUESTION.c.group_id, QUESTION.c.id).where(QUESTION.c.kind == "group")
         by_group = dict(connection.execute(about).all())
     return [by_group[item.group_id] for item in wanted]

@@ -9,7 +9,7 @@ from small_corpus import SmallCorpus
 from sqlalchemy import select
 
 from audit.annotation import activity as module
-from audit.annotation.activity import Speed, overview, progress
+from audit.annotation.activity import Speed, overview
 from audit.annotation.queue import next_question
 from audit.judging.adjudications import adjudicate
 from audit.judging.deferral import flag
@@ -62,10 +62,9 @@ def test_counts_of_a_small_history(world):
         judge(engine, people["ben"], question.id, order[question.id], shown_at=tables.now() - timedelta(seconds=4))
     rebuild(engine)
     counts = overview(engine, people["mia"])
-    assert counts.progress == progress(engine, None)
     # Full: three questions. Split: the two on which ben says something else.
     assert (counts.filled, counts.split, counts.disputed, counts.flagged) == (3, 2, 2, 1)
-    assert counts.progress.answers == {"adjudicated": 0, "people": 1, "gold": 0}
+    assert counts.answers == {"adjudicated": 0, "people": 1, "gold": 0}
     assert (counts.today, counts.week) == (7, 7)  # 4 of ann's count, 3 of ben's
     # One question is settled: it wants nobody. Of the other five, two have two votes, one has one, two have none.
     assert counts.left == 0 + 0 + 1 + 2 + 2

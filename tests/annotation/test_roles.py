@@ -109,7 +109,7 @@ def world(tmp_path) -> tuple[Any, dict[str, Account]]:
 
 def test_the_walk_finds_what_there_is() -> None:
     names = {function.__name__ for function in FUNCTIONS}
-    assert {"judge", "undo", "disputes", "adjudicate", "progress", "stored_ratings", "answer_with_gold"} <= names
+    assert {"judge", "undo", "disputes", "adjudicate", "overview", "stored_ratings", "answer_with_gold"} <= names
     assert {"add_account", "set_password", "disable_account", "enable_account", "account_details"} <= names
     assert names >= FOR_ANNOTATORS
 

@@ -17,8 +17,11 @@ def ask(engine, pairs, annotators=2):
     """Open a question about each (input, translation)."""
     with engine.begin() as connection:
         ids = input_ids(connection, [text for text, _ in pairs])
-        wanted = [Wanted(ids[text.key], text.key, rank, output=said) for rank, (text, said) in enumerate(pairs, 1)]
-        open_questions(connection, "translation", wanted, annotators=annotators)
+        wanted = [
+            Wanted.about("translation", ids[text.key], text.key, said, rank, annotators=annotators)
+            for rank, (text, said) in enumerate(pairs, 1)
+        ]
+        open_questions(connection, wanted)
 
 
 @pytest.fixture

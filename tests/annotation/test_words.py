@@ -23,7 +23,8 @@ def engine(tmp_path):
     texts = [Input.of("Good."), Input.of("Bad.")]
     with engine.begin() as connection:
         ids = input_ids(connection, texts)
-        open_questions(connection, TASK, [Wanted(ids[text.key], text.key, 1) for text in texts], annotators=1)
+        wanted = [Wanted.about(TASK, ids[text.key], text.key, None, 1, annotators=1) for text in texts]
+        open_questions(connection, wanted)
     return engine
 
 

@@ -7,7 +7,7 @@ from small_corpus import SmallCorpus
 from sqlalchemy import Engine, select
 
 from audit.annotation.accounts import Account, add_account
-from audit.annotation.activity import progress
+from audit.annotation.activity import overview
 from audit.annotation.deferral import FLAG, add_row
 from audit.annotation.queue import next_question
 from audit.errors import NotAllowed, Refused
@@ -78,7 +78,7 @@ def everything(judged_study: Made, wish: GroupFilter, size: int) -> list[tuple[i
         choices,
         lambda engine, id: detail(engine, id, 1, 1),
         lambda engine, id: find_inputs(engine, id, "a"),
-        progress,
+        overview,
     ],
 )
 def test_an_annotator_is_refused(judged_study: Made, call) -> None:

