@@ -44,8 +44,9 @@ def compare(
 
     The exit status is 1 where a condition of `--fail-if` holds, and 4 where answers cannot decide one.
     """
-    from audit.reports.compare import Comparing, Condition, lines, status_of
+    from audit.reports.compare import Comparing, Condition, compare_sections, status_of
     from audit.reports.compare import compare as compared
+    from audit.reports.tables import printed
     from audit.statistics.intervals import get_target
 
     conditions = tuple(Condition.read(condition) for condition in fail_if or ())
@@ -53,4 +54,6 @@ def compare(
     document = compared(old, new, db, request)
     hint = ["", f"Next: audit sample --db {db}, which asks people about texts that tell systems apart"]
     waits = document["all"]["genuine"]["estimate"] is None
-    return Reply(document, lambda shown: lines(shown) + hint * bool(waits), status_of(document, undecided))
+    return Reply(
+        document, lambda shown: printed(compare_sections)(shown) + hint * bool(waits), status_of(document, undecided)
+    )

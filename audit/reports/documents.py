@@ -122,61 +122,20 @@ class CompetenceDocument(TypedDict):
 # How far the judging is.
 
 
-class QuestionCounts(TypedDict):
-    """Questions over the whole database: those that wait, and those that are answered, by origin.
+class TotalsDocument(TypedDict):
+    """Counts over the whole database.
 
-    Of those that are `open`, `open_groups` are about groups, the others about texts and outputs.
+    `questions`: open (of which open_groups are about groups, the others about texts and outputs), audits, people,
+    adjudicated and gold (answered, by origin), filled, split, disputed and flagged. `judgements`: today and week, since
+    midnight and in seven days (UTC), and left. `pace`: `audit.annotation.activity.Speed`, and when the open questions
+    `ends` would have all their votes (ISO 8601 in UTC). `unread`: languages that no account both reads and works on,
+    and how many questions are open in them.
     """
 
-    open: int
-    open_groups: int
-    audits: int
-    people: int
-    adjudicated: int
-    gold: int
-    filled: int
-    split: int
-    disputed: int
-    flagged: int
-
-
-class JudgementCounts(TypedDict):
-    """Judgements since midnight and of seven days (UTC), and those that are left."""
-
-    today: int
-    week: int
-    left: int
-
-
-class SpeedNumbers(TypedDict):
-    """How fast people judge: `audit.annotation.activity.Speed`."""
-
-    judgements: int
-    hours: float
-    per_hour: float | None
-    per_day: float | None
-
-
-class PaceEntry(SpeedNumbers):
-    """The same, and when the open questions would have all their votes; ISO 8601 in UTC."""
-
-    ends: str | None
-
-
-class UnreadEntry(TypedDict):
-    """Open questions in languages that no account both reads and works on."""
-
-    languages: list[str]
-    questions: int
-
-
-class TotalsDocument(TypedDict):
-    """Counts over the whole database."""
-
-    questions: QuestionCounts
-    judgements: JudgementCounts
-    pace: PaceEntry
-    unread: list[UnreadEntry]
+    questions: dict[str, int]
+    judgements: dict[str, int]
+    pace: Entry
+    unread: list[Entry]
 
 
 class CellAtWork(TypedDict):

@@ -112,16 +112,11 @@ class Estimate:
         >>> Estimate(0.2, 0.1, 0.35).text(), Estimate(None, 0.1, 0.6, least=0.2, most=0.5).text(), Estimate(None).text()
         ('20.0 [10.0–35.0]', '20.0 to 50.0 [10.0–60.0]', '–')
         """
-        if self.value is None and self.least is None:
-            return UNKNOWN
-        ends = percent(self.least), percent(self.most)
-        rate = (
-            percent(self.value)
-            if self.value is not None
-            else phrase(language, "rate.span", least=ends[0], most=ends[1])
-        )
-        within = "" if self.low is None or self.high is None else f" [{percent(self.low)}–{percent(self.high)}]"
-        return f"{rate}{sign}{within}"
+        rate = "" if self.value is None else percent(self.value) + sign
+        if self.value is None and self.least is not None:
+            rate = phrase(language, "rate.span", least=percent(self.least), most=percent(self.most)) + sign
+        within = "" if self.low is None or self.high is None else f"[{percent(self.low)}–{percent(self.high)}]"
+        return f"{rate} {within}".strip() or UNKNOWN
 
     def __repr__(self) -> str:
         text = self.text(sign=" %")
@@ -130,7 +125,7 @@ class Estimate:
 
 _BOUNDED = {"fs_rate": "fs", "sr_genuine": "sr", "vr_genuine": "vr"}
 """Rates that may have bounds in their place, and what the keys of these begin with."""
-_OWN_ENDS = ("rate", "error", "share", "difference", "accuracy")
+_OWN_ENDS = ("value", "rate", "error", "share", "difference", "accuracy")
 """What an entry is about: its `low` and `high` are the ends of this."""
 
 
