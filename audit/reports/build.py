@@ -299,7 +299,7 @@ def overall(
     """
     sums = {name: _sum([cell[name] for cell in entries]) for name in COUNTS}  # type: ignore[literal-required]
     if any("rejected" in cell for cell in entries):
-        sums["rejected"] = sum(cell.get("rejected", 0) for cell in entries)
+        sums["rejected"] = sum(cell.get("rejected") or 0 for cell in entries)
     sure = sum(relation["best_changes_sure"] for relation in relations)
     changed = sum(relation["best_changes"] for relation in relations)
     return {
