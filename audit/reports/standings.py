@@ -614,7 +614,11 @@ def _decision(
         ranked, source = preferred, preferred["source"]
         used = {relation for relation, share in preferred["weights"].items() if share}
     elif weights and (len(judged) > 1 or len(systems) == 1):
-        ranked = weighted_ranking(basis, own, weights)
+        # Of systems of which nothing is judged only the reported rates are known.
+        reported = weighted_ranking(basis, own, weights)
+        ranked = weighted_ranking(basis, [cell for cell in own if cell["system"] in judged], weights)
+        rest = [entry for entry in reported["ranking"] if entry["system"] not in judged]
+        ranked = {**ranked, "ranking": ranked["ranking"] + rest, "winner_observed": reported["winner_observed"]}
         used = {relation for _, relation in weights}
     state, named = _state(ranked)
     if len(systems) == 1:

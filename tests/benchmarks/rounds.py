@@ -16,7 +16,7 @@ import pandas as pd
 from audit.corpora import get_corpus
 from audit.false_satisfaction.cells import count
 from audit.judging.labels import answer_with_gold
-from audit.runner.executors import executor_of
+from audit.runner.executors import InProcess
 from audit.runner.fitting import fitting
 from audit.runner.options import RunOptions
 from audit.runner.run import run
@@ -124,8 +124,8 @@ def population(name: str, folder: Path, sources: int | None = None) -> World:
     corpus_name, systems, limit = POPULATIONS[name]
     engine = open_store(str(folder / f"{name}.db"), create=True)
     corpus = get_corpus(corpus_name)
-    relations = [relation for relation in fitting(corpus, None) if relation.carry.preserves_truth]
-    with executor_of(0) as executor:
+    relations = [relation for relation in fitting(corpus, RunOptions()) if relation.carry.preserves_truth]
+    with InProcess() as executor:
         run(engine, corpus, systems, relations, executor, RunOptions(limit=sources or limit))
     answer_with_gold(engine)
     counted = count(engine)

@@ -2,7 +2,7 @@
 
 import pytest
 from agreement_coverage import World, coverage
-from annotator_coverage import carry_coverage, dawid_skene_coverage
+from annotator_coverage import dawid_skene_coverage
 from clustered_tests import rejected
 
 pytestmark = pytest.mark.slow
@@ -26,14 +26,6 @@ def test_accuracies_cover_and_are_no_points(world, shares):
     assert covered >= 0.9
     assert points == 0
     assert width < 0.2
-
-
-@pytest.mark.parametrize(("resting", "error"), [(0.05, 0.3), (0.2, 0.2)])
-def test_a_cell_judged_whole_is_covered_with_carried_answers(resting, error):
-    covered, width, without = carry_coverage(60, 60, resting, error, 30, 300)
-    assert covered >= 0.95
-    assert width < 0.2
-    assert without < 0.5
 
 
 def test_clustered_tests_of_ten_sentences():

@@ -6,6 +6,7 @@ import pytest
 
 from audit.errors import AuditError, BadRow
 from audit.exchange.rerank import rerank
+from audit.reports.build import METHOD
 
 PAPER = Path(__file__).parents[2].parent / "shared" / "data" / "paper" / "false_satisfaction_2022.csv"
 needs_paper = pytest.mark.skipif(not PAPER.exists(), reason="the study's tables are not beside this checkout")
@@ -62,7 +63,7 @@ def test_counts_give_rates_and_intervals(tmp_path):
     assert unjudged["sr_genuine"] is None
     assert nothing["sr_genuine"] == 0
     assert judged["task"] == "sentiment"
-    assert report["signature"]["interval"] == "midp"
+    assert report["signature"]["interval"] == METHOD
     assert report["overall"]["fs_rate"] == pytest.approx(0.25)
 
 
@@ -117,30 +118,3 @@ def test_counts_that_cannot_be(tmp_path, line, says):
     with pytest.raises(BadRow) as caught:
         rank(tmp_path, f"{COUNTS}{line}\n")
     assert says in str(caught.value)
-
-
-JUDGED = (
-    "relation,system,groups,satisfied,judged,false,judge_false,judge_false_judged,both_false\n"
-    "MR1,a,1000,800,100,30,250,33,27\n"
-    "MR1,b,1000,900,100,40,380,42,35\n"
-)
-
-
-def test_totals_with_a_judge_are_nearer(tmp_path):
-    path = tmp_path / "judged.csv"
-    path.write_text(JUDGED, encoding="utf-8")
-    plain, powered = rerank(path, target="corpus"), rerank(path, proxy="judge:simulated")
-    for alone, cell in zip(plain["cells"], powered["cells"], strict=True):
-        assert cell["gain"] > 2
-        assert cell["fs_high"] - cell["fs_low"] < 0.7 * (alone["fs_high"] - alone["fs_low"])
-        assert cell["method"].startswith("PPI++")
-    # People see 30 of 100; the judge 33 of these and 31.25 % of all: about a slope of .85 less.
-    assert powered["cells"][0]["fs_rate"] == pytest.approx(0.3 - 0.85 * (0.33 - 250 / 800), abs=0.01)
-    assert powered["signature"]["proxy"]["names"] == ["judge:simulated"]
-
-
-def test_a_judge_s_counts_that_cannot_be(tmp_path):
-    with pytest.raises(BadRow, match="column both_false is 31; with the other counts of the row 0 to 30 is possible"):
-        rank(tmp_path, JUDGED.replace(",33,27", ",33,31"), proxy="judge:simulated")
-    with pytest.raises(AuditError, match="judge_false, judge_false_judged, both_false missing; proxy needs"):
-        rank(tmp_path, COUNTS + "MR1,b,100,80,60,15\n", proxy="judge:simulated")

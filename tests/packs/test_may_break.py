@@ -2,6 +2,7 @@
 
 import re
 from collections import defaultdict
+from functools import partial
 
 import pytest
 
@@ -22,13 +23,14 @@ PERTURBATIONS = [
 FUNCTIONS = {function_of(relation): relation for relation in PERTURBATIONS}
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: FUNCTIONS[function].name)
 def test_each_says_what_it_keeps_and_may_break(function):
     relation = FUNCTIONS[function]
     assert relation.keeps
     assert 10 < len(relation.may_break) < 160
     assert not relation.may_break.endswith(".")
-    assert function.__doc__.lower().count("may break") == 1  # said in one place
+    if not isinstance(function, partial):  # whose registration says it
+        assert function.__doc__.lower().count("may break") == 1  # said in one place
 
 
 def test_none_is_boilerplate():

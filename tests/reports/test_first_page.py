@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-from audit.reports.decision import add_accuracy
 
 import audit
 from audit.errors import NotInstalled
@@ -14,6 +13,7 @@ from audit.messages import phrase
 from audit.reports.first_page import decisions, first_lines, next_lines, verdict
 from audit.reports.pdf import to_pdf
 from audit.reports.sections import examples as example_sections
+from audit.reports.standings import add_accuracy
 from audit.reports.words import Say
 
 HEAD = "relation,system,groups,satisfied,judged,false\n"
@@ -133,22 +133,14 @@ def test_the_pdf_has_pages(study, language):
     assert len(re.findall(rb"/Type\s*/Page\b", pdf)) >= 2 or b"/ObjStm" in pdf
 
 
-@pytest.mark.slow
 def test_a_system_of_which_nothing_is_judged_leaves_the_decision_to_the_others(tmp_path):
-    texts = [("good", "positive"), ("not good", "negative"), ("bad", "negative")]
-    rows = [(f"It isn't day {number} and the film is {word}.", gold) for number in range(20) for word, gold in texts]
-    store = tmp_path / "own.db"
-    with audit.run(rows, systems=["vader", _always], relations=["MR3.1"], store=store) as made:
-        made.sample(60).answer_with_gold()
-        (before,) = made.report().document["decisions"]
-    with audit.run(rows, systems=["vader", _always, "textblob"], relations=["MR3.1"], store=store) as made:
-        document = made.report().document
-    (after,) = document["decisions"]
-    assert (after["state"], after["systems"], after["unjudged"]) == (before["state"], before["systems"], ["textblob"])
-    scores = [{one["system"]: one["score"] for one in entry["ranking"]} for entry in (before, after)]
-    assert scores[1] == {**scores[0], "textblob": None}
+    path = tmp_path / "totals.csv"
+    rows = ("MR1.1,a,1000,900,300,15", "MR1.1,b,1000,800,300,150", "MR1.1,c,1000,900,0,0")
+    path.write_text(HEAD + "\n".join(rows) + "\n", encoding="utf-8")
+    document = rerank(path)
+    (entry,) = document["decisions"]
+    assert (entry["state"], entry["systems"], entry["unjudged"]) == ("sure", ["a"], ["c"])
+    assert {one["system"]: one["score"] for one in entry["ranking"]}["c"] is None
     (section,) = decisions(document, Say())
-    assert any(
-        "textblob" in part and "could still be better" in part for part in section.parts if isinstance(part, str)
-    )
-    assert "textblob" in next(next_lines(document, after, Say()))
+    assert any("c" in part and "could still be better" in part for part in section.parts if isinstance(part, str))
+    assert "c" in next(next_lines(document, entry, Say()))

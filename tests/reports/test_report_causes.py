@@ -21,14 +21,14 @@ from audit.store import open_store, table_of, tables
 
 
 def falses(*cells):
-    """Rows of `named_falses`: of each cell its system, satisfied and judged groups, and the codes of its false ones."""
+    """Rows of `named_falses`: of each cell its system, for how many groups a judged one stands, and the codes."""
     rows = [
-        {"study": 1, "task": "sentiment", "relation": "X", "system": system, "satisfied": satisfied, "judged": judged,
-         "source": 100 * number + place, "code": code}
-        for number, (system, satisfied, judged, codes) in enumerate(cells)
+        {"study": 1, "task": "sentiment", "relation": "X", "system": system, "source": 100 * number + place,
+         "weight": float(weight), "code": code}
+        for number, (system, weight, codes) in enumerate(cells)
         for place, code in enumerate(codes)
     ]  # fmt: skip
-    columns = ["study", "task", "relation", "system", "satisfied", "judged", "source", "code"]
+    columns = ["study", "task", "relation", "system", "source", "weight", "code"]
     return pd.DataFrame(rows, columns=columns).astype({"code": object})
 
 
@@ -41,7 +41,7 @@ def share(entry, code):
 
 
 def test_shares_of_one_cell_are_those_of_its_sample():
-    entries = cause_entries(falses(("a", 100, 20, ["doubtful"] * 3 + ["all_wrong"] * 5 + [None] * 2)))
+    entries = cause_entries(falses(("a", 5, ["doubtful"] * 3 + ["all_wrong"] * 5 + [None] * 2)))
     entry = of(entries, "system", "a")
     assert (entry["false"], entry["named"], entry["cells"], entry["study"]) == (10, 8, 1, None)
     doubtful = share(entry, "doubtful")
@@ -52,10 +52,10 @@ def test_shares_of_one_cell_are_those_of_its_sample():
 
 
 def test_cells_weigh_as_many_false_satisfactions_as_they_have():
-    # a: 100 satisfied, 10 of 20 judged are false: about 50, two causes, both doubtful. b: 30 satisfied, 5 of 15 false:
-    # about 10, two causes, one doubtful. Together (50 * 1 + 10 * 1/2) / 60 = 55/60.
-    a = ("a", 100, 20, ["doubtful"] * 2 + [None] * 8)
-    b = ("b", 30, 15, ["doubtful", "other"] + [None] * 3)
+    # a: 10 false ones, each for 5: about 50, two causes, both doubtful. b: 5, each for 2: about 10, two causes, one of
+    # them doubtful. Together (50 * 1 + 10 * 1/2) / 60 = 55/60.
+    a = ("a", 5, ["doubtful"] * 2 + [None] * 8)
+    b = ("b", 2, ["doubtful", "other"] + [None] * 3)
     entries = cause_entries(falses(a, b))
     assert share(of(entries, "overall", "all"), "doubtful")["share"] == pytest.approx(55 / 60)
     assert share(of(entries, "relation", "X"), "other")["share"] == pytest.approx(5 / 60)
@@ -68,13 +68,10 @@ codes = st.lists(st.sampled_from([*CAUSES, None]), min_size=1, max_size=8)
 
 @pytest.mark.slow
 @settings(max_examples=60)
-@given(st.lists(st.tuples(codes, st.integers(0, 9), st.integers(0, 60)), min_size=1, max_size=4))
+@given(st.lists(st.tuples(codes, st.floats(1, 20)), min_size=1, max_size=4))
 def test_shares_are_shares_and_lie_in_their_intervals(cells):
-    rows = [
-        (f"s{at}", len(named) + true + more, len(named) + true, named) for at, (named, true, more) in enumerate(cells)
-    ]
-    entries = cause_entries(falses(*rows))
-    assert bool(entries) == any(code for named, _, _ in cells for code in named)
+    entries = cause_entries(falses(*((f"s{at}", weight, named) for at, (named, weight) in enumerate(cells))))
+    assert bool(entries) == any(code for named, _ in cells for code in named)
     for entry in entries:
         assert 0 < entry["named"] <= entry["false"]
         assert sum(cause["count"] for cause in entry["causes"]) == entry["named"]
@@ -109,16 +106,14 @@ def settle(engine, judge):
 
 
 @pytest.mark.slow
-def test_only_the_beginning_in_which_each_has_a_cause_counts(engine):
+def test_each_false_satisfaction_with_a_cause_counts(engine):
     judge = add_account(engine, "ada", "adjudicator", "long enough").id
     settle(engine, judge)
-    without_cause = false_satisfactions(engine, judge).without
-    of_a = [pair for pair in without_cause if pair[1] == 1]
-    for place in (0, 1, 3):  # the third has none, so the fourth does not count
+    of_a = [pair for pair in false_satisfactions(engine, judge).without if pair[1] == 1]
+    for place in (0, 1, 3):
         give_cause(engine, judge, *of_a[place], "doubtful")
     report = study_report(engine)
     entry = of(report["causes"], "system", "a")
-    assert (entry["false"], entry["named"]) == (6, 2)
-    assert report["signature"]["causes"] == 2
+    assert (entry["false"], entry["named"], report["signature"]["causes"]) == (6, 3, 3)
     give_cause(engine, judge, *of_a[2], "follow_up_damaged", "it lost its verb")
     assert of(study_report(engine)["causes"], "system", "a")["named"] == 4

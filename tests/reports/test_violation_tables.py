@@ -58,7 +58,7 @@ def test_worked_by_hand():
     ]  # fmt: skip
     # a: 10 of 100, 100 of 300 and 0 of 50 are violated, 45 + 20 + 5 satisfactions of 340 are false.
     alone = entry(report, "relation", "MR1.1", "a")
-    assert (alone["groups"], alone["vr_observed"], alone["vr_genuine"]) == (100, 0.1, pytest.approx(0.55))
+    assert (alone["groups"], alone["vr_observed"], alone["vr_genuine"]) == pytest.approx((100, 0.1, 0.55))
     together = entry(report, "all", "all", "a")
     assert together["groups"] == 450
     assert (together["vr_observed"], together["vr_genuine"]) == pytest.approx((110 / 450, 180 / 450))

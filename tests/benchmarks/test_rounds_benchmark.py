@@ -22,7 +22,7 @@ def test_few_texts_decide_and_the_decision_is_right(sentences):
 def test_intervals_cover(sentences, target):
     how = {"of": 750} if target == "population" else {"over_all": True} if target == "after deciding" else {}
     found = rounds.coverage(sentences, 40, 40, **how)
-    assert found["held"].between(0.92, 1.0).all(), found
+    assert found["held"].between(0.9, 1.0).all(), found
 
 
 @pytest.mark.slow
