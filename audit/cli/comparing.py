@@ -12,6 +12,7 @@ from audit.cli.options import (
     chosen,
     command,
     name_of,
+    open_database,
     text,
     whole_number,
 )
@@ -51,7 +52,7 @@ def compare(
 
     conditions = tuple(Condition.read(condition) for condition in fail_if or ())
     request = Comparing(answers, get_target(target), show, conditions)
-    document = compared(old, new, db, request)
+    document = compared(old, new, open_database(db), request)
     hint = ["", f"Next: audit sample --db {db}, which asks people about texts that tell systems apart"]
     waits = document["all"]["genuine"]["estimate"] is None
     return Reply(

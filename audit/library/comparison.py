@@ -12,6 +12,7 @@ from audit.reports.compare import compare as compare_versions
 from audit.reports.html import sections_in_notebook
 from audit.reports.tables import to_text
 from audit.statistics.intervals import Target
+from audit.store import open_store
 from audit.user_models import checked_arguments
 
 
@@ -42,8 +43,8 @@ def compare(
     >>> compared.broke[["texts", "output_old", "output_new"]].values.tolist()
     [['A bad film.', 'negative', 'negative'], ['A BAD FILM.', 'negative', 'positive']]
     """
-    database = store.engine if isinstance(store, Study) else str(store or "audit.db")
-    return Comparison(compare_versions(old, new, database, Comparing(answers, target, show)))
+    engine = store.engine if isinstance(store, Study) else open_store(str(store or "audit.db"))
+    return Comparison(compare_versions(old, new, engine, Comparing(answers, target, show)))
 
 
 class Comparison:

@@ -6,7 +6,6 @@ The numbers are those of the report's pairs (`audit.reports.standings.pair_entry
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict
 
@@ -28,7 +27,7 @@ from audit.statistics.contests import Answered, Compared
 from audit.statistics.intervals import Target
 from audit.statistics.orders import holm
 from audit.statistics.rates import Rate, rates_of
-from audit.store import checked, open_store, rows_among, snapshot, table_of, tables
+from audit.store import checked, rows_among, snapshot, table_of, tables
 
 SHOWN = 10
 """Groups that got worse which are shown, unless told otherwise."""
@@ -112,10 +111,10 @@ class CompareDocument(TypedDict):
 
 # Conditions under which a comparison fails, such as `genuine rise > 2 points`.
 
-GRAMMAR = "[surely|estimated|possibly] [observed|genuine] rise [in RELATION] >|>=|<|<= NUMBER points"
+GRAMMAR = "[surely|estimated|possibly] [observed|genuine] rise [in RELATION] > NUMBER points"
 _EXPRESSION = re.compile(
-    r"(?:(?P<how>surely|estimated|possibly)\s+)?(?:(?P<kind>observed|genuine)\s+)?rise"
-    r"(?:\s+in\s+(?P<relation>\S+))?\s*(?P<sign>>=|<=|>|<)\s*(?P<number>[-+]?\d+(?:\.\d+)?)\s*points?"
+    r"(?:(?P<how>surely|estimated|possibly) )?(?:(?P<kind>observed|genuine) )?rise"
+    r"(?: in (?P<relation>\S+))? ?> ?(?P<number>[-+]?\d+(?:\.\d+)?) points?"
 )
 
 
@@ -127,7 +126,6 @@ class Condition:
     how: Literal["surely", "estimated", "possibly"]
     kind: Literal["observed", "genuine"]
     relation: str | None
-    sign: str
     limit: float
 
     @classmethod
@@ -142,7 +140,7 @@ class Condition:
         if found is None or abs(float(found["number"])) > 100:
             raise AuditError(f'{text[:80]!r} is no condition; write {GRAMMAR}, as in "genuine rise > 2 points"')
         how, kind = found["how"] or "surely", found["kind"] or "genuine"
-        return cls(text, how, kind, found["relation"], found["sign"], float(found["number"]) / 100)  # type: ignore[arg-type]
+        return cls(text, how, kind, found["relation"], float(found["number"]) / 100)  # type: ignore[arg-type]
 
     def decide(self, document: CompareDocument) -> tuple[Literal["passes", "fails", "undecided"], str]:
         """Whether the comparison passes or fails, and why, in a clause.
@@ -155,24 +153,17 @@ class Condition:
         if self.relation is not None and not entries:
             raise UnknownName("relation", self.relation, [str(entry["relation"]) for entry in document["relations"]])
         rises = [entry[self.kind] for entry in entries or [document["all"]]]
-        rise = max(rises, key=lambda one: (one["high"] or 0) * (1 if self.sign[0] == ">" else -1))
+        rise = max(rises, key=lambda one: one["high"] or 0.0)
         estimate, low, high = rise["estimate"], rise["low"], rise["high"]
         if low is None or high is None:
             return "undecided", "there is no group to tell from"
-        because = f"the {self.kind} violation rate {moved(rise)}"
-        sure, possible = (self._beyond(end) for end in ((low, high) if self.sign[0] == ">" else (high, low)))
+        because, limit = f"the {self.kind} violation rate {moved(rise)}", self.limit + 1e-12  # .3 - .1 is not above .2
         if self.how == "possibly":
-            return ("fails" if possible else "passes"), because
-        if estimate is None and possible and not sure:
+            return ("fails" if high > limit else "passes"), because
+        if estimate is None and low <= limit < high:
             return "undecided", f"{because}, as too little is judged"
-        beyond = sure if self.how == "surely" or estimate is None else self._beyond(estimate)
+        beyond = low > limit if self.how == "surely" or estimate is None else estimate > limit
         return ("fails" if beyond else "passes"), because
-
-    def _beyond(self, value: float) -> bool:
-        # Rates are ratios of whole numbers: .3 - .1 is not above .2.
-        apart = value - self.limit
-        strictly = apart > 1e-12 if self.sign[0] == ">" else apart < -1e-12
-        return strictly or ("=" in self.sign and abs(apart) <= 1e-12)
 
 
 def status_of(document: CompareDocument, undecided: str | None = None) -> int:
@@ -213,13 +204,12 @@ class _Version:
         return f"{self.name}@{self.version}"
 
 
-def compare(old: str, new: str, database: str | Engine, request: Comparing) -> CompareDocument:
+def compare(old: str, new: str, engine: Engine, request: Comparing) -> CompareDocument:
     """Compare two systems of a database: `name`, `name@version`, the beginning of that, or `#id`.
 
-    Nothing is written. Raises AuditError for a name that fits no system or several, for systems that share no group,
-    and what `open_store` raises.
+    Nothing is written. Raises AuditError for a name that fits no system or several, and where no group applies to both.
     """
-    with _opened(database) as engine, snapshot(engine) as connection:
+    with snapshot(engine) as connection:
         versions = [_system(connection, name) for name in (old, new)]
         if versions[0].id == versions[1].id:
             raise AuditError(f"{old} and {new} are the same system, {versions[0].label}; name two versions")
@@ -229,18 +219,6 @@ def compare(old: str, new: str, database: str | Engine, request: Comparing) -> C
         outcome, because = condition.decide(document)
         document["conditions"].append({"condition": condition.text, "outcome": outcome, "because": because})
     return document
-
-
-@contextmanager
-def _opened(database: str | Engine) -> Iterator[Engine]:
-    if isinstance(database, Engine):
-        yield database
-        return
-    engine = open_store(database)
-    try:
-        yield engine
-    finally:
-        engine.dispose()
 
 
 def _system(connection: Connection, name: str) -> _Version:

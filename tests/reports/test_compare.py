@@ -52,7 +52,9 @@ def several(tmp_path_factory):
 
 def compared(*names, **request):
     conditions = tuple(Condition.read(text) for text in request.pop("conditions", ()))
-    document = compare(*names, Comparing(conditions=conditions, **request))
+    *systems, store = names
+    engine = open_store(store) if isinstance(store, str) else store
+    document = compare(*systems, engine, Comparing(conditions=conditions, **request))
     json.dumps(document, allow_nan=False)
     return document
 
@@ -161,21 +163,21 @@ def decided(text, estimate, low, high):
         ("estimated genuine rise > 2 points", (0.05, 0.01, 0.09), "fails"),
         ("possibly genuine rise > 2 points", (0.01, -0.01, 0.03), "fails"),
         ("possibly genuine rise > 2 points", (0.01, -0.01, 0.02), "passes"),
-        ("genuine rise >= 2 points", (0.05, 0.02, 0.07), "fails"),
         ("genuine rise > 2 points", (0.02, 0.02, 0.02), "passes"),
         ("rise > 2 points", (None, -0.1, 0.1), "undecided"),
         ("estimated rise > 2 points", (None, -0.1, 0.1), "undecided"),
         ("rise > 2 points", (None, 0.03, 0.1), "fails"),
         ("rise > 2 points", (None, -0.1, 0.02), "passes"),
         ("rise > 2 points", (None, None, None), "undecided"),
-        ("rise < -2 points", (-0.05, -0.06, -0.03), "fails"),
     ],
 )
 def test_a_condition_is_decided_by_the_interval(text, value, outcome):
     assert decided(text, *value)[0] == outcome
 
 
-@pytest.mark.parametrize("text", ["genuine drop > 2 points", "rise > 2", "rise > 200 points", "rise in > 2 points"])
+@pytest.mark.parametrize(
+    "text", ["genuine drop > 2 points", "rise < 2 points", "rise > 2", "rise > 200 points", "rise in > 2 points"]
+)
 def test_what_is_no_condition_is_told_with_the_grammar(text):
     with pytest.raises(AuditError, match=r"is no condition; write .*rise"):
         Condition.read(text)
