@@ -17,7 +17,6 @@ from audit.false_satisfaction.opinions import attributed_outputs
 from audit.false_satisfaction.questions import queue_length
 from audit.judging.samples import ask_next
 from audit.reports.agreement import agreement_report, stored_agreement
-from audit.reports.plan import PlanRequest, plan
 from audit.reports.sections import to_terminal
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
@@ -49,18 +48,6 @@ def test_the_report_of_a_judged_study(judged):
     assert report["signature"]["answers"] == {"whose": "both", "people": 7}
     assert report["relations"][0]["best_genuine"] == ["first", "lead"]
     assert "summarization" in to_terminal(report, full=True)
-
-
-@pytest.mark.slow
-def test_a_plan_counts_outputs_that_systems_share_once(study):
-    whole = plan(study, PlanRequest(half_width=0.01))
-    assert {design["design"]: design["questions"] for design in whole["designs"]}["shared"] == 7
-    assert all(design["answered"] == 0 for design in whole["designs"])
-    anna, ben, _ = summaries.people(study)
-    summaries.judge_all(study, anna, ben)
-    # R_FS is 0 or 1 in every cell, so that nothing is left to ask.
-    assert all(design["to_go"] == 0 for design in plan(study, PlanRequest(half_width=0.01))["designs"])
-    assert plan(study, PlanRequest(decide="order"))["relations"][0]["decided"]
 
 
 def test_agreement_on_outputs(judged):

@@ -34,8 +34,8 @@ def all_of(engine, study):
     basis = evidence(engine, study=study)
     return {
         "report": study_report(engine, study=study),
-        "cells": cells_at_work(basis.counted, cells_of_report(basis)),
-        "plan": plan(engine, PlanRequest(study=study, decide="winner", delta=0.02)),
+        "cells": cells_at_work(cells_of_report(basis)),
+        "plan": plan(engine, PlanRequest(study=study)),
     }
 
 
