@@ -15,11 +15,11 @@ from audit.messages import joined, message, noun
 class AuditError(Exception):
     """A mistake that the user can mend. Nothing was changed.
 
-    `parameter` names the parameters that the sentence mentions, as the library spells them (`per_relation`); a front
-    end that spells them in another way says so (`--per-relation`).
+    `parameter` names the parameters that the sentence mentions, as the library spells them (`base`); a front
+    end that spells them in another way says so (`--base`).
 
-    >>> AuditError("per_relation 0: must be at least 1", parameter="per_relation").parameters
-    ('per_relation',)
+    >>> AuditError("base 0: must be at least 1", parameter="base").parameters
+    ('base',)
     """
 
     status = 2

@@ -134,7 +134,7 @@ def test_errors_that_the_app_can_show_are_messages() -> None:
             if called(node) in kinds and isinstance(node, ast.Call) and node.args:
                 assert not isinstance(node.args[0], ast.Constant | ast.JoinedStr | ast.BinOp), (name, node.lineno)
                 raised += 1
-    assert raised > 100
+    assert raised > 50
 
 
 KNOWN = (
@@ -155,11 +155,6 @@ KNOWN = (
         "此操作需要角色 manager 或 adjudicator；ann 的角色是 annotator",
     ),
     (message("account.name_taken", name="a {b}"), "账号“a {b}”已存在；请另选用户名"),
-    (
-        message("note.plan_guess_decide", count=15, whole=80, rate=0.3, gap=0.05),
-        "80 个单元中有 15 个没有已判定的组：这些单元按猜测的比率 0.3、系统间差异 0.05 计算；"
-        "最坏情形为比率 0.5 且无差异。",
-    ),
 )
 
 
@@ -169,8 +164,8 @@ def test_messages_in_chinese(sentence: Message, chinese: str) -> None:
 
 
 def test_one_is_no_plural() -> None:
-    assert message("note.partly_judged", count=1).startswith("1 cell is judged in part")
-    assert message("note.partly_judged", count=2).startswith("2 cells are judged in part")
+    assert message("note.not_checked", count=1).startswith("1 group was not checked")
+    assert message("note.not_checked", count=2).startswith("2 groups were not checked")
 
 
 def test_an_unknown_name_says_what_is_there() -> None:

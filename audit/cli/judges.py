@@ -38,7 +38,6 @@ group(
     "audit judge ask --with mine:judge",
     "audit judge ask --with chat:referee.toml --variants labels,wording,texts",
     "audit judge ask --with chat:referee.toml --everything --max-calls 5000",
-    "audit judge ask --with chat:referee.toml --per-cell 500",
 )
 def ask(
     spec: Annotated[

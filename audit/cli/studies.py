@@ -199,7 +199,7 @@ def study_run(
     with Bar(content.name, say=say) as bar:
         done = _carry_out(engine, content, workers, watcher=bar, change_words=change_words)
     lines += [as_options(line, "retry_errors") for line in done.ran.lines()]
-    lines.append(f"{done.drawn.drawn:,} groups drawn ({done.drawn.added:,} new).")
+    lines.append(f"{done.asked.asked:,} texts asked ({done.asked.texts:,} new).")
     if done.gold is not None:
         lines.append(f"Gold answers {done.gold.answered:,} of {done.gold.questions:,} questions.")
     lines += [f"{done.waiting:,} questions wait for people.", f"Next: audit app --db {db}"]

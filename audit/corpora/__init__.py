@@ -66,7 +66,7 @@ def get_corpus(
         found = _made(base) if registered else loaded(prefix, path, language)
         if targets:
             return Toward(_as_asked(found, None, unit, language), targets)
-        if task == "translation" != found.task:
+        if (task or found.task) == "translation" and (registered or found.task != "translation"):
             raise AuditError(
                 f"say which languages to translate corpus {name!r} into, as in {name}@es,fr or targets=es,fr",
                 parameter="targets",

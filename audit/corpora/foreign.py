@@ -22,6 +22,8 @@ _SCRIPTS = {
 }
 """Language -> the letters that are its alone, or of few others; Japanese before Chinese, whose signs it has, too."""
 _OF_LATIN = {"Spanish": "es", "French": "fr", "German": "de", "Italian": "it", "Portuguese": "pt", "Dutch": "nl"}
+_SHARE = 0.05
+"""Share of texts in another language from which on a file is refused: a few among many are usual."""
 _LEAST = 4
 """Usual words of a language from which on a text is in it."""
 
@@ -46,7 +48,7 @@ def other_language(text: str) -> str:
     """
     letters = re.findall(r"[^\W\d_]", text)
     for language, script in _SCRIPTS.items():
-        if 2 * len(re.findall(f"[{script}]", text)) > len(letters):
+        if 2 * len(re.findall(f"[{script}]", text)) > max(len(letters), _LEAST):
             return language
     words = re.findall(r"[^\W\d_]+", text.lower())
     counts = {language: sum(word in usual for word in words) for language, usual in _usual_words().items()}
@@ -59,5 +61,7 @@ def refuse_other_languages(file: object, texts: Iterable[str]) -> None:
     all_texts = list(texts)
     counts = Counter(filter(None, map(other_language, all_texts)))
     for language, number in counts.most_common(1):
+        if number < _SHARE * len(all_texts):
+            continue
         values = {"file": file, "number": number, "texts": len(all_texts), "language": language}
         raise BadFile(message("corpus_file.other_language", **values), parameter="language")

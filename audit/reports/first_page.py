@@ -160,9 +160,7 @@ def next_lines(report: ReportDocument, entry: DecisionEntry, say: Say) -> Iterat
     if number_open := open_questions(totals):
         yield say("next.answer", count=number_open)
     if entry["state"] not in ("sure", "one_system") and len(entry["ranking"] or entry["best_observed"]) != 1:
-        whose = report["signature"].get("answers") or {}
-        gold_alone = whose.get("gold") and not (whose.get("people") or whose.get("adjudicated"))
-        yield say("next.all_gold" if gold_alone and totals["drawn"] < (totals["satisfied"] or 0) else "next.more")
+        yield say("next.texts" if totals["judged"] == totals["satisfied"] else "next.more")
     if entry["accuracy"] and entry["accuracy"]["best"]:
         accurate = say.names(entry["accuracy"]["best"])
         yield say("next.weigh", systems=say.names(entry["systems"]), accurate=accurate)
@@ -327,14 +325,14 @@ def basis_line(report: ReportDocument, say: Say) -> str:
 def how_text(report: ReportDocument, say: Say) -> str:
     r"""Return how the intervals were made, what they are about, and which differences count as equal.
 
-    >>> how_text({"signature": {"interval": "midp", "confidence": 0.95, "target": "corpus", "delta": 0.02}}, Say())
-    '95\xa0% intervals (mid-p) for this corpus; differences up to 2.0 points count as equal.'
+    >>> how_text({"signature": {"interval": "beta", "confidence": 0.95, "target": "corpus", "delta": 0.02}}, Say())
+    '95\xa0% intervals (beta) for this corpus; differences up to 2.0 points count as equal.'
     """
     signature = report["signature"]
     delta = delta_text(signature.get("delta") or 0.0, say)
     if not signature.get("interval"):
         return delta
-    about, method = say(f"how.{signature.get('target') or 'corpus'}"), say("interval.midp")
+    about, method = say(f"how.{signature.get('target') or 'corpus'}"), say("interval.beta")
     made = say("how.interval", confidence=confidence_of(report), method=method, about=about)
     return say.list([made, delta], "semicolon")
 

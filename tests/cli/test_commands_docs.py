@@ -115,9 +115,9 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
     calls = {
         "run": f"--corpus reviews.csv --systems {own.specs('calm')[0]} --relations MR3.1 --workers 0",
         "search": f"--corpus reviews.csv --systems {own.specs('calm')[0]} --relations MR3.1 --budget 4 --workers 0",
-        "sample": "--per-relation 5",
+        "sample": "--base 5",
         "gold": "",
-        "plan": "--half-width 0.05 --pace 6 --price 20",
+        "plan": "--pace 6 --price 20",
         "study check": "films.toml",
         "study set": "films.toml",
         "study freeze": "films",

@@ -166,7 +166,7 @@ def test_what_is_written_is_read(tmp_path: Path, texts: list[str]) -> None:
     writer = csv.writer(table)
     writer.writerow(["text"])
     writer.writerows([text] for text in texts)
-    rows = list(FileCorpus(_file(tmp_path, table.getvalue())).rows())
+    rows = list(FileCorpus(_file(tmp_path, table.getvalue()), language="en").rows())
     assert [row.input.text for row in rows] == [text.strip() for text in texts]
     lines = "\n".join(json.dumps({"text": text}) for text in texts)
     assert list(FileCorpus(_file(tmp_path, lines, "mine.jsonl")).rows()) == rows

@@ -15,9 +15,6 @@ from audit.false_satisfaction.questions import attributed_groups, queue_length
 from audit.judging.adjudications import (
     adjudicate,
     change_adjudication,
-    check,
-    checks_left,
-    next_check,
     opinions,
 )
 from audit.judging.deferral import flag, flagged_ids, send_back, skip, unflag
@@ -41,10 +38,14 @@ pytestmark = pytest.mark.postgres
 def everything(engine):
     """Run, sample, let gold and two people answer; returns the reports of two designs."""
     corpus = get_corpus("rotten-tomatoes")
-    followed = {"MR1.4": {"strict": False}, "MR2.2": {"strict": False}}
-    relations = fitting(corpus, ["MR1.4", "MR2.2", "MR3.1"], params=followed)
+    options = RunOptions(
+        relations=["MR1.4", "MR2.2", "MR3.1"],
+        limit=60,
+        parameters={name: {"strict": False} for name in ("MR1.4", "MR2.2")},
+    )
+    relations = fitting(corpus, options)
     for _ in range(2):  # the second run finds all done
-        ran = run(engine, corpus, ["vader", "textblob"], relations, InProcess(), RunOptions(limit=60))
+        ran = run(engine, corpus, ["vader", "textblob"], relations, InProcess(), options)
     assert ran.counts.executed == 0
     ask_next(engine, SampleOptions(5))
     ask_next(engine, SampleOptions(10, follow_ups=0.5))
@@ -84,18 +85,14 @@ def everything(engine):
             last = shown.id if account == ann else last
     assert last == back
     assert queue_length(engine).audits == 0
-    assert checks_left(engine, ada) > 0
-    while shown := next_check(engine, ada):
-        check(engine, ada, shown.id, ["positive", "neutral"])
     draw_validity(engine, ValidityRequest(10, annotators=2, asks="groups"))
     judge_groups(engine, ann, bob)
     assert attributed_groups(engine, "system")["value"].nunique() == 2
     report = study_report(engine)
     assert report["relations"][0]["carry"]["audited"] > 0
-    assert report["overall"]["checks"]["answers"] > 0
-    ask_next(engine, SampleOptions(10))
+    ask_next(engine, SampleOptions(10, decide="winner"))
     answer_with_gold(engine)
-    return [report, study_report(engine, design="informative")]
+    return [report, study_report(engine)]
 
 
 def judge_groups(engine, *accounts):

@@ -24,7 +24,7 @@ def test_what_is_chosen_is_said_beside_the_numbers_and_kept_on_other_pages(judge
     app.segmented_control(key="results-target").set_value("population").run()
     app.number_input(key="results-delta").set_value(2.5).run()
     expected = (
-        "95\N{NO-BREAK SPACE}% intervals (mid-p) for the population of this corpus; "
+        "95\N{NO-BREAK SPACE}% intervals (beta) for the population of this corpus; "
         "differences up to 2.5 points count as equal. Answers of people and gold."
     )
     assert expected in said(app).replace("\\", "")
