@@ -201,16 +201,10 @@ def _cell(basis: Basis, at: int, row: Mapping[str, Any]) -> CellEntry:
 def rate_keys(rates: Rates) -> dict[str, Any]:
     """Return rates as the keys of `GenuineRates` and `Bounds`."""
     keys: dict[str, Any] = {"sr_observed": _value(rates.observed)}
-    for name, bound, rate in (("fs", "fs", rates.false), ("sr_genuine", "sr", rates.genuine)):
-        is_point = rate is not None and rate.value is not None
-        ends = (None, None) if rate is None else (rate.low, rate.high)
-        value = "fs_rate" if name == "fs" else name
-        keys |= {value: _value(rate), f"{name}_low": ends[0] if is_point else None}
-        keys |= {f"{name}_high": ends[1] if is_point else None}
-        keys |= {f"{bound}_least": rate.least if rate else None, f"{bound}_most": rate.most if rate else None}
-        keys |= {
-            f"{bound}_bound_{end}": None if is_point else at for end, at in zip(("low", "high"), ends, strict=True)
-        }
+    names = (("fs_rate", "fs", "fs", rates.false), ("sr_genuine", "sr_genuine", "sr", rates.genuine))
+    for value, ends, bounds, rate in names:
+        keys |= {value: _value(rate), f"{ends}_low": rate and rate.low, f"{ends}_high": rate and rate.high}
+        keys |= {f"{bounds}_least": rate and rate.least, f"{bounds}_most": rate and rate.most}
     return keys
 
 
@@ -344,7 +338,7 @@ def _covered(basis: Basis, entries: Sequence[CellEntry]) -> Covered:
 
 def _with_expected_misses(entries: Sequence[CellEntry], signature: Signature, confidence: float) -> Signature:
     """The signature, with a note of how many intervals are expected to miss, where these are two or more."""
-    number = sum(cell["fs_low"] is not None for cell in entries)
+    number = sum(cell["fs_rate"] is not None and cell["fs_low"] is not None for cell in entries)
     missing = (1 - confidence) * number
     if missing < 2 - 1e-9:
         return signature.copy()

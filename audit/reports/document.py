@@ -3,7 +3,7 @@
 `ReportDocument` is what `audit.reports.build` makes and what the terminal, HTML, charts, app and library render.
 `json_schema` gives its JSON Schema, which the documentation publishes. Rates are fractions between 0 and 1, counts are
 whole numbers, and whatever is unknown is null. An interval ends at `..._low` and `..._high`; where answers leave
-bounds only, these are `..._least` and `..._most`, and the ends of their interval `..._bound_low` and `..._bound_high`.
+bounds only, these are `..._least` and `..._most`, and the interval is theirs.
 """
 
 import json
@@ -161,16 +161,12 @@ class GenuineRates(TypedDict):
 
 
 class Bounds(TypedDict):
-    """What the answers leave possible where R_FS has no estimate, with the intervals of these bounds; else null."""
+    """What the answers leave possible of R_FS and SR_g where these have no estimate."""
 
     fs_least: Rate
     fs_most: Rate
-    fs_bound_low: Rate
-    fs_bound_high: Rate
     sr_least: Rate
     sr_most: Rate
-    sr_bound_low: Rate
-    sr_bound_high: Rate
 
 
 BOUNDS = tuple(Bounds.__annotations__)
@@ -186,8 +182,6 @@ class Violations(TypedDict):
     vr_genuine_high: Rate
     vr_least: Rate
     vr_most: Rate
-    vr_bound_low: Rate
-    vr_bound_high: Rate
     reason: str | None
 
 

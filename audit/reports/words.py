@@ -136,12 +136,11 @@ def estimate(entry: Mapping[str, Any], rate: str) -> Estimate:
     60
     """
     n, method, reason = (entry.get(key) for key in ("judged", "method", "reason"))
-    if entry[rate] is None and (bounded := _BOUNDED.get(rate)) and entry.get(f"{bounded}_least") is not None:
-        least, most, low, high = (entry[f"{bounded}_{end}"] for end in ("least", "most", "bound_low", "bound_high"))
-        return Estimate(None, low, high, n, method, reason, least, most)
     prefixes = (f"{rate}_", f"{rate.removesuffix('_rate')}_", *([""] if rate in _OWN_ENDS else []))
     prefix = next((prefix for prefix in prefixes if f"{prefix}low" in entry), "no ")
-    return Estimate(entry[rate], entry.get(f"{prefix}low"), entry.get(f"{prefix}high"), n, method, reason)
+    ends = (entry.get(f"{prefix}low"), entry.get(f"{prefix}high"))
+    bounds = [entry.get(f"{_BOUNDED.get(rate)}_{end}") if entry[rate] is None else None for end in ("least", "most")]
+    return Estimate(entry[rate], *ends, n, method, reason, *bounds)
 
 
 class Say:

@@ -250,8 +250,8 @@ def test_bounds_of_slices_are_those_of_their_groups(divided):
     for rates in entry["rates"]:
         assert rates["fs_rate"] is rates["vr_genuine"] is None
         assert rates["vr_observed"] <= rates["vr_least"] < rates["vr_most"] <= 1
-        assert rates["vr_bound_low"] <= rates["vr_least"]
-        assert rates["vr_bound_high"] >= rates["vr_most"]
+        assert rates["vr_genuine_low"] <= rates["vr_least"]
+        assert rates["vr_genuine_high"] >= rates["vr_most"]
         assert rates["reason"] == "answers leave bounds only"
     over = [rates for rates in entry["rates"] if rates["relation"] is None]
     assert all(row[-1].least is not None for row in slice_table(entry, Say()).rows)
