@@ -17,7 +17,6 @@ from audit.messages import message
 from audit.relations import get_relation
 from audit.relations.registry import base_name, name_order
 from audit.reports.document import (
-    Bounds,
     CellEntry,
     Covered,
     GenuineRates,
@@ -185,7 +184,7 @@ def _cell(basis: Basis, at: int, row: Mapping[str, Any]) -> CellEntry:
     if plain(row.get("sr_observed")) is not None:  # totals that were published as rates
         observed, false = plain(row["sr_observed"]), plain(row["fs_rate"])
         genuine = None if false is None else observed * (1 - false)
-        rates: dict[str, Any] = unknown(GenuineRates) | unknown(Bounds)  # type: ignore[operator]
+        rates: dict[str, Any] = {**unknown(GenuineRates)}
         rates |= {"sr_observed": observed, "fs_rate": false, "sr_genuine": genuine}
     else:
         rates = rate_keys(basis.rates_of_cell(at))
@@ -199,7 +198,7 @@ def _cell(basis: Basis, at: int, row: Mapping[str, Any]) -> CellEntry:
 
 
 def rate_keys(rates: Rates) -> dict[str, Any]:
-    """Return rates as the keys of `GenuineRates` and `Bounds`."""
+    """Return rates as the keys of `GenuineRates`."""
     keys: dict[str, Any] = {"sr_observed": _value(rates.observed)}
     names = (("fs_rate", "fs", "fs", rates.false), ("sr_genuine", "sr_genuine", "sr", rates.genuine))
     for value, ends, bounds, rate in names:
@@ -238,7 +237,6 @@ def together(
         "name": name,
         "task": task,
         **unknown(GenuineRates),
-        **unknown(Bounds),
         "cells": len(chosen),
         "method": None,
         "reason": None,
@@ -329,7 +327,7 @@ def _covered(basis: Basis, entries: Sequence[CellEntry]) -> Covered:
     entry = together(basis, entries, places)
     said = entry["fs_rate"] is not None or entry["fs_least"] is not None
     return {
-        **{name: entry[name] for name in (*GenuineRates.__annotations__, *Bounds.__annotations__)},  # type: ignore[typeddict-item, literal-required]
+        **{name: entry[name] for name in GenuineRates.__annotations__},  # type: ignore[typeddict-item, literal-required]
         "sr_observed": entry["sr_observed"] if said else None,
         "cells_covered": len(places) if said else 0,
         "satisfied_covered": sum(entries[at]["satisfied"] or 0 for at in places) if said else 0,

@@ -149,27 +149,19 @@ class Signature(TypedDict, total=False):
 
 
 class GenuineRates(TypedDict):
-    """SR_o, R_FS and SR_g, the latter two with their intervals."""
+    """SR_o, R_FS and SR_g, the latter two with their intervals; without an estimate what the answers leave possible."""
 
     sr_observed: Rate
     fs_rate: Rate
     fs_low: Rate
     fs_high: Rate
+    fs_least: Rate
+    fs_most: Rate
     sr_genuine: Rate
     sr_genuine_low: Rate
     sr_genuine_high: Rate
-
-
-class Bounds(TypedDict):
-    """What the answers leave possible of R_FS and SR_g where these have no estimate."""
-
-    fs_least: Rate
-    fs_most: Rate
     sr_least: Rate
     sr_most: Rate
-
-
-BOUNDS = tuple(Bounds.__annotations__)
 
 
 class Violations(TypedDict):
@@ -218,7 +210,7 @@ class Ranks(TypedDict):
     reason: str | None
 
 
-class CellEntry(Place, Counts, GenuineRates, Bounds):
+class CellEntry(Place, Counts, GenuineRates):
     """One system under one relation of one study: counts, and rates among the groups that it applies to."""
 
     relation: str
@@ -305,7 +297,7 @@ class RelationResultEntry(Place):
     carry: NotRequired[CarryEntry | None]
 
 
-class Covered(GenuineRates, Bounds):
+class Covered(GenuineRates):
     """The part of the totals that is about the cells that have an estimate or, where none has, about bounds of all."""
 
     cells_covered: int
@@ -338,7 +330,7 @@ class MissingCell(TypedDict):
     system: str
 
 
-class RollupEntry(GenuineRates, Bounds):
+class RollupEntry(GenuineRates):
     """Cells taken together, by relation, family, system, or all."""
 
     by: str
@@ -512,7 +504,7 @@ class DisputesEntry(TypedDict):
     uncoded: int
 
 
-class SliceRate(Violations, GenuineRates, Bounds):
+class SliceRate(Violations, GenuineRates):
     """Rates of a system on the sources of a slice, over all relations (`relation` null) or under one."""
 
     slice: str | None

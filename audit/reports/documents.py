@@ -6,7 +6,7 @@ Plans are typed in `audit.reports.plan`.
 
 from typing import Any, TypedDict
 
-from audit.reports.document import JudgeEntry, Rate, ValidityEntry
+from audit.reports.document import JudgeEntry, ValidityEntry
 
 Entry = dict[str, Any]
 """A part of a document that statistics made: the fields of their dataclass by name."""
@@ -48,32 +48,18 @@ class JudgesDocument(TypedDict):
     signature: dict[str, Any]
 
 
-# What the validity study found: ratings of sources and follow-ups from 1 to 5.
-
-
-class RaterEntry(TypedDict):
-    """Somebody whose ratings count: a person, or a model whose ratings were imported."""
-
-    name: str
-    model: bool
-    ratings: int
-
-
-class ScaleAgreement(TypedDict):
-    """How far raters agree on a scale; no coefficients where one alone has rated."""
-
-    scale: str
-    coefficients: list[Entry]
-
-
 class ValidityDocument(TypedDict):
-    """The document of `audit validity report`; `by` is people, models or all."""
+    """The document of `audit validity report`; `by` is people, models or all.
+
+    `raters` have name, model (whether it is one) and ratings; `agreement` has the coefficients of each scale, none
+    where one rater alone has rated.
+    """
 
     by: str
-    raters: list[RaterEntry]
+    raters: list[Entry]
     unsure: int
     relations: list[ValidityEntry]
-    agreement: list[ScaleAgreement]
+    agreement: list[Entry]
     notes: list[str]
     signature: dict[str, Any]
 
@@ -138,24 +124,8 @@ class TotalsDocument(TypedDict):
     unread: list[Entry]
 
 
-class CellAtWork(TypedDict):
-    """A cell that was drawn from: groups that were drawn, are settled anywhere, and count; questions that wait."""
-
-    study: int | str | None
-    corpus: str | None
-    task: str
-    relation: str
-    system: str
-    drawn: int | None
-    settled: int
-    judged: int | None
-    waiting: int | None
-    fs_rate: Rate
-    fs_low: Rate
-    fs_high: Rate
-
-
 class ProgressDocument(TotalsDocument):
-    """The document of `audit progress`."""
+    """The document of `audit progress`: of each cell that was drawn from its place, groups that were drawn, are settled
+    anywhere, and count, questions that wait, and R_FS."""
 
-    cells: list[CellAtWork]
+    cells: list[Entry]

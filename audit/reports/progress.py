@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any, cast
 
 from audit.annotation.activity import Overview
 from audit.reports.document import CellEntry
-from audit.reports.documents import CellAtWork, Entry, ProgressDocument, TotalsDocument
+from audit.reports.documents import Entry, ProgressDocument, TotalsDocument
 from audit.reports.tables import Section, Table
 from audit.reports.words import count, estimate
 
@@ -17,7 +16,7 @@ CELLS = (
 """Keys of each cell."""
 
 
-def progress_document(overview: Overview, cells: Sequence[CellAtWork]) -> ProgressDocument:
+def progress_document(overview: Overview, cells: Sequence[Entry]) -> ProgressDocument:
     """The document of the command `audit progress`; `cells` as from `cells_at_work`. Times are in UTC, by ISO 8601."""
     return {**totals(overview), "cells": list(cells)}
 
@@ -47,14 +46,13 @@ def totals(overview: Overview) -> TotalsDocument:
     }
 
 
-def cells_at_work(cells: Sequence[CellEntry]) -> list[CellAtWork]:
+def cells_at_work(cells: Sequence[CellEntry]) -> list[Entry]:
     """Those of a report's cells that were drawn from, with the keys of `CELLS`; in the report's order.
 
     Of the `drawn` groups `settled` have their answers, and `judged` are of rounds that count.
     """
-    drawn = [cast(dict[str, Any], cell) for cell in cells if cell["drawn"]]
-    drawn = [cell | {"settled": cell["drawn"] - cell["waiting"]} for cell in drawn]
-    return [cast(CellAtWork, {name: cell[name] for name in CELLS}) for cell in drawn]
+    drawn: list[Entry] = [{**cell, "settled": cell["drawn"] - cell["waiting"]} for cell in cells if cell["drawn"]]  # type: ignore[operator]
+    return [{name: cell[name] for name in CELLS} for cell in drawn]
 
 
 def unread_line(item: Entry) -> str:
@@ -83,5 +81,5 @@ def progress_sections(document: ProgressDocument) -> Iterator[Section]:
         lines.append(f"Pace: {pace['per_hour']:,.0f} an hour of work, {pace['per_day']:,.0f} a day{ends}.")
     lines += [unread_line(item) for item in document["unread"]]
     names = ("relation", "system", "drawn", "settled", "judged", "waiting")
-    rows = [(*(cell[name] for name in names), estimate(cell, "fs_rate")) for cell in document["cells"]]  # type: ignore[literal-required]
+    rows = [(*(cell[name] for name in names), estimate(cell, "fs_rate")) for cell in document["cells"]]
     yield Section("Progress", [*lines, *([Table((*names, "R_FS"), rows, 2)] if rows else [])])

@@ -24,7 +24,7 @@ from audit.messages import message
 from audit.relations import Outcome, name_order
 from audit.reports.agreement import coefficient_table
 from audit.reports.document import ScaleEntry, ValidityCell, ValidityEntry, plain
-from audit.reports.documents import Entry, ScaleAgreement, ValidityDocument
+from audit.reports.documents import Entry, ValidityDocument
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import UNKNOWN, Say, count, estimate, number
 from audit.statistics.agreement import Ratings, suite
@@ -261,7 +261,7 @@ def _cells(
         }
 
 
-def _agreement(rated: pd.DataFrame, scale: str, record: ValidityRecord) -> ScaleAgreement:
+def _agreement(rated: pd.DataFrame, scale: str, record: ValidityRecord) -> Entry:
     """Return how far the raters of one scale agree, over texts."""
     numbers = rated[rated["rating"] != UNSURE]
     coefficients: list[Entry] = []
