@@ -6,7 +6,7 @@ The library is at this front door; `docs/tutorial/notebook.md` has an audit from
 >>> study = audit.run(
 ...     [("A good film.", "positive"), ("A bad film.", "negative")], systems=["vader"], relations=["MR3.1"]
 ... )
->>> study.sample(per_relation=2).answer_with_gold().report().relations["MR3.1"].order_observed
+>>> study.sample(2).answer_with_gold().report().relations["MR3.1"].order_observed
 ('vader',)
 """
 

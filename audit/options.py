@@ -18,7 +18,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import wraps
 from inspect import Parameter
+from operator import ge, gt, le, lt
 from typing import Any, NamedTuple, ParamSpec, TypeVar, get_args, get_type_hints
+
+from annotated_types import Ge, Gt, Le, Lt
 
 from audit.errors import AuditError
 
@@ -35,7 +38,7 @@ class Told:
 
     `metavar` names its value, `spelled` is the option where it is not the field's name, `commas` says that a list is
     given with commas in place of an option for each. `read` makes the value of what a front end has: of a list of
-    texts, a mapping. `positional`: the library takes it without its name, too.
+    texts, a mapping. `positional`: the library takes it without its name, too. `file`: it names one that is read.
     """
 
     help: str
@@ -44,6 +47,12 @@ class Told:
     commas: bool = False
     read: Callable[[Any], Any] | None = None
     positional: bool = False
+    file: bool = False
+
+
+def listed(value: Any) -> Any:
+    """Read one text or function as a list of it."""
+    return [value] if isinstance(value, str) or callable(value) else tuple(value) if isinstance(value, list) else value
 
 
 class Option(NamedTuple):
@@ -86,7 +95,19 @@ def options_of(model: type[Any]) -> tuple[Option, ...]:
 _known: dict[type[Any], tuple[Option, ...]] = {}
 
 
+_BOUNDS: dict[type, Callable[[Any, Any], bool]] = {Ge: ge, Gt: gt, Le: le, Lt: lt}
+
+
+def _is_plain(option: Option, value: object) -> bool:
+    """Whether a number or text is of its type and within its bounds, which needs no pydantic to see."""
+    kind, *told = get_args(option.kind)
+    bounds = [(holds, getattr(part, holds.__name__)) for part in told if (holds := _BOUNDS.get(type(part)))]
+    return type(value) in (get_args(kind) or (kind,)) and all(holds(value, bound) for holds, bound in bounds)
+
+
 def _check(option: Option, value: object) -> None:
+    if type(value) in (int, float, str) and _is_plain(option, value):
+        return
     from pydantic import ConfigDict, TypeAdapter, ValidationError
 
     from audit.user_models import allowed_by, short

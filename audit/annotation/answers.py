@@ -28,7 +28,8 @@ from sqlalchemy import (
 
 import audit
 from audit.annotation.accounts import ROLES, is_person
-from audit.sampling.samples import MAJORITY, UNANIMOUS, stored_quorum
+from audit.sampling.options import MAJORITY, UNANIMOUS
+from audit.sampling.samples import stored_quorum
 from audit.store import insert_new, pieces, tables
 from audit.store.core import adjudication, annotator, answer, count_rows, judgement, question
 

@@ -6,16 +6,14 @@ from audit.cli.console import Reply
 from audit.cli.options import (
     DATABASE,
     INSPECT,
-    Answers,
     Database,
-    Target,
     chosen,
     command,
     name_of,
     open_database,
     text,
-    whole_number,
 )
+from audit.reports.options import CompareOptions
 
 
 @command(
@@ -29,9 +27,7 @@ def compare(
     old: Annotated[str, name_of("OLD", "a system as NAME@VERSION, or the beginning of a version")],
     new: Annotated[str, name_of("NEW", "another one")],
     db: Database = DATABASE,
-    answers: Answers = "both",
-    target: Target = None,
-    show: Annotated[int, whole_number("groups that got worse, with their texts and outputs", "N")] = 10,
+    options: CompareOptions = CompareOptions(),
     fail_if: Annotated[
         list[str] | None,
         text('exit with 1 if this holds, such as "genuine rise > 2 points"; repeatable', "CONDITION"),
@@ -45,14 +41,12 @@ def compare(
 
     The exit status is 1 where a condition of `--fail-if` holds, and 4 where answers cannot decide one.
     """
-    from audit.reports.compare import Comparing, Condition, compare_sections, status_of
+    from audit.reports.compare import Condition, compare_sections, status_of
     from audit.reports.compare import compare as compared
     from audit.reports.tables import printed
-    from audit.statistics.intervals import get_target
 
     conditions = tuple(Condition.read(condition) for condition in fail_if or ())
-    request = Comparing(answers, get_target(target), show, conditions)
-    document = compared(old, new, open_database(db), request)
+    document = compared(old, new, open_database(db), conditions, **vars(options))
     hint = ["", f"Next: audit sample --db {db}, which asks people about texts that tell systems apart"]
     waits = document["all"]["genuine"]["estimate"] is None
     return Reply(

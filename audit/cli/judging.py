@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from audit.cli.console import Reply, checking_too
 from audit.cli.options import (
-    AUDITED_FOLLOW_UPS,
     DATABASE,
     JUDGE,
     NONE,
@@ -18,11 +17,8 @@ from audit.cli.options import (
     Task,
     chosen,
     command,
-    decimal,
-    exclusive,
     flag,
     group,
-    group_sizes,
     language_code,
     listed,
     numbered,
@@ -34,9 +30,11 @@ from audit.cli.options import (
 )
 from audit.errors import AuditError
 from audit.messages import counted
+from audit.sampling.options import FRONT, SampleOptions
 
 if TYPE_CHECKING:
     from audit.false_satisfaction.rounds import Asked
+    from audit.judging.labels import Imported
 
 
 @command(
@@ -50,32 +48,7 @@ if TYPE_CHECKING:
 )
 def sample(
     db: Database = DATABASE,
-    base: Annotated[
-        Any | None,
-        group_sizes("the first N satisfied groups of each relation and system, or MR1.1=40,MR2.1=300", "N"),
-    ] = None,
-    share: Annotated[float | None, decimal("this share of them, rounded up (in place of --base)", "0.01")] = None,
-    decide: Annotated[
-        str,
-        text(
-            "which system is best: winner (over all relations), relations (under each), a relation's name, or none",
-            "WHAT",
-        ),
-    ] = "winner",
-    eps: Annotated[float, decimal("the difference that does not matter", "0.02")] = 0.02,
-    most: Annotated[int | None, whole_number("ask about this many texts in all at most", "N")] = None,
-    annotators: Annotated[
-        int | None,
-        whole_number("how many people answer each question (default: as before; at first 2)", "N"),
-    ] = None,
-    quorum: Annotated[
-        str | None,
-        text("votes that settle a question: majority (more than half) or all (default: as before)", "QUORUM"),
-    ] = None,
-    follow_ups: Annotated[
-        float,
-        decimal("ask about follow-ups anyway, though answers are carried to them, of this share of the texts", "SHARE"),
-    ] = AUDITED_FOLLOW_UPS,
+    options: SampleOptions = FRONT,
     give_up: Annotated[
         bool, flag("--give-up", "let the rounds count with what is open in them: rates have bounds then")
     ] = False,
@@ -87,16 +60,13 @@ def sample(
     """
     from audit.false_satisfaction.questions import queue_length
     from audit.judging.samples import ask_next, give_up_rounds
-    from audit.sampling.samples import SampleOptions
 
-    exclusive(("--base", base), ("--share", share))
     engine = open_database(db)
     if give_up:
         if study is None:
             raise AuditError("say with --study of which study the rounds are given up")
         number = give_up_rounds(engine, study)
         return Reply({"given_up": number}, [f"{counted(number, 'round')} given up.", f"Next: audit report --db {db}"])
-    options = SampleOptions(base, share, decide, eps, most, annotators=annotators, quorum=quorum, follow_ups=follow_ups)
     asked = ask_next(engine, options, study)
     waiting, behind = queue_length(engine)
     lines = [line for one in asked for line in _round_lines(one)]
@@ -122,7 +92,11 @@ def _round_lines(asked: "Asked") -> list[str]:
     else:
         lines = [f"{name}: nothing is left to ask; {counted(asked.asked, 'text')} were asked."]
     if asked.contests:
-        ends = {"best": "one system is best", "within": "the best are within eps", "all asked": "all texts were asked"}
+        ends = {
+            "best": "one system is best on these texts",
+            "within": "the best are within eps",
+            "all asked": "all texts were asked",
+        }
         how = [f"{of}: {ends[one.ended]}" for of, one in zip(asked.names, asked.contests, strict=True) if one.ended]
         lines.append(f"{asked.decided} of {counted(len(asked.contests), 'decision')} made. {'; '.join(how)}".rstrip())
     return lines
@@ -203,6 +177,14 @@ def import_labels(
         engine, labels, annotator=annotator, renamed=renames, task=task, language=language, study=study, role=role
     )
     waiting, _ = queue_length(engine)
+    with engine.connect() as connection:
+        disputes = open_disputes(connection)
+    lines = [*_imported_lines(imported), f"{waiting:,} questions wait for an answer."]
+    lines.append(f"Next: audit {'app' if disputes else 'report'} --db {db}")
+    return Reply(asdict(imported) | {"waiting": waiting}, lines)
+
+
+def _imported_lines(imported: "Imported") -> list[str]:
     lines = [
         f"{counted(imported.labels, 'label')} by {counted(len(imported.annotators), 'annotator')}: "
         f"{imported.added:,} new, {imported.changed:,} changed, {imported.known:,} known before, "
@@ -221,11 +203,7 @@ def import_labels(
         lines.append(
             f"On {counted(imported.disputed, 'question')} people disagree: an adjudicator decides, in the app."
         )
-    with engine.connect() as connection:
-        disputes = open_disputes(connection)
-    lines.append(f"{waiting:,} questions wait for an answer.")
-    lines.append(f"Next: audit {'app' if disputes else 'report'} --db {db}")
-    return Reply(asdict(imported) | {"waiting": waiting}, lines)
+    return lines
 
 
 @command(

@@ -4,12 +4,12 @@ import inspect
 import math
 import os
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -19,8 +19,6 @@ from audit.errors import AuditError, BadFile
 from audit.options import Option, spread
 
 DATABASE = "audit.db"
-AUDITED_FOLLOW_UPS = 0.1
-"""Share of each cell's draw whose carried answers are audited, unless told otherwise."""
 START, JUDGE, STUDY, INSPECT, PEOPLE, PUBLISH, DATA = PANELS = (
     "Start here",
     "Judge",
@@ -33,7 +31,7 @@ START, JUDGE, STUDY, INSPECT, PEOPLE, PUBLISH, DATA = PANELS = (
 _LARGEST = (1 << 63) - 1
 _BESIDE = ("-wal", "-shm", "-journal")
 """What SQLite keeps beside a database's file, under its name and these."""
-_SPELLED = {"parameters": "--set", "renamed": "--map", "slices": "--slice"}
+_SPELLED = {"parameters": "--set", "price_per_hour": "--price", "renamed": "--map", "slices": "--slice"}
 """Parameters whose options have another name."""
 _MAGIC = b"SQLite format 3\0"
 
@@ -130,21 +128,6 @@ def language(text: str) -> str:
     return text
 
 
-def sizes(text: str) -> int | dict[str, int]:
-    """A number of groups, or one for each relation named.
-
-    >>> sizes("60"), sizes("MR1.1=40, MR2.1=300")
-    (60, {'MR1.1': 40, 'MR2.1': 300})
-    """
-    if "=" not in text:
-        return whole(text)
-    pairs = [part.rpartition("=") for part in names(text)]
-    counts = Counter(name.strip() for name, _, _ in pairs)
-    if any(count > 1 or not name for name, count in counts.items()):
-        raise typer.BadParameter(f"{text[:40]!r} names no relation or one twice; write MR1.1=40,MR2.1=300")
-    return {name.strip(): whole(number) for name, _, number in pairs}
-
-
 def _each(kind: Callable[[str], Any]) -> Callable[[str | Names], Names]:
     return lambda text: text if isinstance(text, Names) else Names(kind(part) for part in names(text))
 
@@ -163,7 +146,6 @@ whole_number, decimal, listed = _option(whole), _option(fraction), _option(names
 read_from, written_to = _option(reads), _option(writes)
 language_code, language_codes = _option(language), _option(_each(language))
 numbered, decimals = _option(_each(whole)), _option(_each(fraction))
-group_sizes = _option(sizes)
 
 
 def flag(spelled: str, help: str) -> Any:
@@ -194,12 +176,6 @@ Answers = Annotated[Literal["gold", "people", "both"], chosen("whose answers cou
 Workers = Annotated[int | None, whole_number("processes (default: one per core; 0: this process)", "N")]
 Html = Annotated[str | None, written_to("write one self-contained HTML file", "FILE")]
 Pdf = Annotated[str | None, written_to("write the same as a PDF, all of it open", "FILE")]
-Target = Annotated[
-    str | None,
-    text("population (default): texts to come; or corpus: this one (default with --proxy)", "NAME"),
-]
-Delta = Annotated[float, decimal("systems whose SR_g differ by no more count as equal", "D")]
-Weights = Annotated[str | None, read_from("one ranking by weights: a CSV with the columns relation,weight", "FILE")]
 
 
 def _shell_option(option: Option) -> inspect.Parameter:
@@ -211,11 +187,15 @@ def _shell_option(option: Option) -> inspect.Parameter:
     if told.commas:
         annotation = Annotated[Names | None, listed(told.help, told.metavar, *spelled)]
         default = default or (None if default is None else NONE)
+    elif told.file:
+        annotation, default = Annotated[str | None, read_from(told.help, told.metavar, *spelled)], None
     elif get_origin(kind) is Literal or any(get_origin(each) is Literal for each in kinds):
         annotation = Annotated[kind, chosen(told.help)]
+    elif len(kinds) > 1 and get_origin(kind) in (Union, UnionType):  # a text, of which the options make what they take
+        annotation = Annotated[str | None, text(told.help, told.metavar, *spelled)]
     elif kinds == [bool]:
         annotation = Annotated[bool, flag(f"--{option.name.replace('_', '-')}", told.help)]
-    elif kinds == [str]:
+    elif kinds == [str] and get_origin(kind) is not Sequence:
         language = option.name == "language"
         annotation = Annotated[kind, (language_code if language else text)(told.help, told.metavar, *spelled)]
     elif kinds[0] in (int, float):

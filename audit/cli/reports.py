@@ -1,5 +1,6 @@
 """Reports: rates and rankings, agreement, annotators, quality, plans of work, recorded chains, values."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -10,16 +11,12 @@ from audit.cli.options import (
     NONE,
     START,
     STUDY,
-    Answers,
     Database,
-    Delta,
     Html,
     Names,
     Pdf,
     Study,
-    Target,
     Task,
-    Weights,
     chosen,
     command,
     decimal,
@@ -43,6 +40,8 @@ if TYPE_CHECKING:
     from audit.reports.frames import Tables
 from audit.errors import AuditError
 from audit.messages import ENGLISH
+from audit.reports.options import CoefficientOptions, FollowUpOptions, ReportOptions, StandingOptions
+from audit.sampling.options import WINNER, PlanOptions
 
 By = Literal["relation", "system", "language", "pair"] | None
 Repeats = Literal["first", "last", "majority"] | None
@@ -65,30 +64,7 @@ Full = Annotated[bool, flag("--full", "all tables, notes and the signature, not 
 )
 def report(
     db: Database = DATABASE,
-    study: Study = None,
-    answers: Answers = "both",
-    target: Target = None,
-    delta: Delta = 0.0,
-    weights: Weights = None,
-    proxy: Annotated[
-        Names,
-        listed(
-            "cheap signals: disagreement, low_confidence, reference, judge:NAME, or a numeric column of the corpus",
-            "NAME,...",
-        ),
-    ] = NONE,
-    slices: Annotated[
-        list[str],
-        text(
-            "rates by slice, who is best in each, and the worst: length, perplexity, negation, question, gender, gold, "
-            "phrase:PATTERN, or a column of the corpus with at most 50 values; may be given several times",
-            "NAME",
-            "--slice",
-        ),
-    ] = NONE,
-    examples: Annotated[
-        int | None, whole_number("false satisfactions with their texts (default: 20 in a file, none in JSON)", "N")
-    ] = None,
+    options: ReportOptions = ReportOptions(),
     html: Html = None,
     pdf: Pdf = None,
     language: Annotated[Literal["en", "zh"], chosen("of the files")] = "en",
@@ -100,22 +76,11 @@ def report(
     `null`.
     """
     from audit.reports.examples import EXAMPLES
-    from audit.reports.preference import read_weights
     from audit.reports.study import study_report
-    from audit.statistics.intervals import get_target
 
-    document = study_report(
-        open_database(db),
-        answers,
-        study,
-        target=get_target(target) if target else None,
-        delta=delta,
-        weights=read_weights(weights) if weights else None,
-        proxies=proxy,
-        slices=slices,
-        examples=examples if examples is not None else EXAMPLES if html or pdf else 0,
-    )
-    return reported(document, html, language, pdf, full)
+    if options.examples is None:
+        options = replace(options, examples=EXAMPLES if html or pdf else 0)
+    return reported(study_report(open_database(db), **vars(options)), html, language, pdf, full)
 
 
 def reported(
@@ -162,9 +127,7 @@ def write_pdf(report: "ReportDocument", path: Path, language: str = ENGLISH) -> 
 )
 def rerank(
     file: Annotated[str, place("FILE", "the CSV")],
-    target: Target = None,
-    delta: Delta = 0.0,
-    weights: Weights = None,
+    options: StandingOptions = StandingOptions(),
     html: Html = None,
     full: Full = False,
 ) -> Reply:
@@ -172,16 +135,8 @@ def rerank(
     either `sr_observed,fs_rate` or `groups,satisfied,judged,false`, where `groups` is satisfied plus violated.
     """
     from audit.exchange.rerank import rerank
-    from audit.reports.preference import read_weights
-    from audit.statistics.intervals import get_target
 
-    document = rerank(
-        file,
-        target=get_target(target) if target else None,
-        delta=delta,
-        weights=read_weights(weights) if weights else None,
-    )
-    return reported(document, html, full=full)
+    return reported(rerank(file, **vars(options)), html, full=full)
 
 
 @command(
@@ -195,29 +150,15 @@ def rerank(
 def plan(
     db: Database = DATABASE,
     study: Study = None,
-    base: Annotated[int, whole_number("satisfied groups of each relation and system that come first", "N")] = 20,
-    decide: Annotated[str, text("winner, relations, or the name of a relation", "WHAT")] = "winner",
-    eps: Annotated[float, decimal("the difference that does not matter", "0.02")] = 0.02,
-    annotators: Annotated[
-        int | None, whole_number("people who answer each question (default: as for the sample, or 2)", "N")
-    ] = None,
-    pace: Annotated[float | None, decimal("that one answer takes; gives hours", "SECONDS")] = None,
-    price: Annotated[float | None, decimal("of an hour of work, in any currency; gives price", "PER_HOUR")] = None,
+    options: PlanOptions = PlanOptions(decide=WINNER),
 ) -> Reply:
     """How many texts and answers it will likely take until the rounds of `audit sample` have decided which system is
     best, before the work and during it.
     """
-    from audit.reports.plan import PlanRequest, lines, plan
-    from audit.sampling.samples import SampleOptions
+    from audit.reports.plan import lines, plan
 
-    request = PlanRequest(
-        options=SampleOptions(base, decide=decide, eps=eps, annotators=annotators),
-        pace=pace,
-        price_per_hour=price,
-        study=study,
-        database=None if db == DATABASE else db,
-    )
-    return Reply(plan(open_database(db), request), lines)
+    named = None if db == DATABASE else db
+    return Reply(plan(open_database(db), options, study, named=named), lines)
 
 
 @command(
@@ -241,14 +182,7 @@ def agreement(
         chosen("labels, whether drawn groups are false, or whether relations hold in groups"),
     ] = "labels",
     by: Annotated[By, chosen("for each of these, too")] = None,
-    level: Annotated[
-        Literal["nominal", "ordinal", "interval", "ratio", "linear", "quadratic"] | None,
-        chosen("the coefficients of this level, too, where the labels are numbers or have an order"),
-    ] = None,
-    order: Annotated[
-        Names | None,
-        listed("the labels in their order, which allows the levels ordinal, linear and quadratic", "A,B,C"),
-    ] = None,
+    options: CoefficientOptions = CoefficientOptions(),
     repeats: Annotated[
         Repeats, chosen("of an item that somebody rated twice: first, last or majority (default: refuse)")
     ] = None,
@@ -268,9 +202,9 @@ def agreement(
         if ratings
         else _from_store(db or DATABASE, about, by, repeats, task)
     )
-    if ratings and level not in (None, "nominal") and not order:
-        need_numbers(rated, ratings, level)
-    report = agreement_report(rated, by=by, parts=parts, level=level, order=order)
+    if ratings and options.level not in (None, "nominal") and not options.order:
+        need_numbers(rated, ratings, options.level)
+    report = agreement_report(rated, by=by, parts=parts, **vars(options))
     return Reply(report, printed(agreement_sections))
 
 
@@ -407,14 +341,7 @@ def follow_ups(
     show: Annotated[int, whole_number("groups that are shown of it", "N")] = 20,
     db: Database = DATABASE,
     study: Study = None,
-    relations: Annotated[Names, listed("only these, named as in the report (default: all)", "A,B")] = NONE,
-    measures: Annotated[
-        Names, listed("these (default: edit-distance, replaced, bleu, perplexity-ratio and what plug-ins add)", "A,B")
-    ] = NONE,
-    most: Annotated[int, whole_number("groups of each relation that are measured", "N")] = 1_000,
-    valid: Annotated[
-        list[str], text("a limit to try: how many it would reject; as of audit run; repeatable", '"replaced<=0.4"')
-    ] = NONE,
+    options: FollowUpOptions = FollowUpOptions(),
     rejected: Annotated[
         str | None, written_to("the groups that limits rejected, with their texts, as CSV or JSONL", "FILE")
     ] = None,
@@ -435,9 +362,9 @@ def follow_ups(
     if rejected is not None:
         kind_of_rows(rejected, "rejected")
     engine = open_database(db)
-    tables = follow_ups_report(engine, study, relations, measures, most, valid)
+    tables = follow_ups_report(engine, study, **vars(options))
     if rejected is not None:
-        frame = rejected_follow_ups(engine, study, relations)
+        frame = rejected_follow_ups(engine, study, options.relations)
         write_rows(rejected, lambda: frame, Table("", frame).rows())
         say(f"{counted(len(frame), 'rejected follow-up')} in {rejected}.")
     return _tabled(tables)

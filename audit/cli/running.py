@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 from audit.cli.console import Reply, Rows, answer, chatter_to_stderr, checking_too, fitted_table, one_by_one, say, table
 from audit.cli.options import (
-    AUDITED_FOLLOW_UPS,
     DATA,
     DATABASE,
     INSPECT,
@@ -76,7 +75,7 @@ def demo(
     from audit.runner.fitting import fitting
     from audit.runner.progress import Bar
     from audit.runner.run import run as run_study
-    from audit.sampling.samples import BASE, SampleOptions
+    from audit.sampling.options import AUDITED_FOLLOW_UPS, BASE, SampleOptions
 
     if not no_serve:
         check_port(port, "localhost")
@@ -162,7 +161,7 @@ def run(
     corpora = [read.corpus(name) for name in dict.fromkeys(corpus)]
     options = replace(options, parameters=with_lines(corpora[0].task, options.parameters))
     relations = fitting_all(corpora, options)
-    own = own_words_of([source.task for source in corpora], words.question, words.words)
+    own = words.content([source.task for source in corpora])
     if dry_run:
         exclusive(("--dry-run", True), ("--max-calls", options.max_calls), ("--max-cost", options.max_cost))
     with chatter_to_stderr(), executor_of(options) as executor:
@@ -217,26 +216,6 @@ def _words_line(engine: Any, task: str) -> str:
     with engine.connect() as connection:
         version = guideline_in_force(connection, task, get_task(task).question_kind).version
     return f"Annotators read the words that you gave: version {version} of the guideline of {task}."
-
-
-def own_words_of(tasks: Sequence[str], question: str | None, file: str | None) -> dict[str, Any]:
-    """The words that a run sets for its task, checked: those of a TOML file, which may stand under [words], and the
-    question. Raises AuditError."""
-    from audit.annotation.words import words_content
-    from audit.files import read_bytes, text_of, toml_of
-
-    if question is None and file is None:
-        return {}
-    if len(set(tasks)) > 1:
-        raise AuditError(f"words are of one task, and these corpora are for {', '.join(sorted(set(tasks)))}")
-    own: dict[str, Any] = {}
-    if file is not None:
-        content = toml_of(file, text_of(file, read_bytes(file, 1_000_000)), "")
-        own = dict(content.get("words", content))
-    if question is not None:
-        own["question"] = question
-    words_content(tasks[0], own)
-    return own
 
 
 def forecast_reply(forecasts: Sequence[Any]) -> Reply:
@@ -383,7 +362,7 @@ def relations(
     """
     from audit.relations import all_relations
     from audit.relations.registry import find_relation, get_relation
-    from audit.tasks import TASKS, get_task
+    from audit.tasks import TASKS
 
     _check_task(task)
     of_task = all_relations(task)
@@ -401,22 +380,6 @@ def relations(
         chosen = [relation for relation in chosen if relation.family.lower() == family.strip().lower()]
         if not chosen:
             raise UnknownName("family", family, list(families))
-    rows = [
-        {
-            "relation": relation.name,
-            "task": relation.task,
-            "family": relation.family,
-            "unit": relation.unit,
-            "languages": list(relation.languages),
-            "default": relation.default,
-            "preserves_truth": relation.carry.preserves_truth,
-            "carries": relation.carry.reach(get_task(relation.task).labels),
-            "summary": relation.summary,
-            "keeps": relation.keeps,
-            "may_break": relation.may_break,
-        }
-        for relation in chosen
-    ]
 
     def with_parameters(rows: Rows) -> list[str]:
         rows = [{field: value for field, value in row.items() if field not in ("keeps", "may_break")} for row in rows]
@@ -431,7 +394,25 @@ def relations(
         droppable = dict.fromkeys(["preserves_truth", "unit", *alike, "family", "default", "languages"])
         return fitted_table(full, get_terminal_size().columns, list(droppable))
 
-    return Reply(rows, with_parameters if name is None else one_by_one)
+    return Reply(list(map(_row_of, chosen)), with_parameters if name is None else one_by_one)
+
+
+def _row_of(relation: Any) -> dict[str, Any]:
+    from audit.tasks import get_task
+
+    return {
+        "relation": relation.name,
+        "task": relation.task,
+        "family": relation.family,
+        "unit": relation.unit,
+        "languages": list(relation.languages),
+        "default": relation.default,
+        "preserves_truth": relation.carry.preserves_truth,
+        "carries": relation.carry.reach(get_task(relation.task).labels),
+        "summary": relation.summary,
+        "keeps": relation.keeps,
+        "may_break": relation.may_break,
+    }
 
 
 @listing("systems", DATA, "the systems there are; check asks one", "audit systems", "audit systems --pairs")

@@ -253,7 +253,7 @@ def _carry_out(engine: "Engine", plan: "Plan", workers: int | None, **how: Any) 
 
 def _what(plan: "Plan") -> list[str]:
     """What a plan plans, in a few lines."""
-    from audit.sampling.samples import BASE
+    from audit.sampling.options import BASE
 
     study, sample, judging = plan.study, plan.sample, plan.judging
     size = f"{sample['share']:g} of the groups" if sample["share"] else counted(sample["base"] or BASE, "group")

@@ -16,6 +16,7 @@ from audit.corpora import Corpus
 from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.false_satisfaction.cells import relation_labels
 from audit.messages import message
+from audit.options import spread
 from audit.relations import Fixed, Outcome, Relation, Source, name_order
 from audit.relations.validity import (
     MEASURES,
@@ -27,6 +28,7 @@ from audit.relations.validity import (
     measure_named,
 )
 from audit.reports.frames import Table, Tables
+from audit.reports.options import FollowUpOptions
 from audit.store import rows_among
 from audit.store.bulk import LIMIT
 from audit.store.core import group, input_table, member, relation, source, study, verdict
@@ -34,8 +36,6 @@ from audit.store.outcomes import integers
 from audit.tasks import Input, get_task, text_columns
 from audit.text import Analysis
 
-MOST = 1_000
-"""Groups of a relation that are measured, by default."""
 _QUANTILES = {"least": 0.0, "low": 0.05, "median": 0.5, "high": 0.95, "most": 1.0}
 
 
@@ -128,38 +128,29 @@ def chosen_measures(names: Sequence[str] = ()) -> list[Measure]:
     return chosen
 
 
-def follow_ups_report(
-    engine: Engine,
-    study: int | None = None,
-    relations: Sequence[str] = (),
-    measures: Sequence[str] = (),
-    most: int = MOST,
-    valid: Sequence[str] = (),
-) -> Tables:
-    """Return what each measure says of the first `most` groups of each relation, as a table: a row each.
+@spread
+def follow_ups_report(engine: Engine, study: int | None = None, options: FollowUpOptions = FollowUpOptions()) -> Tables:
+    """Return what each measure says of the first groups of each relation, as a table: a row each.
 
-    Rejected groups are measured, too: limits are chosen by all that a relation makes. `relations` are named as in a
-    report (default: all). `valid` are limits to try, as of a run: how many of the measured groups they would reject.
+    Rejected groups are measured, too: limits are chosen by all that a relation makes.
     Columns: study, corpus, task, relation, limits, groups, rejected, rejected_share, measured, tried, would_reject,
     measure, better (the end of what is close to the source), quantiles over groups, each with its worst follow-up:
     least, low (5 %), median, high (95 %), most, and unknown (groups without a value). Raises AuditError where nothing
     has been checked, UnknownName for a relation that no study has, and what `chosen_measures` and `limit_of` raise.
     """
-    if most < 1:
-        raise AuditError(f"{most} groups of each relation are to be measured; it must be 1 or more", parameter="most")
-    by_relation = limits_by_relation(valid)
+    by_relation = limits_by_relation(options.valid)
     names = [limit.measure for limits in by_relation.values() for limit in limits]
-    measuring, limiting = chosen_measures(measures), chosen_measures(names) if names else []
+    measuring, limiting = chosen_measures(options.measures), chosen_measures(names) if names else []
     learning = [of.name for of in (*measuring, *limiting)]
     rows, fitted = list[dict[str, Any]](), dict[int, dict[str, Any]]()
     with engine.connect() as connection:
-        for made in _all_made(connection, study, relations):
+        for made in _all_made(connection, study, options.relations):
             if (id := made.about["study"]) not in fitted:
                 fitted[id] = fitted_for(learning, partial(_sources, connection, id))
             # A relation's own limits take the place of those of all.
             tried = [*by_relation.get("", ()), *by_relation.get(made.name, ())]
             tried = list({(limit.measure, limit.sign[0]): limit for limit in tried}.values())
-            pairs = list(_members(connection, made.groups[:most]).values())
+            pairs = list(_members(connection, made.groups[: options.most]).values())
             about = made.about | {
                 "limits": " and ".join(made.limits),
                 "groups": len(made.groups),
@@ -172,7 +163,7 @@ def follow_ups_report(
             rows += [about | _measured(of, pairs, fitted[id].get(of.name)) for of in measuring]
     frame = pd.DataFrame(rows)
     shown = ["corpus", "relation", "measure", "groups", "rejected", "would_reject", "low", "median", "high"]
-    shown = [name for name in shown if name != "would_reject" or valid]
+    shown = [name for name in shown if name != "would_reject" or options.valid]
     title = "Quantiles of each measure over groups, each with its worst follow-up: 5 %, 50 %, 95 %."
     notes = [
         f"{row.relation}: {row.rejected:,} of {row.groups:,} groups rejected by {row.limits}."
@@ -180,9 +171,13 @@ def follow_ups_report(
         if row.rejected
     ]
     if (frame["measured"] < frame["groups"]).any():
-        notes.append(f"Measured are the first {most:,} groups of a relation that has more.")
-    signature = {"measures": {of.name: of.version for of in measuring}, "most": most, "audit": audit.__version__}
-    signature |= {"valid": list(valid)} if valid else {}
+        notes.append(f"Measured are the first {options.most:,} groups of a relation that has more.")
+    signature = {
+        "measures": {of.name: of.version for of in measuring},
+        "most": options.most,
+        "audit": audit.__version__,
+    }
+    signature |= {"valid": list(options.valid)} if options.valid else {}
     return Tables({"measured": Table(title, frame, shown=shown)}, notes, signature)
 
 

@@ -19,16 +19,8 @@ from audit.false_satisfaction.resolution import carrying
 from audit.false_satisfaction.states import OPEN, Standing, read_standing
 from audit.relations import name_order
 from audit.relations.registry import base_name, find_relation
-from audit.sampling.samples import (
-    NOTHING,
-    RELATIONS,
-    WINNER,
-    SampleOptions,
-    StoredRound,
-    keep_sample,
-    store_round,
-    stored_draws,
-)
+from audit.sampling.options import NOTHING, RELATIONS, WINNER, DecisionOptions, SampleOptions
+from audit.sampling.samples import StoredRound, keep_sample, store_round, stored_draws
 from audit.statistics.contests import Contest, Forecast, Thresholds, ask, eliminate, forecast
 from audit.statistics.rates import bottom_k
 from audit.store import need_study, table_of, tables
@@ -168,7 +160,7 @@ def _first_rounds(
 
 
 def _first_lists(
-    connection: Connection, population: Population, options: SampleOptions, names: Mapping[int, str]
+    connection: Connection, population: Population, options: DecisionOptions, names: Mapping[int, str]
 ) -> dict[int, list[tuple[np.ndarray, int]]]:
     """The lists of cells and how many come first of each, by what is asked: 0, the source, or a relation (id) whose
     follow-ups need questions, too."""
@@ -194,7 +186,7 @@ def _thresholds(
 
 
 def _first_thresholds(
-    connection: Connection, population: Population, options: SampleOptions, names: Mapping[int, str]
+    connection: Connection, population: Population, options: DecisionOptions, names: Mapping[int, str]
 ) -> dict[int, np.ndarray]:
     """How far the first rounds ask, by relation (0: the source itself)."""
     lists = _first_lists(connection, population, options, names)
@@ -239,7 +231,7 @@ def _store(
 
 
 def _contests(
-    population: Population, standing: Standing, options: SampleOptions, names: Mapping[int, str]
+    population: Population, standing: Standing, options: DecisionOptions, names: Mapping[int, str]
 ) -> tuple[Contest, ...]:
     """The contests as they stand: those of the last round, brought up to date with its answers, or new ones."""
     new = _new_contests(population, options, names)
@@ -258,7 +250,7 @@ def _contests(
     return tuple(contests)
 
 
-def _new_contests(population: Population, options: SampleOptions, names: Mapping[int, str]) -> list[Contest]:
+def _new_contests(population: Population, options: DecisionOptions, names: Mapping[int, str]) -> list[Contest]:
     """One contest over the families, or one of each relation that compares two systems, or of the named one."""
     places = {relation: place for place, relation in enumerate(population.relations)}
     applies = {id: (groups.satisfied >= 0).any(0) for id, groups in population.relations.items()}
@@ -378,7 +370,7 @@ class Need:
 
 
 def forecast_rounds(
-    connection: Connection, population: Population, options: SampleOptions, names: Mapping[int, str], runs: int = 20
+    connection: Connection, population: Population, options: DecisionOptions, names: Mapping[int, str], runs: int = 20
 ) -> Need:
     """Return what the contests of a study will likely take from where they are, or from the first rounds on."""
     standing = read_standing(connection, population)

@@ -7,7 +7,8 @@ from sqlalchemy import Engine, select
 
 from audit.false_satisfaction.rounds import Asked, next_rounds
 from audit.judging.unit import Work, unit_of_work
-from audit.sampling.samples import SampleOptions, give_up, quorum_of
+from audit.sampling.options import SampleOptions
+from audit.sampling.samples import give_up, quorum_of
 from audit.store.core import question
 
 

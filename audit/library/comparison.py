@@ -5,26 +5,25 @@ from pathlib import Path
 
 import pandas as pd
 
-from audit.false_satisfaction.resolution import Whose
 from audit.library.study import Study
-from audit.reports.compare import SHOWN, CompareDocument, Comparing, Condition, GroupChange, compare_sections
+from audit.options import spread
+from audit.reports.compare import CompareDocument, Condition, GroupChange, compare_sections
 from audit.reports.compare import compare as compare_versions
 from audit.reports.html import sections_in_notebook
+from audit.reports.options import CompareOptions
 from audit.reports.tables import to_text
-from audit.statistics.intervals import Target
 from audit.store import open_store
 from audit.user_models import checked_arguments
 
 
+@spread
 @checked_arguments
 def compare(
     old: str,
     new: str,
     store: str | Path | Study | None = None,
     *,
-    answers: Whose = "both",
-    target: Target = "population",
-    show: int = SHOWN,
+    options: CompareOptions = CompareOptions(),
 ) -> "Comparison":
     """Compare two versions of a system on the groups that apply to both: what was fixed and what broke.
 
@@ -44,7 +43,7 @@ def compare(
     [['A bad film.', 'negative', 'negative'], ['A BAD FILM.', 'negative', 'positive']]
     """
     engine = store.engine if isinstance(store, Study) else open_store(str(store or "audit.db"))
-    return Comparison(compare_versions(old, new, engine, Comparing(answers, target, show)))
+    return Comparison(compare_versions(old, new, engine, **vars(options)))
 
 
 class Comparison:

@@ -18,15 +18,16 @@ from audit.exchange.rerank import rerank as _rerank
 from audit.keys import fingerprint
 from audit.messages import LANGUAGES
 from audit.new_files import write_file
+from audit.options import spread
 from audit.reports.agreement import agreement_report, agreement_sections
 from audit.reports.charts import LIGHT
 from audit.reports.document import CellEntry, DecisionEntry, RelationResultEntry, ReportDocument, SliceRate, SliceTest
 from audit.reports.documents import AgreementDocument
 from audit.reports.first_page import first_lines, verdict
+from audit.reports.options import CoefficientOptions, StandingOptions
 from audit.reports.sections import difference_chart, false_chart, notes_of, rates_chart, to_terminal
 from audit.reports.tables import printed
 from audit.reports.words import Estimate, Say, estimate, signature_line
-from audit.statistics.intervals import Target
 from audit.user_models import checked_arguments
 
 if TYPE_CHECKING:
@@ -360,16 +361,16 @@ def _system_names(order: Sequence[Any] | None) -> tuple[str, ...]:
     return tuple(entry if isinstance(entry, str) else entry["system"] for entry in order or ())
 
 
+@spread
 @checked_arguments
 def rerank(
     totals: str | Path,
     *,
     confidence: float = 0.95,
-    target: Target | None = None,
-    delta: float = 0.0,
+    options: StandingOptions = StandingOptions(),
 ) -> Report:
     """Correct and rank totals that somebody else measured: a CSV, as `audit rerank` takes it. Raises AuditError."""
-    return Report(_rerank(totals, confidence, target=target, delta=delta))
+    return Report(_rerank(totals, confidence, **vars(options)))
 
 
 class Agreement:
@@ -399,20 +400,19 @@ class Agreement:
         return f"{self.to_frame().to_html(index=False, border=0)}<p><small>{escape(self.signature)}</small></p>"
 
 
+@spread
 @checked_arguments
 def agreement(
     ratings: pd.DataFrame,
     *,
     by: Literal["pair"] | None = None,
-    level: str | None = None,
-    order: Sequence[str] | None = None,
+    options: CoefficientOptions = CoefficientOptions(),
     confidence: float = 0.95,
 ) -> Agreement:
     """Coefficients of agreement with intervals, from a frame with the columns item, annotator, label.
 
-    One row per rating; an annotator rates an item once. `order` lists the labels in order, where they have one, and
-    `level` asks for the coefficients of one (`ordinal`, `interval`, `ratio`, `linear`, `quadratic`). Raises AuditError
-    for columns that are missing, empty fields, an item rated twice by somebody, and fewer than two annotators.
+    One row per rating; an annotator rates an item once. Raises AuditError for columns that are missing, empty fields,
+    an item rated twice by somebody, and fewer than two annotators.
 
     >>> votes = [("t1", "anna", "x"), ("t1", "ben", "x"), ("t2", "anna", "y"), ("t2", "ben", "x")]
     >>> agreement(pd.DataFrame(votes, columns=["item", "annotator", "label"])).to_frame()["name"].tolist()[:1]
@@ -437,7 +437,7 @@ def agreement(
         "frame": fingerprint("\t".join(row) for row in frame.itertuples(index=False, name=None))
     }
     rated = Rated(frame.assign(line=range(1, len(frame) + 1)), None, (), origin)
-    return Agreement(agreement_report(rated, by=by, level=level, order=order, confidence=confidence))
+    return Agreement(agreement_report(rated, by=by, confidence=confidence, **vars(options)))
 
 
 def stored_agreement(engine: Engine, task: str | None) -> Agreement:

@@ -15,10 +15,8 @@ from sqlalchemy import Engine, func, select
 
 from audit.annotation.answers import SCALES
 from audit.annotation.questions import BEHIND
-from audit.annotation.words import set_words, words_content
-from audit.corpora.slices import SliceFunction
-from audit.exchange.follow_ups import MOST, follow_ups_report
-from audit.false_satisfaction.resolution import Whose
+from audit.annotation.words import set_words
+from audit.exchange.follow_ups import follow_ups_report
 from audit.judging.judges import JudgeRequest, ask_judge, variants_named
 from audit.judging.labels import Role, answer_with_gold, frame_labels, import_labels, read_labels
 from audit.judging.samples import ask_next
@@ -31,18 +29,18 @@ from audit.relations.registry import with_lines
 from audit.reports.document import JudgeEntry
 from audit.reports.documents import ValidityDocument
 from audit.reports.judges import judges_report
+from audit.reports.options import FollowUpOptions, ReportOptions
 from audit.reports.study import study_report
 from audit.reports.validity_study import By, validity_report
 from audit.runner.budget import Budget
 from audit.runner.executors import executor_of
 from audit.runner.fitting import fitting_all
-from audit.runner.options import CorpusOptions, RunOptions
+from audit.runner.options import CorpusOptions, RunOptions, WordsOptions
 from audit.runner.progress import Bar, Watcher
 from audit.runner.run import LimitReached, RunResult
 from audit.runner.run import run as run_study
 from audit.runner.studies import Later
-from audit.sampling.samples import EPS, WINNER, SampleOptions
-from audit.statistics.intervals import Target
+from audit.sampling.options import FRONT, SampleOptions
 from audit.store import open_store, table_of, tables
 from audit.tasks import Input, text_columns
 from audit.user_models import checked_arguments
@@ -57,9 +55,7 @@ def run(
     store: str | Path | None = None,
     name: str | None = None,
     progress: bool = True,
-    question: str | None = None,
-    words: Mapping[str, object] | None = None,
-    change_words: bool = False,
+    own_words: WordsOptions = WordsOptions(),
     read: CorpusOptions = CorpusOptions(),
     options: RunOptions = RunOptions(workers=0),
 ) -> "Study":
@@ -70,8 +66,7 @@ def run(
     functions of a text, objects with `predict(texts)`, or `module:name`, in a list, or by name in a dict.
     `store` is the database: a new file, an existing one to continue, or the URL of a PostgreSQL; None: a temporary
     file, deleted with the study. `name` names a corpus made from a frame or from texts. Processes (`workers`) must be
-    able to import its functions. Repeating the call executes nothing twice. `question` and `words` are what annotators
-    read about the task here (`Study.set_words`).
+    able to import its functions. Repeating the call executes nothing twice.
 
     Before anything is stored, each system answers three inputs. One that has outputs in the store is asked three of
     their inputs again, and where it answers otherwise (a label, a text, a score by more than 0.001) the run stops: the
@@ -83,22 +78,21 @@ def run(
 
     >>> study = run(["A good film.", "A bad film."], ["vader"], ["MR1.1", "MR3.1"])
     >>> study
-    Study of texts: 2 sources, 2 relations, 1 system; 2 groups satisfied, 0 drawn, no question waits
+    Study of texts: 2 sources, 2 relations, 1 system; 2 groups satisfied, 0 sources drawn, no question waits
     """
     corpus = corpus_of(corpus, read, name)
     names = system_names(systems, corpus)
     options = replace(options, parameters=with_lines(corpus.task, options.parameters))
     (relations,) = fitting_all([corpus], options)
+    words = own_words.content([corpus.task])
     folder: str | None = None
     if store is None:
         folder = tempfile.mkdtemp(prefix="audit-")
         store = Path(folder) / "audit.db"
-    own = dict(words or {}) | ({} if question is None else {"question": question})
-    words_content(corpus.task, own)
 
     def begin(engine: Engine) -> None:
-        if own:
-            set_words(engine, corpus.task, own, change=change_words)
+        if words:
+            set_words(engine, corpus.task, words, change=own_words.change_words)
 
     database = Later(str(store), begin)
     budget = Budget(options)
@@ -149,29 +143,13 @@ class Study:
         """What `audit.run` did."""
         self._end = weakref.finalize(self, _release, engine, folder)
 
+    @spread
     @checked_arguments
-    def sample(
-        self,
-        base: int | Mapping[str, int] | None = None,
-        share: float | None = None,
-        *,
-        decide: str = WINNER,
-        eps: float = EPS,
-        most: int | None = None,
-        annotators: int | None = None,
-        quorum: str | None = None,
-        follow_ups: float = 0.1,
-    ) -> "Study":
-        """Ask the next round: at first so many satisfied groups of each relation and system (`base`, 20 where nothing
-        is said, or a `share`), then those texts that decide which system is best.
-
-        `decide` is "winner" (over all relations), "relations" (under each), the name of a relation, or "none"; `eps` is
-        the difference that does not matter, `most` how many texts are asked at most. What was drawn stays. Raises
+    def sample(self, options: SampleOptions = FRONT) -> "Study":
+        """Ask the next round: at first so many satisfied groups of each relation and system (20 where neither `base`
+        nor `share` is there), then those texts that decide which system is best. What was drawn stays. Raises
         AuditError.
         """
-        options = SampleOptions(
-            base, share, decide, eps, most, annotators=annotators, quorum=quorum, follow_ups=follow_ups
-        )
         ask_next(self.engine, options)
         return self
 
@@ -222,15 +200,9 @@ class Study:
             )
         return self
 
+    @spread
     @checked_arguments
-    def set_words(
-        self,
-        task: str,
-        *,
-        question: str | None = None,
-        words: Mapping[str, object] | None = None,
-        change_words: bool = False,
-    ) -> "Study":
+    def set_words(self, task: str, own: WordsOptions = WordsOptions()) -> "Study":
         """Set what annotators read about a task here, in the app and in exports: the question, the guideline (Markdown)
         and how labels read. What is left out stays as it was, what is empty is in audit's own words again.
 
@@ -241,8 +213,7 @@ class Study:
         >>> study = run([("A good film.", "positive")], ["vader"], ["MR3.1"], question="Would the writer see it again?")
         >>> _ = study.set_words("sentiment", words={"labels": {"positive": "Yes", "negative": "No"}})
         """
-        own = dict(words or {}) | ({} if question is None else {"question": question})
-        set_words(self.engine, task, own, change=change_words)
+        set_words(self.engine, task, own.content([task]), change=own.change_words)
         return self
 
     @checked_arguments
@@ -317,53 +288,26 @@ class Study:
         ]
         return pd.DataFrame(rows, columns=columns)
 
+    @spread
     @checked_arguments
-    def follow_ups(
-        self,
-        relations: Sequence[str] = (),
-        measures: Sequence[str] = (),
-        *,
-        valid: Sequence[str] = (),
-        most: int = MOST,
-    ) -> pd.DataFrame:
+    def follow_ups(self, options: FollowUpOptions = FollowUpOptions()) -> pd.DataFrame:
         """How far follow-ups are from their sources: what limits (`valid` of `run`) are chosen by.
 
         A row for each relation of each study and measure. Columns: study, corpus, task, relation, limits, groups,
         rejected, rejected_share, measured, tried, would_reject, measure, better (the end of what is close to the
-        source), least, low (5 %), median, high (95 %), most, unknown. `measures` are names (default: those that are
-        quick), `valid` limits to try, `most` the groups of a relation that are measured. Raises AuditError.
+        source), least, low (5 %), median, high (95 %), most, unknown. Raises AuditError.
 
         >>> study = run(["A good film.", "A bad film."], ["vader"], ["MR3.1"])
         >>> study.follow_ups(measures=["replaced"])[["relation", "groups", "rejected", "median"]].values.tolist()
         [['MR3.1', 2, 0, 0.0]]
         """
-        return follow_ups_report(self.engine, None, relations, measures, most, valid).tables["measured"].frame
+        return follow_ups_report(self.engine, **vars(options)).tables["measured"].frame
 
+    @spread
     @checked_arguments
-    def report(
-        self,
-        *,
-        answers: Whose = "both",
-        target: Target | None = None,
-        delta: float = 0.0,
-        proxy: str | Sequence[str] = (),
-        slices: str | SliceFunction | Sequence[str | SliceFunction] = (),
-        examples: int = 20,
-    ) -> Report:
-        """Observed and genuine rates, who is best before and after, and how sure that is.
-
-        `answers` are gold's, people's or both; `target` is "population" (texts to come) or "corpus"; differences up to
-        `delta` do not count. `proxy` names cheap signals that sharpen estimates. `slices` asks for rates by slice:
-        names such as "length", columns of the corpus, or functions of a row (`audit.corpora.slices`). `examples` is
-        how many false satisfactions are in it with their texts. Raises AuditError.
-        """
-        proxies = [proxy] if isinstance(proxy, str) else list(proxy)
-        wanted = [slices] if isinstance(slices, str) or callable(slices) else list(slices)
-        document = study_report(
-            self.engine, answers, None, target=target, delta=delta, proxies=proxies,
-            slices=wanted, examples=examples,
-        )  # fmt: skip
-        return Report(document)
+    def report(self, options: ReportOptions = ReportOptions(examples=20)) -> Report:
+        """Observed and genuine rates, who is best before and after, and how sure that is. Raises AuditError."""
+        return Report(study_report(self.engine, **vars(options)))
 
     @checked_arguments
     def agreement(self, task: str | None = None) -> Agreement:

@@ -184,9 +184,6 @@ def intervals(
         known.transform_filter("datum.open").mark_point(
             filled=True, size=62, opacity=1, fill=palette.paper, stroke=palette.genuine
         ),
-        base.mark_text(align="left", color=palette.muted, fontSize=11).encode(
-            x=alt.value(width + 10), text=alt.Text("numbers:N")
-        ),
     ]
     chart: Any = alt.layer(*(layers if ticks[0] < 0 else layers[1:]), width=width, height={"step": ROW})
     chart = chart.properties(data=alt.Data(values=values))
@@ -194,7 +191,7 @@ def intervals(
         measures = list(dict.fromkeys(value["measure"] for value in values))
         header = alt.Header(title=None, labelColor=palette.ink, labelFontWeight="bold")
         chart = chart.facet(
-            facet=alt.Facet("measure:N", sort=measures, header=header), columns=len(measures), spacing=18
+            facet=alt.Facet("measure:N", sort=measures, header=header), columns=len(measures), spacing=40
         )
     return styled(chart, palette)
 

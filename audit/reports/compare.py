@@ -6,7 +6,7 @@ The numbers are those of the report's pairs (`audit.reports.standings.pair_entry
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypedDict
 
 import numpy as np
@@ -17,20 +17,19 @@ import audit
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.resolution import Whose
+from audit.options import spread
 from audit.relations import COUNTED, Outcome
 from audit.reports.build import Basis
+from audit.reports.options import CompareOptions
 from audit.reports.standings import Comparisons, pair_entry, pair_sizes
 from audit.reports.study import comparisons_of
 from audit.reports.tables import Section, Table
 from audit.reports.words import Estimate, signed
 from audit.statistics.contests import Answered, Compared
-from audit.statistics.intervals import Target
 from audit.statistics.orders import holm
 from audit.statistics.rates import Rate, rates_of
 from audit.store import checked, rows_among, snapshot, table_of, tables
 
-SHOWN = 10
-"""Groups that got worse which are shown, unless told otherwise."""
 UNDECIDED = 4
 """The exit status where answers cannot decide a condition."""
 
@@ -179,20 +178,6 @@ def status_of(document: CompareDocument, undecided: str | None = None) -> int:
 
 
 @dataclass(frozen=True)
-class Comparing:
-    """What is asked of a comparison: whose answers, for which target, how many groups it shows, and when it fails."""
-
-    answers: Whose = "both"
-    target: Target = "population"
-    show: int = SHOWN
-    conditions: tuple[Condition, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.show < 0:
-            raise AuditError(f"show {self.show}: must be at least 0", parameter="show")
-
-
-@dataclass(frozen=True)
 class _Version:
     id: int
     name: str
@@ -204,7 +189,14 @@ class _Version:
         return f"{self.name}@{self.version}"
 
 
-def compare(old: str, new: str, engine: Engine, request: Comparing) -> CompareDocument:
+@spread
+def compare(
+    old: str,
+    new: str,
+    engine: Engine,
+    conditions: Sequence[Condition] = (),
+    options: CompareOptions = CompareOptions(),
+) -> CompareDocument:
     """Compare two systems of a database: `name`, `name@version`, the beginning of that, or `#id`.
 
     Nothing is written. Raises AuditError for a name that fits no system or several, and where no group applies to both.
@@ -214,8 +206,8 @@ def compare(old: str, new: str, engine: Engine, request: Comparing) -> CompareDo
         if versions[0].id == versions[1].id:
             raise AuditError(f"{old} and {new} are the same system, {versions[0].label}; name two versions")
         studies = _studies_of_both(connection, versions)
-        document = _document(connection, versions, studies, request)
-    for condition in request.conditions:
+        document = _document(connection, versions, studies, options)
+    for condition in conditions:
         outcome, because = condition.decide(document)
         document["conditions"].append({"condition": condition.text, "outcome": outcome, "because": because})
     return document
@@ -301,11 +293,11 @@ def _both(connection: Connection, versions: Sequence[_Version], studies: Sequenc
 
 
 def _document(
-    connection: Connection, versions: Sequence[_Version], studies: Sequence[int], request: Comparing
+    connection: Connection, versions: Sequence[_Version], studies: Sequence[int], options: CompareOptions
 ) -> CompareDocument:
     """The whole document, before conditions are decided."""
-    numbers = Basis(pd.DataFrame(), target=request.target)
-    both = _both(connection, versions, studies, request.answers)
+    numbers = Basis(pd.DataFrame(), target=options.target)
+    both = _both(connection, versions, studies, options.answers)
     entries = [_entry(both, [key], numbers, *names) for key, names in both.keys.items()]
     for kind in ("observed", "genuine"):
         rises: list[Rise] = [entry[kind] for entry in entries]
@@ -313,17 +305,17 @@ def _document(
         for (rise, _), adjusted in zip(tested, holm([p for _, p in tested]), strict=True):
             rise["p_holm"] = adjusted
     old, new = ({"system": one.name, "version": one.version, "settings": one.settings} for one in versions)
-    signature = {"audit": audit.__version__, "answers": request.answers, "target": request.target}
+    signature = {"audit": audit.__version__, **asdict(options), "confidence": numbers.confidence}
     return {
         "old": old,
         "new": new,
         "relations": entries,
         "all": _entry(both, list(both.keys), numbers, None, None, None),
         "left_out": both.left_out,
-        "broke": _listed(connection, both, versions, request.show, worse=True),
-        "fixed": _listed(connection, both, versions, request.show, worse=False),
+        "broke": _listed(connection, both, versions, options.show, worse=True),
+        "fixed": _listed(connection, both, versions, options.show, worse=False),
         "conditions": [],
-        "signature": signature | {"confidence": numbers.confidence},
+        "signature": {name: value for name, value in signature.items() if name != "show"},
     }
 
 

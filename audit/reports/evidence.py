@@ -39,7 +39,7 @@ from audit.reports.judges import judge_entries
 from audit.reports.repeats import repeat_entries
 from audit.reports.validity_study import ValidityRecord, read_validity
 from audit.runner.studies import cut_inputs, inapplicable_notes
-from audit.sampling.samples import MAJORITY
+from audit.sampling.options import MAJORITY
 from audit.store import snapshot, table_of, tables
 from audit.store.brought import absent_plugins
 from audit.studies.versions import PlanAdherence, plan_adherence

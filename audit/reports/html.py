@@ -15,7 +15,7 @@ from audit.reports import first_page
 from audit.reports.charts import DARK, LIGHT, to_svg
 from audit.reports.document import ReportDocument
 from audit.reports.sections import sections
-from audit.reports.tables import Chart, Section, Table, fitting, wide
+from audit.reports.tables import EMPHASIS, Chart, Section, Table, fitting, wide
 from audit.reports.words import Say
 from audit.resources import data_file
 
@@ -24,7 +24,6 @@ HTML_LANGUAGES = {"zh": "zh-Hans"}
 PAPER = 100
 """Letters of a table's type that a printed page holds side by side."""
 _RATES = re.compile(r"\b(SR|VR|R)_(FS|[ogc1mr])\b")
-_EMPHASIS = re.compile(r"\*(\w.*?)\*")
 _CODE = re.compile(r"`(.+?)`")
 _ENDS = re.compile(r"\[[^\]]+\]")
 
@@ -98,7 +97,7 @@ def rich(text: str) -> Markup:
     Markup('<em>genuine</em> rate SR<sub>g</sub> &lt; 1')
     """
     # Safe: the text is escaped before any mark is put into it.
-    marked = _EMPHASIS.sub(r"<em>\1</em>", _CODE.sub(r"<code>\1</code>", str(escape(text))))
+    marked = EMPHASIS.sub(r"<em>\1</em>", _CODE.sub(r"<code>\1</code>", str(escape(text))))
     return Markup(_RATES.sub(r"\1<sub>\2</sub>", marked))
 
 

@@ -1,7 +1,6 @@
 """`audit plan`: how many texts and answers a decision will likely take, before the first answer and during the work."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TypedDict
 
 from sqlalchemy import Engine, select
@@ -11,7 +10,8 @@ from audit.false_satisfaction.population import read_population
 from audit.false_satisfaction.rounds import forecast_rounds, relation_names
 from audit.reports.tables import Section, Table, Verbatim, printed
 from audit.reports.words import number
-from audit.sampling.samples import WINNER, SampleOptions, terms_of
+from audit.sampling.options import PlanOptions
+from audit.sampling.samples import terms_of
 from audit.store import need_study, snapshot, table_of, tables
 
 
@@ -43,47 +43,28 @@ class PlanDocument(TypedDict):
     command: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlanRequest:
-    """What is to be planned: `options` as for `audit sample`. `pace` is in seconds an answer, `price_per_hour` in any
-    currency, `database` is named in the command that asks the next round. Raises AuditError for impossible costs."""
-
-    options: SampleOptions = field(default_factory=lambda: SampleOptions(decide=WINNER))
-    pace: float | None = None
-    price_per_hour: float | None = None
-    study: int | None = None
-    database: str | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("pace", "price_per_hour"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < 1e9:
-                raise AuditError(f"{name} {value:g}: must be above 0", parameter=name)
-        if self.price_per_hour is not None and self.pace is None:
-            raise AuditError("price_per_hour needs pace, the seconds that an answer takes", parameter="price_per_hour")
-
-
-def plan(database: Engine, request: PlanRequest) -> PlanDocument:
+def plan(database: Engine, options: PlanOptions, study: int | None = None, *, named: str | None = None) -> PlanDocument:
     """Return what the decisions of each study will likely take, by imagined answers: how often each system is right is
-    drawn from what was answered, and without answers taken for about 3 in 4. Nothing is written.
+    drawn from what was answered, and without answers taken for about 3 in 4. Nothing is written. The command that asks
+    the next round has the database as it is `named`.
 
     Raises AuditError where nothing was run, and for a study that is not there.
     """
     with snapshot(database) as connection:
-        if request.study is not None:
-            need_study(connection, request.study)
+        if study is not None:
+            need_study(connection, study)
         table, terms, names = table_of(tables.Study), terms_of(connection), relation_names(connection)
         rows = connection.execute(select(table.c.id, table.c.corpus).order_by(table.c.id)).all()
         studies = []
         for id, corpus in rows:
             population = read_population(connection, id)
-            if request.study not in (None, id) or not population.relations:
+            if study not in (None, id) or not population.relations:
                 continue
-            need = forecast_rounds(connection, population, request.options, names)
-            people = request.options.annotators or (terms[id].annotators if id in terms else 2)
+            need = forecast_rounds(connection, population, options, names)
+            people = options.annotators or (terms[id].annotators if id in terms else 2)
             answers = round(need.texts.asked * need.questions * people)
-            hours = None if request.pace is None else answers * request.pace / 3600
-            price = None if hours is None or request.price_per_hour is None else hours * request.price_per_hour
+            hours = None if options.pace is None else answers * options.pace / 3600
+            price = None if hours is None or options.price_per_hour is None else hours * options.price_per_hour
             studies.append(
                 StudyNeed(
                     study=id, corpus=corpus, decisions=need.contests, asked=need.asked, texts=need.texts.asked,
@@ -93,13 +74,12 @@ def plan(database: Engine, request: PlanRequest) -> PlanDocument:
             )  # fmt: skip
     if not studies:
         raise AuditError("nothing was checked yet; run `audit run` first")
-    named = f" --db {request.database}" if request.database else ""
     return {
-        "decide": request.options.decide,
-        "eps": request.options.eps,
-        "annotators": request.options.annotators,
+        "decide": options.decide,
+        "eps": options.eps,
+        "annotators": options.annotators,
         "studies": studies,
-        "command": f"audit sample{named}",
+        "command": f"audit sample --db {named}" if named else "audit sample",
     }
 
 

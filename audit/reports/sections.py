@@ -376,6 +376,8 @@ def common_text(relation: doc.RelationResultEntry, say: Say) -> str:
     common = relation["common"]
     if common is None or len(relation["order_observed"]) < 2:
         return ""
+    if not common["groups"] and not common["most_groups"] and common["reason"]:
+        return capital(say.said(common["reason"]))
     parts = [say("order.common", count=common["groups"]) if common["groups"] is not None else say("order.own_groups")]
     if common["most_groups"] and common["groups"] != common["most_groups"]:
         parts = [say("order.by_pairs", most=common["most_groups"], count=common["groups"])]

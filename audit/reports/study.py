@@ -7,17 +7,18 @@ from typing import Any, cast
 
 from sqlalchemy import Connection, Engine
 
-from audit.corpora.slices import SliceFunction, find_slicing
+from audit.corpora.slices import find_slicing
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL, Counted
-from audit.false_satisfaction.resolution import Whose
 from audit.false_satisfaction.states import OPEN
 from audit.messages import message
+from audit.options import spread
 from audit.reports.accuracy import accuracy_entries
 from audit.reports.build import METHOD, Basis, Report, build_report, cell_entries, ordered
 from audit.reports.document import CellEntry, PlanEntry, PrimaryEntry, SensitivityEntry, Signature
 from audit.reports.evidence import Evidence, evidence
 from audit.reports.judges import own_note, proxy_judges
+from audit.reports.options import ReportOptions
 from audit.reports.preference import Weights
 from audit.reports.slices import slice_entries, slice_tests
 from audit.reports.standings import Comparisons, add_accuracy, pair_entry, primary_names
@@ -30,37 +31,21 @@ from audit.studies.deviations import differences
 from audit.studies.versions import PlanAdherence
 
 
-def study_report(
-    database: Engine | Connection,
-    whose: Whose = "both",
-    study: int | None = None,
-    *,
-    target: Target | None = None,
-    delta: float = 0.0,
-    weights: Weights | None = None,
-    proxies: Sequence[str] = (),
-    slices: Sequence[str | SliceFunction] = (),
-    examples: int = 0,
-) -> Report:
-    """Return the report of one study, or of all in the database; `whose` answers count: gold's, people's or both.
+@spread
+def study_report(database: Engine | Connection, options: ReportOptions = ReportOptions()) -> Report:
+    """Return the report of one study, or of all in the database.
 
-    `target`: `population`, all texts like these (the default), or `corpus`, these texts, to which estimates with
-    `proxies` (names of `audit.false_satisfaction.proxies`, or numeric columns of the corpus) are limited. `delta` is
-    the difference of SR_g up to which systems count as equal, `weights` are a user's preferences. `slices`
-    (`audit.corpora.slices`) ask for rates by slice, which system is best in each, and the worst of them. `examples` is
-    how many false satisfactions are in it with their texts. Raises AuditError where nothing was run yet, where proxies
-    are asked for the population, for slices that cannot be made, and UnknownName for a proxy, a slice or a relation of
-    `weights`.
+    Estimates with a proxy are limited to the target `corpus`. Raises AuditError where nothing was run yet, where
+    proxies are asked for the population, for slices that cannot be made, and UnknownName for a proxy, a slice or a
+    relation of `weights`.
     """
-    if examples < 0:
-        raise AuditError(message("report_setting.bad_examples", number=examples), parameter="examples")
-    names = tuple(dict.fromkeys(proxies))
-    target = get_target(target, bool(names))
+    names = tuple(dict.fromkeys(options.proxy))
+    target = get_target(options.target, bool(names))
     if names and target == "population":
         raise AuditError(message("report_setting.proxy_population"), parameter="proxy")
-    slicings = [find_slicing(spec) for spec in slices]
-    basis = evidence(database, whose, study, slicings, names, examples)
-    return report_of(basis, target=target, delta=delta, weights=weights, proxies=names)
+    slicings = [find_slicing(spec) for spec in options.slices]
+    basis = evidence(database, options.answers, options.study, slicings, names, options.examples or 0)
+    return report_of(basis, target=target, delta=options.delta, weights=options.weights, proxies=names)
 
 
 def report_of(
@@ -71,7 +56,7 @@ def report_of(
     weights: Weights | None = None,
     proxies: Sequence[str] = (),
 ) -> Report:
-    """Return the report of what was read; arguments as in `study_report`, `proxies` are those that it was read with."""
+    """Return the report of what was read; `proxies` are those that it was read with."""
     counted = basis.counted
     described = _described(basis, settings_of(METHOD, target, delta, weights, proxies))
     numbers = basis_of(counted, target, delta)

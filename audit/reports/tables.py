@@ -19,7 +19,8 @@ NARROWEST = 70
 PROSE = 44
 """Columns of a terminal from which on a field is prose: it stands in lines of its own below its row."""
 _NUMBER = re.compile(r"[\d<>=–+.-]")
-_EMPHASIS = re.compile(r"\*(\w.*?)\*")
+EMPHASIS = re.compile(r"\*(\w.*?)\*")
+"""A word in stars: emphasised in HTML, without its stars elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def _blocks(section: Section, say: Say, width: int, depth: int = 0) -> Iterator[
         elif isinstance(part, Verbatim):
             lines.append(part)
         elif isinstance(part, str):
-            lines += wrap(_EMPHASIS.sub(r"\1", part), width)
+            lines += wrap(EMPHASIS.sub(r"\1", part), width)
     yield "\n".join(lines).rstrip()
     for part in section.parts:
         if isinstance(part, Section):

@@ -9,7 +9,7 @@ from annotated_types import Ge, Gt, Le
 from audit.errors import AuditError
 from audit.files import Excessive, parse_json
 from audit.messages import message
-from audit.options import Options, Told
+from audit.options import Options, Told, listed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 MOST_WORKERS = 256
 MOST_REPEATS = 1_000  # Calls on one input, at most
 TIME_LIMIT = 300.0  # Seconds that a system may take to be loaded, to be prepared, and for a batch; most take two
-
-
-def _listed(value: Any) -> Any:
-    return [value] if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
 
 
 def _pairs(value: Any) -> Any:
@@ -97,7 +93,7 @@ class CorpusOptions(Options):
 
     targets: Annotated[
         Sequence[str],
-        Told("of a translation: the languages to translate the corpus into", "es,fr", commas=True, read=_listed),
+        Told("of a translation: the languages to translate the corpus into", "es,fr", commas=True, read=listed),
     ] = ()
 
     @property
@@ -127,15 +123,41 @@ class CorpusOptions(Options):
         return get_corpus(name, task, self.unit, self.language, self.reading)
 
 
+def _words_of(value: Any) -> Any:
+    """The words in a TOML file, where they may stand under [words]; a mapping as it is."""
+    if not isinstance(value, str):
+        return {} if value is None else value
+    from audit.files import read_bytes, text_of, toml_of
+
+    content = toml_of(value, text_of(value, read_bytes(value, 1_000_000)), "")
+    return dict(content.get("words", content))
+
+
 @dataclass(frozen=True, kw_only=True)
 class WordsOptions(Options):
     """What annotators read about the task of a run."""
 
     question: Annotated[str | None, Told("what annotators are asked, in place of the task's question", "TEXT")] = None
     words: Annotated[
-        str | None, Told("question, guideline and label texts of the task, as [words] of a plan has them", "FILE.toml")
-    ] = None
+        Mapping[str, Any],
+        Told(
+            "question, guideline and label texts of the task, as [words] of a plan has them",
+            "FILE.toml",
+            read=_words_of,
+            file=True,
+        ),
+    ] = field(default_factory=dict)
     change_words: Annotated[bool, Told("set these words although people have answered under other ones")] = False
+
+    def content(self, tasks: Sequence[str]) -> dict[str, Any]:
+        """Return the words for the one task that all these are, checked. Raises AuditError."""
+        from audit.annotation.words import words_content
+
+        own = dict(self.words) | ({} if self.question is None else {"question": self.question})
+        if own and len(set(tasks)) > 1:
+            raise AuditError(f"words are of one task, and these corpora are for {', '.join(sorted(set(tasks)))}")
+        words_content(tasks[0], own)
+        return own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +170,7 @@ class CommonOptions(Options):
             "relations of audit relations, all, or family:NAME (default: the task's default ones that fit the corpus)",
             "MR1.1,...",
             commas=True,
-            read=_listed,
+            read=listed,
             positional=True,
         ),
     ] = None

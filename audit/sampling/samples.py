@@ -15,83 +15,11 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import ColumnElement, Connection, Subquery, and_, func, or_, select
 
-from audit.errors import AuditError, UnknownName
 from audit.keys import uniforms
 from audit.relations import Outcome
+from audit.sampling.options import MAJORITY, SampleOptions
 from audit.store import insert_new, table_of, tables
 from audit.store.bulk import LIMIT
-
-WINNER, RELATIONS, NOTHING = "winner", "relations", "none"
-"""What rounds decide: the best system over all relations, or under each of them, or nothing, only rates."""
-BASE, EPS = 20, 0.02
-"""Satisfied groups of each cell that are asked about before anything is decided; and the difference of SR_g that does
-not matter."""
-MAJORITY, UNANIMOUS = QUORUMS = ("majority", "all")
-"""How many of a question's votes settle it: more than half of them, or all. Questions are shared by the studies of a
-database, so all its samples have the same quorum."""
-
-
-@dataclass(frozen=True)
-class SampleOptions:
-    """What the next round asks, and how people are asked.
-
-    `base`: so many satisfied groups of each cell come first, a number or one for each relation named; `share` in its
-    place: this share of each cell, rounded up. Then `decide`, a name of those above or of a relation, says which
-    decisions rounds go on for, `eps` below which difference two systems count as equal, and `most` how many texts are
-    asked at most. `annotators` people answer each question, `quorum` says how many votes settle one, `follow_ups` is
-    the share of the drawn sources whose follow-ups are asked about although answers are carried to them; None keeps
-    what there is (at first 2, `majority` and 0).
-
-    Raises AuditError and UnknownName for values that are none.
-
-    >>> SampleOptions(base=60).size(100, "MR1.1"), SampleOptions(share=0.01).size(950, "MR1.1")
-    (60, 10)
-    """
-
-    base: int | Mapping[str, int] | None = None
-    share: float | None = None
-    decide: str = NOTHING
-    eps: float = EPS
-    most: int | None = None
-    annotators: int | None = None
-    quorum: str | None = None
-    follow_ups: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.base is not None and self.share is not None:
-            raise AuditError("say how many groups of each cell come first: base=20 or share=0.01, not both",
-                             parameter=("base", "share"))  # fmt: skip
-        numbers = self.base if isinstance(self.base, Mapping) else {"": self.base}
-        for name, number in numbers.items():
-            if number is not None and (not isinstance(number, int) or number < 1):
-                raise AuditError(f"base {f'{name}={number}' if name else number}: must be at least 1", parameter="base")
-        for field in ("share", "eps", "follow_ups"):
-            value = getattr(self, field)
-            if value is not None and not (isinstance(value, int | float) and 0 <= value <= 1):
-                raise AuditError(f"{field} {value}: must be from 0 to 1", parameter=field)
-        if self.share == 0:
-            raise AuditError("share 0: must be above 0", parameter="share")
-        for field in ("most", "annotators"):
-            value = getattr(self, field)
-            if value is not None and (not isinstance(value, int) or value < 1):
-                raise AuditError(f"{field} {value}: must be at least 1", parameter=field)
-        if self.quorum is not None and self.quorum not in QUORUMS:
-            raise UnknownName("quorum", self.quorum, list(QUORUMS))
-
-    @property
-    def relations(self) -> tuple[str, ...]:
-        """The relations that are named."""
-        named = tuple(self.base) if isinstance(self.base, Mapping) else ()
-        return (*named, *([self.decide] if self.decide not in (WINNER, RELATIONS, NOTHING) else []))
-
-    def size(self, length: int, relation: str) -> int:
-        """Return how many groups of a cell with `length` satisfied ones come first."""
-        if self.share is not None:
-            return min(length, int(np.ceil(round(self.share * length, 9))))
-        number = (
-            self.base.get(relation, 0) if isinstance(self.base, Mapping) else BASE if self.base is None else self.base
-        )
-        return min(number, length)
 
 
 class Numbers:

@@ -187,7 +187,11 @@ def lead(
 
 
 def boundary(rivals: int, k: float = K) -> float:
-    """Standard errors beyond which the leader is ahead of each of so many rivals: `k` for one, Bonferroni for more."""
+    """Standard errors beyond which the leader is ahead of each of so many rivals: `k` for one, Bonferroni for more.
+
+    >>> boundary(1), round(boundary(3), 2)
+    (2.5, 2.87)
+    """
     return float(norm.isf(norm.sf(k) / max(rivals, 1)))
 
 

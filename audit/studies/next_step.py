@@ -3,14 +3,17 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Connection, Engine, func, select
 
 from audit.annotation.accounts import reading_as
 from audit.annotation.invitations import invitations
 from audit.false_satisfaction.questions import queue_length
 from audit.judging.adjudications import open_disputes
-from audit.store.core import annotator, count_rows, judgement, plan, sample, study
-from audit.studies.jobs import jobs
+from audit.sampling.options import NOTHING
+from audit.store.copying import in_utc
+from audit.store.core import adjudication, annotator, count_rows, judgement, plan, sample, study
+from audit.studies.jobs import Job, jobs
+from audit.studies.versions import latest
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,8 @@ class Standing:
     """Questions that only audit what relations carry."""
     judgements: int = 0
     disputes: int = 0
+    goes_on: bool = False
+    """Whether the plan of the last run decides something, and answers came since that run asked."""
 
 
 class Step(NamedTuple):
@@ -67,6 +72,8 @@ def next_step(now: Standing) -> Step:
     if now.waiting:
         code = "judging" if now.judgements else "first_answer"
         return Step(code, "dashboard", {"count": now.waiting, "people": now.annotators})
+    if now.goes_on:
+        return Step("round", "studies", {"plan": now.job_plan})
     if now.audits:
         return Step("audits", "dashboard", {"count": now.audits})
     return Step("results", "results", {})
@@ -91,4 +98,13 @@ def standing(engine: Engine, *, by: int) -> Standing:
             audits=queue.audits,
             judgements=int(connection.execute(select(func.max(judgement.c.id))).scalar() or 0),
             disputes=len(open_disputes(connection)),
+            goes_on=last is not None and _goes_on(connection, last),
         )
+
+
+def _goes_on(connection: Connection, last: Job) -> bool:
+    """Whether carrying out this job's plan again may ask more, or find that all is decided."""
+    if last.state != "done" or latest(connection, last.plan).content["sample"]["decide"] == NOTHING:
+        return False
+    newest = [connection.execute(select(func.max(table.c.decided_at))).scalar() for table in (judgement, adjudication)]
+    return any(moment is not None and in_utc(moment) > last.started_at for moment in newest)

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, Strict
+from pydantic import AfterValidator, Field, Strict, create_model
 
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.settings import ALLOWED, JudgingSettings
@@ -25,16 +25,16 @@ from audit.corpora.base import Corpus, languages_of
 from audit.errors import AuditError, BadFile
 from audit.files import read_bytes, text_of, toml_of
 from audit.messages import LANGUAGES, message, with_commas
-from audit.options import values_of
+from audit.options import Options, options_of, values_of
 from audit.registry import Registry
 from audit.relations import Relation, get_relation, relations_named
 from audit.relations.validity import limits_by_relation
+from audit.reports.options import ReportOptions
 from audit.resources import data_file
 from audit.runner.fitting import check_limits_used, fitting
 from audit.runner.options import MOST_REPEATS, RunOptions
 from audit.runner.run import loaded
-from audit.sampling.samples import EPS, QUORUMS, WINNER, SampleOptions
-from audit.statistics.intervals import TARGETS
+from audit.sampling.options import AUDITED_FOLLOW_UPS, EPS, QUORUMS, WINNER, SampleOptions
 from audit.studies.deviations import primary_named
 from audit.systems import all_systems, without_version
 from audit.tasks import TASKS, OwnWords, get_task, matches
@@ -45,8 +45,6 @@ from audit.user_models import LARGEST as LARGEST_NUMBER
 from audit.user_models import Allowed, Mistake, UserModel, read_as, refuse, short
 
 ANSWERS = ("both", "people", "gold")
-AUDITED_FOLLOW_UPS = 0.1
-"""As `audit sample` has it by default; a test compares them."""
 MOST_ANNOTATORS = 1000
 SUFFIX = ".toml"
 """Ends the name of a plan's file, and never the name of a plan."""
@@ -145,15 +143,20 @@ class StudyTable(UserModel):
     """Limits on follow-ups, as `audit.relations.validity.limit_of` reads them."""
 
 
-class SampleTable(UserModel):
+def _keys_of(options: type[Options], **defaults: Any) -> Any:
+    """The base of a table, some of whose keys are options, with these values where they are left out."""
+    kinds = {option.name: option.kind for option in options_of(options)}
+    keys: dict[str, Any] = {name: (kinds[name] | None, default) for name, default in defaults.items()}
+    return create_model("_Options", __base__=UserModel, **keys)
+
+
+class SampleTable(
+    _keys_of(SampleOptions, share=None, eps=EPS, most=None, follow_ups=AUDITED_FOLLOW_UPS)  # type: ignore[misc]
+):
     """What is drawn from it."""
 
     base: Count | None = None
-    share: Share | None = None
     decide: Text = WINNER
-    eps: Share = EPS
-    most: Count | None = None
-    follow_ups: Share = AUDITED_FOLLOW_UPS
 
 
 class JudgingTable(UserModel):
@@ -172,12 +175,9 @@ class JudgingTable(UserModel):
     versions: Annotated[str, _setting("versions")] = JudgingSettings.versions
 
 
-class ReportTable(UserModel):
+class ReportTable(_keys_of(ReportOptions, answers=None, target=None, delta=None)):  # type: ignore[misc]
     """How it is reported."""
 
-    answers: Annotated[str, _one_of(ANSWERS)] | None = None
-    target: Annotated[str, _one_of(TARGETS)] | None = None
-    delta: Share | None = None
     weights: Text | None = None
     primary: Names | None = None
     primary_relation: Text | None = None
@@ -258,7 +258,7 @@ def read_plan(
 
     >>> plan = read_plan({"name": "p", "study": {"corpus": "imdb", "systems": ["vader"]}, "sample": {"share": 0.01}})
     >>> plan.study["unit"], plan.sample["decide"], plan.judging["annotators"]
-    ('document', 'shared', 2)
+    ('document', 'winner', 2)
     """
     # Keys of a stored plan that have no value are null; a file leaves them out.
     written = {

@@ -357,7 +357,7 @@ def _card() -> None:
     session.show_last(st.toast)
     ids = adjudications.disputes(engine, account.id)
     labels = {
-        DISPUTED: t("check.disputed", count=len(ids)),
+        DISPUTED: t("adjudicate.disputed", count=len(ids)),
         FLAGS: t("flagged.flags", count=flags_left(engine, account.id)),
         CAUSES: t("causes.causes"),
         MINE: t("settled.mine"),

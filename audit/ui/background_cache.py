@@ -36,6 +36,7 @@ from audit.store.core import (
     progress,
     relation,
     repeat,
+    round_table,
     sample,
     study,
     system,
@@ -207,17 +208,18 @@ def produce(request: str, values: dict[str, Any], key: Sequence[Any]) -> Any:
     return cached.value
 
 
-_OF_STUDIES = slice(0, 7)
+_OF_STUDIES = slice(0, 6)
 """The part of a state that changes with what was run and drawn alone."""
 
 
 def state_of(engine: Engine) -> State:
-    """A value that changes whenever a report would. Cheap: histories only grow, and a sample stores its time."""
-    histories = (study, system, relation, sample, judgement, adjudication, cause, plan, log)
-    newest = [func.max(table.c.id) for table in histories]
-    of_studies, others = newest[:4], newest[4:]
+    """A value that changes whenever a report would. Cheap: histories only grow, and rounds store their times."""
+    of_studies = [func.max(table.c.id) for table in (study, system, relation)]
+    others = [func.max(table.c.id) for table in (judgement, adjudication, cause, plan, log)]
     counts = _counts(progress, draw, validity_draw), _counts(judge_answer, repeat)
-    return _values(engine, [*of_studies, *counts[0], *others, *counts[1], *_LAST])
+    terms = [func.max(sample.c.quorum), func.sum(sample.c.annotators), func.sum(sample.c.follow_ups)]
+    terms.append(func.max(round_table.c.given_up_at))
+    return _values(engine, [*of_studies, *counts[0], *others, *counts[1], *terms, *_LAST])
 
 
 def studies_state(engine: Engine) -> State:
@@ -229,7 +231,7 @@ def _last_aside(engine: Engine) -> Any:
     return _values(engine, [func.max(aside.c.id)])[0] or 0
 
 
-_LAST = (func.max(verdict.c.group_id), func.max(sample.c.drawn_at))
+_LAST = (func.max(verdict.c.group_id), func.max(round_table.c.drawn_at))
 """What grows with every run and every draw."""
 
 

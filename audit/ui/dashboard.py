@@ -131,7 +131,7 @@ def _progress_totals(questions: dict[str, int], judgements: dict[str, int]) -> N
     numbers = [("open", questions["open"]), *((f"by_{origin}", questions[origin]) for origin in ORIGINS)]
     numbers += [(name, questions[name]) for name in ("disputed", "flagged", "audits")]
     numbers += [(name, judgements[name]) for name in ("today", "week")]
-    tiles([(t(f"dashboard.{name}"), f"{number:,}") for name, number in numbers])
+    tiles([(t(f"dashboard.{name}"), f"{number:,}") for name, number in numbers if number or name == "open"])
 
 
 def warn_of_unread(unread: Sequence[Mapping[str, Any]]) -> None:

@@ -9,7 +9,6 @@ from typing import Any, Literal, TypeVar
 import streamlit as st
 
 from audit.annotation.words import DatabaseWords
-from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
 from audit.messages import LANGUAGES, catalogue, said, words
 from audit.relations.composition import summary_from
@@ -79,11 +78,6 @@ def translated(sentence: str) -> str:
     """A sentence of another room (a refusal, a note of a report) in this session's language; as it is where it is no
     message of the catalogue."""
     return said(sentence, language())
-
-
-def sentence_of(problem: AuditError) -> str:
-    """What an error says, in this session's language."""
-    return sentence(translated(problem.sentence))
 
 
 def remember_words(words: DatabaseWords) -> None:

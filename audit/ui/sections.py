@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from audit.reports.tables import Chart, Section, Table, Verbatim
+from audit.reports.tables import EMPHASIS, Chart, Section, Table, Verbatim
 from audit.reports.words import UNKNOWN, Estimate, Say
 from audit.ui.dashboard_parts import chart
 from audit.ui.language import language, plain, t, with_commands
@@ -34,7 +34,7 @@ def show_parts(section: Section, path: str, key: tuple[Any, ...]) -> None:
         elif isinstance(part, Verbatim):
             st.code(part, language=None, wrap_lines=True)
         elif isinstance(part, str):
-            st.markdown(with_commands(part))
+            st.markdown(with_commands(EMPHASIS.sub(r"\1", part)))
     for part in within if len(within) <= _MOST else [_chosen(path, within)]:
         st.markdown(f"**{plain(part.title)}** {plain(part.about)}")
         show_parts(part, f"{path}-{part.title}", key)
@@ -56,7 +56,10 @@ def _chosen(path: str, sections: Sequence[Section]) -> Section:
 
 
 def show_table(table: Table, key: str) -> None:
-    """Show a table that sorts: rates as numbers in per cent, their intervals and bounds beside them."""
+    """Show a table that sorts: rates as numbers in per cent, their intervals and bounds beside them.
+
+    A column without any value is left out: before the first answers most have none.
+    """
     say, rows, formats = Say(language()), list[dict[str, Any]](), dict[str, Any]()
     for row in table.rows:
         cells: dict[str, Any] = {}
@@ -71,4 +74,6 @@ def show_table(table: Table, key: str) -> None:
             else:
                 cells[head] = value if value is None or isinstance(value, int) else say.cell(value)
         rows.append(cells)
+    valued = {head for cells in rows for head, value in cells.items() if value not in (None, UNKNOWN)}
+    rows = [{head: value for head, value in cells.items() if head in valued} for cells in rows]
     st.dataframe(rows, hide_index=True, column_config=formats, placeholder=UNKNOWN, key=f"table-{key}")

@@ -15,7 +15,7 @@ from audit.messages import message
 from audit.registry import Registry
 from audit.relations import all_relations, relations_named
 from audit.relations.composition import parts_of
-from audit.sampling.samples import BASE, NOTHING, QUORUMS, RELATIONS, WINNER
+from audit.sampling.options import BASE, NOTHING, QUORUMS, RELATIONS, WINNER
 from audit.statistics.intervals import TARGETS
 from audit.store.core import count_rows, study
 from audit.studies.jobs import Job, begin_job, jobs, stop_job
@@ -255,6 +255,18 @@ class _Fields:
         )
         return None if number is None else round(number / 100, 8)
 
+    def seconds(self, table: str, name: str, least: float, most: float) -> float:
+        """A field for a number of seconds."""
+        number = st.number_input(
+            **self.field(table, name),
+            min_value=float(least),
+            max_value=float(most),
+            value=float(self.value(table, name)),
+            step=0.1,
+            format="%.1f",
+        )
+        return float(number)
+
     def choice(self, table: str, name: str, options: list[str], format_func: Callable[[str], str] = str) -> str:
         """A choice of one option."""
         value = self.value(table, name)
@@ -383,7 +395,7 @@ def _relations(fields: _Fields, task: str, corpus: Corpus, sentences_too: bool) 
 
 def _sample(fields: _Fields) -> dict[str, Any]:
     default_size = "share" if fields.value("sample", "share") and not fields.value("sample", "base") else "base"
-    left, middle, right = st.columns(3)
+    left, middle, right = st.columns(3, vertical_alignment="bottom")
     with left:
         size = single_choice(
             t("studies.size"), {name: t(f"field.{name}") for name in _SIZES}, fields.key("size"), default_size
@@ -394,10 +406,11 @@ def _sample(fields: _Fields) -> dict[str, Any]:
         else:
             sample = {"base": fields.integer("sample", "base", 1)}
     with right:
-        decisions = [WINNER, RELATIONS, NOTHING]
-        sample["decide"] = fields.choice("sample", "decide", decisions, lambda name: t(f"decide.{name}"))
+        decisions = dict.fromkeys([WINNER, RELATIONS, NOTHING, fields.value("sample", "decide")])  # or a relation
+        sample["decide"] = fields.choice("sample", "decide", [*decisions], lambda name: text_or(f"decide.{name}", name))
     with st.expander(t("studies.audits")):
         sample["eps"] = fields.share("sample", "eps", most=0.5, step=0.01)
+        sample["most"] = fields.integer("sample", "most", 1)
         sample["follow_ups"] = fields.share("sample", "follow_ups")
     return sample
 
@@ -427,6 +440,8 @@ def _judging(fields: _Fields) -> dict[str, Any]:
                 judging[name] = fields.choice("judging", name, names, lambda chosen: t(f"versions_of.{chosen}"))
             elif BOUNDS[name].whole:
                 judging[name] = fields.integer("judging", name, int(BOUNDS[name].least), int(BOUNDS[name].most))
+            elif BOUNDS[name].most > 1:
+                judging[name] = fields.seconds("judging", name, BOUNDS[name].least, BOUNDS[name].most)
             else:
                 judging[name] = fields.share("judging", name, most=float(BOUNDS[name].most))
     return judging

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 from sqlalchemy import Engine
 
+from audit.reports.words import UNKNOWN
 from audit.studies.listing import ListedStudy, first_choice, list_studies
 from audit.ui import session
 from audit.ui.background_cache import studies_state
@@ -95,11 +96,11 @@ def studies_table(engine: Engine, account_id: int) -> None:
             t("studies.plan"): study.plan or t("study_choice.no_plan"),
             t("study_choice.began"): f"{study.began:%Y-%m-%d %H:%M} UTC",
             t("study_choice.sources"): study.sources,
-            t("study_choice.relations"): study.relations,
-            t("study_choice.systems"): study.systems,
+            t("study_choice.relations"): study.relations or None,  # of an imported run nobody counted them
+            t("study_choice.systems"): study.systems or None,
             t("study_choice.drawn"): study.drawn,
             t("study_choice.answered"): t("study_choice.yes" if study.answered else "study_choice.no"),
         }
         for study in reversed(studies)
     ]
-    st.dataframe(rows, hide_index=True)
+    st.dataframe(rows, hide_index=True, placeholder=UNKNOWN)

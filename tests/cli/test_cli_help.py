@@ -11,7 +11,7 @@ from audit.cli import main
     [
         ("samble", "No such command 'samble'. Did you mean 'sample'"),
         ("user ad", "No such command 'ad'. Did you mean 'add'?; see `audit user --help`"),
-        ("sample --per-relatoin 5", "there is no option --per-relatoin; did you mean --per-relation?"),
+        ("sample --anotators 5", "there is no option --anotators; did you mean --annotators?"),
         ("report --html --json", "--html needs a value, and --json is an option; write --html=--json"),
         ("report --html", "the option '--html' requires an argument"),
         ("gold --json=1", "the option '--json' does not take a value"),

@@ -69,15 +69,9 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
         (["run", "--db", "", *GOOD], "--db is empty"),
         (["run", *GOOD[:2]], "--systems is missing; see `audit run --help`, for example `audit run --corpus rotten"),
         (["sample", "--base", "5"], "there is no database audit.db; make one with `audit run`"),
-        (
-            ["sample", "--db", "."],
-            "one of --per-relation and --share is required; see `audit sample --help`, for example",
-        ),
-        (
-            ["sample", "--base", "5", "--share", "0.1"],
-            "--per-relation and --share exclude each other; give one of them",
-        ),
-        (["sample", "--base", "MR1.1=5,MR1.1=6"], "names no relation or one twice"),
+        (["sample", "--db", "."], "is a folder"),
+        (["sample", "--base", "5", "--share", "0.1"], "--base 20 or --share 0.01, not both"),
+        (["sample", "--base", "MR1.1=5,MR1.1=6"], "with each relation once"),
         (["sample", "--share", "nan"], "--share: 'nan' is not a number such as 0.01"),
         (["gold", "--db", "reviews.csv"], "is not a database of audit"),
         (["app", "--login-hours", "0"], "it must be a number of hours above 0"),
@@ -106,7 +100,7 @@ def test_what_a_database_does_not_have_is_named(ran, mistake):
     sample = ["sample", "--db", "a.db", "--base", "2"]
     assert "there is no study 9; this database has 1" in mistake(*sample, "--study", "9")
     assert "too large a number" in mistake(*sample, "--study", "9" * 30)
-    assert "--annotators 0: must be at least 1" in mistake(*sample, "--annotators", "0")
+    assert "--annotators 0: expected a whole number from 1" in mistake(*sample, "--annotators", "0")
     assert "there is no study 9" in mistake("report", "--db", "a.db", "--study", "9")
 
 

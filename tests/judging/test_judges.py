@@ -124,7 +124,7 @@ def test_a_judge_that_is_a_system_under_test_is_refused(films):
     assert rows(films, tables.Judge) == []
     assert ask_judge(films, judge_of(own), JudgeRequest(allow_own=True, everything=True)).own == ("a",)
     answer_with_gold(films)
-    report = study_report(films, "gold", proxies=["judge:a"])
+    report = study_report(films, "gold", proxy=["judge:a"])
     assert any("judges its own outputs" in note for note in report["signature"]["notes"])
     assert report["judges"][0]["own"] == ["a"]
 
@@ -154,6 +154,6 @@ def test_an_export_brings_judges_along_and_people_none_of_their_questions(films,
     assert main(["import", str(tmp_path / "out"), "--db", str(tmp_path / "again.db")]) == 0
     again = open_store(str(tmp_path / "again.db"))
     assert [rows(again, model) for model in (tables.Judge, tables.JudgeAnswer)] == stored
-    (before,), (after,) = (study_report(one, "gold", proxies=["judge:simulated"])["judges"] for one in (films, again))
+    (before,), (after,) = (study_report(one, "gold", proxy=["judge:simulated"])["judges"] for one in (films, again))
     assert before == after
     capsys.readouterr()

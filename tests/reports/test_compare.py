@@ -8,7 +8,7 @@ from conftest_rows import row
 
 import audit
 from audit.errors import AuditError
-from audit.reports.compare import Comparing, Condition, compare, compare_sections
+from audit.reports.compare import Condition, compare, compare_sections
 from audit.reports.tables import printed
 from audit.runner.imported import import_run
 from audit.store import open_store
@@ -54,7 +54,7 @@ def compared(*names, **request):
     conditions = tuple(Condition.read(text) for text in request.pop("conditions", ()))
     *systems, store = names
     engine = open_store(store) if isinstance(store, str) else store
-    document = compare(*systems, engine, Comparing(conditions=conditions, **request))
+    document = compare(*systems, engine, conditions, **request)
     json.dumps(document, allow_nan=False)
     return document
 
@@ -96,7 +96,7 @@ def test_it_prints_the_number_of_the_report(tmp_path, toy_corpus, target):
     for relation in report["relations"]:
         for pair in relation["pairs"]:
             for old, new, sign in ((pair["system"], pair["other"], 1), (pair["other"], pair["system"], -1)):
-                document = compare(old, new, study.engine, Comparing(target=target))
+                document = compare(old, new, study.engine, target=target)
                 entry = next(one for one in document["relations"] if one["relation"] == relation["relation"])
                 if pair["difference"] is None:
                     assert entry["genuine"]["estimate"] is None
@@ -129,7 +129,7 @@ def test_groups_that_one_satisfies_rightly_come_first(stored):
     study = audit.open(stored(versions())).sample(share=1.0)
     asked = study.questions()
     study.answer(asked.assign(label=P, annotator="ada", reason="So it is."), role="adjudicator")
-    document = compare("old", "new", study.engine, Comparing(target="corpus"))
+    document = compare("old", "new", study.engine, target="corpus")
     # Six were rightly satisfied and broke, two were fixed, and of two both satisfied the old one did so rightly.
     assert document["all"]["genuine"]["estimate"] == pytest.approx((6 - 2 + 2) / 20)
     assert document["broke"][0]["old"] == "genuine"

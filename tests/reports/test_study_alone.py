@@ -11,11 +11,12 @@ from audit.judging.labels import answer_with_gold
 from audit.judging.samples import ask_next
 from audit.judging.validity import draw_validity
 from audit.reports.evidence import evidence
-from audit.reports.plan import PlanRequest, plan
+from audit.reports.plan import plan
 from audit.reports.progress import cells_at_work
 from audit.reports.study import cells_of_report, study_report
 from audit.runner.executors import InProcess
 from audit.runner.run import run
+from audit.sampling.options import PlanOptions
 from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store
@@ -35,7 +36,7 @@ def all_of(engine, study):
     return {
         "report": study_report(engine, study=study),
         "cells": cells_at_work(cells_of_report(basis)),
-        "plan": plan(engine, PlanRequest(study=study)),
+        "plan": plan(engine, PlanOptions(decide="winner"), study),
     }
 
 

@@ -101,14 +101,14 @@ def test_shares_that_are_whole_numbers_do_not_round_up(share, satisfied, drawn):
     ("options", "says"),
     [
         ({"base": 1, "share": 0.1}, "not both"),
-        ({"base": 0}, "base 0: must be at least 1"),
-        ({"base": {"MR1.1": -2}}, "base MR1.1=-2: must be at least 1"),
-        ({"share": 0.0}, "share 0: must be above 0"),
-        ({"share": 1.01}, "must be from 0 to 1"),
-        ({"share": float("nan")}, "must be from 0 to 1"),
-        ({"most": 0}, "most 0: must be at least 1"),
-        ({"annotators": 0}, "annotators 0: must be at least 1"),
-        ({"quorum": "half"}, "unknown quorum 'half'"),
+        ({"base": 0}, "base=0: expected a whole number from 1"),
+        ({"base": {"MR1.1": -2}}, "base={.MR1.1.: -2}: expected a whole number from 1"),
+        ({"share": 0.0}, "share=0.0: expected a number above 0, to 1"),
+        ({"share": 1.01}, "above 0, to 1"),
+        ({"share": float("nan")}, "share=nan"),
+        ({"most": 0}, "most=0: expected a whole number from 1"),
+        ({"annotators": 0}, "annotators=0: expected a whole number from 1"),
+        ({"quorum": "half"}, "quorum=.half.: expected one of majority, all"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options, says):

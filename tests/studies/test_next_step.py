@@ -24,6 +24,8 @@ CASES = [
     (Standing(waiting=9, annotators=2, judgements=3, disputes=1, **DRAWN), "adjudicate"),
     (Standing(waiting=9, audits=4, annotators=2, judgements=3, **DRAWN), "judging"),
     (Standing(audits=4, annotators=2, judgements=3, **DRAWN), "audits"),
+    (Standing(audits=4, annotators=2, judgements=3, goes_on=True, job="done", job_plan="films", **DRAWN), "round"),
+    (Standing(waiting=1, annotators=2, judgements=3, goes_on=True, **DRAWN), "judging"),
     (Standing(audits=4, **DRAWN), "invite"),
     (Standing(annotators=2, judgements=3, **DRAWN), "results"),
     (Standing(judgements=3, **DRAWN), "results"),

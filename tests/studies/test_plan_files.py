@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.settings import JudgingSettings
-from audit.cli.options import AUDITED_FOLLOW_UPS as OF_THE_COMMAND
 from audit.errors import BadFile
 from audit.relations import relations_named
 from audit.studies.plan import (
-    AUDITED_FOLLOW_UPS,
     LARGEST,
     SETTINGS,
     TABLES,
@@ -105,7 +103,7 @@ def test_what_is_left_out_is_filled_in():
     assert {name: plan.judging[name] for name in SETTINGS} == {
         setting.name: setting.default for setting in fields(JudgingSettings)
     }
-    assert AUDITED_FOLLOW_UPS == OF_THE_COMMAND
+    assert plan.sample["follow_ups"] == 0.1
 
 
 def test_parameters_and_documents_are_kept(tmp_path):
@@ -156,7 +154,7 @@ MISTAKES = [
     ),
     (
         changed("study", relations=["MR1.4|MR2.2|MR2.2"]),
-        "study.relations: relation .* some labels alone: MR1.4 expects: ",
+        "study.relations: relation .* has no expectation that could be checked: MR1.4 expects: ",
     ),
     (changed("study", relations=["MR5.1"]), "study.relations: relation MR5.1 is about a document"),
     (changed("study", unit="document"), "study.corpus: the unit of corpus 'rotten-tomatoes' is 'sentence'"),
@@ -184,8 +182,8 @@ MISTAKES = [
     (LEAST | {"name": "a\nb"}, "name: 'a\\\\nb' is no name of a plan"),
     ({key: LEAST[key] for key in ("study", "sample")}, 'name: is missing; write name = "films" above the first table'),
     (changed("sample", share=0.5), "sample: say how many groups of each cell come first"),
-    (LEAST | {"sample": {"share": 2}}, "sample.share: 2 must be a number from 0 to 1"),
-    (LEAST | {"sample": {"share": 0}}, "sample: share 0: must be above 0"),
+    (LEAST | {"sample": {"share": 2}}, "sample.share: 2 must be a number above 0, to 1"),
+    (LEAST | {"sample": {"share": 0}}, "sample.share: 0 must be a number above 0, to 1"),
     (changed("judging", annotators=0), "judging.annotators: 0 must be a whole number from 1 to 1000"),
     (changed("judging", gold="yes"), "judging.gold: 'yes' must be true or false"),
     (changed("judging", guideline=999), "judging.guideline: 999 is a version there is not yet; the present one is"),

@@ -16,7 +16,7 @@ from audit.judging.samples import ask_next
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.samples import SampleOptions
+from audit.sampling.options import SampleOptions
 from audit.store import open_store, table_of
 from audit.ui import session
 

@@ -11,7 +11,7 @@ from audit.annotation.queue import Shown, next_question
 from audit.judging.judgements import judge
 from audit.judging.samples import ask_next
 from audit.runner.imported import import_run
-from audit.sampling.samples import SampleOptions
+from audit.sampling.options import SampleOptions
 from audit.store import open_store
 
 TOPICS = ("体育", "财经", "科技", "时政", "娱乐", "教育", "房产", "游戏", "家居", "**军事**", "<i>时尚</i>")

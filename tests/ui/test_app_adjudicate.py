@@ -30,7 +30,7 @@ def test_a_dispute_says_how_much_waits_for_it_and_is_settled_by_a_code(prepared:
     app = go(open_app(prepared.judge, language), "adjudicate")
     page = blocks(app)
     assert text_in(language, "dispute.why", count=2) in page
-    assert text_in(language, "dispute.waits", count=4) in page
+    assert text_in(language, "dispute.waits", count=2) in page
     # Whoever decides is told neither relations nor systems.
     assert not [name for name in ("MR1.4", "MR3.1", "vader", "textblob") if name in page]
     assert text_in(language, "dispute.annotator", number=2) in page

@@ -13,7 +13,7 @@ from audit.judging.adjudications import disputes
 from audit.judging.deferral import flag, flagged_ids
 from audit.judging.judgements import judge
 from audit.judging.samples import ask_next
-from audit.sampling.samples import SampleOptions
+from audit.sampling.options import SampleOptions
 from audit.store import tables
 from audit.ui.language import text_in
 

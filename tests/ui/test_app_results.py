@@ -34,7 +34,7 @@ def test_what_is_chosen_is_said_beside_the_numbers_and_kept_on_other_pages(judge
     assert expected in said(app).replace("\\", "")
     assert app.number_input(key="results-delta").value == 2.5
     app.session_state["section-Signature"] = True
-    assert "interval:midp|confidence:0.95|target:population|delta:0.025" in app.run().code[0].value
+    assert "|confidence:0.95|target:population|delta:0.025|" in app.run().code[0].value
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from audit.reports.first_page import open_questions
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.samples import SampleOptions
+from audit.sampling.options import SampleOptions
 from audit.ui.study_choice import ALL, CHOICE
 
 PAGES = ("dashboard", "results", "quality", "browse")

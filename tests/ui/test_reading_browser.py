@@ -22,7 +22,7 @@ from audit.judging.samples import ask_next
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.samples import SampleOptions
+from audit.sampling.options import SampleOptions
 from audit.store import table_of, tables
 from audit.ui.language import text_in
 from audit.ui.settings import arguments

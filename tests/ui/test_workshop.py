@@ -10,8 +10,8 @@ from app_driver import Prepared
 from audit.annotation.queue import next_question
 from audit.errors import AuditError
 from audit.judging.judgements import judge
-from audit.judging.samples import ask_next
-from audit.sampling.samples import SampleOptions
+from audit.judging.validity import draw_validity
+from audit.sampling.validity import ValidityRequest
 from audit.ui import background_cache
 from audit.ui.background_cache import QUICK, AnswerCache, CachedAnswer, Worker, computed, produce, state_of
 from audit.ui.worker import request_line
@@ -66,7 +66,7 @@ def test_what_was_computed_before_a_draw_is_never_shown_after_it(prepared: Prepa
     values = {"by": prepared.boss.id}
     before = computed(prepared.engine, "totals", values)
     slow(cache)
-    ask_next(prepared.engine, SampleOptions(20), 1)[0]
+    draw_validity(prepared.engine, ValidityRequest(6, annotators=2, asks="groups"))
     after = computed(prepared.engine, "totals", values)
     assert after.current
     assert after.state != before.state

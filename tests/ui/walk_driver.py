@@ -25,7 +25,7 @@ from audit.judging.judgements import judge
 from audit.judging.samples import ask_next
 from audit.judging.validity import draw_validity
 from audit.runner.imported import import_run
-from audit.sampling.samples import SampleOptions
+from audit.sampling.options import SampleOptions
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store, table_of, tables
 from audit.studies.plan import read_plan

@@ -9,7 +9,7 @@ from app_driver import PASSWORD, Prepared
 from audit.annotation.accounts import add_account
 from audit.judging.samples import ask_next
 from audit.runner.imported import import_run
-from audit.sampling.samples import SampleOptions
+from audit.sampling.options import SampleOptions
 from audit.store import open_store
 
 MANY = "classification/refund+late+rude"
