@@ -8,6 +8,7 @@ from pathlib import Path
 from shutil import get_terminal_size
 from typing import Annotated, Any
 
+from audit.annotation.options import WordsOptions
 from audit.cli.console import Reply, Rows, answer, chatter_to_stderr, checking_too, fitted_table, one_by_one, say, table
 from audit.cli.options import (
     DATA,
@@ -35,7 +36,7 @@ from audit.cli.options import (
 )
 from audit.errors import AuditError, UnknownName
 from audit.keys import canonical
-from audit.runner.options import TIME_LIMIT, CorpusOptions, RunOptions, WordsOptions
+from audit.runner.options import TIME_LIMIT, CorpusOptions, RunOptions
 
 SYSTEMS = ("vader", "textblob", "hiv4", "tfidf-logreg")
 CORPORA = (("rotten-tomatoes", 2000), ("imdb", 200))

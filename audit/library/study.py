@@ -14,6 +14,7 @@ import pandas as pd
 from sqlalchemy import Engine, func, select
 
 from audit.annotation.answers import SCALES
+from audit.annotation.options import WordsOptions
 from audit.annotation.questions import BEHIND
 from audit.annotation.words import set_words
 from audit.exchange.follow_ups import follow_ups_report
@@ -35,7 +36,7 @@ from audit.reports.validity_study import By, validity_report
 from audit.runner.budget import Budget
 from audit.runner.executors import executor_of
 from audit.runner.fitting import fitting_all
-from audit.runner.options import CorpusOptions, RunOptions, WordsOptions
+from audit.runner.options import CorpusOptions, RunOptions
 from audit.runner.progress import Bar, Watcher
 from audit.runner.run import LimitReached, RunResult
 from audit.runner.run import run as run_study

@@ -29,12 +29,12 @@ from audit.options import Options, options_of, values_of
 from audit.registry import Registry
 from audit.relations import Relation, get_relation, relations_named
 from audit.relations.validity import limits_by_relation
-from audit.reports.options import ReportOptions
 from audit.resources import data_file
 from audit.runner.fitting import check_limits_used, fitting
 from audit.runner.options import MOST_REPEATS, RunOptions
 from audit.runner.run import loaded
 from audit.sampling.options import AUDITED_FOLLOW_UPS, EPS, QUORUMS, WINNER, SampleOptions
+from audit.statistics.intervals import TARGETS
 from audit.studies.deviations import primary_named
 from audit.systems import all_systems, without_version
 from audit.tasks import TASKS, OwnWords, get_task, matches
@@ -175,9 +175,12 @@ class JudgingTable(UserModel):
     versions: Annotated[str, _setting("versions")] = JudgingSettings.versions
 
 
-class ReportTable(_keys_of(ReportOptions, answers=None, target=None, delta=None)):  # type: ignore[misc]
+class ReportTable(UserModel):
     """How it is reported."""
 
+    answers: Annotated[str, _one_of(ANSWERS)] | None = None
+    target: Annotated[str, _one_of(TARGETS)] | None = None
+    delta: Annotated[float, Field(ge=0, le=1)] | None = None
     weights: Text | None = None
     primary: Names | None = None
     primary_relation: Text | None = None
