@@ -24,7 +24,7 @@ from audit.reports.options import CompareOptions
 from audit.reports.standings import Comparisons, pair_entry, pair_sizes
 from audit.reports.study import comparisons_of
 from audit.reports.tables import Section, Table
-from audit.reports.words import Estimate, signed
+from audit.reports.words import UNKNOWN, Estimate, percent, signed
 from audit.statistics.contests import Answered, Compared
 from audit.statistics.orders import holm
 from audit.statistics.rates import Rate, rates_of
@@ -86,16 +86,8 @@ class GroupChange(TypedDict):
     members: list[MemberChange]
 
 
-class ConditionEntry(TypedDict):
-    """A condition of failing, how it came out, and the value that decided."""
-
-    condition: str
-    outcome: str
-    because: str
-
-
 class CompareDocument(TypedDict):
-    """The document of `audit compare`."""
+    """The document of `audit compare`. Of `conditions` there are the condition, its outcome, and because of what."""
 
     old: dict[str, str]
     new: dict[str, str]
@@ -104,7 +96,7 @@ class CompareDocument(TypedDict):
     left_out: list[str]
     broke: list[GroupChange]
     fixed: list[GroupChange]
-    conditions: list[ConditionEntry]
+    conditions: list[dict[str, str]]
     signature: dict[str, Any]
 
 
@@ -498,11 +490,12 @@ def _of_violations(satisfied: Rate | None) -> Estimate:
 def compare_sections(document: CompareDocument) -> Iterator[Section]:
     """Yield the rates of both with their difference by relation, the groups that got worse, and the conditions."""
     old, new = (f"{entry['system']}@{entry['version']}" for entry in (document["old"], document["new"]))
-    heads = ("relation", "groups", "fixed", "broke", "VR old", "VR new", "VR change", "genuine", "judged")
+    heads = ("relation", "groups", "fixed", "broke", "VR", "VR change", "genuine", "judged")
     rows = [
         (
-            one["relation"] or "all", one["groups"], one["fixed"], one["broke"], one["vr_old"], one["vr_new"],
-            in_points(one["observed"]), in_points(one["genuine"]), f"{one['judged']:,}/{one['informative']:,}",
+            one["relation"] or "all", one["groups"], one["fixed"], one["broke"],
+            f"{percent(one['vr_old'])} → {percent(one['vr_new'])}", in_points(one["observed"]), in_points(one["genuine"]),
+            f"{one['judged']:,}/{one['informative']:,}",
         )
         for one in [*document["relations"], document["all"]]
     ]  # fmt: skip
@@ -552,9 +545,9 @@ def group_section(group: GroupChange) -> Section:
 def in_points(rise: Rise) -> str:
     """A difference for people: the estimate and its interval, or where there is none the bounds."""
     if rise["low"] is None or rise["high"] is None:
-        return "-"
-    ends = f"{signed(rise['low'])} to {signed(rise['high'])}"
-    return ends if rise["estimate"] is None else f"{signed(rise['estimate'])} [{ends}]"
+        return UNKNOWN
+    ends = f"[{signed(rise['low'])}, {signed(rise['high'])}]"
+    return ends if rise["estimate"] is None else f"{signed(rise['estimate'])} {ends}"
 
 
 def moved(rise: Rise) -> str:

@@ -90,7 +90,7 @@ def plan_sections(document: PlanDocument) -> Iterator[Section]:
     rows = [
         (
             f"{need['study']} {need['corpus']}", need["decisions"], need["asked"], need["texts"],
-            f"{need['low']:,}–{need['high']:,}", need["answers"], *(number(need[name], 0) for name in more),  # type: ignore[literal-required]
+            f"{need['low']:,}–{need['high']:,}", need["answers"], *(number(need[name], 1) for name in more),  # type: ignore[literal-required]
         )
         for need in document["studies"]
         if need["decisions"]
