@@ -494,8 +494,8 @@ def compare_sections(document: CompareDocument) -> Iterator[Section]:
     rows = [
         (
             one["relation"] or "all", one["groups"], one["fixed"], one["broke"],
-            f"{percent(one['vr_old'])} → {percent(one['vr_new'])}", in_points(one["observed"]), in_points(one["genuine"]),
-            f"{one['judged']:,}/{one['informative']:,}",
+            f"{percent(one['vr_old'])} → {percent(one['vr_new'])}", in_points(one["observed"]),
+            in_points(one["genuine"]), f"{one['judged']:,}/{one['informative']:,}",
         )
         for one in [*document["relations"], document["all"]]
     ]  # fmt: skip
