@@ -137,12 +137,24 @@ def population(name: str, folder: Path, sources: int | None = None) -> World:
 
 
 def synthetic(
-    sources: int = 4000, systems: int = 5, relations: int = 8, gap: float = 0.02, rivals: int = 1, seed: int = 0
+    sources: int = 4000,
+    systems: int = 5,
+    relations: int = 8,
+    gap: float = 0.02,
+    rivals: int = 1,
+    seed: int = 0,
+    best: float = 0.70,
+    documents: int | None = None,
 ) -> World:
-    """Binary labels; one system ahead of its rivals by `gap`, the others .12 behind; texts hard for all alike."""
+    """Binary labels; one system, right in `best` + `gap`, ahead of its rivals, the others .12 behind. Texts are hard
+    for all alike, those of a document in part (.3 of the variance of a system's errors)."""
     rng = np.random.default_rng(seed)
     gold, hard = rng.integers(0, 2, sources), rng.normal(size=sources)
-    right = np.full(systems, 0.70)
+    cluster = np.arange(sources)
+    if documents is not None:
+        cluster = np.sort(rng.integers(0, documents, sources))
+        hard = np.sqrt(0.6) * rng.normal(size=documents)[cluster] + np.sqrt(0.4) * hard
+    right = np.full(systems, best)
     right[0] += gap
     right[1 + rivals :] -= 0.12
     label = np.empty((sources, systems), int)
@@ -155,7 +167,7 @@ def synthetic(
         satisfied = (rng.random((len(source), systems)) < rng.uniform(0.9, 0.99, systems)).astype(np.int8)
         groups.append(Compared(source, satisfied, label[source], np.zeros((0, *satisfied.shape))))
         genuine.append(((satisfied == 1) & (label[source] == gold[source][:, None])).astype(int))
-    return World(groups, genuine, np.arange(sources))
+    return World(groups, genuine, cluster)
 
 
 def play(
