@@ -10,6 +10,7 @@ from audit.cli.options import (
     chosen,
     command,
     name_of,
+    open_database,
     text,
 )
 from audit.reports.options import CompareOptions
@@ -40,11 +41,14 @@ def compare(
 
     The exit status is 1 where a condition of `--fail-if` holds, and 4 where answers cannot decide one.
     """
-    from audit.reports.compare import Condition, lines, status_of
+    from audit.reports.compare import Condition, compare_sections, status_of
     from audit.reports.compare import compare as compared
+    from audit.reports.tables import printed
 
     conditions = tuple(Condition.read(condition) for condition in fail_if or ())
-    document = compared(old, new, db, conditions, **vars(options))
+    document = compared(old, new, open_database(db), conditions, **vars(options))
     hint = ["", f"Next: audit sample --db {db}, which asks people about texts that tell systems apart"]
     waits = document["all"]["genuine"]["estimate"] is None
-    return Reply(document, lambda shown: lines(shown) + hint * bool(waits), status_of(document, undecided))
+    return Reply(
+        document, lambda shown: printed(compare_sections)(shown) + hint * bool(waits), status_of(document, undecided)
+    )

@@ -113,6 +113,7 @@ def agreement(
     and specificity of each label, which labels it takes for which, and how often it answers the same when it is asked
     in another way, with 95 % intervals.
     """
-    from audit.reports.judges import judges_lines, judges_report
+    from audit.reports.judges import judges_report, judges_sections
+    from audit.reports.tables import printed
 
-    return Reply(judges_report(open_database(db), judge), judges_lines)
+    return Reply(judges_report(open_database(db), judge), printed(judges_sections))

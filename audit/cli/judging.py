@@ -220,14 +220,15 @@ def progress(db: Database = DATABASE, study: Study = None, answers: Answers = "b
     """
     from audit.annotation.activity import overview
     from audit.reports.evidence import evidence
-    from audit.reports.progress import cells_at_work, progress_document, progress_lines
+    from audit.reports.progress import cells_at_work, progress_document, progress_sections
     from audit.reports.study import cells_of_report
+    from audit.reports.tables import printed
 
     engine = open_database(db)
     present = evidence(engine, answers, study)
     cells = cells_at_work(cells_of_report(present))
     document = progress_document(overview(engine), cells)
-    return Reply(document, progress_lines)
+    return Reply(document, printed(progress_sections))
 
 
 group(

@@ -193,7 +193,8 @@ def agreement(
     `item,annotator,label` and one row a judgement, or a column for each annotator.
     """
     from audit.annotation.ratings import need_numbers
-    from audit.reports.agreement import agreement_lines, agreement_report
+    from audit.reports.agreement import agreement_report, agreement_sections
+    from audit.reports.tables import printed
 
     exclusive(("--db", db), ("--ratings", ratings))
     rated, parts = (
@@ -204,7 +205,7 @@ def agreement(
     if ratings and options.level not in (None, "nominal") and not options.order:
         need_numbers(rated, ratings, options.level)
     report = agreement_report(rated, by=by, parts=parts, **vars(options))
-    return Reply(report, agreement_lines)
+    return Reply(report, printed(agreement_sections))
 
 
 def _from_file(ratings: str, about: str, by: By, repeats: Repeats, task: str | None, columns: dict[str, str]) -> Any:
@@ -274,7 +275,8 @@ def annotators(
     (docs/reference/agreement.md). Repeated ratings count as they are.
     """
     from audit.annotation.ratings import need_two, read_ratings, stored_ratings
-    from audit.reports.quality import annotators_lines, annotators_report
+    from audit.reports.quality import annotators_report, annotators_sections
+    from audit.reports.tables import printed
 
     exclusive(("--db", db), ("--ratings", ratings))
     if not 0 <= draws <= 100_000:
@@ -288,7 +290,7 @@ def annotators(
         need_two(rated, ratings)
     else:
         rated = stored_ratings(open_database(db or DATABASE), task)
-    return Reply(annotators_report(rated, draws, seed), annotators_lines)
+    return Reply(annotators_report(rated, draws, seed), printed(annotators_sections))
 
 
 KINDS: dict[str, Literal["input", "pair", "group"]] = {"inputs": "input", "pairs": "pair", "groups": "group"}
@@ -315,11 +317,12 @@ def quality(
     agreement with settled answers and with the others, speed, and the first half against the second.
     """
     from audit.annotation.control_questions import judging_record
-    from audit.reports.quality import quality_lines, quality_report
+    from audit.reports.quality import quality_report, quality_sections
+    from audit.reports.tables import printed
 
     record = judging_record(open_database(db))
     report = quality_report(record, task, KINDS.get(about or ""))
-    return Reply(report, quality_lines)
+    return Reply(report, printed(quality_sections))
 
 
 @command(

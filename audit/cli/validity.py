@@ -162,6 +162,7 @@ def report(
     """Mean ratings of originals and follow-ups by relation, the difference and the share of valid follow-ups with 95 %
     intervals, what violations are worth, and how far raters agree (docs/reference/validity.md).
     """
-    from audit.reports.validity_study import validity_lines, validity_report
+    from audit.reports.tables import printed
+    from audit.reports.validity_study import validity_report, validity_sections
 
-    return Reply(validity_report(open_database(db), study, by), validity_lines)
+    return Reply(validity_report(open_database(db), study, by), printed(validity_sections))

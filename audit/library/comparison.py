@@ -1,16 +1,18 @@
 """Two versions of a system compared in a notebook or a script."""
 
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 
 import pandas as pd
 
 from audit.library.study import Study
 from audit.options import spread
-from audit.reports.compare import CompareDocument, Condition, GroupChange, group_lines, lines
+from audit.reports.compare import CompareDocument, Condition, GroupChange, compare_sections
 from audit.reports.compare import compare as compare_versions
+from audit.reports.html import sections_in_notebook
 from audit.reports.options import CompareOptions
+from audit.reports.tables import to_text
+from audit.store import open_store
 from audit.user_models import checked_arguments
 
 
@@ -40,8 +42,8 @@ def compare(
     >>> compared.broke[["texts", "output_old", "output_new"]].values.tolist()
     [['A bad film.', 'negative', 'negative'], ['A BAD FILM.', 'negative', 'positive']]
     """
-    database = store.engine if isinstance(store, Study) else str(store or "audit.db")
-    return Comparison(compare_versions(old, new, database, **vars(options)))
+    engine = store.engine if isinstance(store, Study) else open_store(str(store or "audit.db"))
+    return Comparison(compare_versions(old, new, engine, **vars(options)))
 
 
 class Comparison:
@@ -85,15 +87,12 @@ class Comparison:
         return Condition.read(condition).decide(self.document)[0] == "fails"
 
     def __str__(self) -> str:
-        return "\n".join(lines(self.document))
+        return to_text(list(compare_sections(self.document)))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        groups = "\n\n".join("\n".join(group_lines(group)) for group in self.document["broke"])
-        without = lines({**self.document, "broke": [], "fixed": []})
-        more = f"<details><summary>What got worse</summary><pre>{escape(groups)}</pre></details>" if groups else ""
-        return f"<pre>{escape(chr(10).join(without))}</pre>{more}"
+        return sections_in_notebook(list(compare_sections(self.document)))
 
 
 def _members(groups: Sequence[GroupChange]) -> pd.DataFrame:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from audit.errors import AuditError, NotInstalled, UnderWay
 from audit.keys import canonical
 from audit.relations.registry import configured, get_relation, with_lines
-from audit.reports.compare import RelationCheck, check_relation, group_lines
+from audit.reports.compare import RelationCheck, check_relation, group_section
+from audit.reports.tables import Section, to_text
 from audit.reports.words import percent
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def metamorphic(
                 pytest.fail(mistake, pytrace=False)
             if not checks:
                 pytest.skip(f"{audit_relation} makes no group of this corpus")
-            over = [check for check in checks if (check.observed["estimate"] or 0) > max_violations]
+            over = [check for check in checks if (check.observed.value or 0) > max_violations]
             if over:
                 pytest.fail("\n\n".join(_failure(check, max_violations) for check in over), pytrace=False)
             for check in checks if system is not None else ():
@@ -147,16 +148,10 @@ def _key(task: str, relation: str, parameters: Mapping[str, Mapping[str, object]
 
 def _failure(check: RelationCheck, most: float) -> str:
     """What a failing test says: rates, and groups with texts and outputs."""
-    observed, genuine = check.observed, check.genuine
     lines = [
-        f"{check.relation}: {check.violated:,} of {check.groups:,} groups are violated, "
-        f"{percent(observed['estimate'])} % [{percent(observed['low'])} to {percent(observed['high'])}]; "
+        f"{check.violated:,} of {check.groups:,} groups are violated, {check.observed.text(sign=' %')}; "
         f"at most {percent(most)} % is allowed"
     ]
-    if genuine["low"] is not None:
-        value = f"{percent(genuine['estimate'])} %" if genuine["estimate"] is not None else "no estimate"
-        ends = f"[{percent(genuine['low'])} to {percent(genuine['high'])}]"
-        lines.append(f"genuine, by {check.judged:,} judged groups: {value} {ends}")
-    for group in check.worst:
-        lines += ["", *group_lines(group)]
-    return "\n".join(lines)
+    if check.genuine.low is not None:
+        lines.append(f"genuine, by {check.judged:,} judged groups: {check.genuine.text(sign=' %')}")
+    return to_text([Section(check.relation, [*lines, *map(group_section, check.worst)])])

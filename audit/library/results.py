@@ -19,13 +19,14 @@ from audit.keys import fingerprint
 from audit.messages import LANGUAGES
 from audit.new_files import write_file
 from audit.options import spread
-from audit.reports.agreement import agreement_lines, agreement_report
+from audit.reports.agreement import agreement_report, agreement_sections
 from audit.reports.charts import LIGHT
 from audit.reports.document import CellEntry, DecisionEntry, RelationResultEntry, ReportDocument, SliceRate, SliceTest
 from audit.reports.documents import AgreementDocument
 from audit.reports.first_page import first_lines, verdict
 from audit.reports.options import CoefficientOptions, StandingOptions
 from audit.reports.sections import difference_chart, false_chart, notes_of, rates_chart, to_terminal
+from audit.reports.tables import printed
 from audit.reports.words import Estimate, Say, estimate, signature_line
 from audit.user_models import checked_arguments
 
@@ -393,7 +394,7 @@ class Agreement:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return "\n".join(agreement_lines(self.document))
+        return "\n".join(printed(agreement_sections)(self.document))
 
     def _repr_html_(self) -> str:
         return f"{self.to_frame().to_html(index=False, border=0)}<p><small>{escape(self.signature)}</small></p>"

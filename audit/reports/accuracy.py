@@ -60,6 +60,7 @@ def accuracy_interval(answered: SystemAccuracy, confidence: float = 0.95) -> Int
 def _system(table: ViolationTable, answered: SystemAccuracy, confidence: float) -> AccuracySystem:
     ends = accuracy_interval(answered, confidence)
     (rates,) = rates_of(table, _totals_row(table), answered.system)
+    is_known = rates["vr_genuine"] is not None  # bounds are in the table of violations
     return {
         "system": answered.system,
         "outputs": answered.outputs,
@@ -69,8 +70,8 @@ def _system(table: ViolationTable, answered: SystemAccuracy, confidence: float) 
         "high": ends.high if ends else None,
         "sr_observed": _complement(rates["vr_observed"]),
         "sr_genuine": _complement(rates["vr_genuine"]),
-        "sr_genuine_low": _complement(rates["vr_genuine_high"]),
-        "sr_genuine_high": _complement(rates["vr_genuine_low"]),
+        "sr_genuine_low": _complement(rates["vr_genuine_high"]) if is_known else None,
+        "sr_genuine_high": _complement(rates["vr_genuine_low"]) if is_known else None,
     }
 
 

@@ -1,7 +1,6 @@
-"""The agreement of annotators as one JSON document, and as text for a terminal."""
+"""The agreement of annotators as one JSON document, and as sections."""
 
-import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import combinations
 from typing import Any, cast
@@ -17,14 +16,13 @@ from audit.errors import AuditError
 from audit.messages import message
 from audit.relations.registry import name_order
 from audit.reports.documents import AgreementDocument, Entry, StoredAgreement
-from audit.reports.tables import aligned
-from audit.reports.words import UNKNOWN, count, percent, signature_line
+from audit.reports.tables import Section, Table, closing
+from audit.reports.words import UNKNOWN, count, number
 from audit.statistics.agreement import COEFFICIENTS, Ratings, annotator_pairs, check_level, label_pairs, suite
 from audit.store import table_of, tables
 
-WIDTH = 100
 _PAIRS = 10
-"""Pairs of annotators that the text lists, those that agree least."""
+"""Pairs of annotators that are listed, those that agree least."""
 _FIRM = 20
 """Shared items that a pair needs before its kappa is listed among the lowest."""
 
@@ -150,14 +148,10 @@ def _pairs(ratings: Ratings) -> list[Entry]:
     return pairs
 
 
-# As text.
-
-
-def agreement_lines(report: AgreementDocument) -> list[str]:
-    """Return the document as lines of text."""
-    people, coefficients = len(report["annotators"]), report["coefficients"]
-    lines = [f"Agreement of {people:,} annotators on {count(report['items'])} items that two or more judged.", ""]
-    lines += coefficient_lines(coefficients, report["signature"]["confidence"])
+def agreement_sections(report: AgreementDocument) -> Iterator[Section]:
+    """Yield the coefficients, those of each part, the pairs that agree least, and the notes."""
+    coefficients, people = report["coefficients"], len(report["annotators"])
+    parts: list[Any] = [coefficient_table(coefficients, report["signature"]["confidence"])]
     if report["groups"]:
         estimates = [
             {one["name"]: one["estimate"] for one in part["coefficients"] if one["level"] is None}
@@ -165,48 +159,32 @@ def agreement_lines(report: AgreementDocument) -> list[str]:
         ]
         names = [name for name in COEFFICIENTS if any(name in part for part in estimates)]
         rows = [
-            [part["value"], count(part["items"]), *(_number(known.get(name)) for name in names)]
+            (part["value"], part["items"], *(number(known.get(name), 3) for name in names))
             for part, known in zip(report["groups"], estimates, strict=True)
         ]
-        lines += ["", *aligned([report["groups"][0]["by"] or "", "items", *names], rows, 1, WIDTH)]
+        by = report["groups"][0]["by"]
+        parts.append(Section(f"By {by}", [Table([by, "items", *names], rows)]))
     defined = [pair for pair in report["pairs"] if pair["cohen_kappa"] is not None]
     # Pairs who share few items agree by chance or not at all; they are listed only if there are no others.
     firm = [pair for pair in defined if pair["items"] >= _FIRM] or defined
     if people > 2 and firm:
         lowest = sorted(firm, key=lambda pair: pair["cohen_kappa"])[:_PAIRS]
-        rows = [[f"{of['one']}, {of['other']}", _number(of["cohen_kappa"]), count(of["items"])] for of in lowest]
-        title = f"The {len(lowest)} of {len(report['pairs']):,} pairs that agree least:"
-        lines += ["", title, *aligned(["pair", "cohen_kappa", "items"], rows, 1, WIDTH)]
-    # A note is printed once, however many coefficients have it.
+        rows = [(f"{of['one']}, {of['other']}", number(of["cohen_kappa"], 3), of["items"]) for of in lowest]
+        title = f"The {len(lowest)} of {len(report['pairs']):,} pairs that agree least"
+        parts.append(Section(title, [Table(["pair", "cohen_kappa", "items"], rows)]))
+    # A note is said once, however many coefficients have it.
     distinct = {note.split(":")[0]: note for one in reversed(coefficients) if (note := one["note"])}
-    return [*lines, "", *closing_lines([*distinct.values(), *report["notes"]], report["signature"])]
+    title = f"Agreement of {people:,} annotators on {count(report['items'])} items that two or more judged"
+    yield Section(title, [*parts, closing(report, *distinct.values())])
 
 
-def coefficient_lines(coefficients: Sequence[Entry], confidence: float = 0.95) -> list[str]:
-    """Return a table of coefficients with their intervals."""
-    rows = []
-    for entry in coefficients:
-        estimate = "undefined" if entry["estimate"] is None else _number(entry["estimate"])
-        ends = UNKNOWN if entry["low"] is None else f"{_number(entry['low'])} to {_number(entry['high'])}"
-        rows.append([entry["name"], entry["level"] or "", estimate, ends, count(entry["items"])])
-    return aligned(["coefficient", "level", "estimate", f"{100 * confidence:g} % interval", "items"], rows, 2, WIDTH)
-
-
-def rate_text(rate: float | None, low: float | None, high: float | None, digits: int = 1) -> str:
-    """Format a rate in per cent with its interval; the interval alone where there is no estimate.
-
-    >>> rate_text(0.5, 0.25, 0.75), rate_text(None, None, None)
-    ('50.0 [25.0–75.0]', '–')
-    """
-    ends = "" if low is None else f"[{percent(low, digits)}–{percent(high, digits)}]"
-    return f"{'' if rate is None else percent(rate)} {ends}".strip() or UNKNOWN
-
-
-def closing_lines(notes: Sequence[str], signature: Mapping[str, Any]) -> list[str]:
-    """Return the end of a document as text: its notes, and its signature as the last line."""
-    lines = [line for note in notes for line in textwrap.wrap(f"Note: {note}", WIDTH, subsequent_indent="  ")]
-    return [*lines, *([""] if lines else []), "signature " + signature_line(signature)]
-
-
-def _number(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{value:.3f}"
+def coefficient_table(coefficients: Sequence[Entry], confidence: float = 0.95) -> Table:
+    """Return coefficients with their intervals."""
+    rows = [
+        (
+            one["name"], one["level"], number(one["estimate"], 3),
+            UNKNOWN if one["low"] is None else f"{number(one['low'], 3)} to {number(one['high'], 3)}", one["items"],
+        )
+        for one in coefficients
+    ]  # fmt: skip
+    return Table(["coefficient", "level", "estimate", f"{100 * confidence:g} % interval", "items"], rows, 2)

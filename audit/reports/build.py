@@ -17,7 +17,6 @@ from audit.messages import message
 from audit.relations import get_relation
 from audit.relations.registry import base_name, name_order
 from audit.reports.document import (
-    Bounds,
     CellEntry,
     Covered,
     GenuineRates,
@@ -185,7 +184,7 @@ def _cell(basis: Basis, at: int, row: Mapping[str, Any]) -> CellEntry:
     if plain(row.get("sr_observed")) is not None:  # totals that were published as rates
         observed, false = plain(row["sr_observed"]), plain(row["fs_rate"])
         genuine = None if false is None else observed * (1 - false)
-        rates: dict[str, Any] = unknown(GenuineRates) | unknown(Bounds)  # type: ignore[operator]
+        rates: dict[str, Any] = {**unknown(GenuineRates)}
         rates |= {"sr_observed": observed, "fs_rate": false, "sr_genuine": genuine}
     else:
         rates = rate_keys(basis.rates_of_cell(at))
@@ -199,18 +198,12 @@ def _cell(basis: Basis, at: int, row: Mapping[str, Any]) -> CellEntry:
 
 
 def rate_keys(rates: Rates) -> dict[str, Any]:
-    """Return rates as the keys of `GenuineRates` and `Bounds`."""
+    """Return rates as the keys of `GenuineRates`."""
     keys: dict[str, Any] = {"sr_observed": _value(rates.observed)}
-    for name, bound, rate in (("fs", "fs", rates.false), ("sr_genuine", "sr", rates.genuine)):
-        is_point = rate is not None and rate.value is not None
-        ends = (None, None) if rate is None else (rate.low, rate.high)
-        value = "fs_rate" if name == "fs" else name
-        keys |= {value: _value(rate), f"{name}_low": ends[0] if is_point else None}
-        keys |= {f"{name}_high": ends[1] if is_point else None}
-        keys |= {f"{bound}_least": rate.least if rate else None, f"{bound}_most": rate.most if rate else None}
-        keys |= {
-            f"{bound}_bound_{end}": None if is_point else at for end, at in zip(("low", "high"), ends, strict=True)
-        }
+    names = (("fs_rate", "fs", "fs", rates.false), ("sr_genuine", "sr_genuine", "sr", rates.genuine))
+    for value, ends, bounds, rate in names:
+        keys |= {value: _value(rate), f"{ends}_low": rate and rate.low, f"{ends}_high": rate and rate.high}
+        keys |= {f"{bounds}_least": rate and rate.least, f"{bounds}_most": rate and rate.most}
     return keys
 
 
@@ -244,7 +237,6 @@ def together(
         "name": name,
         "task": task,
         **unknown(GenuineRates),
-        **unknown(Bounds),
         "cells": len(chosen),
         "method": None,
         "reason": None,
@@ -299,7 +291,7 @@ def overall(
     """
     sums = {name: _sum([cell[name] for cell in entries]) for name in COUNTS}  # type: ignore[literal-required]
     if any("rejected" in cell for cell in entries):
-        sums["rejected"] = sum(cell.get("rejected", 0) for cell in entries)
+        sums["rejected"] = sum(cell.get("rejected") or 0 for cell in entries)
     sure = sum(relation["best_changes_sure"] for relation in relations)
     changed = sum(relation["best_changes"] for relation in relations)
     return {
@@ -335,7 +327,7 @@ def _covered(basis: Basis, entries: Sequence[CellEntry]) -> Covered:
     entry = together(basis, entries, places)
     said = entry["fs_rate"] is not None or entry["fs_least"] is not None
     return {
-        **{name: entry[name] for name in (*GenuineRates.__annotations__, *Bounds.__annotations__)},  # type: ignore[typeddict-item, literal-required]
+        **{name: entry[name] for name in GenuineRates.__annotations__},  # type: ignore[typeddict-item, literal-required]
         "sr_observed": entry["sr_observed"] if said else None,
         "cells_covered": len(places) if said else 0,
         "satisfied_covered": sum(entries[at]["satisfied"] or 0 for at in places) if said else 0,
@@ -344,7 +336,7 @@ def _covered(basis: Basis, entries: Sequence[CellEntry]) -> Covered:
 
 def _with_expected_misses(entries: Sequence[CellEntry], signature: Signature, confidence: float) -> Signature:
     """The signature, with a note of how many intervals are expected to miss, where these are two or more."""
-    number = sum(cell["fs_low"] is not None for cell in entries)
+    number = sum(cell["fs_rate"] is not None and cell["fs_low"] is not None for cell in entries)
     missing = (1 - confidence) * number
     if missing < 2 - 1e-9:
         return signature.copy()

@@ -3,36 +3,33 @@
 The numbers are those of the report's pairs (`audit.reports.standings.pair_entry`).
 """
 
-import math
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypedDict
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 from sqlalchemy import Connection, Engine, select
 
 import audit
 from audit.errors import AuditError, UnknownName
-from audit.false_satisfaction.cells import Counted, count
+from audit.false_satisfaction.cells import count
+from audit.false_satisfaction.resolution import Whose
 from audit.options import spread
 from audit.relations import COUNTED, Outcome
 from audit.reports.build import Basis
 from audit.reports.options import CompareOptions
-from audit.reports.standings import Comparisons, pair_entry
+from audit.reports.standings import Comparisons, pair_entry, pair_sizes
 from audit.reports.study import comparisons_of
-from audit.reports.tables import aligned
-from audit.reports.words import percent, signed
-from audit.statistics.contests import Answered, Pair
+from audit.reports.tables import Section, Table
+from audit.reports.words import UNKNOWN, Estimate, percent, signed
+from audit.statistics.contests import Answered, Compared
 from audit.statistics.orders import holm
-from audit.statistics.rates import rates_of
-from audit.store import checked, open_store, rows_among, snapshot, table_of, tables
+from audit.statistics.rates import Rate, rates_of
+from audit.store import checked, rows_among, snapshot, table_of, tables
 
-WIDTH = 100
 UNDECIDED = 4
 """The exit status where answers cannot decide a condition."""
 
@@ -89,16 +86,8 @@ class GroupChange(TypedDict):
     members: list[MemberChange]
 
 
-class ConditionEntry(TypedDict):
-    """A condition of failing, how it came out, and the value that decided."""
-
-    condition: str
-    outcome: str
-    because: str
-
-
 class CompareDocument(TypedDict):
-    """The document of `audit compare`."""
+    """The document of `audit compare`. Of `conditions` there are the condition, its outcome, and because of what."""
 
     old: dict[str, str]
     new: dict[str, str]
@@ -107,16 +96,16 @@ class CompareDocument(TypedDict):
     left_out: list[str]
     broke: list[GroupChange]
     fixed: list[GroupChange]
-    conditions: list[ConditionEntry]
+    conditions: list[dict[str, str]]
     signature: dict[str, Any]
 
 
 # Conditions under which a comparison fails, such as `genuine rise > 2 points`.
 
-GRAMMAR = "[surely|estimated|possibly] [observed|genuine] rise [in RELATION] >|>=|<|<= NUMBER points"
+GRAMMAR = "[surely|estimated|possibly] [observed|genuine] rise [in RELATION] > NUMBER points"
 _EXPRESSION = re.compile(
-    r"(?:(?P<how>surely|estimated|possibly)\s+)?(?:(?P<kind>observed|genuine)\s+)?rise"
-    r"(?:\s+in\s+(?P<relation>\S+))?\s*(?P<sign>>=|<=|>|<)\s*(?P<number>[-+]?\d+(?:\.\d+)?)\s*points?"
+    r"(?:(?P<how>surely|estimated|possibly) )?(?:(?P<kind>observed|genuine) )?rise"
+    r"(?: in (?P<relation>\S+))? ?> ?(?P<number>[-+]?\d+(?:\.\d+)?) points?"
 )
 
 
@@ -128,7 +117,6 @@ class Condition:
     how: Literal["surely", "estimated", "possibly"]
     kind: Literal["observed", "genuine"]
     relation: str | None
-    sign: str
     limit: float
 
     @classmethod
@@ -143,7 +131,7 @@ class Condition:
         if found is None or abs(float(found["number"])) > 100:
             raise AuditError(f'{text[:80]!r} is no condition; write {GRAMMAR}, as in "genuine rise > 2 points"')
         how, kind = found["how"] or "surely", found["kind"] or "genuine"
-        return cls(text, how, kind, found["relation"], found["sign"], float(found["number"]) / 100)  # type: ignore[arg-type]
+        return cls(text, how, kind, found["relation"], float(found["number"]) / 100)  # type: ignore[arg-type]
 
     def decide(self, document: CompareDocument) -> tuple[Literal["passes", "fails", "undecided"], str]:
         """Whether the comparison passes or fails, and why, in a clause.
@@ -156,24 +144,17 @@ class Condition:
         if self.relation is not None and not entries:
             raise UnknownName("relation", self.relation, [str(entry["relation"]) for entry in document["relations"]])
         rises = [entry[self.kind] for entry in entries or [document["all"]]]
-        rise = max(rises, key=lambda one: (one["high"] or 0) * (1 if self.sign[0] == ">" else -1))
+        rise = max(rises, key=lambda one: one["high"] or 0.0)
         estimate, low, high = rise["estimate"], rise["low"], rise["high"]
         if low is None or high is None:
             return "undecided", "there is no group to tell from"
-        because = f"the {self.kind} violation rate {moved(rise)}"
-        sure, possible = (self._beyond(end) for end in ((low, high) if self.sign[0] == ">" else (high, low)))
+        because, limit = f"the {self.kind} violation rate {moved(rise)}", self.limit + 1e-12  # .3 - .1 is not above .2
         if self.how == "possibly":
-            return ("fails" if possible else "passes"), because
-        if estimate is None and possible and not sure:
+            return ("fails" if high > limit else "passes"), because
+        if estimate is None and low <= limit < high:
             return "undecided", f"{because}, as too little is judged"
-        beyond = sure if self.how == "surely" or estimate is None else self._beyond(estimate)
+        beyond = low > limit if self.how == "surely" or estimate is None else estimate > limit
         return ("fails" if beyond else "passes"), because
-
-    def _beyond(self, value: float) -> bool:
-        # Rates are ratios of whole numbers: .3 - .1 is not above .2.
-        apart = value - self.limit
-        strictly = apart > 1e-12 if self.sign[0] == ">" else apart < -1e-12
-        return strictly or ("=" in self.sign and abs(apart) <= 1e-12)
 
 
 def status_of(document: CompareDocument, undecided: str | None = None) -> int:
@@ -204,16 +185,15 @@ class _Version:
 def compare(
     old: str,
     new: str,
-    database: str | Engine,
+    engine: Engine,
     conditions: Sequence[Condition] = (),
     options: CompareOptions = CompareOptions(),
 ) -> CompareDocument:
     """Compare two systems of a database: `name`, `name@version`, the beginning of that, or `#id`.
 
-    Nothing is written. Raises AuditError for a name that fits no system or several, for systems that share no group,
-    and what `open_store` raises.
+    Nothing is written. Raises AuditError for a name that fits no system or several, and where no group applies to both.
     """
-    with _opened(database) as engine, snapshot(engine) as connection:
+    with snapshot(engine) as connection:
         versions = [_system(connection, name) for name in (old, new)]
         if versions[0].id == versions[1].id:
             raise AuditError(f"{old} and {new} are the same system, {versions[0].label}; name two versions")
@@ -223,18 +203,6 @@ def compare(
         outcome, because = condition.decide(document)
         document["conditions"].append({"condition": condition.text, "outcome": outcome, "because": because})
     return document
-
-
-@contextmanager
-def _opened(database: str | Engine) -> Iterator[Engine]:
-    if isinstance(database, Engine):
-        yield database
-        return
-    engine = open_store(database)
-    try:
-        yield engine
-    finally:
-        engine.dispose()
 
 
 def _system(connection: Connection, name: str) -> _Version:
@@ -266,33 +234,54 @@ def _studies_of_both(connection: Connection, versions: Sequence[_Version]) -> li
     return [int(study) for study in np.unique(checks.study[applies])]
 
 
-@dataclass(frozen=True)
-class _Part:
-    """The two systems in one study: what they are compared by, with the names of both as the report has them, and the
-    ids of the groups by relation."""
+@dataclass
+class _Both:
+    """The two systems, columns 0 and 1 of all arrays, under every relation with groups that apply to both.
 
-    study: int
-    task: str
+    A key stands for a relation of a study: `keys` has the study, the task and the relation, `group` the ids of its
+    groups.
+    """
+
     comparison: Comparisons
-    names: tuple[str, str]
-    group: Mapping[str, np.ndarray]
+    keys: dict[str, tuple[int, str, str]]
+    group: dict[str, np.ndarray]
+    left_out: list[str]
 
-    @property
-    def columns(self) -> tuple[int, int]:
-        """The columns of both."""
-        return self.comparison.systems.index(self.names[0]), self.comparison.systems.index(self.names[1])
+    def satisfied(self, key: str) -> np.ndarray:
+        """Whether each of the two satisfies, of the groups that apply to both."""
+        groups = self.comparison.groups[key]
+        return np.asarray(groups.satisfied[groups.pair(0, 1).both] == 1)
 
-    def shared(self) -> list[str]:
-        """The relations with groups that apply to both."""
-        return [name for name, groups in self.comparison.groups.items() if groups.pair(*self.columns).groups]
+    def as_observed(self) -> Comparisons:
+        """The comparison as if every satisfaction were genuine, and all of it known."""
+        of = self.comparison
+        answered = {
+            key: Answered(np.ones(groups.satisfied.shape), (groups.satisfied == 1).astype(np.int8))
+            for key, groups in of.groups.items()
+        }
+        return replace(of, answered=answered, open={key: one & False for key, one in of.open.items()})
 
 
-def _part(counted: Counted, study: int, versions: Sequence[_Version]) -> _Part:
-    comparison, population = comparisons_of(counted, study), counted.populations[study]
-    places = [population.systems.index(version.id) for version in versions]
-    names = comparison.systems[places[0]], comparison.systems[places[1]]
-    group = dict(zip(comparison.groups, population.group.values(), strict=True))
-    return _Part(study, population.task, comparison, names, group)
+def _both(connection: Connection, versions: Sequence[_Version], studies: Sequence[int], answers: Whose) -> _Both:
+    groups, answered, open_groups = dict[str, Compared](), dict[str, Answered](), dict[str, np.ndarray]()
+    both = _Both(Comparisons(groups, answered, open_groups, ("old", "new"), np.zeros(0, np.int64)), {}, {}, [])
+    clusters: list[np.ndarray] = []  # of each study its own, so that errors of studies are independent
+    for study in studies:
+        counted = count(connection, answers, study)
+        of, population = comparisons_of(counted, study), counted.populations[study]
+        at = [population.systems.index(version.id) for version in versions]
+        first, codes = sum(map(len, clusters)), 1 + max((int(one.max(initial=-1)) for one in clusters), default=-1)
+        missing = [name for name, one in of.groups.items() if not one.pair(at[0], at[1]).groups]
+        both.left_out += [f"{', '.join(missing)}: no group applies to both"] if missing else []
+        for (name, one), ids in zip(of.groups.items(), population.group.values(), strict=True):
+            if name not in missing:
+                key = f"{study} {name}"
+                both.keys[key], both.group[key] = (study, population.task, name), ids[:, at]
+                groups[key] = Compared(first + one.source, one.satisfied[:, at], one.output[:, at], one.proxy[:, :, at])
+                answered[key] = Answered(of.answered[name].q[:, at], of.answered[name].genuine[:, at])
+                open_groups[key] = of.open[name][:, at]
+        clusters.append(codes + of.cluster)
+    return replace(both, comparison=replace(both.comparison, cluster=np.concatenate(clusters)))
 
 
 def _document(
@@ -300,125 +289,68 @@ def _document(
 ) -> CompareDocument:
     """The whole document, before conditions are decided."""
     numbers = Basis(pd.DataFrame(), target=options.target)
-    parts = [_part(count(connection, options.answers, study), study, versions) for study in studies]
-    entries = [_entry([(part, {name: 1.0})], numbers, part, name) for part in parts for name in part.shared()]
+    both = _both(connection, versions, studies, options.answers)
+    entries = [_entry(both, [key], numbers, *names) for key, names in both.keys.items()]
     for kind in ("observed", "genuine"):
         rises: list[Rise] = [entry[kind] for entry in entries]
         tested = [(rise, rise["p"]) for rise in rises if rise["p"] is not None]
         for (rise, _), adjusted in zip(tested, holm([p for _, p in tested]), strict=True):
             rise["p_holm"] = adjusted
-    every = [(part, {name: float(_pair(part, name).groups) for name in part.shared()}) for part in parts]
     old, new = ({"system": one.name, "version": one.version, "settings": one.settings} for one in versions)
-    lists = [_listed(connection, parts, versions, options.show, worse=worse) for worse in (True, False)]
+    signature = {"audit": audit.__version__, **asdict(options), "confidence": numbers.confidence}
     return {
         "old": old,
         "new": new,
         "relations": entries,
-        "all": _entry(every, numbers),
-        "left_out": [sentence for part in parts for sentence in _left_out(part)],
-        "broke": lists[0],
-        "fixed": lists[1],
+        "all": _entry(both, list(both.keys), numbers, None, None, None),
+        "left_out": both.left_out,
+        "broke": _listed(connection, both, versions, options.show, worse=True),
+        "fixed": _listed(connection, both, versions, options.show, worse=False),
         "conditions": [],
-        "signature": {
-            "audit": audit.__version__,
-            "answers": options.answers,
-            "target": options.target,
-            "confidence": numbers.confidence,
-        },
+        "signature": {name: value for name, value in signature.items() if name != "show"},
     }
 
 
-def _pair(part: _Part, name: str) -> Pair:
-    return part.comparison.groups[name].pair(*part.columns)
-
-
-def _left_out(part: _Part) -> list[str]:
-    """The relations under which no group applies to both."""
-    missing = [name for name in part.comparison.groups if name not in part.shared()]
-    return [f"{', '.join(missing)}: no group applies to both"] if missing else []
-
-
 def _entry(
-    parts: Sequence[tuple[_Part, Mapping[str, float]]],
-    numbers: Basis,
-    part: _Part | None = None,
-    name: str | None = None,
+    both: _Both, keys: Sequence[str], numbers: Basis, study: int | None, task: str | None, name: str | None
 ) -> ChangeEntry:
-    """What changed under one relation, or over these with weights together."""
-    held = []
-    for of, weights in parts:
-        for one in weights:
-            at = _pair(of, one).both
-            held.append(of.comparison.groups[one].satisfied[at][:, of.columns] == 1)
-    satisfied = np.concatenate(held or [np.zeros((0, 2), bool)])
-    observed = [(replace(of, comparison=_as_observed(of.comparison)), weights) for of, weights in parts]
-    sizes = [_sizes(of, weights) for of, weights in parts]
+    """What changed under one relation, or under these together, by their numbers of groups."""
+    of, satisfied = both.comparison, np.concatenate([both.satisfied(key) for key in keys])
+    weights = {key: len(both.satisfied(key)) / len(satisfied) for key in keys}
+    by_study: dict[int, dict[str, float]] = {}
+    for key in keys:
+        by_study.setdefault(both.keys[key][0], {})[key] = weights[key]
+    sizes = [pair_sizes(of, own, of.systems) for own in by_study.values()]
+    is_known = all(one["judged"] or not one["informative"] for one in sizes)
     return {
-        "task": part.task if part else None,
-        "study": part.study if part else None,
+        "task": task,
+        "study": study,
         "relation": name,
         "groups": len(satisfied),
         "fixed": int((satisfied[:, 1] & ~satisfied[:, 0]).sum()),
         "broke": int((satisfied[:, 0] & ~satisfied[:, 1]).sum()),
-        "informative": sum(informative for informative, _ in sizes),
-        "judged": sum(judged for _, judged in sizes),
+        "informative": sum(one["informative"] for one in sizes),
+        "judged": sum(one["judged"] for one in sizes),
         "vr_old": float(1 - satisfied[:, 0].mean()),
         "vr_new": float(1 - satisfied[:, 1].mean()),
-        "observed": _rise(observed, numbers),
-        "genuine": _rise(parts, numbers) if all(judged or not told for told, judged in sizes) else _possible(parts),
+        "observed": _rise(both.as_observed(), weights, numbers),
+        "genuine": _rise(of, weights, numbers) if is_known else _possible(of, keys, len(satisfied)),
     }
 
 
-def _as_observed(comparison: Comparisons) -> Comparisons:
-    """The same as if every satisfaction were genuine, and all of it known."""
-    answered = {
-        name: Answered(np.ones(groups.satisfied.shape), (groups.satisfied == 1).astype(np.int8))
-        for name, groups in comparison.groups.items()
-    }
-    return replace(comparison, answered=answered, open={name: one & False for name, one in comparison.open.items()})
+def _rise(comparison: Comparisons, weights: Mapping[str, float], numbers: Basis) -> Rise:
+    """SR_g of the old system less that of the new one, as the report's pairs have it."""
+    systems = (comparison.systems[0], comparison.systems[1])
+    stand = comparison.standing(weights, systems, numbers.target, 0.0)
+    pair = pair_entry(comparison, weights, systems, stand.ahead[0, 1], stand.error[0, 1], numbers)
+    return {"estimate": pair["difference"], "low": pair["low"], "high": pair["high"], "p": pair["p"], "p_holm": None}
 
 
-def _sizes(part: _Part, weights: Mapping[str, float]) -> tuple[int, int]:
-    """Groups that tell the two apart, and how many of these are answered."""
-    entry = pair_entry(part.comparison, weights, part.names, 0.0, 0.0, Basis(pd.DataFrame()))
-    return entry["informative"], entry["judged"]
-
-
-def _rise(parts: Sequence[tuple[_Part, Mapping[str, float]]], numbers: Basis) -> Rise:
-    """SR_g of the old system less that of the new one, as the report's pairs have it; studies by their groups."""
-    total = sum(sum(weights.values()) for _, weights in parts)
-    value = variance = 0.0
-    ends = [0.0, 0.0]
-    known = True
-    for part, weights in parts:
-        share = sum(weights.values()) / total
-        scaled = {name: weight / sum(weights.values()) for name, weight in weights.items()}
-        stand = part.comparison.standing(scaled, part.names, numbers.target, 0.0)
-        pair = pair_entry(part.comparison, scaled, part.names, stand.ahead[0, 1], stand.error[0, 1], numbers)
-        if len(parts) == 1:
-            values = {"estimate": pair["difference"], "low": pair["low"], "high": pair["high"], "p": pair["p"]}
-            return {**values, "p_holm": None}  # type: ignore[typeddict-item]
-        known = known and pair["difference"] is not None
-        value += share * (pair["difference"] or 0.0)
-        variance += (share * float(stand.error[0, 1])) ** 2
-        ends = [end + share * (pair[name] or 0.0) for end, name in zip(ends, ("low", "high"), strict=True)]  # type: ignore[literal-required]
-    if not known:
-        return {"estimate": None, "low": ends[0], "high": ends[1], "p": None, "p_holm": None}
-    error = math.sqrt(variance)
-    z = float(norm.isf((1 - numbers.confidence) / 2))
-    p = 2 * float(norm.sf(abs(value) / error)) if error else None
-    return {"estimate": value, "low": value - z * error, "high": value + z * error, "p": p, "p_holm": None}
-
-
-def _possible(parts: Sequence[tuple[_Part, Mapping[str, float]]]) -> Rise:
+def _possible(comparison: Comparisons, keys: Sequence[str], groups: int) -> Rise:
     """The ends that hold whatever the answers are, where nothing tells."""
-    low = high = total = 0.0
-    for part, weights in parts:
-        for name in weights:
-            pair = _pair(part, name)
-            kinds = np.bincount(pair.kind, minlength=3)
-            low, high, total = low - kinds[0] - kinds[2], high + kinds[0] + kinds[1], total + pair.groups
-    return {"estimate": None, "low": low / total, "high": high / total, "p": None, "p_holm": None}
+    kinds = np.sum([comparison.groups[key].pair(0, 1).totals[:3] for key in keys], axis=0)
+    low, high = -(kinds[0] + kinds[2]) / groups, (kinds[0] + kinds[1]) / groups
+    return {"estimate": None, "low": float(low), "high": float(high), "p": None, "p_holm": None}
 
 
 # The groups that got worse or better, the most instructive first, with their texts.
@@ -428,38 +360,35 @@ Members = list[tuple[str, tuple[str, ...], str]]
 
 
 def _listed(
-    connection: Connection, parts: Sequence[_Part], versions: Sequence[_Version], show: int, *, worse: bool
+    connection: Connection, both: _Both, versions: Sequence[_Version], show: int, *, worse: bool
 ) -> list[GroupChange]:
     """Groups that got worse, or better: those that one of the two satisfies rightly and the other does not first, then
     those whose verdict changed and which nobody settled, then those that are satisfied falsely."""
     rows: list[tuple[int, int, str, list[int], list[str]]] = []
     good, bad = (0, 1) if worse else (1, 0)
-    for part in parts:
-        for name in part.shared():
-            pair, columns = _pair(part, name), list(part.columns)
-            held = part.comparison.groups[name].satisfied[:, columns] == 1
-            genuine = np.where(held, part.comparison.answered[name].genuine[:, columns], 0)
-            both = np.zeros(len(held), bool)
-            both[pair.at] = True
-            turned = both & held[:, good] & ~held[:, bad]
-            rightly = both & (genuine[:, good] == 1) & (genuine[:, bad] == 0)
-            level = np.select([rightly, turned & (genuine[:, good] < 0), turned], [0, 1, 2], 3)
-            for wanted in range(3):
-                # A few of each relation: the texts of a hundred thousand need not be read for ten.
-                for turn, at in enumerate(np.flatnonzero(level == wanted)[: 4 * show]):
-                    states = [_state(held[at, side], genuine[at, side]) for side in (0, 1)]
-                    rows.append((wanted, turn, name, part.group[name][at][columns].tolist(), states))
+    for key, (_, _, name) in both.keys.items():
+        groups, genuine = both.comparison.groups[key], both.comparison.answered[key].genuine
+        held, tells = groups.satisfied == 1, np.isin(np.arange(len(genuine)), groups.pair(0, 1).at)
+        genuine = np.where(held, genuine, 0)
+        turned = tells & held[:, good] & ~held[:, bad]
+        rightly = tells & (genuine[:, good] == 1) & (genuine[:, bad] == 0)
+        level = np.select([rightly, turned & (genuine[:, good] < 0), turned], [0, 1, 2], 3)
+        for wanted in range(3):
+            # A few of each relation: the texts of a hundred thousand need not be read for ten.
+            for turn, at in enumerate(np.flatnonzero(level == wanted)[: 4 * show]):
+                states = [_state(held[at, side], genuine[at, side]) for side in (0, 1)]
+                rows.append((wanted, turn, name, both.group[key][at].tolist(), states))
     members = [
         _members(connection, version.id, [row[3][side] for row in rows]) for side, version in enumerate(versions)
     ]
     chosen: list[GroupChange] = []
     seen: set[tuple[str, ...]] = set()
     for _, _, relation, ids_of, states in sorted(rows, key=lambda row: row[:2]):
-        both_sides = _side_by_side(*(members[side].get(ids_of[side], []) for side in (0, 1)))
-        source = tuple(both_sides[0]["texts"]) if both_sides else ()
+        outputs = _side_by_side(*(members[side].get(ids_of[side], []) for side in (0, 1)))
+        source = tuple(outputs[0]["texts"]) if outputs else ()
         if source not in seen and len(chosen) < show:
             seen.add(source)
-            chosen.append({"relation": relation, "old": states[0], "new": states[1], "members": both_sides})
+            chosen.append({"relation": relation, "old": states[0], "new": states[1], "members": outputs})
     return chosen
 
 
@@ -506,15 +435,15 @@ def _side_by_side(old: Members, new: Members) -> list[MemberChange]:
 
 @dataclass(frozen=True)
 class RelationCheck:
-    """The groups of one relation that apply to a system: rates as the report has them (estimate, low and high; null
-    where they are not known), and violated and falsely satisfied groups, the most instructive first."""
+    """The groups of one relation that apply to a system: violation rates as the report has them, and violated and
+    falsely satisfied groups, the most instructive first."""
 
     relation: str
     groups: int
     violated: int
     judged: int
-    observed: Mapping[str, float | None]
-    genuine: Mapping[str, float | None]
+    observed: Estimate
+    genuine: Estimate
     worst: list[GroupChange]
 
 
@@ -544,45 +473,38 @@ def check_relation(
     # What is false is what no test would have shown; of the others the shortest texts are read soonest.
     worst.sort(key=lambda one: (one["new"] != "false", sum(len(text) for of in one["members"] for text in of["texts"])))
     rates = rates_of([place], counted.judged, counted.checked, finite=False)
-    numbers: list[Any] = []
-    for rate in (rates.observed, rates.genuine):
-        less = None if rate is None else rate.less()
-        numbers.append({name: getattr(less, key, None) for name, key in _RATE})
     groups, judged = int((counted.checked.cell == place).sum()), int(counted.cells.loc[place, "judged"])
-    observed, genuine = numbers
+    observed, genuine = _of_violations(rates.observed), _of_violations(rates.genuine)
     return RelationCheck(relation["name"], groups, len(rows), judged, observed, genuine, worst[:show])
 
 
-_RATE = (("estimate", "value"), ("low", "low"), ("high", "high"))
+def _of_violations(satisfied: Rate | None) -> Estimate:
+    """The violation rate to a satisfaction rate."""
+    rate = None if satisfied is None else satisfied.less()
+    return Estimate(None) if rate is None else Estimate(rate.value, rate.low, rate.high)
 
 
 # For people, in English: a command alone says it.
 
 
-def lines(document: CompareDocument) -> list[str]:
-    """The comparison as lines of at most 100 columns."""
+def compare_sections(document: CompareDocument) -> Iterator[Section]:
+    """Yield the rates of both with their difference by relation, the groups that got worse, and the conditions."""
     old, new = (f"{entry['system']}@{entry['version']}" for entry in (document["old"], document["new"]))
-    heads = ["relation", "groups", "fixed", "broke", "VR old", "VR new", "VR change", "genuine", "judged"]
+    heads = ("relation", "groups", "fixed", "broke", "VR", "VR change", "genuine", "judged")
     rows = [
-        [
-            entry["relation"] or "all",
-            *(f"{entry[name]:,}" for name in ("groups", "fixed", "broke")),
-            f"{percent(entry['vr_old'])} %",
-            f"{percent(entry['vr_new'])} %",
-            in_points(entry["observed"]),
-            in_points(entry["genuine"]),
-            f"{entry['judged']:,}/{entry['informative']:,}",
-        ]
-        for entry in [*document["relations"], document["all"]]
-    ]
-    shown = [f"{old} -> {new}", "", *aligned(heads, rows, 1, WIDTH), ""]
-    shown += [line for sentence in _sentences(document) for line in textwrap.wrap(sentence, WIDTH)]
-    for group in document["broke"]:
-        shown += ["", *group_lines(group)]
-    for condition in document["conditions"]:
-        text = f"{condition['outcome']}: {condition['condition']} ({condition['because']})"
-        shown += ["", *textwrap.wrap(text, WIDTH)]
-    return shown
+        (
+            one["relation"] or "all", one["groups"], one["fixed"], one["broke"],
+            f"{percent(one['vr_old'])} → {percent(one['vr_new'])}", in_points(one["observed"]),
+            in_points(one["genuine"]), f"{one['judged']:,}/{one['informative']:,}",
+        )
+        for one in [*document["relations"], document["all"]]
+    ]  # fmt: skip
+    yield Section(f"{old} -> {new}", [Table(heads, rows), *_sentences(document)])
+    if document["broke"]:
+        yield Section("What got worse", list(map(group_section, document["broke"])))
+    outcomes = [f"{one['outcome']}: {one['condition']} ({one['because']})" for one in document["conditions"]]
+    if outcomes:
+        yield Section("Conditions", outcomes)
 
 
 def _sentences(document: CompareDocument) -> Iterator[str]:
@@ -604,27 +526,28 @@ def _sentences(document: CompareDocument) -> Iterator[str]:
     yield from (f"Left out: {sentence}." for sentence in document["left_out"])
 
 
-def group_lines(group: GroupChange) -> list[str]:
-    """One group with its texts and both outputs."""
-    one = group["old"] == group["new"]  # of one system
-    shown = [f"{group['relation']}: " + (group["new"] if one else f"{group['old']} -> {group['new']}")]
+def group_section(group: GroupChange) -> Section:
+    """Return one group with its texts and both outputs."""
+    is_alone = group["old"] == group["new"]  # of one system
+    lines = []
     for member in group["members"]:
-        both = (member["new"],) if one and member["old"] is None else (member["old"], member["new"])
+        both = (member["new"],) if is_alone and member["old"] is None else (member["old"], member["new"])
         outputs = " -> ".join(output if output is not None else "(none)" for output in both)
-        texts = textwrap.shorten(" | ".join(member["texts"]), 2 * WIDTH, placeholder=" …")
-        shown += textwrap.wrap(
-            f"{member['role'].replace('_', '-')}: {texts}  [{textwrap.shorten(outputs, WIDTH, placeholder=' …')}]",
-            WIDTH, initial_indent="  ", subsequent_indent="    ",
-        )  # fmt: skip
-    return shown
+        texts, said = (
+            textwrap.shorten(text, most, placeholder=" …")
+            for text, most in ((" | ".join(member["texts"]), 200), (outputs, 100))
+        )
+        lines.append(f"{member['role'].replace('_', '-')}: {texts}  [{said}]")
+    states = group["new"] if is_alone else f"{group['old']} -> {group['new']}"
+    return Section(f"{group['relation']}: {states}", lines)
 
 
 def in_points(rise: Rise) -> str:
     """A difference for people: the estimate and its interval, or where there is none the bounds."""
     if rise["low"] is None or rise["high"] is None:
-        return "-"
-    ends = f"{signed(rise['low'])} to {signed(rise['high'])}"
-    return ends if rise["estimate"] is None else f"{signed(rise['estimate'])} [{ends}]"
+        return UNKNOWN
+    ends = f"[{signed(rise['low'])}, {signed(rise['high'])}]"
+    return ends if rise["estimate"] is None else f"{signed(rise['estimate'])} {ends}"
 
 
 def moved(rise: Rise) -> str:

@@ -3,7 +3,7 @@
 `ReportDocument` is what `audit.reports.build` makes and what the terminal, HTML, charts, app and library render.
 `json_schema` gives its JSON Schema, which the documentation publishes. Rates are fractions between 0 and 1, counts are
 whole numbers, and whatever is unknown is null. An interval ends at `..._low` and `..._high`; where answers leave
-bounds only, these are `..._least` and `..._most`, and the ends of their interval `..._bound_low` and `..._bound_high`.
+bounds only, these are `..._least` and `..._most`, and the interval is theirs.
 """
 
 import json
@@ -64,6 +64,13 @@ class Place(TypedDict):
     task: str
     study: int | str | None
     corpus: str | None
+
+
+class Ends(TypedDict):
+    """The ends of a 95 % interval; null where there is none."""
+
+    low: Rate
+    high: Rate
 
 
 class SampleEntry(TypedDict):
@@ -142,47 +149,43 @@ class Signature(TypedDict, total=False):
 
 
 class GenuineRates(TypedDict):
-    """SR_o, R_FS and SR_g, the latter two with their intervals."""
+    """SR_o, R_FS and SR_g, the latter two with their intervals; without an estimate what the answers leave possible."""
 
     sr_observed: Rate
     fs_rate: Rate
     fs_low: Rate
     fs_high: Rate
+    fs_least: Rate
+    fs_most: Rate
     sr_genuine: Rate
     sr_genuine_low: Rate
     sr_genuine_high: Rate
-
-
-class Bounds(TypedDict):
-    """What the answers leave possible where R_FS has no estimate, with the intervals of these bounds; else null."""
-
-    fs_least: Rate
-    fs_most: Rate
-    fs_bound_low: Rate
-    fs_bound_high: Rate
     sr_least: Rate
     sr_most: Rate
-    sr_bound_low: Rate
-    sr_bound_high: Rate
 
 
-BOUNDS = tuple(Bounds.__annotations__)
+class Violations(TypedDict):
+    """VR_o and VR_g of a system, the latter with its interval or bounds; else `reason` says why it has none."""
 
-
-class CellEntry(GenuineRates, Bounds):
-    """One system under one relation of one study: counts, and rates among the groups that it applies to."""
-
-    study: int | str | None
-    corpus: str | None
-    task: str
-    relation: str
     system: str
+    vr_observed: Rate
+    vr_genuine: Rate
+    vr_genuine_low: Rate
+    vr_genuine_high: Rate
+    vr_least: Rate
+    vr_most: Rate
+    reason: str | None
+
+
+class Counts(TypedDict):
+    """Groups by verdict, and what is judged of the satisfied ones; null: not known."""
+
     groups: int | None
     satisfied: int | None
     violated: int | None
     inapplicable: int | None
     errors: int | None
-    rejected: NotRequired[int]
+    rejected: NotRequired[int | None]
     """Groups with a follow-up that breaks a limit of its relation; absent where no cell of the report has any."""
     drawn: int | None
     """Satisfied groups that were drawn for judging."""
@@ -193,7 +196,25 @@ class CellEntry(GenuineRates, Bounds):
     open: int | None
     """Groups among the judged that were given up, or that gold alone cannot settle."""
     waiting: int | None
-    """Drawn groups that wait for an answer."""
+    """Drawn groups that wait for an answer; over all cells, questions that wait."""
+
+
+class Ranks(TypedDict):
+    """How sure a system's place among others is; `reason` says why that is not known."""
+
+    system: str
+    p_best: Rate
+    """Probability that no system is better by more than delta, on the side of caution."""
+    rank_low: int | None
+    rank_high: int | None
+    reason: str | None
+
+
+class CellEntry(Place, Counts, GenuineRates):
+    """One system under one relation of one study: counts, and rates among the groups that it applies to."""
+
+    relation: str
+    system: str
     vr_observed: Rate
     vr_genuine: Rate
     reason: str | None
@@ -221,27 +242,19 @@ class OvertakingEntry(TypedDict):
     sure: bool
 
 
-class RankedEntry(TypedDict):
+class RankedEntry(Ranks):
     """A system in the order of a relation, by rates over the common groups."""
 
-    system: str
     sr_observed: Rate
     sr_genuine: Rate
-    p_best: Rate
-    """Probability that no system is better by more than delta, on the side of caution."""
-    rank_low: int | None
-    rank_high: int | None
-    reason: str | None
 
 
-class PairEntry(TypedDict):
+class PairEntry(Ends):
     """SR_g of `system` minus that of `other`."""
 
     system: str
     other: str
     difference: float | None
-    low: float | None
-    high: float | None
     p: float | None
     p_above: float | None
     p_below: float | None
@@ -254,22 +267,17 @@ class PairEntry(TypedDict):
     reason: str | None
 
 
-class CarryEntry(TypedDict):
+class CarryEntry(Ends):
     """Audits of propagated answers: how many were wrong."""
 
     audited: int
     wrong: int
     error: Rate
-    low: Rate
-    high: Rate
 
 
-class RelationResultEntry(TypedDict):
+class RelationResultEntry(Place):
     """The systems under one relation, before and after the correction."""
 
-    task: str
-    study: int | str | None
-    corpus: str | None
     relation: str
     order_observed: list[str]
     order_genuine: list[str]
@@ -289,14 +297,14 @@ class RelationResultEntry(TypedDict):
     carry: NotRequired[CarryEntry | None]
 
 
-class Covered(GenuineRates, Bounds):
+class Covered(GenuineRates):
     """The part of the totals that is about the cells that have an estimate or, where none has, about bounds of all."""
 
     cells_covered: int
     satisfied_covered: int | None
 
 
-class OverallEntry(Covered):
+class OverallEntry(Counts, Covered):
     """Sums over all cells; rates over the cells that have an estimate."""
 
     relations: int
@@ -305,17 +313,6 @@ class OverallEntry(Covered):
     cells: int
     cells_estimated: int
     cells_waiting: int
-    groups: int | None
-    satisfied: int | None
-    violated: int | None
-    inapplicable: int | None
-    errors: int | None
-    rejected: NotRequired[int | None]
-    drawn: int | None
-    judged: int | None
-    false: int | None
-    open: int | None
-    waiting: int | None
     waiting_distinct: bool
     best_changes_sure: int
     best_changes_open: int
@@ -333,7 +330,7 @@ class MissingCell(TypedDict):
     system: str
 
 
-class RollupEntry(GenuineRates, Bounds):
+class RollupEntry(GenuineRates):
     """Cells taken together, by relation, family, system, or all."""
 
     by: str
@@ -345,20 +342,10 @@ class RollupEntry(GenuineRates, Bounds):
     missing: list[MissingCell]
 
 
-class ViolationRate(TypedDict):
+class ViolationRate(Violations):
     """Observed and genuine violation rate of one system in a row of the violation table."""
 
-    system: str
     groups: int | None
-    vr_observed: Rate
-    vr_genuine: Rate
-    vr_genuine_low: Rate
-    vr_genuine_high: Rate
-    vr_least: Rate
-    vr_most: Rate
-    vr_bound_low: Rate
-    vr_bound_high: Rate
-    reason: str | None
 
 
 class ViolationRow(TypedDict):
@@ -370,12 +357,9 @@ class ViolationRow(TypedDict):
     rates: list[ViolationRate]
 
 
-class ViolationTable(TypedDict):
+class ViolationTable(Place):
     """Violation rates as studies print them: relations down, systems across."""
 
-    task: str
-    study: int | str | None
-    corpus: str | None
     systems: list[str]
     rows: list[ViolationRow]
 
@@ -388,27 +372,27 @@ class SensitivityEntry(TypedDict):
     fs_rate_right: Rate
 
 
-class AccuracySystem(TypedDict):
-    """A system's share of right outputs by gold, beside its satisfaction rates."""
+class SystemAccuracy(Ends):
+    """A system's share of right outputs among the sources that have a label."""
 
     system: str
     outputs: int
-    right: int
     accuracy: Rate
-    low: Rate
-    high: Rate
+
+
+class AccuracySystem(SystemAccuracy):
+    """A system's share of right outputs by gold, beside its satisfaction rates."""
+
+    right: int
     sr_observed: Rate
     sr_genuine: Rate
     sr_genuine_low: Rate
     sr_genuine_high: Rate
 
 
-class AccuracyEntry(TypedDict):
+class AccuracyEntry(Place):
     """Accuracy by gold against 1 - VR_o against 1 - VR_g."""
 
-    task: str
-    study: int | str | None
-    corpus: str | None
     sources: int
     systems: list[AccuracySystem]
     reason: str | None
@@ -450,7 +434,7 @@ class RepeatedSystem(TypedDict):
     labels: list[RepeatedLabel]
 
 
-class RepeatedCell(TypedDict):
+class RepeatedCell(Ends):
     """How steady a cell's verdicts are over calls, or the reason why that is not known.
 
     `unstable` groups, whose `share` has an interval, do not have the same verdict by every call. `vr_by_chance` is the
@@ -464,8 +448,6 @@ class RepeatedCell(TypedDict):
     calls: int | None
     unstable: int | None
     share: Rate
-    low: Rate
-    high: Rate
     vr_first: Rate
     vr_mean: Rate
     vr_by_chance: Rate
@@ -474,24 +456,19 @@ class RepeatedCell(TypedDict):
     reason: str | None
 
 
-class RepeatsEntry(TypedDict):
+class RepeatsEntry(Place):
     """The systems of a study that were asked the same input several times."""
 
-    task: str
-    study: int | str | None
-    corpus: str | None
     systems: list[RepeatedSystem]
     cells: list[RepeatedCell]
 
 
-class CauseShare(TypedDict):
+class CauseShare(Ends):
     """How many of the named false satisfactions have a cause."""
 
     cause: str
     count: int
     share: float
-    low: float
-    high: float
 
 
 class CauseCounts(TypedDict):
@@ -527,31 +504,21 @@ class DisputesEntry(TypedDict):
     uncoded: int
 
 
-class SliceRate(GenuineRates, Bounds):
+class SliceRate(Violations, GenuineRates):
     """Rates of a system on the sources of a slice, over all relations (`relation` null) or under one."""
 
     slice: str | None
     relation: str | None
-    system: str
     sources: int
     groups: int
     violated: int
     judged: int
     false: int
-    vr_observed: Rate
     vr_observed_low: Rate
     vr_observed_high: Rate
-    vr_genuine: Rate
-    vr_genuine_low: Rate
-    vr_genuine_high: Rate
-    vr_least: Rate
-    vr_most: Rate
-    vr_bound_low: Rate
-    vr_bound_high: Rate
-    reason: str | None
 
 
-class SliceStanding(TypedDict):
+class SliceStanding(Ends):
     """Who is best in a slice, over the groups there that apply to all systems, and whether that is another one.
 
     `rival` is the best there where it is not `best_genuine` of the whole: by so much is its SR_g above it there. `p` is
@@ -568,20 +535,15 @@ class SliceStanding(TypedDict):
     best_differs: bool | None
     rival: str | None
     difference: float | None
-    low: float | None
-    high: float | None
     p: float | None
     p_holm: float | None
     sure: bool
     reason: str | None
 
 
-class SlicesEntry(TypedDict):
+class SlicesEntry(Place):
     """Rates by slices of the sources: a way to divide them, in a study."""
 
-    task: str
-    study: int | str | None
-    corpus: str | None
     by: str
     slices: list[str | None]
     empty: list[str]
@@ -597,7 +559,7 @@ class SlicesEntry(TypedDict):
     reason: str | None
 
 
-class SliceTest(Place):
+class SliceTest(Place, Ends):
     """The violation rate of a system in a slice against that of all other sources of the study."""
 
     by: str
@@ -611,8 +573,6 @@ class SliceTest(Place):
     inside: float
     outside: float
     difference: float
-    low: float
-    high: float
     p: float
     q: float
     """The least false discovery rate at which the slice is among the found."""
@@ -639,18 +599,13 @@ class SliceTestsEntry(TypedDict):
     reason: str | None
 
 
-class PreferredSystem(TypedDict):
+class PreferredSystem(Ranks):
     """A system in the order by a user's weights."""
 
-    system: str
     score_observed: Rate
     score: Rate
     score_low: Rate
     score_high: Rate
-    p_best: Rate
-    rank_low: int | None
-    rank_high: int | None
-    reason: str | None
 
 
 class Move(TypedDict):
@@ -677,23 +632,13 @@ class PreferenceEntry(WeightedRanking):
     source: str
 
 
-class DecisionAccuracySystem(TypedDict):
-    """A system's share of right outputs among the sources that have a label."""
-
-    system: str
-    outputs: int
-    accuracy: Rate
-    low: Rate
-    high: Rate
-
-
 class DecisionAccuracy(TypedDict):
     """Accuracy beside a decision, best first. `best` names the most accurate systems where the decision names none of
     them, and is empty otherwise; `apart`: their lead is beyond chance."""
 
     texts: int
     by: Literal["gold", "people"]
-    systems: list[DecisionAccuracySystem]
+    systems: list[SystemAccuracy]
     best: list[str]
     apart: bool
 
@@ -738,12 +683,9 @@ class ExampleMember(TypedDict):
     wrong: bool | None
 
 
-class ExampleEntry(TypedDict):
+class ExampleEntry(Place):
     """A false satisfaction that shows what one is."""
 
-    task: str
-    study: int | str | None
-    corpus: str | None
     relation: str
     system: str
     row: str
@@ -795,14 +737,12 @@ class PrimaryEntry(PairEntry):
     answers_before: int
 
 
-class ToldEntry(TypedDict):
+class ToldEntry(Ends):
     """`part` of `whole` as a rate, or a coefficient of them, with its interval; null: `reason` says why."""
 
     part: int
     whole: int
     value: Rate
-    low: Rate
-    high: Rate
     reason: str | None
 
 
@@ -865,7 +805,7 @@ class JudgeEntry(TypedDict):
 # What the validity study found: ratings of sources and follow-ups from 1 to 5.
 
 
-class ScaleEntry(TypedDict):
+class ScaleEntry(Ends):
     """Means of both texts of the pairs that are rated on a scale, their difference (follow-up less original, points)
     with its interval, and the share of follow-ups with a mean of 4 or more."""
 
@@ -874,8 +814,6 @@ class ScaleEntry(TypedDict):
     original: float | None
     follow_up: float | None
     difference: float | None
-    low: float | None
-    high: float | None
     good: float | None
     good_low: float | None
     good_high: float | None
@@ -901,17 +839,15 @@ class ValidityCell(TypedDict):
     vr_sound_high: float
 
 
-class HoldsShare(TypedDict):
+class HoldsShare(Ends):
     """In how many of the drawn groups that were judged the relation does not hold, and the share with its interval."""
 
     judged: int
     broken: int
     rate: Rate
-    low: Rate
-    high: Rate
 
 
-class ValidityEntry(TypedDict):
+class ValidityEntry(Ends):
     """A relation: the pairs drawn of it, those rated on both scales, and of these the share with a valid follow-up; and
     whether the relation holds in the drawn groups."""
 
@@ -924,8 +860,6 @@ class ValidityEntry(TypedDict):
     scales: list[ScaleEntry]
     valid: int
     share: float | None
-    low: float | None
-    high: float | None
     holds: HoldsShare
     cells: list[ValidityCell]
 

@@ -6,7 +6,7 @@ Plans are typed in `audit.reports.plan`.
 
 from typing import Any, TypedDict
 
-from audit.reports.document import JudgeEntry, Rate, ValidityEntry
+from audit.reports.document import JudgeEntry, ValidityEntry
 
 Entry = dict[str, Any]
 """A part of a document that statistics made: the fields of their dataclass by name."""
@@ -48,32 +48,18 @@ class JudgesDocument(TypedDict):
     signature: dict[str, Any]
 
 
-# What the validity study found: ratings of sources and follow-ups from 1 to 5.
-
-
-class RaterEntry(TypedDict):
-    """Somebody whose ratings count: a person, or a model whose ratings were imported."""
-
-    name: str
-    model: bool
-    ratings: int
-
-
-class ScaleAgreement(TypedDict):
-    """How far raters agree on a scale; no coefficients where one alone has rated."""
-
-    scale: str
-    coefficients: list[Entry]
-
-
 class ValidityDocument(TypedDict):
-    """The document of `audit validity report`; `by` is people, models or all."""
+    """The document of `audit validity report`; `by` is people, models or all.
+
+    `raters` have name, model (whether it is one) and ratings; `agreement` has the coefficients of each scale, none
+    where one rater alone has rated.
+    """
 
     by: str
-    raters: list[RaterEntry]
+    raters: list[Entry]
     unsure: int
     relations: list[ValidityEntry]
-    agreement: list[ScaleAgreement]
+    agreement: list[Entry]
     notes: list[str]
     signature: dict[str, Any]
 
@@ -122,81 +108,24 @@ class CompetenceDocument(TypedDict):
 # How far the judging is.
 
 
-class QuestionCounts(TypedDict):
-    """Questions over the whole database: those that wait, and those that are answered, by origin.
+class TotalsDocument(TypedDict):
+    """Counts over the whole database.
 
-    Of those that are `open`, `open_groups` are about groups, the others about texts and outputs.
+    `questions`: open (of which open_groups are about groups, the others about texts and outputs), audits, people,
+    adjudicated and gold (answered, by origin), filled, split, disputed and flagged. `judgements`: today and week, since
+    midnight and in seven days (UTC), and left. `pace`: `audit.annotation.activity.Speed`, and when the open questions
+    `ends` would have all their votes (ISO 8601 in UTC). `unread`: languages that no account both reads and works on,
+    and how many questions are open in them.
     """
 
-    open: int
-    open_groups: int
-    audits: int
-    people: int
-    adjudicated: int
-    gold: int
-    filled: int
-    split: int
-    disputed: int
-    flagged: int
-
-
-class JudgementCounts(TypedDict):
-    """Judgements since midnight and of seven days (UTC), and those that are left."""
-
-    today: int
-    week: int
-    left: int
-
-
-class SpeedNumbers(TypedDict):
-    """How fast people judge: `audit.annotation.activity.Speed`."""
-
-    judgements: int
-    hours: float
-    per_hour: float | None
-    per_day: float | None
-
-
-class PaceEntry(SpeedNumbers):
-    """The same, and when the open questions would have all their votes; ISO 8601 in UTC."""
-
-    ends: str | None
-
-
-class UnreadEntry(TypedDict):
-    """Open questions in languages that no account both reads and works on."""
-
-    languages: list[str]
-    questions: int
-
-
-class TotalsDocument(TypedDict):
-    """Counts over the whole database."""
-
-    questions: QuestionCounts
-    judgements: JudgementCounts
-    pace: PaceEntry
-    unread: list[UnreadEntry]
-
-
-class CellAtWork(TypedDict):
-    """A cell that was drawn from: groups that were drawn, are settled anywhere, and count; questions that wait."""
-
-    study: int | str | None
-    corpus: str | None
-    task: str
-    relation: str
-    system: str
-    drawn: int | None
-    settled: int
-    judged: int | None
-    waiting: int | None
-    fs_rate: Rate
-    fs_low: Rate
-    fs_high: Rate
+    questions: dict[str, int]
+    judgements: dict[str, int]
+    pace: Entry
+    unread: list[Entry]
 
 
 class ProgressDocument(TotalsDocument):
-    """The document of `audit progress`."""
+    """The document of `audit progress`: of each cell that was drawn from its place, groups that were drawn, are settled
+    anywhere, and count, questions that wait, and R_FS."""
 
-    cells: list[CellAtWork]
+    cells: list[Entry]

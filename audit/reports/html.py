@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache
 from typing import Any
@@ -14,7 +15,7 @@ from audit.reports import first_page
 from audit.reports.charts import DARK, LIGHT, to_svg
 from audit.reports.document import ReportDocument
 from audit.reports.sections import sections
-from audit.reports.tables import EMPHASIS, Chart, Table, fitting, wide
+from audit.reports.tables import EMPHASIS, Chart, Section, Table, fitting, wide
 from audit.reports.words import Say
 from audit.resources import data_file
 
@@ -47,7 +48,7 @@ def to_html(report: ReportDocument, language: str = ENGLISH, opened: bool = Fals
         first=first,
         lines=lines,
         charts=[(_picture(chart), chart.key) for chart in charts if chart is not None],
-        evidence=Markup(_evidence(report, say, opened, _picture)),
+        evidence=Markup(_evidence(sections(report, language), say, opened, _picture)),
         signature=json.dumps(report["signature"], indent=2, ensure_ascii=False, default=str),
         opened=opened,
     )
@@ -57,11 +58,16 @@ def to_html(report: ReportDocument, language: str = ENGLISH, opened: bool = Fals
 def to_notebook(report: ReportDocument) -> str:
     """Return what a notebook shows: the first lines, and the sections folded, without charts."""
     lines = Markup().join(Markup("<p>{}</p>\n").format(rich(line)) for line in first_page.first_lines(report))
-    return str(lines) + _evidence(report, Say())
+    return str(lines) + sections_in_notebook(sections(report))
 
 
-def _evidence(report: ReportDocument, say: Say, opened: bool = False, picture: Any = None) -> str:
-    """Return the sections, folded unless `opened`; no charts without a `picture` of each."""
+def sections_in_notebook(shown: Sequence[Section]) -> str:
+    """Return sections as a notebook shows them: folded, without charts."""
+    return _evidence(shown, Say())
+
+
+def _evidence(shown: Sequence[Section], say: Say, opened: bool = False, picture: Any = None) -> str:
+    """Return sections as HTML, folded unless `opened`; no charts without a `picture` of each."""
 
     def parts(table: Table) -> list[list[int]]:
         """Return the columns of a table; for paper in parts that a page holds, each with the names of the rows."""
@@ -69,8 +75,8 @@ def _evidence(report: ReportDocument, say: Say, opened: bool = False, picture: A
         sizes = [min(max(map(wide, column)), 40) for column in zip(*texts, strict=True)]
         return list(fitting(range(len(sizes)), table.names, sizes, PAPER if opened else sum(sizes) + 2 * len(sizes)))
 
-    shown = {"sections": sections(report, say.language), "say": say, "opened": opened, "picture": picture}
-    return str(_template("sections.html.j2").render(shown | {"parts": parts}))
+    template = _template("sections.html.j2")
+    return str(template.render(sections=shown, say=say, opened=opened, picture=picture, parts=parts))
 
 
 @cache

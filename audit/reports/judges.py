@@ -4,12 +4,10 @@
 """
 
 import json
-import textwrap
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -22,12 +20,11 @@ from audit.errors import AuditError
 from audit.false_satisfaction.cells import source_clusters
 from audit.false_satisfaction.judged import JUDGE, JudgeRow, find_judge, last_answers, stored_judges
 from audit.judging.judges import own_systems
-from audit.messages import ENGLISH, message, phrase, said
-from audit.reports.agreement import WIDTH, closing_lines
+from audit.messages import message
 from audit.reports.document import AgainstEntry, JudgeEntry, JudgeTask, Signature, ToldEntry, VariantEntry
 from audit.reports.documents import JudgesDocument
-from audit.reports.tables import aligned
-from audit.reports.words import UNKNOWN, count, percent
+from audit.reports.tables import Section, Table, closing
+from audit.reports.words import UNKNOWN, Say, count, estimate, number
 from audit.statistics.judges import against, rate
 from audit.store import rows_among, snapshot, table_of, tables
 from audit.store.bulk import LIMIT
@@ -167,79 +164,51 @@ def proxy_judges(judges: Sequence[JudgeEntry], settings: Signature) -> list[Judg
     return [judge for judge, row in rows if any(map(row.called, names))]
 
 
-# The entries in words: what terminal, HTML and the app show.
-
-
 def own_note(entry: JudgeEntry) -> str:
     """Say that the judge is a system under test, where it is one; else empty."""
     return message("judges.is_own", name=entry["name"], systems=entry["own"]) if entry["own"] else ""
 
 
-def own_line(entry: JudgeEntry, language: str = ENGLISH) -> str:
-    """Say the same in a language."""
-    return said(own_note(entry), language)
+def judge_section(entry: JudgeEntry, say: Say) -> Section:
+    """Return how a judge did with the questions of each task: how many, against whom, and against itself."""
+    parts: list[Any] = [say.said(own)] if (own := own_note(entry)) else []
+    for part in entry["tasks"]:
+        numbers = {name: count(part[name]) for name in ("asked", "answered", "unsure", "errors")}
+        parts.append(say(f"judges.asked_{part['kind']}", task=part["task"], **numbers))
+        for whose, held in (("people", part["people"]), ("gold", part["gold"])):
+            if held is None:
+                parts.append(say(f"judges.no_{whose}"))
+                continue
+            kappa = held["kappa"]
+            within = f" [{number(kappa['low'], 3)}–{number(kappa['high'], 3)}]"
+            coefficient = say.said(kappa["reason"]) or number(kappa["value"], 3) + within
+            values = {"accuracy": share_text(held["accuracy"], say), "kappa": coefficient}
+            parts.append(say(f"judges.against_{whose}", count=held["questions"], **values))
+            rows = [
+                (one["label"], share_text(one["sensitivity"], say), share_text(one["specificity"], say))
+                for one in held["labels"]
+            ]
+            heads = tuple(say(f"judges.{name}") for name in (f"by_{whose}", "sensitivity", "specificity"))
+            names = [one["label"] for one in held["labels"]]
+            confusion = [(name, *row) for name, row in zip(names, held["confusion"], strict=True)]
+            parts += [Table(heads, rows), Table((say("judges.confusion"), *names), confusion)]
+        for variant in part["consistency"]:
+            parts.append(say(f"judges.variant_{variant['variant']}", same=share_text(variant["same"], say)))
+    return Section(f"{entry['name']}@{entry['version']}", parts)
 
 
-def part_lines(part: JudgeTask, language: str = ENGLISH) -> list[str]:
-    """Say how a judge did with the questions of a task: how many, against whom, and against itself."""
-    say = partial(phrase, language)
-    numbers = {name: count(part[name]) for name in ("asked", "answered", "unsure", "errors")}
-    lines = [say(f"judges.asked_{part['kind']}", task=part["task"], **numbers)]
-    for whose, entry in (("people", part["people"]), ("gold", part["gold"])):
-        if entry is None:
-            lines.append(say(f"judges.no_{whose}"))
-        else:
-            accuracy, kappa = share_text(entry["accuracy"], language), share_text(entry["kappa"], language, whole=False)
-            lines.append(say(f"judges.against_{whose}", count=entry["questions"], accuracy=accuracy, kappa=kappa))
-    for variant in part["consistency"]:
-        lines.append(say(f"judges.variant_{variant['variant']}", same=share_text(variant["same"], language)))
-    return lines
+def share_text(share: ToldEntry, say: Say) -> str:
+    """Return a rate in per cent with its interval and its counts, or say why there is none.
 
-
-def share_text(share: ToldEntry, language: str = ENGLISH, whole: bool = True) -> str:
-    """Format a rate in per cent (a coefficient as it is) with its interval, or say why there is none.
-
-    >>> share_text({"part": 34, "whole": 40, "value": 0.85, "low": 0.7, "high": 0.94, "reason": None})
+    >>> share_text({"part": 34, "whole": 40, "value": 0.85, "low": 0.7, "high": 0.94, "reason": None}, Say())
     '85.0 % [70.0–94.0] (34 / 40)'
     """
     if share["value"] is None:
-        return said(share["reason"] or UNKNOWN, language)
-    if not whole:
-        return f"{share['value']:.3f} [{share['low']:.3f}–{share['high']:.3f}]"
-    ends = f"[{percent(share['low'])}–{percent(share['high'])}]"
-    return f"{percent(share['value'])} % {ends} ({count(share['part'])} / {count(share['whole'])})"
+        return say.said(share["reason"] or UNKNOWN)
+    return f"{estimate(share, 'value').text(sign=' %')} ({count(share['part'])} / {count(share['whole'])})"
 
 
-def label_tables(part: JudgeTask, language: str = ENGLISH) -> list[tuple[tuple[str, ...], list[tuple[str, ...]]]]:
-    """Return headings and rows of sensitivity and specificity by label, against people and against gold."""
-    tables = []
-    for whose, entry in (("people", part["people"]), ("gold", part["gold"])):
-        if entry is not None:
-            heads = tuple(phrase(language, f"judges.{name}") for name in (f"by_{whose}", "sensitivity", "specificity"))
-            rows: list[tuple[str, ...]] = [
-                (label["label"], share_text(label["sensitivity"], language), share_text(label["specificity"], language))
-                for label in entry["labels"]
-            ]
-            tables.append((heads, rows))
-    return tables
-
-
-def judges_lines(document: JudgesDocument) -> list[str]:
-    """Return the document as lines of text."""
-    lines: list[str] = []
-    for entry in document["judges"]:
-        title = f"{entry['name']}@{entry['version']} (judge #{entry['judge']})"
-        lines += [title, "=" * len(title), ""]
-        if note := own_line(entry):
-            lines += [*textwrap.wrap(note, WIDTH), ""]
-        for part in entry["tasks"]:
-            for line in part_lines(part):
-                lines += textwrap.wrap(line, WIDTH, subsequent_indent="  ")
-            for heads, rows in label_tables(part):
-                lines += ["", *aligned(heads, rows, 1, WIDTH)]
-            for against_entry in filter(None, (part["people"], part["gold"])):
-                names = [label["label"] for label in against_entry["labels"]]
-                table = [(name, *map(count, row)) for name, row in zip(names, against_entry["confusion"], strict=True)]
-                lines += ["", *aligned([phrase(ENGLISH, "judges.confusion"), *names], table, 1, WIDTH)]
-            lines.append("")
-    return [*lines, *closing_lines(document["notes"], document["signature"])]
+def judges_sections(document: JudgesDocument) -> Iterator[Section]:
+    """Yield a section a judge, and the notes."""
+    yield from (judge_section(entry, Say()) for entry in document["judges"])
+    yield closing(document)

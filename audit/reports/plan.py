@@ -1,5 +1,6 @@
 """`audit plan`: how many texts and answers a decision will likely take, before the first answer and during the work."""
 
+from collections.abc import Iterator
 from typing import TypedDict
 
 from sqlalchemy import Engine, select
@@ -7,6 +8,8 @@ from sqlalchemy import Engine, select
 from audit.errors import AuditError
 from audit.false_satisfaction.population import read_population
 from audit.false_satisfaction.rounds import forecast_rounds, relation_names
+from audit.reports.tables import Section, Table, Verbatim, printed
+from audit.reports.words import number
 from audit.sampling.options import PlanOptions
 from audit.sampling.samples import terms_of
 from audit.store import need_study, snapshot, table_of, tables
@@ -80,19 +83,26 @@ def plan(database: Engine, options: PlanOptions, study: int | None = None, *, na
     }
 
 
-def lines(document: PlanDocument) -> list[str]:
-    """The plan as lines of text."""
-    shown = []
-    for need in document["studies"]:
-        if not need["decisions"]:
-            shown.append(f"Study {need['study']} ({need['corpus']}): there are no two systems to compare.")
-            continue
-        cost = "" if need["hours"] is None else f", {need['hours']:,.0f} hours"
-        cost += "" if need["price"] is None else f", at a price of {need['price']:,.0f}"
-        shown.append(
-            f"Study {need['study']} ({need['corpus']}): about {need['texts']:,} texts ({need['low']:,} to "
-            f"{need['high']:,}) until {need['decisions']} decision{'' if need['decisions'] == 1 else 's'} "
-            f"{'is' if need['decisions'] == 1 else 'are'} made; {need['asked']:,} were asked. That takes "
-            f"{need['answers']:,} answers{cost}."
+def plan_sections(document: PlanDocument) -> Iterator[Section]:
+    """Yield what each study needs, and the command that asks the next round."""
+    heads = ["study", "decisions", "asked", "texts", "90 % of runs", "answers"]
+    more = [name for name in ("hours", "price") if any(need[name] is not None for need in document["studies"])]
+    rows = [
+        (
+            f"{need['study']} {need['corpus']}", need["decisions"], need["asked"], need["texts"],
+            f"{need['low']:,}–{need['high']:,}", need["answers"], *(number(need[name], 1) for name in more),  # type: ignore[literal-required]
         )
-    return [*shown, f"Next: {document['command']}"]
+        for need in document["studies"]
+        if need["decisions"]
+    ]  # fmt: skip
+    alone = [
+        f"Study {need['study']}: there are no two systems to compare."
+        for need in document["studies"]
+        if not need["decisions"]
+    ]
+    tables = [Table([*heads, *more], rows)] if rows else []
+    end = Verbatim(f"Next: {document['command']}")
+    yield Section(f"Texts until it is decided: {document['decide']}", [*tables, *alone, end])
+
+
+lines = printed(plan_sections)

@@ -1,20 +1,13 @@
-"""How far the judging is, as one JSON document: totals, pace and cells; and as text for a terminal."""
+"""How far the judging is, as one JSON document: totals, pace and cells; and as a section."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any, cast
 
 from audit.annotation.activity import Overview
 from audit.reports.document import CellEntry
-from audit.reports.documents import (
-    CellAtWork,
-    ProgressDocument,
-    SpeedNumbers,
-    TotalsDocument,
-    UnreadEntry,
-)
-from audit.reports.tables import WIDTH, Table, text_table
-from audit.reports.words import Say, count, estimate
+from audit.reports.documents import Entry, ProgressDocument, TotalsDocument
+from audit.reports.tables import Section, Table
+from audit.reports.words import count, estimate
 
 CELLS = (
     "study", "corpus", "task", "relation", "system", "drawn", "settled", "judged", "waiting", "fs_rate", "fs_low",
@@ -23,7 +16,7 @@ CELLS = (
 """Keys of each cell."""
 
 
-def progress_document(overview: Overview, cells: Sequence[CellAtWork]) -> ProgressDocument:
+def progress_document(overview: Overview, cells: Sequence[Entry]) -> ProgressDocument:
     """The document of the command `audit progress`; `cells` as from `cells_at_work`. Times are in UTC, by ISO 8601."""
     return {**totals(overview), "cells": list(cells)}
 
@@ -45,24 +38,23 @@ def totals(overview: Overview) -> TotalsDocument:
         },
         "judgements": {"today": overview.today, "week": overview.week, "left": overview.left},
         "pace": {
-            **cast(SpeedNumbers, asdict(overview.speed)),
+            **asdict(overview.speed),
             "ends": overview.ends.isoformat() if overview.ends else None,
         },
         "unread": [{"languages": list(item.languages), "questions": item.questions} for item in overview.unread],
     }
 
 
-def cells_at_work(cells: Sequence[CellEntry]) -> list[CellAtWork]:
+def cells_at_work(cells: Sequence[CellEntry]) -> list[Entry]:
     """Those of a report's cells that were drawn from, with the keys of `CELLS`; in the report's order.
 
     Of the `drawn` groups `settled` have their answers, and `judged` are of rounds that count.
     """
-    drawn = [cast(dict[str, Any], cell) for cell in cells if cell["drawn"]]
-    drawn = [cell | {"settled": cell["drawn"] - cell["waiting"]} for cell in drawn]
-    return [cast(CellAtWork, {name: cell[name] for name in CELLS}) for cell in drawn]
+    drawn: list[Entry] = [{**cell, "settled": cell["drawn"] - cell["waiting"]} for cell in cells if cell["drawn"]]  # type: ignore[operator]
+    return [{name: cell[name] for name in CELLS} for cell in drawn]
 
 
-def unread_line(item: UnreadEntry) -> str:
+def unread_line(item: Entry) -> str:
     """Return what an item of `unread` says, and what to do.
 
     >>> unread_line({"languages": ["en", "es"], "questions": 9})
@@ -73,24 +65,20 @@ def unread_line(item: UnreadEntry) -> str:
     return f"No account may answer {questions} in {languages}: add one that reads these and works on their study."
 
 
-def progress_lines(document: ProgressDocument) -> list[str]:
-    """The document as lines of text."""
-    questions, judgements, pace = document["questions"], document["judgements"], document["pace"]
+def progress_sections(document: ProgressDocument) -> Iterator[Section]:
+    """Yield what waits, what is answered, the pace, and every cell that was drawn from."""
+    pace = document["pace"]
+    asked, judged = ({name: count(n) for name, n in document[key].items()} for key in ("questions", "judgements"))
     lines = [
-        f"{count(questions['open'])} questions wait for people, {count(questions['audits'])} only audit what relations "
-        f"carry.",
-        f"Answered: {count(questions['people'])} by people, {count(questions['adjudicated'])} by adjudicators, "
-        f"{count(questions['gold'])} by gold. Disputed: {count(questions['disputed'])}; flagged: "
-        f"{count(questions['flagged'])}.",
-        f"Judgements: {count(judgements['today'])} today, {count(judgements['week'])} in seven days, "
-        f"{count(judgements['left'])} to go.",
+        f"{asked['open']} questions wait for people, {asked['audits']} only audit what relations carry.",
+        f"Answered: {asked['people']} by people, {asked['adjudicated']} by adjudicators, {asked['gold']} by gold. "
+        f"Disputed: {asked['disputed']}; flagged: {asked['flagged']}.",
+        f"Judgements: {judged['today']} today, {judged['week']} in seven days, {judged['left']} to go.",
     ]
     if pace["per_hour"] is not None:
         ends = f"; at this pace the last one comes on {pace['ends'][:10]}" if pace["ends"] else ""
         lines.append(f"Pace: {pace['per_hour']:,.0f} an hour of work, {pace['per_day']:,.0f} a day{ends}.")
     lines += [unread_line(item) for item in document["unread"]]
-    if document["cells"]:
-        names = ("relation", "system", "drawn", "settled", "judged", "waiting")
-        rows = [(*(cell[name] for name in names), estimate(cell, "fs_rate")) for cell in document["cells"]]  # type: ignore[literal-required]
-        lines += ["", *text_table(Table([*names, "R_FS"], rows, 2), Say(), WIDTH)]
-    return lines
+    names = ("relation", "system", "drawn", "settled", "judged", "waiting")
+    rows = [(*(cell[name] for name in names), estimate(cell, "fs_rate")) for cell in document["cells"]]
+    yield Section("Progress", [*lines, *([Table((*names, "R_FS"), rows, 2)] if rows else [])])

@@ -1,6 +1,6 @@
 """How well each annotator judges: hidden questions, repeats, the others, speed; and Dawid and Skene's model."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 
 import pandas as pd
@@ -12,11 +12,10 @@ from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
 from audit.annotation.ratings import RATING, Kind, Rated
 from audit.errors import AuditError
 from audit.messages import message, with_commas
-from audit.reports.agreement import WIDTH, closing_lines, rate_text
 from audit.reports.document import plain
 from audit.reports.documents import CompetenceDocument, Entry, QualityDocument
-from audit.reports.tables import aligned
-from audit.reports.words import UNKNOWN, count, percent
+from audit.reports.tables import Section, Table, closing
+from audit.reports.words import count, estimate, number, percent
 from audit.statistics.agreement import Ratings
 from audit.statistics.annotators import (
     LEAST,
@@ -121,20 +120,20 @@ def _speed(seconds: pd.Series, fastest: float) -> Entry:
     }
 
 
-def quality_lines(report: QualityDocument) -> list[str]:
-    """Return the document as lines of text."""
-    lines = [f"{len(report['annotators']):,} annotators, questions about {report['about']}. Rates are in per cent."]
-    if report["alpha"] is not None:
-        lines.append(f"Krippendorff's alpha of all first answers: {report['alpha']:.3f}.")
-    rows = []
-    for person in report["annotators"]:
-        shares = [person[name] for name in ("accuracy", "consistency", "settled", "others")]
-        seconds = person["speed"]["seconds"]
-        row = [rate_text(one["value"], one["low"], one["high"], 0) for one in shares]
-        row += [UNKNOWN if seconds is None else f"{seconds:.1f}", percent(person["speed"]["fast"]["value"])]
-        rows.append([person["annotator"], count(person["judgements"]), *row])
+def quality_sections(report: QualityDocument) -> Iterator[Section]:
+    """Yield a row an annotator, and the notes."""
+    rows = [
+        (
+            person["annotator"], person["judgements"],
+            *(estimate(person[name], "value") for name in ("accuracy", "consistency", "settled", "others")),
+            number(person["speed"]["seconds"], 1), person["speed"]["fast"]["value"],
+        )
+        for person in report["annotators"]
+    ]  # fmt: skip
     heads = ("annotator", "judged", "accuracy", "repeats", "settled", "others", "median s", "fast")
-    return [*lines, "", *aligned(heads, rows, 1, WIDTH), "", *closing_lines(report["notes"], report["signature"])]
+    title = f"{len(report['annotators']):,} annotators, questions about {report['about']}; rates are in per cent"
+    alpha = [] if report["alpha"] is None else [f"Krippendorff's alpha of all first answers: {report['alpha']:.3f}."]
+    yield Section(title, [*alpha, Table(heads, rows), closing(report)])
 
 
 # How competent each annotator is, by Dawid and Skene's model.
@@ -202,14 +201,20 @@ def annotators_report(rated: Rated, draws: int = 1000, seed: int = 0) -> Compete
     }
 
 
-def annotators_lines(report: CompetenceDocument) -> list[str]:
-    """Return the document as lines of text; the items are in the JSON only."""
+def annotators_sections(report: CompetenceDocument) -> Iterator[Section]:
+    """Yield the likeliest shares of labels, a confusion matrix of each annotator, and the notes; items are in the JSON
+    alone."""
     marginals = ", ".join(f"{name} {percent(share)}" for name, share in report["marginals"].items())
-    people, items = len(report["annotators"]), count(len(report["items"]))
-    lines = [f"{people:,} annotators, {items} items. Rates are in per cent.", "", f"  true label: {marginals}"]
-    for person in report["annotators"]:
-        right = rate_text(person["accuracy"], person["accuracy_low"], person["accuracy_high"])
-        rows = [[true, *map(percent, row.values())] for true, row in person["confusion"].items()]
-        lines += ["", f"  {person['annotator']}: right {right}, {count(person['ratings'])} ratings"]
-        lines += aligned(["is / says", *report["labels"]], rows, 1, WIDTH)
-    return [*lines, "", *closing_lines(report["notes"], report["signature"])]
+    title = f"{len(report['annotators']):,} annotators, {count(len(report['items']))} items; rates are in per cent"
+    matrices = [
+        Section(
+            f"{one['annotator']}: right {estimate(one, 'accuracy').text()}, {count(one['ratings'])} ratings",
+            [
+                Table(
+                    ("is / says", *report["labels"]), [(true, *row.values()) for true, row in one["confusion"].items()]
+                )
+            ],
+        )
+        for one in report["annotators"]
+    ]
+    yield Section(title, [f"True label: {marginals}.", *matrices, closing(report)])

@@ -15,9 +15,9 @@ from audit.relations.composition import summary_from
 from audit.reports import charts, first_page
 from audit.reports import document as doc
 from audit.reports.first_page import by_rank, confidence_of, ranks_text
-from audit.reports.judges import label_tables, own_line, part_lines
+from audit.reports.judges import judge_section
 from audit.reports.tables import NARROWEST, WIDTH, Chart, Marked, Section, Table, Verbatim, table_of, to_text, wrap
-from audit.reports.validity_study import validity_tables
+from audit.reports.validity_study import validity_parts
 from audit.reports.violations import counterpart
 from audit.reports.words import (
     PERCENT,
@@ -765,22 +765,12 @@ def causes_text(entry: doc.CausesEntry, say: Say) -> str:
 
 
 def validity(report: doc.ReportDocument, say: Say) -> Sections:
-    parts: list[Any] = []
-    for line, heads, rows, names in validity_tables(report.get("validity") or [], say.language):
-        parts += [line, Table(heads, rows, names)]
-    if parts:
+    if parts := list(validity_parts(report.get("validity") or [], say)):
         yield Section(say("validity.title"), parts)
 
 
 def judges(report: doc.ReportDocument, say: Say) -> Sections:
-    parts: list[Any] = []
-    for entry in report.get("judges") or []:
-        of_judge: list[Any] = [own] if (own := own_line(entry, say.language)) else []
-        for part in entry["tasks"]:
-            of_judge += part_lines(part, say.language)
-            of_judge += [Table(heads, rows) for heads, rows in label_tables(part, say.language)]
-        parts.append(Section(f"{entry['name']}@{entry['version']}", of_judge))
-    if parts:
+    if parts := [judge_section(entry, say) for entry in report.get("judges") or []]:
         yield Section(say("judges.title"), [say("judges.note_questions"), say("judges.note_apart"), *parts])
 
 

@@ -24,7 +24,7 @@ from audit.reports.document import (
 from audit.reports.standings import pair_entry
 from audit.statistics.intervals import Estimate, difference_of_rates
 from audit.statistics.orders import TIED, best_of, discovery_rates, holm
-from audit.statistics.rates import Rate, Rates, where
+from audit.statistics.rates import Rates, where
 
 LEVEL = 0.05
 """The false discovery rate up to which slices are found."""
@@ -113,6 +113,9 @@ def _cells(entry: SlicesEntry, part: Basis, relations: Sequence[str], systems: S
     return [place for key in keys if (place := part.places.get(key)) in occupied and place is not None]
 
 
+_ENDS = {"": "value", "_low": "low", "_high": "high"}
+
+
 def _rate(
     entry: SlicesEntry, name: str | None, relation: str | None, system: str, part: Basis, relations: Sequence[str]
 ) -> list[SliceRate]:
@@ -141,21 +144,13 @@ def _rate(
         "judged": len(judged.cell),
         "false": int(judged.false.sum()),
         **held,
-        **_violation("vr_observed", observed),
-        **_violation("vr_genuine", genuine),
-        "vr_least": genuine.least if genuine else None,
-        "vr_most": genuine.most if genuine else None,
-        "vr_bound_low": genuine.low if genuine and genuine.value is None else None,
-        "vr_bound_high": genuine.high if genuine and genuine.value is None else None,
+        **{f"vr_observed{end}": getattr(observed, key, None) for end, key in _ENDS.items()},
+        **{f"vr_genuine{end}": getattr(genuine, key, None) for end, key in _ENDS.items()},
+        "vr_least": genuine and genuine.least,
+        "vr_most": genuine and genuine.most,
         "reason": reason,
     }
     return [cast(SliceRate, row)]
-
-
-def _violation(name: str, rate: Rate | None) -> dict[str, float | None]:
-    point = rate is not None and rate.value is not None
-    values = (rate.value, rate.low, rate.high) if rate is not None and point else (None, None, None)
-    return dict(zip((name, f"{name}_low", f"{name}_high"), values, strict=True))
 
 
 # Which system is best in each slice.

@@ -347,7 +347,7 @@ def pair_entry(
         "difference": plain(float(ahead)),
         **dict.fromkeys(("low", "high", "p", "p_above", "p_below", "p_holm")),  # type: ignore[typeddict-item]
         "apart": False,
-        **_sizes(comparison, weights, systems),
+        **pair_sizes(comparison, weights, systems),
         "reason": None,
     }
     if np.isnan(ahead):
@@ -367,7 +367,7 @@ def pair_entry(
     return entry | {"p": p, "p_above": above, "p_below": below}
 
 
-def _sizes(comparison: Comparisons | None, weights: Mapping[str, float], systems: tuple[str, str]) -> dict[str, int]:
+def pair_sizes(comparison: Comparisons | None, weights: Mapping[str, float], systems: Sequence[str]) -> dict[str, int]:
     """The groups that apply to both, those that tell them apart, and how many of these are answered."""
     sizes = {"groups": 0, "informative": 0, "judged": 0}
     for name in weights if comparison is not None else ():

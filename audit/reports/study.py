@@ -1,6 +1,9 @@
 """`audit report`: the report of what a database holds, with the signature that reproduces it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any, cast
 
 from sqlalchemy import Connection, Engine
 
@@ -12,11 +15,10 @@ from audit.messages import message
 from audit.options import spread
 from audit.reports.accuracy import accuracy_entries
 from audit.reports.build import METHOD, Basis, Report, build_report, cell_entries, ordered
-from audit.reports.document import CellEntry, PrimaryEntry, SensitivityEntry, Signature
+from audit.reports.document import CellEntry, PlanEntry, PrimaryEntry, SensitivityEntry, Signature
 from audit.reports.evidence import Evidence, evidence
 from audit.reports.judges import own_note, proxy_judges
 from audit.reports.options import ReportOptions
-from audit.reports.plan_entries import plan_entries
 from audit.reports.preference import Weights
 from audit.reports.slices import slice_entries, slice_tests
 from audit.reports.standings import Comparisons, add_accuracy, pair_entry, primary_names
@@ -25,6 +27,8 @@ from audit.reports.validity_study import low_notes, validity_entries, whose_rati
 from audit.statistics.contests import DRAWS
 from audit.statistics.intervals import Target, get_target
 from audit.statistics.rates import of_cells
+from audit.studies.deviations import differences
+from audit.studies.versions import PlanAdherence
 
 
 @spread
@@ -77,7 +81,7 @@ def report_of(
     report["disputes"] = basis.disputes
     planned = {"answers": described["answers"]["whose"], "target": target, "delta": delta}
     planned |= {"weights": weights.source if weights else None}
-    report["plan"] = plan_entries(basis.plans, planned)
+    report["plan"] = [_plan(standing, planned) for standing in basis.plans]
     if basis.judges:
         tasks = {study["task"] for study in counted.studies}
         report["judges"] = [
@@ -144,6 +148,31 @@ def _sensitivity(basis: Evidence, target: Target) -> SensitivityEntry | None:
         rates.append(None if together is None else together.value)
     labels = list(dict.fromkeys(label for missing in basis.lacking.values() for label in missing))
     return {"labels": labels, "fs_rate": rates[0], "fs_rate_right": rates[1]}
+
+
+def _plan(standing: PlanAdherence, settings: Mapping[str, Any]) -> PlanEntry:
+    """How a study stands to its plan; what that names of the report's settings is compared, too."""
+    frozen, deviates = standing.frozen_at, differences("report", standing.plan.content.get("report", {}), settings)
+    changed = [
+        {**asdict(change), "version": version.version, "at": _time(version.at)} for version, change in standing.changed
+    ]
+    entry = {
+        "plan": standing.plan.name,
+        "study": standing.study,
+        "version": standing.version,
+        "frozen_version": standing.plan.version if frozen else None,
+        "frozen_at": _time(frozen) if frozen else None,
+        "run_began": _time(standing.began),
+        "judgements": standing.judgements,
+        "judgements_before": standing.before,
+        "changed": changed,
+        "deviates": list(map(asdict, [*standing.deviates, *deviates])),
+    }
+    return cast(PlanEntry, entry)
+
+
+def _time(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds")
 
 
 def _primary(basis: Evidence, numbers: Basis) -> list[PrimaryEntry]:

@@ -12,7 +12,7 @@ from typing import Any
 from unicodedata import east_asian_width
 
 from audit.messages import ENGLISH
-from audit.reports.words import Say, estimate
+from audit.reports.words import Say, estimate, signature_line
 
 WIDTH = 100
 NARROWEST = 70
@@ -164,9 +164,14 @@ def text_table(table: Table, say: Say, width: int) -> list[str]:
     return lines
 
 
-def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], texts: int, width: int) -> list[str]:
-    """Return a table of texts of which the first `texts` columns are names."""
-    return text_table(Table(heads, rows, texts), Say(), width)
+def printed(make: Callable[[Any], Iterable[Section]]) -> Callable[[Any], list[str]]:
+    """Return what makes lines for a terminal of a document, from what makes its sections."""
+    return lambda document: to_text(list(make(document))).splitlines()
+
+
+def closing(document: Mapping[str, Any], *more: str) -> Section:
+    """Return the end of a document: its notes, `more` before them, and as the last line what it was made from."""
+    return Section("Notes", [*more, *document["notes"], Verbatim("signature " + signature_line(document["signature"]))])
 
 
 def wrap(text: str, width: int, further: str = "  ", first: str = "") -> list[str]:

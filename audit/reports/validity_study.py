@@ -4,11 +4,9 @@ A follow-up is unsound where its text is invalid by people's ratings, or where i
 `audit validity report` is this document; the report's notes name relations whose follow-ups are often invalid.
 """
 
-import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -22,13 +20,13 @@ from audit.annotation.scales import drawn_members
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import source_clusters
 from audit.false_satisfaction.questions import contents, group_answers
-from audit.messages import ENGLISH, message, phrase
+from audit.messages import message
 from audit.relations import Outcome, name_order
-from audit.reports.agreement import WIDTH, closing_lines, coefficient_lines, rate_text
+from audit.reports.agreement import coefficient_table
 from audit.reports.document import ScaleEntry, ValidityCell, ValidityEntry, plain
-from audit.reports.documents import Entry, ScaleAgreement, ValidityDocument
-from audit.reports.tables import aligned
-from audit.reports.words import UNKNOWN, count, percent
+from audit.reports.documents import Entry, ValidityDocument
+from audit.reports.tables import Section, Table, closing
+from audit.reports.words import UNKNOWN, Say, count, estimate, number
 from audit.statistics.agreement import Ratings, suite
 from audit.statistics.intervals import rate_of_clusters
 from audit.statistics.validity import (
@@ -263,7 +261,7 @@ def _cells(
         }
 
 
-def _agreement(rated: pd.DataFrame, scale: str, record: ValidityRecord) -> ScaleAgreement:
+def _agreement(rated: pd.DataFrame, scale: str, record: ValidityRecord) -> Entry:
     """Return how far the raters of one scale agree, over texts."""
     numbers = rated[rated["rating"] != UNSURE]
     coefficients: list[Entry] = []
@@ -309,66 +307,59 @@ def low_notes(entries: Sequence[ValidityEntry]) -> list[str]:
     ]
 
 
-# In words.
-
-
-def validity_lines(document: ValidityDocument) -> list[str]:
-    """Return the document as lines of text."""
+def validity_sections(document: ValidityDocument) -> Iterator[Section]:
+    """Yield who rated, the ratings by relation, what violations are worth, and how far raters agree."""
     raters = ", ".join(
         f"{rater['name']} ({'model' if rater['model'] else 'person'}, {count(rater['ratings'])})"
         for rater in document["raters"]
     )
-    lines = textwrap.wrap(
-        f"Rated by {raters}; {count(document['unsure'])} answers were unsure and count as none.", WIDTH
-    )
-    for title, heads, rows, names in validity_tables(document["relations"]):
-        lines += ["", *textwrap.wrap(title, WIDTH), "", *aligned(heads, rows, names, WIDTH)]
+    say, agreement = Say(), list[Section]()
     for part in document["agreement"]:
-        lines += ["", f"Agreement of raters on {phrase(ENGLISH, 'scale.name_' + part['scale']).lower()}", ""]
         known = part["coefficients"]
-        lines += coefficient_lines(known) if known else ["  nothing to compare: fewer than two raters"]
-    return [*lines, "", *closing_lines(document["notes"], document["signature"])]
+        of = [coefficient_table(known)] if known else ["There is nothing to compare: fewer than two raters."]
+        agreement.append(Section(f"Agreement of raters on {say('scale.name_' + part['scale']).lower()}", of))
+    who = f"Rated by {raters}; {count(document['unsure'])} answers were unsure and count as none."
+    parts = [who, *validity_parts(document["relations"], say), *agreement, closing(document)]
+    yield Section(say("validity.title"), parts)
 
 
-Table = tuple[str, list[str], list[list[str]], int]
-"""What is above a table, its headings, its rows, and how many of its first columns are names."""
-
-
-def validity_tables(entries: Sequence[ValidityEntry], language: str = ENGLISH) -> Iterator[Table]:
+def validity_parts(entries: Sequence[ValidityEntry], say: Say) -> Iterator[str | Table]:
     """Yield for each study the ratings by relation, as TextFlint's human evaluation prints them, and what violations
     are worth where pairs of violated groups were judged."""
-    say = partial(phrase, language)
-    ratings = [f"{scale}_{text}" for scale in reversed(SCALES) for text in ("original", "follow_up", "difference")]
-    names = ["relation", "rated", *(name if "difference" not in name else "difference" for name in ratings), "valid"]
-    of_cells = ["relation", "system", "vr", "of_violated", "unsound", "vr_sound"]
+
+    def heads(*names: str) -> list[str]:
+        return [say(f"validity.{name}") for name in names]
+
+    scales = [f"{scale}_{text}" for scale in reversed(SCALES) for text in ("original", "follow_up", "difference")]
+    names = ["relation", "rated", *(name if "difference" not in name else "difference" for name in scales), "valid"]
     for study_id in dict.fromkeys(entry["study"] for entry in entries):
         of_study = [entry for entry in entries if entry["study"] == study_id]
-        task, by = wording(of_study[0]["task"], language).name, say(f"validity.rated_{of_study[0]['by']}")
+        task, by = wording(of_study[0]["task"], say.language).name, say(f"validity.rated_{of_study[0]['by']}")
         broken = ["broken"] * any(entry["holds"]["judged"] for entry in of_study)
-        heads = [say(f"validity.{name}") for name in names + broken]
-        rows = [_row(entry)[: len(heads)] for entry in of_study]
-        yield say("validity.table", study=study_id, task=task, by=by), heads, rows, 1
+        yield say("validity.table", study=study_id, task=task, by=by)
+        rows = [_row(entry)[: len(names + broken)] for entry in of_study]
+        yield Table(heads(*names, *broken), rows)
         for kind in ("text", "relation"):
-            cells = [(entry["relation"], cell) for entry in of_study for cell in entry["cells"] if cell["by"] == kind]
-            rows = [_cell_row(relation, cell) for relation, cell in cells if cell["asked_violated"]]
-            if rows:
-                heads = [say(f"validity.{name}") for name in of_cells]
-                yield say(f"validity.violations_{kind}", least=LEAST), heads, rows, 2
+            cells = [
+                (
+                    entry["relation"], cell["system"], cell["vr_observed"],
+                    f"{count(cell['unsound_violated'])}/{count(cell['asked_violated'])}", estimate(cell, "unsound"),
+                    estimate(cell, "vr_sound"),
+                )
+                for entry in of_study
+                for cell in entry["cells"]
+                if cell["by"] == kind and cell["asked_violated"]
+            ]  # fmt: skip
+            if cells:
+                yield say(f"validity.violations_{kind}", least=LEAST)
+                yield Table(heads("relation", "system", "vr", "of_violated", "unsound", "vr_sound"), cells, 2)
 
 
-def _row(entry: ValidityEntry) -> list[str]:
-    row = [entry["relation"], f"{count(entry['rated'])}/{count(entry['pairs'])}"]
+def _row(entry: ValidityEntry) -> tuple[Any, ...]:
+    means: list[str] = []
     for part in reversed(entry["scales"]):
-        row += [UNKNOWN if mean is None else f"{mean:.2f}" for mean in (part["original"], part["follow_up"])]
         known = part["difference"] is not None
-        row.append(f"{part['difference']:+.2f} [{part['low']:+.2f}, {part['high']:+.2f}]" if known else UNKNOWN)
-    holds = entry["holds"]
-    row.append(rate_text(entry["share"], entry["low"], entry["high"]))
-    return [*row, rate_text(holds["rate"], holds["low"], holds["high"])]
-
-
-def _cell_row(relation: str, cell: ValidityCell) -> list[str]:
-    unsound = rate_text(cell["unsound"], cell["unsound_low"], cell["unsound_high"])
-    sound = rate_text(cell["vr_sound"], cell["vr_sound_low"], cell["vr_sound_high"])
-    asked = f"{count(cell['unsound_violated'])}/{count(cell['asked_violated'])}"
-    return [relation, cell["system"], percent(cell["vr_observed"]), asked, unsound, sound]
+        difference = f"{part['difference']:+.2f} [{part['low']:+.2f}, {part['high']:+.2f}]" if known else UNKNOWN
+        means += [number(part["original"], 2), number(part["follow_up"], 2), difference]
+    rated = f"{count(entry['rated'])}/{count(entry['pairs'])}"
+    return (entry["relation"], rated, *means, estimate(entry, "share"), estimate(entry["holds"], "rate"))

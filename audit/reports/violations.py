@@ -12,8 +12,6 @@ from audit.reports.document import CellEntry, ViolationRate, ViolationTable, unk
 if TYPE_CHECKING:
     from audit.reports.build import Basis
 
-VR_BOUNDS = ("vr_least", "vr_most", "vr_bound_low", "vr_bound_high")
-"""Where there is no VR_g: what answers leave possible of it."""
 _OF_VR = {
     "vr_observed": "sr_observed",
     "vr_genuine": "sr_genuine",
@@ -21,8 +19,6 @@ _OF_VR = {
     "vr_genuine_high": "sr_genuine_low",
     "vr_least": "sr_most",
     "vr_most": "sr_least",
-    "vr_bound_low": "sr_bound_high",
-    "vr_bound_high": "sr_bound_low",
 }
 """VR = 1 - SR, so that the lower end of one is the upper end of the other."""
 NOT_RUN = message("no_rate.not_run")

@@ -112,16 +112,11 @@ class Estimate:
         >>> Estimate(0.2, 0.1, 0.35).text(), Estimate(None, 0.1, 0.6, least=0.2, most=0.5).text(), Estimate(None).text()
         ('20.0 [10.0–35.0]', '20.0 to 50.0 [10.0–60.0]', '–')
         """
-        if self.value is None and self.least is None:
-            return UNKNOWN
-        ends = percent(self.least), percent(self.most)
-        rate = (
-            percent(self.value)
-            if self.value is not None
-            else phrase(language, "rate.span", least=ends[0], most=ends[1])
-        )
-        within = "" if self.low is None or self.high is None else f" [{percent(self.low)}–{percent(self.high)}]"
-        return f"{rate}{sign}{within}"
+        rate = "" if self.value is None else percent(self.value) + sign
+        if self.value is None and self.least is not None:
+            rate = phrase(language, "rate.span", least=percent(self.least), most=percent(self.most)) + sign
+        within = "" if self.low is None or self.high is None else f"[{percent(self.low)}–{percent(self.high)}]"
+        return f"{rate} {within}".strip() or UNKNOWN
 
     def __repr__(self) -> str:
         text = self.text(sign=" %")
@@ -130,7 +125,7 @@ class Estimate:
 
 _BOUNDED = {"fs_rate": "fs", "sr_genuine": "sr", "vr_genuine": "vr"}
 """Rates that may have bounds in their place, and what the keys of these begin with."""
-_OWN_ENDS = ("rate", "error", "share", "difference", "accuracy")
+_OWN_ENDS = ("value", "rate", "error", "share", "difference", "accuracy")
 """What an entry is about: its `low` and `high` are the ends of this."""
 
 
@@ -141,12 +136,11 @@ def estimate(entry: Mapping[str, Any], rate: str) -> Estimate:
     60
     """
     n, method, reason = (entry.get(key) for key in ("judged", "method", "reason"))
-    if entry[rate] is None and (bounded := _BOUNDED.get(rate)) and entry.get(f"{bounded}_least") is not None:
-        least, most, low, high = (entry[f"{bounded}_{end}"] for end in ("least", "most", "bound_low", "bound_high"))
-        return Estimate(None, low, high, n, method, reason, least, most)
     prefixes = (f"{rate}_", f"{rate.removesuffix('_rate')}_", *([""] if rate in _OWN_ENDS else []))
     prefix = next((prefix for prefix in prefixes if f"{prefix}low" in entry), "no ")
-    return Estimate(entry[rate], entry.get(f"{prefix}low"), entry.get(f"{prefix}high"), n, method, reason)
+    ends = (entry.get(f"{prefix}low"), entry.get(f"{prefix}high"))
+    bounds = [entry.get(f"{_BOUNDED.get(rate)}_{end}") if entry[rate] is None else None for end in ("least", "most")]
+    return Estimate(entry[rate], *ends, n, method, reason, *bounds)
 
 
 class Say:

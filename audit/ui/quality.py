@@ -29,9 +29,9 @@ from audit.false_satisfaction.questions import asked_by
 from audit.messages import message
 from audit.reports.charts import Palette
 from audit.reports.dashboard_charts import MEASURES, bias_chart, shares_chart
-from audit.reports.judges import label_tables, own_line, part_lines
+from audit.reports.judges import judge_section
 from audit.reports.tables import harmless
-from audit.reports.words import UNKNOWN, percent, signature_line
+from audit.reports.words import UNKNOWN, Say, percent, signature_line
 from audit.store.core import count_rows, judgement, log, question, study
 from audit.tasks import Input
 from audit.ui import session
@@ -53,6 +53,7 @@ from audit.ui.language import (
     translated,
 )
 from audit.ui.question import FIELD
+from audit.ui.sections import show_parts
 from audit.ui.settings import LARGEST_UPLOAD
 from audit.ui.study_choice import choose_study
 
@@ -288,13 +289,7 @@ def _judges(engine: Engine, account_id: int) -> None:
         return
     for entry in document["judges"]:
         st.header(plain(f"{entry['name']}@{entry['version']}"), anchor=False)
-        if own := own_line(entry, language()):
-            st.warning(plain(own))
-        for part in entry["tasks"]:
-            for line in part_lines(part, language()):
-                st.markdown(plain(line))
-            for heads, rows in label_tables(part, language()):
-                st.dataframe(pd.DataFrame(rows, columns=list(heads)), hide_index=True)
+        show_parts(judge_section(entry, Say(language())), f"judge-{entry['judge']}", ())
     for note in document["notes"]:
         st.caption(plain(translated(note)))
 

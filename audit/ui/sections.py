@@ -19,10 +19,11 @@ def show_sections(sections: Sequence[Section], key: tuple[Any, ...]) -> None:
     for section in sections:
         with st.expander(plain(section.title), key=f"section-{section.title}", on_change="rerun") as opened:
             if opened.open:
-                _parts(section, section.title, key)
+                show_parts(section, section.title, key)
 
 
-def _parts(section: Section, path: str, key: tuple[Any, ...]) -> None:
+def show_parts(section: Section, path: str, key: tuple[Any, ...]) -> None:
+    """Show what stands under the title of a section; `path` names it on its page."""
     within = [part for part in section.parts if isinstance(part, Section)]
     for number, part in enumerate(section.parts):
         if isinstance(part, Chart):
@@ -36,7 +37,7 @@ def _parts(section: Section, path: str, key: tuple[Any, ...]) -> None:
             st.markdown(with_commands(EMPHASIS.sub(r"\1", part)))
     for part in within if len(within) <= _MOST else [_chosen(path, within)]:
         st.markdown(f"**{plain(part.title)}** {plain(part.about)}")
-        _parts(part, f"{path}-{part.title}", key)
+        show_parts(part, f"{path}-{part.title}", key)
 
 
 def _chosen(path: str, sections: Sequence[Section]) -> Section:

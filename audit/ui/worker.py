@@ -28,7 +28,7 @@ from audit.messages import from_wire, message, to_wire
 from audit.reports.agreement import stored_agreement
 from audit.reports.document import ReportDocument
 from audit.reports.documents import (
-    CellAtWork,
+    Entry,
     JudgesDocument,
     QualityDocument,
     StoredAgreement,
@@ -131,7 +131,7 @@ def _report(
     return report_of(basis, target=target, delta=delta)
 
 
-def _cells(database: str, state: str, *, study: int | None = None) -> list[CellAtWork]:
+def _cells(database: str, state: str, *, study: int | None = None) -> list[Entry]:
     basis = _evidence(database, state, "both", study)
     return cells_at_work(cells_of_report(basis))
 

@@ -43,7 +43,7 @@ def test_coefficients_of_a_file(answered, capsys):
     assert main(["agreement", "--ratings", str(shared("fleiss_1971")), "--by", "pair"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "fleiss_kappa – 0.430 0.316 to 0.549 30" in text
-    assert "The 10 of 15 pairs that agree least:" in text
+    assert "The 10 of 15 pairs that agree least" in text
 
 
 def test_parts_by_a_column_of_the_file(answered, tmp_path):

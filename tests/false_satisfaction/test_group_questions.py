@@ -23,7 +23,8 @@ from audit.messages import message
 from audit.reports.agreement import agreement_report
 from audit.reports.html import to_html
 from audit.reports.study import study_report
-from audit.reports.validity_study import validity_lines, validity_report
+from audit.reports.tables import to_text
+from audit.reports.validity_study import validity_report, validity_sections
 from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
 from audit.store import insert_new, table_of, tables
@@ -254,5 +255,5 @@ def test_the_report_says_where_the_relation_does_not_hold_and_what_violations_ar
     assert cell["vr_sound"] is None
     assert cell["vr_sound_low"] < 2 / 6 < cell["vr_sound_high"]
     assert message("note.holds_assumed") not in report["signature"]["notes"]
-    assert "does not hold %" in "\n".join(validity_lines(validity_report(engine)))
+    assert "does not hold %" in to_text(list(validity_sections(validity_report(engine))))
     assert "does not hold %" in to_html(report)

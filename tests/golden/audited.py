@@ -47,8 +47,8 @@ RATES = {
     "observed": ("sr_observed",),
     "false_rate": ("fs_rate", "fs_low", "fs_high"),
     "genuine": ("sr_genuine", "sr_genuine_low", "sr_genuine_high"),
-    "false_bounds": ("fs_least", "fs_most", "fs_bound_low", "fs_bound_high"),
-    "genuine_bounds": ("sr_least", "sr_most", "sr_bound_low", "sr_bound_high"),
+    "false_bounds": ("fs_least", "fs_most", "fs_low", "fs_high"),
+    "genuine_bounds": ("sr_least", "sr_most", "sr_genuine_low", "sr_genuine_high"),
 }
 """Rates of a cell, and the keys of a report's document that have them: a value or two bounds, and the ends."""
 
@@ -59,7 +59,7 @@ def figures(report: audit.Report) -> Pinned:
     pinned: Pinned = {}
     for cell in document["cells"]:
         rates = {name: [cell[key] for key in keys] for name, keys in RATES.items()}
-        known = {name: values for name, values in rates.items() if any(value is not None for value in values)}
+        known = {name: values for name, values in rates.items() if values[0] is not None}
         pinned[f"cell {cell['corpus']} {cell['relation']} {cell['system']}"] = {
             name: cell[name] for name in COUNTS
         } | known

@@ -25,7 +25,9 @@ from audit.judging.validity import (
     read_ratings_given,
     write_texts,
 )
-from audit.reports.validity_study import validity_lines, validity_report, validity_tables
+from audit.reports.tables import to_text
+from audit.reports.validity_study import validity_parts, validity_report, validity_sections
+from audit.reports.words import Say
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store
 from audit.store.core import answer, judgement, question, validity_draw
@@ -241,8 +243,8 @@ def test_a_relation_that_makes_nonsense_is_warned_of_in_both_languages(engine, t
     assert len(notes) == 1
     assert "0 of 10 follow-ups of X1 are valid" in notes[0]
     assert not any("X2" in note for note in document["notes"])
-    assert "+0.00" in "\n".join(validity_lines(document))
-    assert "蜕变关系" in next(validity_tables(document["relations"], "zh"))[1]
+    assert "+0.00" in to_text(list(validity_sections(document)))
+    assert "蜕变关系" in list(validity_parts(document["relations"], Say("zh")))[1].columns
 
 
 def test_agreement_is_ordinal(engine, tmp_path):

@@ -178,7 +178,7 @@ def test_a_failure_has_the_genuine_rate_where_somebody_judged():
         study.sample(8).answer_with_gold()
         name = f"sure@{code_version(sure).version}"
         check = check_relation(study.engine, study.ran.study.id, name, _key("sentiment", "MR3.1", {}))
-    assert (check.violated, check.genuine["estimate"], check.judged) == (0, 0.5, 8)
+    assert (check.violated, check.genuine.value, check.judged) == (0, 0.5, 8)
     assert {group["new"] for group in check.worst} == {"false"}
     assert "genuine, by 8 judged groups: 50.0 % [" in _failure(check, 0.0)
 

@@ -8,11 +8,10 @@ from conftest_rows import row
 
 import audit
 from audit.errors import AuditError
-from audit.exchange.doctor import doctor
-from audit.reports.compare import Condition, compare, lines
+from audit.reports.compare import Condition, compare, compare_sections
+from audit.reports.tables import printed
 from audit.runner.imported import import_run
 from audit.store import open_store
-from audit.store.core import count_rows, draw
 
 P, N = "positive", "negative"
 
@@ -53,7 +52,9 @@ def several(tmp_path_factory):
 
 def compared(*names, **request):
     conditions = tuple(Condition.read(text) for text in request.pop("conditions", ()))
-    document = compare(*names, conditions, **request)
+    *systems, store = names
+    engine = open_store(store) if isinstance(store, str) else store
+    document = compare(*systems, engine, conditions, **request)
     json.dumps(document, allow_nan=False)
     return document
 
@@ -71,7 +72,7 @@ def test_the_document_counts_what_changed(stored):
     assert first["texts"][0] in [f"Film {n}!" for n in range(10, 16)]
     assert (first["role"], first["old"], first["new"]) == ("follow_up", P, N)
     assert [(group["old"], group["new"]) for group in document["fixed"]] == [("violated", "satisfied")] * 2
-    assert all(len(line) <= 100 for line in lines(document))
+    assert all(len(line) <= 100 for line in printed(compare_sections)(document))
 
 
 @pytest.mark.slow
@@ -102,10 +103,8 @@ def test_it_prints_the_number_of_the_report(tmp_path, toy_corpus, target):
                     continue
                 seen += 1
                 ends = sorted((sign * pair["low"], sign * pair["high"]))
-                assert [entry["genuine"][name] for name in ("estimate", "low", "high")] == [
-                    sign * pair["difference"],
-                    *ends,
-                ]
+                found = [entry["genuine"][name] for name in ("estimate", "low", "high")]
+                assert found == pytest.approx([sign * pair["difference"], *ends], abs=1e-12)
                 assert (entry["judged"], entry["informative"]) == (pair["judged"], pair["informative"])
     assert seen > 8
 
@@ -126,27 +125,29 @@ def test_what_cannot_be_compared_is_told(several, old, new, says):
 
 
 @pytest.mark.slow
-def test_groups_that_changed_are_drawn_and_counted_but_not_by_reports(stored):
-    database = stored(versions())
-    document = compared("old", "new", database, draw=4)
-    engine = open_store(database)
-    with engine.connect() as connection:
-        drawn = count_rows(connection, draw)
-    assert document["drawn"] == drawn
-    assert 4 <= drawn <= 8
-    assert compared("old", "new", database, draw=4)["drawn"] == 0
-    more = compared("old", "new", database, draw=50)["drawn"]
-    assert more + drawn == 6 + 2 + 2 * 2
-    assert [check.name for check in doctor(database) if not check.ok] == []
-    engine.dispose()
-    study = audit.open(database)
+def test_groups_that_one_satisfies_rightly_come_first(stored):
+    study = audit.open(stored(versions())).sample(share=1.0)
     asked = study.questions()
     study.answer(asked.assign(label=P, annotator="ada", reason="So it is."), role="adjudicator")
-    document = compared("old", "new", database, target="corpus")
+    document = compare("old", "new", study.engine, target="corpus")
     # Six were rightly satisfied and broke, two were fixed, and of two both satisfied the old one did so rightly.
     assert document["all"]["genuine"]["estimate"] == pytest.approx((6 - 2 + 2) / 20)
     assert document["broke"][0]["old"] == "genuine"
-    assert study.report().document["overall"]["judged"] == 0
+
+
+@pytest.mark.slow
+def test_studies_are_compared_together(tmp_path):
+    """Two corpora in one database: the mean of both rises, whose errors are independent."""
+    systems = {"old": lambda text: P, "new": lambda text: N if text.isupper() and len(text) % 3 else P}
+    for name in ("one", "two"):
+        corpus = [f"Film {name} {'x' * (n % 7)}{n}." for n in range(30)]
+        study = audit.run(corpus, systems, ["MR3.1"], store=tmp_path / "audit.db", name=name, progress=False)
+    document = compared("old", "new", study.engine)
+    one, other, every = (entry["observed"] for entry in [*document["relations"], document["all"]])
+    assert (document["all"]["groups"], document["all"]["task"]) == (60, None)
+    assert every["estimate"] == pytest.approx((one["estimate"] + other["estimate"]) / 2)
+    errors = [entry["high"] - entry["low"] for entry in (one, other, every)]
+    assert errors[2] == pytest.approx((errors[0] ** 2 + errors[1] ** 2) ** 0.5 / 2)
 
 
 def decided(text, estimate, low, high):
@@ -162,21 +163,21 @@ def decided(text, estimate, low, high):
         ("estimated genuine rise > 2 points", (0.05, 0.01, 0.09), "fails"),
         ("possibly genuine rise > 2 points", (0.01, -0.01, 0.03), "fails"),
         ("possibly genuine rise > 2 points", (0.01, -0.01, 0.02), "passes"),
-        ("genuine rise >= 2 points", (0.05, 0.02, 0.07), "fails"),
         ("genuine rise > 2 points", (0.02, 0.02, 0.02), "passes"),
         ("rise > 2 points", (None, -0.1, 0.1), "undecided"),
         ("estimated rise > 2 points", (None, -0.1, 0.1), "undecided"),
         ("rise > 2 points", (None, 0.03, 0.1), "fails"),
         ("rise > 2 points", (None, -0.1, 0.02), "passes"),
         ("rise > 2 points", (None, None, None), "undecided"),
-        ("rise < -2 points", (-0.05, -0.06, -0.03), "fails"),
     ],
 )
 def test_a_condition_is_decided_by_the_interval(text, value, outcome):
     assert decided(text, *value)[0] == outcome
 
 
-@pytest.mark.parametrize("text", ["genuine drop > 2 points", "rise > 2", "rise > 200 points", "rise in > 2 points"])
+@pytest.mark.parametrize(
+    "text", ["genuine drop > 2 points", "rise < 2 points", "rise > 2", "rise > 200 points", "rise in > 2 points"]
+)
 def test_what_is_no_condition_is_told_with_the_grammar(text):
     with pytest.raises(AuditError, match=r"is no condition; write .*rise"):
         Condition.read(text)

@@ -7,8 +7,7 @@ from audit.annotation.accounts import add_account
 from audit.exchange.export import export
 from audit.exchange.replay import import_export
 from audit.judging.adjudications import adjudicate
-from audit.reports import evidence, plan
-from audit.sampling.options import PlanOptions
+from audit.reports import evidence
 from audit.store import open_store, table_of, tables
 
 
@@ -33,7 +32,7 @@ def interrupt(monkeypatch, module, section, where):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("section", ["comparisons", "named_falses", "signature", "plan_adherence"])
+@pytest.mark.parametrize("section", ["named_falses", "signature", "plan_adherence"])
 def test_an_answer_between_two_sections_changes_nothing_in_that_report(judged, section, monkeypatch):
     from audit.reports.study import study_report
 
@@ -45,16 +44,6 @@ def test_an_answer_between_two_sections_changes_nothing_in_that_report(judged, s
     after = study_report(engine)
     assert after["signature"]["answers"] != before["signature"]["answers"]
     assert after["disputes"] != before["disputes"]
-
-
-@pytest.mark.slow
-def test_a_plan_is_of_one_state_too(judged, monkeypatch):
-    engine, request = open_store(judged), PlanOptions(decide="winner")
-    before = plan.plan(engine, request)
-    calls = interrupt(monkeypatch, plan, "known_answers", judged)
-    assert plan.plan(engine, request) == before
-    assert calls
-    assert plan.plan(engine, request) != before
 
 
 @pytest.mark.postgres

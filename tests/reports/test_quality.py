@@ -10,7 +10,7 @@ from audit.annotation.settings import JudgingSettings
 from audit.cli import main
 from audit.errors import AuditError
 from audit.reports.dashboard_charts import shares_chart
-from audit.reports.quality import quality_lines, quality_report
+from audit.reports.quality import quality_report, quality_sections
 from audit.store import open_store
 
 POSITIVE, NEGATIVE = frozenset({"positive"}), frozenset({"negative"})
@@ -68,7 +68,7 @@ def test_by_hand(two_annotators):
 def test_nobody_and_nothing(two_annotators):
     empty = quality_report(record([]))
     assert (empty["annotators"], empty["alpha"]) == ([], None)
-    assert "0 annotators" in quality_lines(empty)[0]
+    assert "0 annotators" in next(quality_sections(empty)).title
     assert shares_chart(empty, NAMES) is None
     groups = quality_report(two_annotators, kind="group")
     assert [annotator["judgements"] for annotator in groups["annotators"]] == [0, 0]

@@ -4,7 +4,6 @@ import pandas as pd
 import pytest
 
 from audit.corpora import get_corpus
-from audit.false_satisfaction import resolution
 from audit.false_satisfaction.cells import count
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import ask_next
@@ -70,19 +69,3 @@ def test_gold_that_says_every_label_needs_no_such_line(report):
     _, whole = report(["neutral"] * 2 + TWO[2:])
     assert whole["sensitivity"] is None
     assert lenient_text(whole, Say()) == ""
-
-
-@pytest.mark.slow
-def test_drawn_groups_are_read_once(report, monkeypatch):
-    """A database of 10^5 groups, all judged, spent nearly half of a report on reading and settling them again."""
-    engine, _ = report(TWO)
-    drawn, real = [], resolution.Drawn
-
-    def counting(*arguments, **named):
-        drawn.append(real(*arguments, **named))
-        return drawn[-1]
-
-    with monkeypatch.context() as patched:
-        patched.setattr(resolution, "Drawn", counting)
-        assert study_report(engine, "gold")["sensitivity"] is not None
-    assert len(drawn) == len(count(engine).drawn)

@@ -35,7 +35,7 @@ def all_of(engine, study):
     basis = evidence(engine, study=study)
     return {
         "report": study_report(engine, study=study),
-        "cells": cells_at_work(basis.counted, cells_of_report(basis)),
+        "cells": cells_at_work(cells_of_report(basis)),
         "plan": plan(engine, PlanOptions(decide="winner"), study),
     }
 
