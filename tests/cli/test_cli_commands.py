@@ -155,7 +155,7 @@ def test_the_way_from_run_to_report(answered, run_of, capsys):
     }
     for cell in report["cells"]:
         assert set(CELL) <= set(cell)
-        assert cell["groups"] == 24
+        assert 0 < cell["groups"] <= 24
         assert cell["sr_observed"] + cell["vr_observed"] == pytest.approx(1)
         assert 0 <= cell["false"] <= cell["judged"] <= 4
         if cell["judged"]:
