@@ -884,7 +884,7 @@ def swapped(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | No
     7,
     _REORDERING,
     tasks=("summarization", "classification"),
-    version="4",
+    version="5",
     params={"tagger": DEFAULT, "coherent": True},
 )
 def reordered(
