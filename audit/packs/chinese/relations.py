@@ -884,7 +884,7 @@ def swapped(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | No
     7,
     _REORDERING,
     tasks=("summarization", "classification"),
-    version="4",
+    version="5",
     params={"tagger": DEFAULT, "coherent": True},
 )
 def reordered(
@@ -894,13 +894,12 @@ def reordered(
     tagger: str = DEFAULT,
     coherent: bool = True,
 ) -> Rewritten | None:
-    """A sentence of a list changes places with the next one; the output stays.
+    """A sentence changes places with the next one; the output stays.
 
-    Both are items of a list (`audit.packs.chinese.reordering`). Without `coherent`, the study's own form: all sentences
-    but the first are put in random order. That the first one stays is ours; it says what the text is about, as in the
-    study's one example (table 4), where its text says no more than "change the order of sentences". Such a text loses
-    its thread: many a 但是 or 他 then stands before what it refers to. What no mark ends (titles, credits) stays in
-    both forms. A text of fewer than three sentences makes no group.
+    Nothing says that one of them comes first (`audit.packs.chinese.reordering`). Without `coherent`, the study's own
+    form: all sentences but the first, which says what the text is about, are put in random order, and many a 但是 or 他
+    then stands before what it refers to. What no mark ends (titles, credits) stays in both forms. A text of fewer than
+    three sentences makes no group.
 
     >>> text = Analysis("天亮了。她起床。但是天又黑了。", "zh")
     >>> reordered([text], random.Random(0)), reordered([text], random.Random(0), coherent=False).texts
