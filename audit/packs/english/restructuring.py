@@ -460,7 +460,7 @@ def _is_side(tree: Parse, head: Word, side: range) -> bool:
 
 def _is_beside(tree: Parse, word: Word, found: Comparison) -> bool:
     """Return whether a word under the verb may stay where it is when the sides change places: between verb and
-    comparative a degree; no clause or phrase before the subject; behind the second side what has a subject of its own."""
+    comparative a degree; nothing before the subject; behind the second side what has a subject of its own."""
     inside = found.finite.index < word.index < found.quality.start and word is not found.verb
     if inside and tree[word.head].index in (found.verb.index, found.quality.stop - 1):
         return word.relation in ("advmod", "neg", "aux", "npadvmod")
