@@ -506,8 +506,10 @@ def _exchanged(text: Analysis, found: Comparison, quality: str) -> str | None:
     if verb == "am":
         between = between.replace("n't", " not", 1)
     capital = told[0].isupper() and (first.start == 0 or tree[first.start - 1].text in '.!:("“')
-    told = lower_first(told) if capital and not keeps_capital(tree, first.start) else told
+    told = lower_first(told) if capital and keeps_capital(tree, first.start) is False else told
     told, other = _TO_OBJECT.get(told.lower(), told), _TO_SUBJECT.get(other.lower(), other)
+    if told.lower() == other.lower():
+        return None  # "it is better than this"
     other = other[0].upper() + other[1:] if capital else other
     link = text.text[tree[found.quality.stop - 1].end : tree[second.start].start]
     gap = text.text[tree[first.stop - 1].end : found.finite.start] or " "
