@@ -453,9 +453,10 @@ def _is_side(tree: Parse, head: Word, side: range) -> bool:
     whole = len(tree.under(head.index)) == len(side) and not low & ({*',;:()"“”-'} | _COMPARISON.barred)
     if head.tag[:3] == "PRP" or head.tag == "DT":
         return whole and len(side) == 1
-    return whole and (
-        head.tag[:2] == "NN" or head.tag == "VBG" or tree.child(head.index, "det", "poss", "amod") is not None
-    )
+    led = tree.child(head.index, "det", "poss", "amod") is not None
+    if head.lower.endswith("ing") and base(head.lower) not in (None, head.lower):  # "more alienating than involving"
+        return whole and (led or tree.child(head.index, "dobj", "prep") is not None)
+    return whole and (led or head.tag[:2] == "NN")
 
 
 def _is_beside(tree: Parse, word: Word, found: Comparison) -> bool:
