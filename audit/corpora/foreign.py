@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 
 from audit.errors import BadFile
-from audit.messages import message
+from audit.messages import message, with_commas
 
 _SCRIPTS = {
     "Arabic": "\u0600-\u06ff",
@@ -22,8 +22,8 @@ _SCRIPTS = {
 }
 """Language -> the letters that are its alone, or of few others; Japanese before Chinese, whose signs it has, too."""
 _OF_LATIN = {"Spanish": "es", "French": "fr", "German": "de", "Italian": "it", "Portuguese": "pt", "Dutch": "nl"}
-_SHARE = 0.05
-"""Share of texts in another language from which on a file is refused: a few among many are usual."""
+_SHARE = 0.1
+"""Share of texts in other languages above which a file is refused: a few among many are told, and run."""
 _LEAST = 4
 """Usual words of a language from which on a text is in it."""
 
@@ -40,15 +40,18 @@ def _usual_words() -> Mapping[str, frozenset[str]]:
         return {}
 
 
-def other_language(text: str) -> str:
-    """Return which language a text is in that cannot be English; empty where it may be.
+def other_language(text: str, expected: str = "en") -> str:
+    """Return which language a text is in that cannot be the expected one, English or Chinese; empty where it may be.
 
     >>> other_language("La comida estaba fría y el camarero no era muy amable."), other_language("It was dolce vita.")
     ('Spanish', '')
     """
     letters = re.findall(r"[^\W\d_]", text)
     for language, script in _SCRIPTS.items():
-        if 2 * len(re.findall(f"[{script}]", text)) > max(len(letters), _LEAST):
+        number = len(re.findall(f"[{script}]", text))
+        if expected == "zh" and language == "Chinese":
+            return "" if number or len(letters) < 4 * _LEAST else "English"
+        if 2 * number > max(len(letters), _LEAST):
             return language
     words = re.findall(r"[^\W\d_]+", text.lower())
     counts = {language: sum(word in usual for word in words) for language, usual in _usual_words().items()}
@@ -56,12 +59,16 @@ def other_language(text: str) -> str:
     return best if best and counts[best] >= max(_LEAST, 3 * counts[""], len(words) / 5) else ""
 
 
-def refuse_other_languages(file: object, texts: Iterable[str]) -> None:
-    """Raise BadFile where texts of a file that says no language cannot be in English, with how many."""
-    all_texts = list(texts)
-    counts = Counter(filter(None, map(other_language, all_texts)))
-    for language, number in counts.most_common(1):
-        if number < _SHARE * len(all_texts):
-            continue
-        values = {"file": file, "number": number, "texts": len(all_texts), "language": language}
+def other_languages(texts: Sequence[str], expected: str = "en") -> Counter[str]:
+    """Return in how many texts each language is found that is not the expected one."""
+    found = (other_language(text, expected) for text in texts) if expected in ("en", "zh") else ()
+    return Counter(filter(None, found))
+
+
+def refuse_other_languages(file: object, texts: Sequence[str]) -> None:
+    """Raise BadFile where more than a tenth of the texts of a file that says no language cannot be in English."""
+    counts = other_languages(texts)
+    if counts.total() > _SHARE * len(texts):
+        named = with_commas([language for language, _ in counts.most_common()])
+        values = {"file": file, "number": counts.total(), "texts": len(texts), "language": named}
         raise BadFile(message("corpus_file.other_language", **values), parameter="language")

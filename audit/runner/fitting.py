@@ -7,6 +7,7 @@ from itertools import islice
 
 from audit.corpora.base import Corpus, languages_of
 from audit.corpora.files import FileCorpus
+from audit.corpora.foreign import other_languages
 from audit.errors import EXTRAS, AuditError, NotInstalled, install_line
 from audit.messages import counted, with_commas
 from audit.relations import ANY, Relation, get_relation, relations_named
@@ -18,10 +19,8 @@ from audit.runner.repeats import asked_once
 from audit.systems import is_own
 from audit.systems.base import System
 from audit.tasks import Input, base_of, matches
-from audit.text.tools import usual_words
 
-_LOOKED_AT = 50  # Sources of which a run looks in which language they are
-_LEAST_USUAL = 0.1  # Share of usual words below which texts do not read like their language
+_LOOKED_AT = 200  # Sources of which a run looks in which language they are
 
 
 def fitting(corpus: Corpus, options: CommonOptions = ONCE) -> list[Relation]:
@@ -209,17 +208,15 @@ def remarks(
 
 
 def _of_other_languages(corpus: Corpus) -> Iterator[str]:
-    """Yield a sentence for each language of which the first texts of a user's own corpus have hardly a usual word."""
+    """Yield a sentence for each language that first texts of a user's own corpus are in instead of theirs."""
     if not isinstance(corpus, FileCorpus):
         return
     first = [row.input for row in islice(corpus.rows(), _LOOKED_AT)]
     for language in languages_of(corpus):
-        texts = [
-            text for item in first for text, own in zip(item.texts, item.languages, strict=False) if own == language
-        ]
-        share = usual_words(texts, language)
-        if share is not None and share < _LEAST_USUAL:
+        pairs = (pair for item in first for pair in zip(item.texts, item.languages, strict=False))
+        texts = [text for text, own in pairs if own == language]
+        for other, number in other_languages(texts, language).most_common():
             yield (
-                f"the texts of {corpus.name} are taken to be in {language}, and do not read like it: {share:.0%} of "
-                f"their words are usual ones there; say which language they are in, or each row in a column `language`"
+                f"{number} of the first {len(texts)} texts of {corpus.name} look {other} and are taken to be in "
+                f"{language}; say the language of each in a column `language`"
             )

@@ -1,7 +1,7 @@
 """What analyses the texts of a language: `LANGUAGES` has its tools, `TAGGERS` the taggers that can be chosen."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Protocol
@@ -9,7 +9,7 @@ from typing import Protocol
 from audit.errors import UnknownName
 from audit.resources import Makers, attribute, made
 from audit.text import sentences
-from audit.text.tokens import ACCENTS, Token
+from audit.text.tokens import Token
 
 Spans = tuple[tuple[int, int], ...]
 """(start, end) of each sentence of a text, in order."""
@@ -44,12 +44,9 @@ class LanguageTools:
     """The version of its own tagger: the program and its model."""
     phrases: Mapping[str, str] = field(default_factory=dict)
     """Regular expressions of what its texts say, by name: negation, question, female and male, for slices
-    (`audit.corpora.slices`); and `usual`, what words are that every longer text of it has many of."""
+    (`audit.corpora.slices`)."""
 
 
-_TELLING = 18
-"""Letters of different words from which on texts tell their language."""
-_WORDS = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{ACCENTS}])*")
 LANGUAGES: dict[str, LanguageTools | str] = {
     "en": "audit.packs.english.tagging:ENGLISH",
     "zh": "audit.packs.chinese.taggers:CHINESE",
@@ -122,17 +119,3 @@ def phrase_pattern(name: str, language: str) -> re.Pattern[str] | None:
     tools = find_tools(language)
     phrases = {} if tools is None else tools.phrases
     return re.compile(phrases[name]) if name in phrases else None
-
-
-def usual_words(texts: Iterable[str], language: str) -> float | None:
-    """Return the share of words that are usual ones of a language: next to none where texts are in another. None where
-    the language does not say which are, or there are too few of them to tell.
-
-    >>> usual_words(["Der Film ist sehr lang, und die Schauspieler sind nicht gut, sagt man überall."], "en")
-    0.0
-    """
-    pattern = phrase_pattern("usual", language)
-    words = [word for text in texts for word in _WORDS.findall(text)]
-    if pattern is None or sum(map(len, {word.casefold() for word in words})) < _TELLING:
-        return None
-    return sum(pattern.fullmatch(word) is not None for word in words) / len(words)

@@ -178,6 +178,7 @@ def test_what_is_written_is_read(tmp_path: Path, texts: list[str]) -> None:
         (["It was good.", "La pantalla es muy buena pero la batería no dura nada."], None, "1 of 2 texts look Spanish"),
         (["It was good.", "هذا الفيلم جميل جدا"], None, "1 of 2 texts look Arabic"),
         (["It was la dolce vita.", "No me gusta, I said."], None, ""),
+        (["It was good."] * 30 + ["La pantalla es muy buena pero la batería no dura nada."], None, ""),
         (["La pantalla es muy buena pero la batería no dura nada."], "es", ""),
     ],
 )

@@ -97,11 +97,11 @@ def test_a_corpus_that_breaks_half_way_stores_nothing(own, toy_corpus, toy_relat
 @pytest.mark.parametrize(
     ("text", "language", "told"),
     [
-        ("Der Kellner war sehr freundlich, aber das Essen war kalt und viel zu teuer, Nummer {}.", "en", "0% of their"),
+        ("Der Kellner war sehr freundlich, aber das Essen war kalt und viel zu teuer, Nummer {}.", "en", "look German"),
         ("The waiter was very kind, but the food was cold and far too dear, number {}.", "en", ""),
-        ("The waiter was very kind, but the food was cold and far too dear, number {}.", "zh", "0% of their"),
+        ("The waiter was very kind, but the food was cold and far too dear, number {}.", "zh", "look English"),
         ("服务员很友好，可是菜已经凉了，价钱也太贵，号码 {}。", "zh", ""),
-        ("服务员很友好，可是菜已经凉了，价钱也太贵，号码 {}。", "en", "0% of their"),
+        ("服务员很友好，可是菜已经凉了，价钱也太贵，号码 {}。", "en", "look Chinese"),
         ("Der Kellner war sehr freundlich, Nummer {}.", "de", ""),
         ("Gut {}", "en", ""),
     ],

@@ -379,7 +379,7 @@ _TO_OBJECT = {**{subject.lower(): obj for obj, subject in _TO_SUBJECT.items()}, 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Token ranges of one comparison, the heads of its two sides, and the word that agrees with the subject."""
+    """Token ranges of one comparison, the head of its second side, and the verb and the word that agrees."""
 
     first: range
     second: range
@@ -388,6 +388,10 @@ class Comparison:
     object: Word
     finite: Word
     verb: Word
+
+    def said(self, text: Analysis) -> str:
+        """Return the comparative as it is written."""
+        return text.text[text.tokens[self.quality.start].start : text.tokens[self.quality.stop - 1].end]
 
 
 @cache
@@ -404,71 +408,68 @@ def judging() -> frozenset[str]:
 
 
 def find(text: Analysis, joint: str = "than") -> Comparison | None:
-    """Return the comparison of two noun phrases in this text, or None: there must be one, in a clause of its own, and
-    nothing else in the text may stand or fall with which of the two is the subject."""
+    """Return the comparison of two noun phrases that is a clause of its own, "A is faster than B"; None where there is
+    none, or something else in the text may stand or fall with which of the two is the subject."""
     tree = tree_of(text.tokens) if text.low.count(joint) == 1 and "?" not in text.words else None
     if tree is None or text.words & _COMPARISON.unreal:
         return None
     than = tree[text.low.index(joint)]
-    verb = tree[tree[than.head].head]
-    subject, other, start = tree.subject(verb.index), tree.child(than.index, "pobj", "pcomp"), _comparative(tree, than)
-    finite = tree.tensed(verb.index)
-    if subject is None or other is None or start is None or finite is None:
+    quality, verb = tree[than.head], tree[tree[than.head].head]
+    subject, other, finite = tree.subject(verb.index), tree.child(than.index, "pobj", "pcomp"), tree.tensed(verb.index)
+    if subject is None or other is None or finite is None or not quality.index:
         return None
-    first, second = (_phrase(tree, head) for head in (subject, other))
-    copula = base(verb.lower) in _COMPARISON.copulas or verb.text[0] in "'’"
-    if first is None or second is None or (first.stop, second.start) != (finite.index, than.index + 1) or not copula:
-        return None
-    between = {*range(finite.index + 1, start)} - {verb.index} - {word.index for word in tree.under(than.head)}
-    degrees = all(tree[at].relation in ("advmod", "neg", "aux", "npadvmod") for at in between)
-    pointing = _COMPARISON.pointing & {*text.low[second.stop :]}
-    if not degrees or pointing or not protected(text).isdisjoint([*first, *second]):
-        return None
+    start = quality.index - (tree[quality.index - 1].lower in ("more", "less"))
+    first, second = (range(side[0].index, side[-1].index + 1) for side in map(tree.under, (subject.index, other.index)))
     found = Comparison(first, second, range(start, than.index), other, finite, verb)
-    return found if _stands_alone(tree, found) else None
+    fits = (
+        (first.stop, second.start, quality.index) == (finite.index, than.index + 1, than.index - 1)
+        and than.relation == "prep"
+        and (base(verb.lower) in _COMPARISON.copulas or verb.text[0] in "'’")
+        and (quality.lower == "different" if joint == "from" else _is_comparative(tree, quality, start))
+        and all(_is_side(tree, head, side) for head, side in ((subject, first), (other, second)))
+        and all(_is_beside(tree, word, found) for word in tree.under(verb.index))
+        and _COMPARISON.pointing.isdisjoint(text.low[second.stop :])
+        and protected(text).isdisjoint([*first, *second])
+        and verb.relation not in ("relcl", "acl", "pcomp")
+    )
+    before, after = tree[max(first.start - 1, 0)], tree[min(second.stop, len(tree) - 1)]
+    begins = first.start == 0 or before.relation in ("cc", "mark") or before.text[-1] in '.!:,;("“'
+    ends = second.stop == len(tree) or not after.text[0].isalnum() or after.relation in ("cc", "mark", "advmod")
+    return found if fits and begins and ends else None
 
 
-def _comparative(tree: Parse, than: Word) -> int | None:
-    """Return the index of the first word of a comparative right before "than": of "more" in "more reliable"."""
-    quality, before = tree[than.head], tree[max(than.head - 1, 0)]
-    if than.relation != "prep" or than.index != quality.index + 1 or tree.child(quality.index, "det", "conj"):
-        return None
-    if than.lower == "from":
-        return quality.index if quality.lower == "different" else None
-    if before.lower in ("more", "less") and before.head == quality.index:
-        return before.index if quality.tag in ("JJ", "VBN", "VBG") or quality.lower == "fun" else None
-    known = quality.tag in ("JJR", "RBR") and quality.lower not in ("more", "less")
-    return quality.index if known or quality.lower in antonyms() else None
-
-
-def _phrase(tree: Parse, head: Word) -> range | None:
-    """Return the words of a noun phrase that may stand on either side of a comparison."""
-    inside = tree.under(head.index)
-    low = {word.lower for word in inside}
-    if inside[-1].index - inside[0].index + 1 != len(inside) or low & {*',;:()"“”-'} or low & _COMPARISON.barred:
-        return None
-    if head.tag[:3] == "PRP" or head.tag == "DT":
-        fits = len(inside) == 1
-    else:
-        fits = head.tag[:2] == "NN" or tree.child(head.index, "det", "poss", "amod") is not None or head.tag == "VBG"
-    return range(inside[0].index, inside[-1].index + 1) if fits else None
-
-
-def _stands_alone(tree: Parse, found: Comparison) -> bool:
-    """Return whether the comparison is a clause that begins with its subject and ends with its object, and no other
-    clause hangs on it: what a parser has cut short goes on behind it."""
-    before = tree[found.first.start - 1] if found.first.start else None
-    after = tree[found.second.stop] if found.second.stop < len(tree) else None
-    begins = before is None or before.relation in ("cc", "mark") or before.text[-1] in '.!:,;("“'
-    ends = after is None or not after.text[0].isalnum() or after.relation in ("cc", "mark", "advmod")
-    if found.verb.relation in ("relcl", "acl", "pcomp") or not (begins and ends):
+def _is_comparative(tree: Parse, quality: Word, start: int) -> bool:
+    if tree.child(quality.index, "det", "conj"):
         return False
-    for word in tree.children(found.verb.index):
-        led = word.relation in ("prep", "npadvmod", "advcl", "ccomp") and word.index < found.first.start
-        shared = word.relation in ("conj", "advcl", "ccomp", "xcomp") and tree.subject(word.index) is None
-        if led or (shared and word.index > found.second.stop):
-            return False  # "Cutting down on time, the first was faster"
-    return True
+    if start < quality.index:
+        return tree[start].head == quality.index and (quality.tag in ("JJ", "VBN", "VBG") or quality.lower == "fun")
+    known = quality.tag in ("JJR", "RBR") and quality.lower not in ("more", "less")
+    return known or quality.lower in antonyms()
+
+
+def _is_side(tree: Parse, head: Word, side: range) -> bool:
+    """Return whether a noun phrase, whole and without marks, may stand on either side of a comparison."""
+    low = {tree[at].lower for at in side}
+    whole = len(tree.under(head.index)) == len(side) and not low & ({*',;:()"“”-'} | _COMPARISON.barred)
+    if head.tag[:3] == "PRP" or head.tag == "DT":
+        return whole and len(side) == 1
+    led = tree.child(head.index, "det", "poss", "amod") is not None
+    if head.lower.endswith("ing") and base(head.lower) not in (None, head.lower):  # "more alienating than involving"
+        return whole and (led or tree.child(head.index, "dobj", "prep") is not None)
+    return whole and (led or head.tag[:2] == "NN")
+
+
+def _is_beside(tree: Parse, word: Word, found: Comparison) -> bool:
+    """Return whether a word under the verb may stay where it is when the sides change places: between verb and
+    comparative a degree; nothing before the subject; behind the second side what has a subject of its own."""
+    inside = found.finite.index < word.index < found.quality.start and word is not found.verb
+    if inside and tree[word.head].index in (found.verb.index, found.quality.stop - 1):
+        return word.relation in ("advmod", "neg", "aux", "npadvmod")
+    if word.head != found.verb.index:
+        return True
+    led = word.index < found.first.start and word.relation in ("prep", "npadvmod", "advcl", "ccomp")
+    shared = word.relation in ("conj", "advcl", "ccomp", "xcomp") and tree.subject(word.index) is None
+    return not led and not (shared and word.index > found.second.stop)  # "Cutting down on time, it was faster"
 
 
 def rephrase(text: Analysis) -> str | None:
@@ -476,7 +477,7 @@ def rephrase(text: Analysis) -> str | None:
     found = find(text)
     if found is None or not _COMPARISON.presuming.isdisjoint(text.low[found.finite.index : found.quality.start]):
         return None
-    word = _quality(text, found)
+    word = found.said(text)
     opposite = antonyms().get(word) or {"more": "less", "less": "more"}.get(word[:4], "") + word[4:]
     return None if opposite == word or opposite[0] == " " else _exchanged(text, found, opposite)
 
@@ -484,20 +485,15 @@ def rephrase(text: Analysis) -> str | None:
 def exchange(text: Analysis, joint: str = "than") -> str | None:
     """Return the text with the two phrases of a comparison exchanged, everything else kept, or None."""
     found = find(text, joint)
-    return _exchanged(text, found, _quality(text, found)) if found else None
+    return _exchanged(text, found, found.said(text)) if found else None
 
 
 def reverse(text: Analysis) -> str | None:
     """Return the text with the two phrases of a comparison exchanged where that turns the judgement round: where the
     comparison is the statement of its sentence and calls one side better; else None."""
     found = find(text)
-    states = found is not None and found.verb.relation in ("ROOT", "ccomp", "conj")
-    judges = found is not None and _quality(text, found).lower() in judging()
-    return _exchanged(text, found, _quality(text, found)) if found and states and judges else None
-
-
-def _quality(text: Analysis, found: Comparison) -> str:
-    return text.text[text.tokens[found.quality.start].start : text.tokens[found.quality.stop - 1].end]
+    judges = found and found.verb.relation in ("ROOT", "ccomp", "conj") and found.said(text).lower() in judging()
+    return _exchanged(text, found, found.said(text)) if found and judges else None
 
 
 def _exchanged(text: Analysis, found: Comparison, quality: str) -> str | None:
@@ -511,8 +507,10 @@ def _exchanged(text: Analysis, found: Comparison, quality: str) -> str | None:
     if verb == "am":
         between = between.replace("n't", " not", 1)
     capital = told[0].isupper() and (first.start == 0 or tree[first.start - 1].text in '.!:("“')
-    told = lower_first(told) if capital and not keeps_capital(tree, first.start) else told
+    told = lower_first(told) if capital and keeps_capital(tree, first.start) is False else told
     told, other = _TO_OBJECT.get(told.lower(), told), _TO_SUBJECT.get(other.lower(), other)
+    if told.lower() == other.lower():
+        return None  # "it is better than this"
     other = other[0].upper() + other[1:] if capital else other
     link = text.text[tree[found.quality.stop - 1].end : tree[second.start].start]
     gap = text.text[tree[first.stop - 1].end : found.finite.start] or " "

@@ -69,13 +69,11 @@ def _any_of(several: str, more: str = "") -> str:
 def _patterns() -> Mapping[str, str]:
     told = {name: _tables()["phrases"][name] for name in ("denying", "asking", "helping", "subjects", "female", "male")}
     asking, helping, subjects = (_any_of(told[name]) for name in ("asking", "helping", "subjects"))
-    usual = FUNCTION_WORDS - _COMMON.of_other_languages
     return {
         "negation": _any_of(told["denying"], r"n['’]t\b"),
         "question": rf"\?|^\W*(?:{asking}\s+{helping}|{helping}\s+{subjects})",
         "female": _any_of(told["female"], r"\b(?:Mrs|Ms|Miss)\b(?=\.?\s+[A-Z])"),
         "male": _any_of(told["male"], r"\bMr\b(?=\.?\s+[A-Z])"),
-        "usual": _any_of(" ".join(sorted(usual))),
     }
 
 
