@@ -365,7 +365,7 @@ class ChatClient:
         """
         sent = json.dumps(self._body(messages, key, value)).encode()
         with self.service.masked():
-            document = await self.service.json(self._address, sent, self._headers)
+            document = self.service.document(await self.service.answer(self._address, sent, self._headers))
             return self._reply(document, sum(len(message["content"]) for message in messages))
 
     def _reply(self, document: Any, characters: int) -> Reply:

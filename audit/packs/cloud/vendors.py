@@ -167,9 +167,9 @@ class Cloud(Http):
         limit = f"{self.row.vendor} takes {self.row.most:,} at most in a text"
         return f"the text has {size:,} {self.row.unit}, {limit}" if size > self.row.most else None
 
-    async def exchange(self, address: str, sent: bytes, headers: Mapping[str, str]) -> Any:
+    async def exchange(self, request: Request) -> Any:
         """Return the JSON of the answer to a request. Raises Unanswered, Declined and BadOutput."""
-        status, sent_back, content = await self.service.exchange(address, sent, headers)
+        status, sent_back, content = await self.service.exchange(*request)
         try:
             document = parse_json(content)
         except ValueError:
@@ -380,7 +380,7 @@ class Baidu(Cloud):
                 key, secret = (quote(value, safe="") for value in self.credentials())
                 query = f"grant_type=client_credentials&client_id={key}&client_secret={secret}"
                 address = f"{request.address.partition('/rpc/')[0]}/oauth/2.0/token?{query}"
-                token = at(await self.exchange(address, b"", {}), "access_token")
+                token = at(await self.exchange(Request(address, b"", {})), "access_token")
                 self.service.tokens = {"ACCESS TOKEN OF BAIDU": str(token)}
         (token,) = (quote(value, safe="") for value in self.service.tokens.values())
         return request._replace(address=f"{request.address}?charset=UTF-8&access_token={token}")
