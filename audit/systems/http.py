@@ -417,7 +417,9 @@ class HttpFile(Remote):
     headers: Headers = Field({}, repr=False)
     # The JSON that is sent, in which "{texts}", "{text}", or "{text_a}" and "{text_b}" stand
     request: Annotated[Any, AfterValidator(checked_json)] = None
-    answer: Words = Field({}, repr=True)  # Where label, score and text of the outputs stand in an answer, as paths of `values_at`
+    answer: Words = Field(
+        {}, repr=True
+    )  # Where label, score and text of the outputs stand in an answer, as paths of `values_at`
     batch: int = Field(16, ge=1, le=10_000)  # Inputs of a request that takes several
 
 

@@ -13,7 +13,7 @@ import pytest
 from service import Reply, serving
 
 from audit.errors import BadFile, BadOutput, Declined, Unanswered
-from audit.packs.cloud.vendors import alibaba_signature, tencent_signature, youdao_signature
+from audit.systems.clouds import alibaba_signature, tencent_signature, youdao_signature
 from audit.systems import get_system
 from audit.tasks import Input, Output, get_task
 
