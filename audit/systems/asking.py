@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
+from functools import partial
 from typing import Any, TypeVar
 
 from audit.errors import Declined, Unanswered, installed_extras
@@ -34,7 +35,8 @@ class Asking:
         self._paused_until = 0.0
         self._failing_since: float | None = None
         self._given_up = ""
-        self._retrying = lambda: tenacity.AsyncRetrying(
+        self._retrying = partial(
+            tenacity.AsyncRetrying,
             retry=tenacity.retry_if_exception_type(SILENCE),
             stop=tenacity.stop_after_attempt(tries),
             wait=tenacity.wait_random_exponential(FIRST_WAIT, max=LONGEST_WAIT),

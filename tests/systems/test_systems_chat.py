@@ -165,15 +165,6 @@ def test_every_task_has_a_prompt_and_reads_its_answer(tmp_path, task, item, writ
     assert "{" not in said.replace('{"', "")  # every field is filled
 
 
-def test_languages_are_named_and_what_is_not_translated_is_not_asked(tmp_path):
-    inputs = [Input.of("It rains.", target="es"), Input.of("It rains.", target="fr")]
-    more = 'task = "translation"\nlanguages = ["en", "es"]'
-    ran, server = outputs(tmp_path, lambda body, number: reply("Llueve."), more, inputs)
-    assert ran == [Output(text="Llueve."), Output()]
-    (body,) = server.bodies
-    assert "from English into Spanish" in body["messages"][0]["content"]
-
-
 # What is read
 
 
