@@ -8,8 +8,9 @@ Four lines are enough for sentiment (docs/reference/systems.md has the whole for
     model = "small-chat"
 
 Sources of the wire formats: OpenAI's API reference, "Create chat completion" and "Create a model response"; vLLM,
-llama.cpp's server, Ollama, LM Studio, LiteLLM, Azure OpenAI and others speak the first. OpenAI's own client takes 3 ms
-of the processor for a request, three times what httpx does, so that a hundred requests at once wait for it.
+llama.cpp's server, Ollama, LM Studio, LiteLLM, Azure OpenAI and others speak the first. OpenAI's own client is not
+used: it takes 2.6 ms of the processor for a request where httpx takes 1.2, so that a hundred at once wait for it, and
+services need the pauses, secrets and limits of `audit.systems.http` all the same.
 """
 
 import asyncio
