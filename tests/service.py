@@ -64,6 +64,8 @@ class Server(ThreadingHTTPServer):
         self.connections = 0
         self.at_once = 0
         self.most_at_once = 0
+        self.raw = False
+        """Whether `answer` is given (method, path, content) of a request, and nothing is recorded."""
         self.away = False
         """Whether connections are broken off."""
 
@@ -96,9 +98,16 @@ class _Handler(BaseHTTPRequestHandler):
         with self.server.lock:
             self.server.connections += 1
 
+    def do_GET(self) -> None:
+        self.do_POST()
+
     def do_POST(self) -> None:
         server = self.server
-        body = body_of(self.rfile.read(int(self.headers.get("Content-Length", 0))), self.headers)
+        content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if server.raw:
+            self.send(Reply(server.answer(self.command, self.path, content)))  # type: ignore[arg-type,call-arg]
+            return
+        body = body_of(content, self.headers)
         with server.lock:
             number = len(server.bodies)
             server.bodies.append(body)
@@ -115,6 +124,9 @@ class _Handler(BaseHTTPRequestHandler):
                 server.at_once -= 1
         if not isinstance(reply, Reply):
             reply = Reply(reply)
+        self.send(reply)
+
+    def send(self, reply: Reply) -> None:
         if reply.content is None:
             self.close_connection = True
             return

@@ -44,7 +44,8 @@ class Meter:
 
     def __init__(self, system: System) -> None:
         self.name, self._system = system.name, system
-        self.batch: int = getattr(system, "batch", None) or 1
+        # Services take money for each request of a batch of theirs.
+        self.batch: int = 1 if getattr(system, "batched", False) else getattr(system, "batch", None) or 1
         self.price: Price | None = getattr(system, "price", None)
         self.counts_tokens = callable(getattr(system, "count_tokens", None))
 

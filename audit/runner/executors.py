@@ -238,12 +238,14 @@ class Waiting(AbstractContextManager["Waiting"]):
         return asyncio.run_coroutine_threadsafe(self._do(job), self._loop)
 
     async def _do(self, job: Batch) -> Returned:
-        calls = Calls(*self._systems[job.system], get_task(job.task))
+        system, asking = self._systems[job.system]
+        calls = Calls(system, asking, get_task(job.task))
+        limit = None if getattr(system, "batched", False) else job.limit  # batches of a service take up to a day
         work = asyncio.ensure_future(calls.outputs(job.inputs, job.times))
         began = asyncio.ensure_future(calls.began.wait())
         try:
             await asyncio.wait([work, began], return_when=asyncio.FIRST_COMPLETED)
-            await asyncio.wait({work}, timeout=job.limit)
+            await asyncio.wait({work}, timeout=limit)
             if not work.done():
                 raise TimeoutError
             return Returned.of(work.result(), 0.0, calls.made)

@@ -16,6 +16,12 @@ SYSTEMS: Registry[Callable[..., System]] = registry.systems
 """Who makes the systems of these names; those with an argument are given it."""
 _CALLER = "the caller of this process"
 
+
+def _cloud(name: str, path: str = "") -> System:
+    system: System = import_module("audit.systems.clouds").Cloud(name, path)
+    return system
+
+
 for _name, _maker, _argument in (
     ("recorded", "recorded:Recorded", "PATH"),
     ("http", "http:Http", "FILE.toml"),
@@ -31,6 +37,13 @@ for _name, _maker, _argument in (
     ("lead-3", "surface:Lead", ""),
 ):
     SYSTEMS.register(_name, f"audit.systems.{_maker}", argument=_argument, listed=not _argument)
+
+for _name in (
+    *("comprehend", "azure-language", "azure-translator", "google-language", "google-translate", "corenlp"),
+    *("baidu-sentiment", "baidu-similarity", "baidu-translate", "alibaba-sentiment", "tencent-sentiment"),
+    "youdao-translate",
+):
+    SYSTEMS.register(_name, partial(_cloud, _name), argument="[FILE.toml]", listed=False)
 
 
 def offer_system(name: str, make: Callable[[], System]) -> None:

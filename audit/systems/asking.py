@@ -2,17 +2,15 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from typing import Any, TypeVar
 
 from audit.errors import Declined, Unanswered, installed_extras
 
-TRIES = 6
-"""Times that a call is made; with the waits between, about 8 s where the machine refuses at once."""
-PATIENCE = 300.0
-"""Seconds without any answer, or that a machine may ask for, after which a run asks it no more."""
-FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
-"""Bounds of the random wait after the first try, which double, and of any wait, in seconds."""
+TRIES = 6  # Times that a call is made; with the waits between, about 8 s where the machine refuses at once
+PATIENCE = 300.0  # Seconds without any answer, or that a machine may ask for, after which a run asks it no more
+FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # Bounds of the random wait after the first try, which doubles, and of any wait
 SILENCE = (Unanswered, TimeoutError, ConnectionError)
 """What a call raises that may be answered when it is made again."""
 Answer = TypeVar("Answer")
@@ -23,18 +21,20 @@ class Asking:
 
     `limit` is the most calls at once, `tries` the most times that a call is made, `patience` the seconds without any
     answer after which later calls are declined at once, so that a run ends. `rate` is the most calls a second, evenly
-    spaced. A pause, the rate and giving up are the machine's, not a call's, which is why tenacity does not hold them.
+    spaced. A pause and giving up are the machine's, not a call's, which is why tenacity does not hold them.
     """
 
     def __init__(self, limit: int, tries: int = TRIES, patience: float = PATIENCE, rate: float | None = None):
         with installed_extras():
             import tenacity
+            from aiolimiter import AsyncLimiter
 
-        self.limit, self.tries, self.patience, self.apart = limit, tries, patience, 1 / rate if rate else 0.0
+        self.limit, self.tries, self.patience = limit, tries, patience
         self._places = asyncio.Semaphore(limit)
-        self._next = self._paused_until = 0.0
+        self._pace: AbstractAsyncContextManager[Any] = AsyncLimiter(1, 1 / rate) if rate else nullcontext()
+        self._paused_until = 0.0
         self._failing_since: float | None = None
-        self._given_up: str | None = None
+        self._given_up = ""
         self._retrying = partial(
             tenacity.AsyncRetrying,
             retry=tenacity.retry_if_exception_type(SILENCE),
@@ -55,49 +55,46 @@ class Asking:
             except SILENCE as problem:
                 self._lose_patience(_words(problem))
                 times = "once" if self.tries == 1 else f"{self.tries} times"
-                raise Unanswered(
-                    f"{_words(problem)} (asked {times})", inputs=getattr(problem, "inputs", False)
-                ) from None
+                reason = f"{_words(problem)} (asked {times})"
+                raise Unanswered(reason, inputs=getattr(problem, "inputs", False)) from None
+            except Declined as problem:
+                if not problem.inputs:
+                    self._lose_patience(str(problem))
+                raise
 
     async def _once(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
         now = asyncio.get_running_loop().time
-        if self.apart:
-            begin = max(self._next, now())
-            self._next = begin + self.apart
-            await asyncio.sleep(begin - now())
-        while self._given_up is None and (wait := self._paused_until - now()) > 0:
+        async with self._pace:
+            pass
+        while not self._given_up and (wait := self._paused_until - now()) > 0:
             await asyncio.sleep(wait)
-        if self._given_up is not None:
+        if self._given_up:
             raise Declined(self._given_up)
-        began = now()
+        began, reached = now(), True
         try:
-            answer = await call()
-        except Exception as problem:
-            if isinstance(problem, SILENCE) or (isinstance(problem, Declined) and not problem.inputs):
-                self._failing_since = began if self._failing_since is None else self._failing_since
-                self._note(problem, now())
-            else:
-                self._failing_since = None  # it is there, whatever its answer was worth
+            return await call()
+        except SILENCE as problem:
+            reached = False
+            after = getattr(problem, "after", None) or 0.0
+            self._paused_until = max(self._paused_until, now() + after)
+            if after > self.patience:
+                self._given_up = _gone(
+                    f"{_words(problem)}; it asks for {after:,.0f} s, patience is {self.patience:,.0f} s, so"
+                )
             raise
-        self._failing_since = None
-        return answer
-
-    def _note(self, problem: Exception, now: float) -> None:
-        after = getattr(problem, "after", None) or 0.0
-        if isinstance(problem, Declined):
-            self._lose_patience(str(problem))
-            self._given_up = f"{problem}; this run asks it no more" if problem.final else self._given_up
-        elif after > self.patience:
-            waits = f"it asks for {after:,.0f} s, patience is {self.patience:,.0f} s"
-            self._given_up = f"{_words(problem)}; {waits}, so this run asks it no more"
-        else:
-            self._paused_until = max(self._paused_until, now + after)
+        except Declined as problem:
+            reached = problem.inputs
+            if problem.final:
+                self._given_up = _gone(f"{problem};")
+            raise
+        finally:  # a machine is there whatever its answer was worth
+            self._failing_since = None if reached else began if self._failing_since is None else self._failing_since
 
     def _lose_patience(self, words: str) -> None:
         now = asyncio.get_running_loop().time()
-        failing = now - (now if self._failing_since is None else self._failing_since)
-        if failing >= self.patience and self._given_up is None:
-            self._given_up = f"{words}; nothing was answered for {failing:,.0f} s, so this run asks it no more"
+        failing = 0.0 if self._failing_since is None else now - self._failing_since
+        if failing >= self.patience and not self._given_up:
+            self._given_up = _gone(f"{words}; nothing was answered for {failing:,.0f} s, so")
 
 
 def asking_of(asked: Any) -> Asking:
@@ -106,6 +103,10 @@ def asking_of(asked: Any) -> Asking:
     pace: dict[str, Any] = {"tries": TRIES, "patience": PATIENCE, "rate": None}
     said = {name: getattr(asked, name, usual) for name, usual in pace.items()}
     return Asking(getattr(asked, "concurrency", 1), **said)
+
+
+def _gone(why: str) -> str:
+    return f"{why} this run asks it no more"
 
 
 def _words(problem: BaseException) -> str:

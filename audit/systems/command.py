@@ -146,12 +146,8 @@ class Command:
     def __init__(self, argument: str):
         self._argument = argument
         self._file = file = _described(argument)
-        self.name, self.version, self.tasks, self.deterministic = (
-            file.name,
-            file.version,
-            (file.task,),
-            file.deterministic,
-        )
+        self.name, self.version, self.tasks = file.name, file.version, (file.task,)
+        self.deterministic = file.deterministic
         self.languages: tuple[str, ...] = file.languages or ("*",)
         self.settings: Mapping[str, object] = {"command": list(file.command), "task": file.task, "labels": file.labels}
         self.summary = f"the program {shlex.join(file.command)}"
@@ -187,11 +183,10 @@ class Command:
         except BadOutput as problem:
             return Output(error=f"{self._file.command[0]}: {problem}", text=said.decode("utf-8", "replace"))
         except (Ended, ValueError) as problem:  # whatever no JSON stands for, the lines behind it may be other inputs'
-            ended = (
-                problem if isinstance(problem, Ended) else self.program.ended("it wrote a line that is no JSON", said)
-            )
+            if not isinstance(problem, Ended):
+                problem = self.program.ended("it wrote a line that is no JSON", said)
             self.program = None
-            return Output(error=f"{self._file.command[0]}: {ended}", text=ended.said)
+            return Output(error=f"{self._file.command[0]}: {problem}", text=problem.said)
 
     def _read(self, answer: Any) -> Output:
         if not isinstance(answer, dict):

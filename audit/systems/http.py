@@ -25,7 +25,7 @@ from urllib.parse import quote, quote_plus
 
 from pydantic import AfterValidator, Field, Strict
 
-from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered, installed_extras
+from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered, install_line, installed_extras
 from audit.files import parse_json
 from audit.systems.asking import asking_of
 from audit.systems.base import missing
@@ -53,13 +53,8 @@ from audit.user_models import Allowed, Mistake, refuse
 if TYPE_CHECKING:
     import httpx
 
-INSTALL = "pip install 'audit[http]'"
-LARGEST = 16 * 1024 * 1024
-"""Bytes of an answer; what is longer is an error, whatever the service says of its length."""
-WORDS = 300
-"""Characters kept of what a service says beside an error."""
-BATCH = 16
-"""Inputs of a request that takes several, unless the file says."""
+LARGEST = 16 * 1024 * 1024  # Bytes of an answer; what is longer is an error, whatever the service says of its length
+WORDS = 300  # Characters kept of what a service says beside an error
 _AGAIN = (408, 425, 429)
 """Statuses below 500 after which a request is made again (RFC 9110, RFC 6585, RFC 8470)."""
 _ABOUT_INPUTS = (400, 413, 414, 422)
@@ -89,14 +84,13 @@ class Service:
         self.file, self._timeout = file, timeout
         self.variables = sorted({name for text in texts for name in VARIABLE.findall(text)})
         self.tokens: dict[str, str] = {}
+        # Clients with one connection each: one client looks at all of its hundred connections for each request.
         self._idle: list[httpx.AsyncClient] = []
-        """Clients with one connection each: one client with a hundred connections looks at all of them for each
-        request, which takes ten times the processor's time."""
 
     def needs(self) -> str | None:
         """Return what is missing, the HTTP client or a variable of the environment; None when it can be asked."""
-        if line := missing("httpx", INSTALL) or missing("tenacity", INSTALL):
-            return line
+        if any(missing(module, "") is not None for module in ("httpx", "tenacity", "aiolimiter")):
+            return install_line("http")
         for name in self.variables:
             value = os.environ.get(name, "").strip()
             if not value:
@@ -106,7 +100,7 @@ class Service:
         return None
 
     async def exchange(
-        self, address: str, sent: bytes, headers: Mapping[str, str]
+        self, address: str, sent: bytes, headers: Mapping[str, str], method: str = "POST"
     ) -> "tuple[int, Mapping[str, str], bytes]":
         """Return status, headers and content of the answer to one request. Raises Unanswered where there is none,
         BadOutput for one that cannot be read, NotInstalled where something is missing; call it in `masked`."""
@@ -114,9 +108,11 @@ class Service:
 
         client = self._idle.pop() if self._idle else self._new_client()
         filled = {name: with_variables(value) for name, value in headers.items()}
-        request = client.stream("POST", with_variables(address), content=sent, headers=filled)
         try:
-            async with asyncio.timeout(self._timeout), request as response:
+            async with (
+                asyncio.timeout(self._timeout),
+                client.stream(method, with_variables(address), content=sent, headers=filled) as response,
+            ):
                 content = bytearray()
                 async for part in response.aiter_bytes():
                     content += part
@@ -146,12 +142,12 @@ class Service:
         headers = {"User-Agent": "audit", "Content-Type": "application/json"}
         return httpx.AsyncClient(verify=_certificates(), timeout=None, headers=headers)
 
-    async def json(self, address: str, sent: bytes, headers: Mapping[str, str]) -> Any:
-        """Return the JSON of the answer to one request. Raises what `exchange` raises, Unanswered and Declined by its
-        status, and BadOutput for what is no JSON; call it in `masked`."""
-        status, sent_back, content = await self.exchange(address, sent, headers)
+    async def answer(self, address: str, sent: bytes, headers: Mapping[str, str], method: str = "POST") -> bytes:
+        """Return the content of the answer to one request. Raises what `exchange` raises, and Unanswered and Declined
+        by its status; call it in `masked`."""
+        status, sent_back, content = await self.exchange(address, sent, headers, method)
         if 200 <= status < 300:
-            return self.document(content)
+            return content
         words = self.words(content)
         reason = f"HTTP {status}: {words}".removesuffix(": ")
         if status == 402 or (status in (403, 429) and re.search(_SPENT, words)):
@@ -234,22 +230,20 @@ class OverHttp:
     settings: Mapping[str, object]
 
     def __init__(self, path: str, file: Any, service: Service, batch: int = 1):
-        self._path, self.service, self.batch, self.concurrency = path, service, batch, file.concurrency
+        self._made_of: tuple[str, ...] = (path,)
+        self.service, self.batch, self.concurrency = service, batch, file.concurrency
         self.name, self.version, self.deterministic = file.name, file.version, file.deterministic
         self.tries, self.patience, self.rate, self.price = file.tries, file.patience, file.rate, file.price
         self.spoken = Languages(file.languages or (EVERY,), file.pairs, getattr(file, "codes", {}))
         self.languages: tuple[str, ...] = file.languages or ("en",)
+        self.advice = service.advice
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._path,)  # without the client and its secrets
+        return type(self), self._made_of  # without the client and its secrets
 
     def needs(self) -> str | None:
         """Return what is missing, or None."""
         return self.service.needs()
-
-    def advice(self, error: str) -> str:
-        """Say what to change where every request ends with this error."""
-        return self.service.advice(error)
 
     def lacks(self, item: Input) -> bool:
         """Return whether it does not have this pair of languages."""
@@ -257,8 +251,9 @@ class OverHttp:
 
     def prepare(self) -> None:
         """Import the HTTP client before there are threads and processes that would import it while others work."""
-        import httpx  # noqa: F401
-        import tenacity  # noqa: F401
+        with installed_extras():
+            import httpx  # noqa: F401
+            import tenacity  # noqa: F401
 
     async def ask(self, inputs: Sequence[Input]) -> list[Output]:
         """Return one output per input, at most `batch`, in order. Raises Unanswered, Declined and BadOutput."""
@@ -354,13 +349,13 @@ def _pieces(path: str) -> list[str]:
     return [piece.removeprefix(".") or "@" for piece in path.split("[*]", 1)]
 
 
-_LABEL = {"label": "outputs[*].label", "score": "outputs[*].score"}
-_OTHERS = {
+_PATHS = {
     "similarity": {"score": "outputs[*].score"},
     "summarization": {"text": "outputs[*].text"},
     "translation": {"text": "outputs[*].text"},
 }
-"""Where the outputs stand in an answer, unless the file says: of tasks whose output is a label, and of the others."""
+_LABEL = {"label": "outputs[*].label", "score": "outputs[*].score"}
+"""Where the outputs stand in an answer, unless the file says."""
 _PLACE = re.compile(r"\{(?:text(?P<half>_a|_b)?|(?P<side>source|target)_language)\}")
 """Where a text or the code of a language goes in a request."""
 
@@ -420,12 +415,12 @@ class HttpFile(Remote):
     pairs: Pairs = ()
     codes: Words = Field({}, repr=False)
     headers: Headers = Field({}, repr=False)
+    # The JSON that is sent, in which "{texts}", "{text}", or "{text_a}" and "{text_b}" stand
     request: Annotated[Any, AfterValidator(checked_json)] = None
-    """The JSON that is sent, in which "{texts}", "{text}", or "{text_a}" and "{text_b}" stand."""
-    answer: Words = Field({}, repr=True)
-    """Where label, score and text of the outputs stand in an answer, as paths of `values_at`."""
-    batch: int = Field(BATCH, ge=1, le=10_000)
-    """Inputs of a request that takes several."""
+    answer: Words = Field(
+        {}, repr=True
+    )  # Where label, score and text of the outputs stand in an answer, as paths of `values_at`
+    batch: int = Field(16, ge=1, le=10_000)  # Inputs of a request that takes several
 
 
 class Http(OverHttp):
@@ -436,54 +431,53 @@ class Http(OverHttp):
 
     def __init__(self, path: str, file: HttpFile | None = None):
         self.file = file = file or read_system_file(HttpFile, path, "http")
-        translates = "translation" in file.tasks
+        self.translates = "translation" in file.tasks
         both = {f"{side}_language": f"{{{side}_language}}" for side in ("source", "target")}
-        self.sent = {"texts": "{texts}"} | (both if translates else {}) if file.request is None else file.request
-        self.paths = file.answer or _OTHERS.get(file.tasks[0], _LABEL)
+        usual = {"texts": "{texts}"} | (both if self.translates else {})
+        self.sent = usual if file.request is None else file.request
+        self.paths = file.answer or _PATHS.get(file.tasks[0], _LABEL)
         several = any(value == "{texts}" for _, value in strings(self.sent))
         batch = file.batch if several and all("[*]" in path for path in self.paths.values()) else 1
         texts = [file.url, *file.headers.values(), json.dumps(self.sent)]
         super().__init__(path, file, Service(path, texts, file.timeout), batch)
         self.tasks, self.summary, self._spelling = file.tasks, f"over HTTP, {file.url}", spellings(file.tasks)
-        if translates:
+        if self.translates:
             self.languages = self.spoken.read
         refuse(path, self._mistakes(), HELP)
         # How politely it is asked (batch, concurrency, tries ...) is no setting: a slower pace executes nothing anew.
         self.settings = {
             **{"url": file.url, "headers": file.headers, "request": self.sent, "answer": self.paths},
-            **{"labels": file.labels, **(self.spoken.settings if translates else {})},
+            **{"labels": file.labels, **(self.spoken.settings if self.translates else {})},
         }
 
     def _mistakes(self) -> Iterator[tuple[str, str]]:
         """Yield where keys contradict each other, or a text or the language to translate into would be lost."""
-        kinds = [_OTHERS.get(task, {"label": ""}) for task in self.tasks]
+        kinds = [_PATHS.get(task, {"label": ""}) for task in self.tasks]
         if any(kind != kinds[0] for kind in kinds):
             yield "tasks", f"outputs of {', '.join(self.tasks)} are of different kinds; write a file for each"
         for name in kinds[0].keys() - self.paths.keys() if "text" not in self.paths else ():
             yield f"answer.{name}", f"is missing; an output of {self.tasks[0]} has a {name}"
         for name, path in self.paths.items():
             if name not in ("label", "score", "text") or not is_path(re.sub(r"\{[wW]ord\}", "word", path)):
-                yield (
-                    f"answer.{name}",
-                    f'{path!r} must be a JMESPath such as "outputs[*].label", of label, score or text',
-                )
+                must = f'{path!r} must be a JMESPath such as "outputs[*].label", of label, score or text'
+                yield f"answer.{name}", must
         yield from mistaken_labels(self.file.labels, self.tasks)
         yield from self.spoken.mistakes()
-        translates = "translation" in self.tasks
-        item = Input.of(*["<a>", "<b>"][: get_task(self.tasks[0]).texts], target="<into>" if translates else None)
+        item = Input.of(*["<a>", "<b>"][: get_task(self.tasks[0]).texts], target="<into>" if self.translates else None)
         sent = json.dumps([self.file.url, fill_request(self.sent, [item], self.spoken)])
         if not all(text in sent for text in item.texts):
             places = '"{texts}" (a list of them), "{text}", or of pairs "{text_a}" and "{text_b}"'
             yield "request", f"must have {places} as a value"
-        if translates and not re.search("<into>|{target_language}", sent) and len(self.spoken.pairs) != 1:
+        if self.translates and not re.search("<into>|{target_language}", sent) and len(self.spoken.pairs) != 1:
             yield "request", 'must have "{target_language}", or the url, or pairs a single pair: what to translate into'
 
     async def ask(self, inputs: Sequence[Input]) -> list[Output]:
         """Make one request for each language or pair of languages, and none for pairs that it has not."""
         outputs = [Output()] * len(inputs)
-        for places in self.spoken.groups(inputs):
+        for languages in dict.fromkeys(item.languages for item in inputs if not self.lacks(item)):
+            places = [place for place, item in enumerate(inputs) if item.languages == languages]
             same = [inputs[place] for place in places]
-            answered = self.read(await self.exchange(*await self.request(same)), same)
+            answered = self.read(await self.exchange(await self.request(same)), same)
             for place, output in zip(places, answered, strict=True):
                 outputs[place] = output
         return outputs
@@ -493,22 +487,22 @@ class Http(OverHttp):
         sent = json.dumps(fill_request(self.sent, inputs, self.spoken)).encode()
         return Request(self.spoken.address(self.file.url, inputs[0]), sent, self.file.headers)
 
-    async def exchange(self, address: str, sent: bytes, headers: Mapping[str, str]) -> Any:
+    async def exchange(self, request: Request) -> Any:
         """Return the JSON of the answer to a request."""
-        return await self.service.json(address, sent, headers)
+        return self.service.document(await self.service.answer(*request))
 
     def read(self, document: Any, inputs: Sequence[Input]) -> list[Output]:
         """Return the outputs in an answer. Raises BadOutput where there are others than asked for."""
         values: dict[str, list[Any]] = {name: [None] * len(inputs) for name in ("label", "score", "text")}
         # A score that the file names must be there, or a slip of the pen would leave every output without.
-        needed = self.file.answer or _OTHERS.get(self.tasks[0], {})
+        needed = self.file.answer or _PATHS.get(self.tasks[0], {})
         for name, path in self.paths.items():
             values[name] = values_at(document, path, needed=name != "score" or "score" in needed)
             if len(values[name]) != len(inputs):
                 raise BadOutput(f"{len(values[name])} outputs for {len(inputs)} inputs at {path!r}")
         return [self.output(*parts) for parts in zip(*values.values(), strict=True)]
 
-    def output(self, label: Any, score: Any, text: Any) -> Output:
+    def output(self, label: Any, score: Any = None, text: Any = None) -> Output:
         """Return the output that these values of an answer are. Raises BadOutput."""
         if isinstance(label, list) and takes_several(self.tasks):
             label = labels_together([self._label(part) for part in label], self.tasks)

@@ -1,8 +1,8 @@
-"""Read the TOML files that describe systems: what all kinds share, and what those share that ask another machine."""
+"""The TOML files that describe systems: what all kinds share, and what those share that ask another machine."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -91,7 +91,7 @@ def _are_pairs(pairs: Sequence[str]) -> bool:
 
 
 def _spelled(value: object) -> object:
-    """A version may be written 2, 1.5 or 2026-11-21, which TOML reads as other things than texts."""
+    """Spell a version that is written 2, 1.5 or 2026-11-21, which TOML reads as other things than texts."""
     return value if isinstance(value, bool | list | dict) else str(value)
 
 
@@ -101,7 +101,6 @@ TaskName = Annotated[Text, AfterValidator(lambda name: sure(lambda: get_task(nam
 Url = Annotated[Text, AfterValidator(_checked_url)]
 Names = Annotated[tuple[str, ...], Strict(False), Allowed('a list of names, for example ["en", "zh"]', bool)]
 Words = Annotated[dict[str, str], Allowed('a table of texts, for example { POS = "positive" }')]
-"""Texts by texts: labels, codes of languages."""
 Headers = Annotated[Words, AfterValidator(_checked_headers)]
 Pairs = Annotated[tuple[str, ...], Strict(False), Allowed('a list such as ["en-es", "en-pt-BR"]', _are_pairs)]
 
@@ -118,10 +117,8 @@ class Price(UserModel):
     call: float = Field(0.0, ge=0)
     characters: float = Field(0.0, ge=0)
     input_tokens: float = Field(0.0, ge=0)
-    answers: float = Field(0.0, ge=0)
-    """For a million tokens of answers."""
+    answers: float = Field(0.0, ge=0)  # For a million tokens of answers
     output_tokens: float = Field(10.0, ge=0)
-    """Tokens of an answer."""
 
     def of(self, calls: int, characters: int, tokens: float | None = None, answered: float | None = None) -> float:
         """Return what requests cost that send so many characters, and tokens, and get so many tokens; where these were
@@ -137,11 +134,9 @@ class SystemFile(UserModel):
 
     name: Spelled = Field(description="it is what reports call the system")
     version: Spelled = Field(description="nobody can see from here when it changes: change the version when it does")
-    deterministic: bool | None = None
-    """Whether it always answers the same; None: nobody knows."""
+    deterministic: bool | None = None  # Whether it always answers the same; None: nobody knows
     languages: Names | None = None
-    labels: Words = Field({}, repr=False)
-    """Its own words for labels -> ours."""
+    labels: Words = Field({}, repr=False)  # Its own words for labels -> ours
 
 
 class Remote(SystemFile):
@@ -149,12 +144,10 @@ class Remote(SystemFile):
     be stored and shown."""
 
     concurrency: int = Field(8, ge=1, le=1_000)
-    timeout: float = Field(30.0, ge=0.01, le=86_400)
-    """Seconds that a request may take."""
+    timeout: float = Field(30.0, ge=0.01, le=86_400)  # Seconds that a request may take
     tries: int = Field(TRIES, ge=1, le=100)
     patience: float = Field(PATIENCE, ge=0, le=86_400)
-    rate: Annotated[float, Field(gt=0, le=100_000)] | None = None
-    """The most requests a second; None: as many as it answers."""
+    rate: Annotated[float, Field(gt=0, le=100_000)] | None = None  # The most requests a second
     price: Price | None = None
 
 
@@ -173,11 +166,11 @@ class Languages:
 
     spoken: tuple[str, ...]
     pairs: tuple[str, ...] = ()
-    codes: Mapping[str, str] | None = None
+    codes: Mapping[str, str] = field(default_factory=dict)
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
         """Yield what is no code of a language."""
-        for key, written in (("languages", self.spoken), ("codes", self.codes or {})):
+        for key, written in (("languages", self.spoken), ("codes", self.codes)):
             if unknown := next((code for code in written if not is_code(code) and code != EVERY), None):
                 yield key, f"{unknown!r} is no code such as es, zh or pt-BR, nor {EVERY!r} for all languages"
 
@@ -190,7 +183,7 @@ class Languages:
     @property
     def settings(self) -> dict[str, Any]:
         """The part of the description that may change an output."""
-        return {"languages": list(self.spoken), "pairs": list(self.pairs), "codes": self.codes or {}}
+        return {"languages": list(self.spoken), "pairs": list(self.pairs), "codes": dict(self.codes)}
 
     def has(self, item: Input) -> bool:
         """Return whether the service translates this input's text into its target, where it has one."""
@@ -199,14 +192,6 @@ class Languages:
             return target is None or f"{source}-{target}" in self.pairs
         return self.spoken == (EVERY,) or {source, target} <= {*self.spoken}
 
-    def groups(self, inputs: Sequence[Input]) -> list[list[int]]:
-        """Return the places of the inputs that the service has, those of one pair of languages together."""
-        by_pair: dict[tuple[str, ...], list[int]] = {}
-        for place, item in enumerate(inputs):
-            if self.has(item):
-                by_pair.setdefault(item.languages, []).append(place)
-        return list(by_pair.values())
-
     def name(self, item: Input, side: str) -> str:
         """Return what the service calls the language of the input on this side, "source" or "target".
 
@@ -214,7 +199,7 @@ class Languages:
         'zh-CHS'
         """
         code = item.languages[0] if side == "source" else item.target or ""
-        return (self.codes or {}).get(code, code)
+        return self.codes.get(code, code)
 
     def address(self, url: str, item: Input) -> str:
         """Return the url with the languages of the input in it."""

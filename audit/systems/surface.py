@@ -18,84 +18,73 @@ from audit.text import Analysis
 
 
 class Similarity(Ready):
-    """A similarity of two texts, symmetric, and 1 of a text with itself."""
+    """A similarity of two texts by a function of them, symmetric, and 1 of a text with itself."""
 
-    name: str
-    summary: str
-    settings: Mapping[str, object]
-    version = "1"
     tasks: tuple[str, ...] = ("similarity",)
     languages: tuple[str, ...] = ("*",)
 
+    def __init__(self, name: str, score: Callable[[str, str], float], summary: str, settings: Mapping[str, object]):
+        self.name, self.summary, self.settings, self._score = name, summary, settings, score
+        self.version = package_version("rapidfuzz") if name == "rapidfuzz" else "1"
+
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        return [Output(score=self.score(*item.texts)) for item in inputs]
-
-    def score(self, first: str, second: str) -> float:
-        """Return the similarity, from 0 to 1."""
-        raise NotImplementedError
+        return [Output(score=self._score(*item.texts)) for item in inputs]
 
 
-class RapidFuzz(Similarity):
-    """The system `rapidfuzz`: `fuzz.ratio` / 100 = 1 - (insertions + deletions) / (characters of both texts).
+def edited(first: str, second: str) -> float:
+    """Return `fuzz.ratio` / 100 = 1 - (insertions + deletions) / (characters of both texts).
 
-    >>> RapidFuzz().score("我喜欢猫", "我喜欢狗")
+    >>> edited("我喜欢猫", "我喜欢狗")
     0.75
     """
+    from rapidfuzz.fuzz import ratio
 
-    name = "rapidfuzz"
-    summary = "share of characters that stay when one text is edited into the other (rapidfuzz)"
-    settings: Mapping[str, object] = {"scorer": "ratio"}
-
-    def __init__(self) -> None:
-        self.version = package_version("rapidfuzz")
-
-    def score(self, first: str, second: str) -> float:
-        from rapidfuzz.fuzz import ratio
-
-        return float(ratio(first, second)) / 100
+    return float(ratio(first, second)) / 100
 
 
-class WordJaccard(Similarity):
-    """The system `word-jaccard`: different words that both texts have, for all different words of the two; Chinese and
-    Japanese characters are words. Two texts without a word have a similarity of 1.
+def jaccard(first: str, second: str) -> float:
+    """Return the different words that both texts have for all of the two; Chinese and Japanese characters are words.
+    Two texts without a word have a similarity of 1.
 
-    >>> WordJaccard().score("The cat sat.", "the cat lay")
+    >>> jaccard("The cat sat.", "the cat lay")
     0.5
     """
-
-    name = "word-jaccard"
-    summary = "share of all different words that both texts have"
-    settings: Mapping[str, object] = {"words": "lower case"}
-
-    def score(self, first: str, second: str) -> float:
-        words, others = set(tokens(first)), set(tokens(second))
-        return len(words & others) / len(words | others) if words | others else 1.0
+    words, others = set(tokens(first)), set(tokens(second))
+    return len(words & others) / len(words | others) if words | others else 1.0
 
 
-class TrigramCosine(Similarity):
-    """The system `trigram-cosine`: cosine of the counts of runs of three characters, in lower case, with a space at
-    both ends. It forgives endings and typing errors. Two texts of nothing but white space have a similarity of 1.
+def trigram_cosine(first: str, second: str) -> float:
+    """Return the cosine of the counts of runs of three characters, in lower case, with a space at both ends. It
+    forgives endings and typing errors. Two texts of nothing but white space have a similarity of 1.
 
-    >>> TrigramCosine().score("repairs", "Repairs"), round(TrigramCosine().score("repairs", "repaired"), 2)
+    >>> trigram_cosine("repairs", "Repairs"), round(trigram_cosine("repairs", "repaired"), 2)
     (1.0, 0.67)
     """
-
-    name = "trigram-cosine"
-    summary = "cosine of the counts of three neighbouring characters"
-    settings: Mapping[str, object] = {"characters": 3}
-
-    def score(self, first: str, second: str) -> float:
-        counts, others = _trigrams(first), _trigrams(second)
-        if counts == others:
-            return 1.0
-        lengths = sum(n * n for n in counts.values()) * sum(n * n for n in others.values())
-        return sum(n * others[run] for run, n in counts.items()) / math.sqrt(lengths) if lengths else 0.0
+    counts, others = _trigrams(first), _trigrams(second)
+    if counts == others:
+        return 1.0
+    lengths = sum(n * n for n in counts.values()) * sum(n * n for n in others.values())
+    return sum(n * others[run] for run, n in counts.items()) / math.sqrt(lengths) if lengths else 0.0
 
 
 def _trigrams(text: str) -> Counter[str]:
     line = " ".join(text.lower().split())
     line = f" {line} " if line else ""
     return Counter(line[at : at + 3] for at in range(len(line) - 2))
+
+
+_STAY = "share of characters that stay when one text is edited into the other (rapidfuzz)"
+RapidFuzz = partial(Similarity, "rapidfuzz", edited, _STAY, {"scorer": "ratio"})
+WordJaccard = partial(
+    Similarity, "word-jaccard", jaccard, "share of all different words that both texts have", {"words": "lower case"}
+)
+TrigramCosine = partial(
+    Similarity,
+    "trigram-cosine",
+    trigram_cosine,
+    "cosine of the counts of three neighbouring characters",
+    {"characters": 3},
+)
 
 
 def summarize(inputs: Sequence[Input], choose: Callable[[str], str]) -> list[Output]:

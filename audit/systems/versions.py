@@ -11,6 +11,7 @@ import sys
 import sysconfig
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import is_dataclass
 from functools import partial
 from types import CodeType, FunctionType, MethodType, ModuleType
@@ -63,8 +64,7 @@ class _Reader:
         self.parts: list[str] = []
         self.unseen: list[str] = []
         self._state = state
-        self._seen: dict[int, object] = {}
-        """By id: what is held here keeps its id to itself."""
+        self._seen: dict[int, object] = {}  # By id: what is held here keeps its id to itself
 
     def read(self, name: str, value: Any) -> None:
         """Add what identifies a value that code reads under this name."""
@@ -85,8 +85,17 @@ class _Reader:
         elif inspect.isroutine(value):
             self.parts += _source(value)
             self._follow(inspect.unwrap(value))
-        else:
-            self._read_object(name, value)
+        elif self._state:
+            self._read_class(type(value))
+            try:
+                self.parts.append(_hash(value))
+            except Exception:  # foreign code says what its state is
+                self.unseen.append(f"{name} ({type(value).__name__})")
+        elif isinstance(value, tuple | list):
+            self._read_all({str(place): item for place, item in enumerate(value)})
+        elif is_dataclass(value) or callable(value):
+            self._read_class(type(value))
+            self._read_all(getattr(value, "__dict__", {}) if is_dataclass(value) else {})
 
     def _read_all(self, values: Mapping[str, Any]) -> None:
         for name, value in values.items():
@@ -106,29 +115,14 @@ class _Reader:
             return
         self._read_all({"defaults": function.__defaults__ or (), **(function.__kwdefaults__ or {})})
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
-            try:
+            with suppress(ValueError):  # nothing is in it yet
                 self.read(name, cell.cell_contents)
-            except ValueError:  # nothing is in it yet
-                continue
         read = sorted(set(_names(function.__code__)))
         for name in read:
             value = function.__globals__.get(name)
             self.read(name, value)
             if isinstance(value, ModuleType) and _is_own(value.__name__):
                 self._read_all({f"{name}.{part}": vars(value)[part] for part in read if part in vars(value)})
-
-    def _read_object(self, name: str, value: Any) -> None:
-        if self._state:
-            self._read_class(type(value))
-            try:
-                self.parts.append(_hash(value))
-            except Exception:  # foreign code says what its state is
-                self.unseen.append(f"{name} ({type(value).__name__})")
-        elif isinstance(value, tuple | list):
-            self._read_all({str(place): item for place, item in enumerate(value)})
-        elif is_dataclass(value) or callable(value):
-            self._read_class(type(value))
-            self._read_all(getattr(value, "__dict__", {}) if is_dataclass(value) else {})
 
 
 def _constant(value: Any) -> str:
@@ -163,15 +157,12 @@ def _source(defined: Any) -> list[str]:
     except (OSError, TypeError):
         members = vars(defined).values() if inspect.isclass(defined) else [defined]
         named = f"{getattr(defined, '__module__', '')}.{getattr(defined, '__qualname__', '')}"
-        codes = [member.__code__ for member in members if isinstance(member, FunctionType)]
-        return [named, *(part for code in codes for part in _compiled(code))]
+        return [named, *(part for one in members if isinstance(one, FunctionType) for part in _compiled(one.__code__))]
 
 
 def _compiled(code: CodeType) -> list[str]:
-    parts = [code.co_code.hex(), *code.co_names]
-    for constant in code.co_consts:
-        parts += _compiled(constant) if isinstance(constant, CodeType) else [_constant(constant)]
-    return parts
+    inner = [_compiled(part) if isinstance(part, CodeType) else [_constant(part)] for part in code.co_consts]
+    return [code.co_code.hex(), *code.co_names, *(part for parts in inner for part in parts)]
 
 
 def _is_own(module: str | None) -> bool:

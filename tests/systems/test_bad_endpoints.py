@@ -12,7 +12,6 @@ from service import Reply, label_of, serving
 
 from audit.runner.batch import Batch
 from audit.runner.executors import Waiting
-from audit.systems.asking import Asking
 from audit.systems.http import seconds_to_wait
 from audit.tasks import Input
 
@@ -134,13 +133,3 @@ def test_a_hundred_requests_at_once_are_nearly_as_fast_as_one(tmp_path):
             returned = executor.submit(job).result()
     assert not any(output.error for output in returned.outputs())
     assert server.most_at_once == 100
-
-
-def test_asking_says_what_it_needs(monkeypatch):
-    import sys
-
-    from audit.errors import NotInstalled
-
-    monkeypatch.setitem(sys.modules, "tenacity", None)
-    with pytest.raises(NotInstalled, match=r"tenacity is not installed; run: pip install 'audit\[http\]'"):
-        Asking(1)

@@ -204,15 +204,6 @@ def score(name, first, second, language="en"):
     return output.score
 
 
-@pytest.mark.parametrize("name", [*SIMILARITIES, "lead-3"])
-def test_they_read_any_language_and_need_nothing(name):
-    system = get_system(name)
-    system.prepare()
-    assert (system.name, system.languages, system.needs()) == (name, ("*",), None)
-    assert system.settings
-    assert system.summary
-
-
 @pytest.mark.parametrize("name", SIMILARITIES)
 @given(first=st.text(max_size=60), second=st.text(max_size=60))
 def test_a_similarity_is_symmetric_and_1_with_itself(name, first, second):

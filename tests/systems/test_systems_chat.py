@@ -5,6 +5,7 @@ completions and Responses.
 """
 
 import json
+import re
 
 import pytest
 from chatting import chat_file, reply
@@ -164,15 +165,6 @@ def test_every_task_has_a_prompt_and_reads_its_answer(tmp_path, task, item, writ
     assert "{" not in said.replace('{"', "")  # every field is filled
 
 
-def test_languages_are_named_and_what_is_not_translated_is_not_asked(tmp_path):
-    inputs = [Input.of("It rains.", target="es"), Input.of("It rains.", target="fr")]
-    more = 'task = "translation"\nlanguages = ["en", "es"]'
-    ran, server = outputs(tmp_path, lambda body, number: reply("Llueve."), more, inputs)
-    assert ran == [Output(text="Llueve."), Output()]
-    (body,) = server.bodies
-    assert "from English into Spanish" in body["messages"][0]["content"]
-
-
 # What is read
 
 
@@ -309,3 +301,47 @@ def test_a_text_may_have_several_labels(tmp_path, written, label):
     assert "any number of them may: refund, late, rude." in body["messages"][0]["content"]
     assert ran[0].label == label
     assert bool(ran[0].error) is (label is None)
+
+
+# Batches
+
+
+def test_a_batch_is_asked_at_its_price_and_found_again(tmp_path, monkeypatch):
+    """The batch form of OpenAI's API: a file of requests, a batch, a file of answers in any order, one of errors."""
+    monkeypatch.setattr("audit.systems.chat.POLL", 0.01)
+    made, looks = [], []
+
+    def answer(method, path, content):
+        if path == "/v1/files":
+            lines = re.search(rb"\r\n\r\n(\{.*\})\r\n", content, re.DOTALL)[1].splitlines()
+            made.append({"id": "b1", "status": "validating", "rows": [json.loads(line) for line in lines]})
+            return {"id": "f1"}
+        if path == "/v1/batches?limit=100":
+            return {"data": made}
+        if path == "/v1/batches":
+            assert json.loads(content)["input_file_id"] == "f1"
+            made[0]["metadata"] = json.loads(content)["metadata"]
+            return made[0]
+        if path == "/v1/batches/b1":
+            looks.append(path)
+            status = "in_progress" if len(looks) < 3 else "completed"
+            made[0].update(status=status, output_file_id="out", error_file_id="bad")
+            return made[0]
+        rows = [{"custom_id": row["custom_id"], "response": {"body": reply("negative")}} for row in made[0]["rows"]]
+        if path == "/v1/files/out/content":
+            return "\n".join(map(json.dumps, rows[:2:-1])).encode()
+        rows = [{"custom_id": "1", "response": {"body": {"error": {"message": "too long"}}}}, rows[0]]
+        return "\n".join(map(json.dumps, rows)).encode()
+
+    with serving(answer) as server:
+        server.raw = True
+        system = get_system(chat_file(server, tmp_path, "batch = 0.5\nprice = { input_tokens = 2, answers = 4 }"))
+        asked = [Input.of(f"Film {number}.") for number in range(12)]
+        outputs = system.run(asked)
+        assert [output.label for output in outputs] == ["negative", None, None, *["negative"] * 9]
+        assert ["too long" in str(outputs[1].error), outputs[2].error] == [True, "the batch b1 ended without it"]
+        assert outputs[0].details["used"]["cost"] == pytest.approx(0.5 * (6 * 2 + 2 * 4) / 1e6)
+        assert system.price.input_tokens == 1
+        assert [row["body"]["messages"][-1]["content"] for row in made[0]["rows"]] == [item.text for item in asked]
+        assert get_system(f"chat:{tmp_path / 'chat.toml'}").run(asked) == outputs
+    assert len(made) == 1  # the second time the same batch was found

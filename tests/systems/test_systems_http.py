@@ -84,19 +84,6 @@ def test_a_similarity_is_a_number_for_a_pair(tmp_path):
         get_system(server.file(tmp_path, 'tasks = ["similarity"]')).run(PAIRS[:1])
 
 
-def test_the_texts_of_a_pair_may_go_to_places_of_their_own(tmp_path):
-    more = """
-    tasks = ["similarity"]
-    request = { inputs = { source_sentence = "{text_a}", sentences = ["{text_b}"] }, prompt = "{text_a} / {text_b}" }
-    answer = { score = "[0]" }
-    """
-    with serving(lambda body, number: [0.25]) as server:
-        system = get_system(server.file(tmp_path, more))
-        assert system.run(PAIRS) == [Output(score=0.25)] * 2
-    assert {body["prompt"] for body in server.bodies} == {"我喜欢猫。 / {text_a}", "他来了。 / 她走了。"}
-    assert {"source_sentence": "他来了。", "sentences": ["她走了。"]} in [body["inputs"] for body in server.bodies]
-
-
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -238,14 +225,6 @@ def test_task_and_address_are_enough(tmp_path):
         ("fr", ["b"]),
         ("en", ["d"]),
     ]
-
-
-def test_texts_and_languages_go_where_the_file_says(tmp_path):
-    with serving(lambda body, number: {"said": body["q"].upper()}) as server:
-        system = get_system(server.file(tmp_path, ONE + 'codes = { zh = "zh-CHS" }\n'))
-        text = "{target_language} and {text}"  # of a text, nothing is replaced
-        assert system.run([input_of(text, "zh")]) == [Output(text=text.upper())]
-    assert server.bodies == [{"q": text, "from": "en", "to": "zh-CHS"}]
 
 
 def test_languages_may_go_into_the_address(tmp_path):

@@ -6,12 +6,10 @@ import sys
 
 import pytest
 from chatting import reply
-from hypothesis import given
-from hypothesis import strategies as st
 from service import Reply, serving
 
 from audit.errors import AuditError
-from audit.systems.judge import Answered, Asked, Part, load_judge, read_answer, same_model, variant_of
+from audit.systems.judge import Answered, Asked, Part, load_judge, same_model, variant_of
 
 LABELS = ("positive", "neutral", "negative")
 ONE = Asked("sentiment", "input", "How is it?", LABELS, ("Fine.",), (Part("Text", "Fine.", "en"),), guideline="Read.")
@@ -23,12 +21,6 @@ OUTPUT = Asked(
     output="S.",
 )  # fmt: skip
 SECRET = "s3cret-key-of-a-test"
-
-
-@given(st.sampled_from(LABELS), st.text(alphabet=" \t\n\"'`*.!", max_size=6), st.booleans())
-def test_a_label_is_read_whatever_stands_around_it(label, around, capitals):
-    written = around + (label.upper() if capitals else label) + around[::-1]
-    assert read_answer(written, LABELS).label == label
 
 
 def test_the_same_is_asked_in_other_ways():

@@ -137,13 +137,6 @@ def test_an_input_that_it_fails_at_costs_itself_in_one_sentence(module, source, 
     assert "\n" not in bad.error
 
 
-def test_a_full_system_is_used_as_it_is(module):
-    source = "from audit.packs.english.systems import Vader\nclass Strict(Vader):\n  name = 'strict'\n"
-    source += "  def __init__(self): super().__init__(neutral=0.5)\n"
-    system = get_system(module(source) + ":Strict")
-    assert (system.name, system.settings) == ("strict", {"neutral": 0.5})
-
-
 ACTS = {
     "raises": "raise ValueError('boom')",
     "leaves": "raise SystemExit(7)",

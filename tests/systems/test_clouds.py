@@ -13,8 +13,8 @@ import pytest
 from service import Reply, serving
 
 from audit.errors import BadFile, BadOutput, Declined, Unanswered
-from audit.packs.cloud.vendors import alibaba_signature, tencent_signature, youdao_signature
 from audit.systems import get_system
+from audit.systems.clouds import alibaba_signature, tencent_signature, youdao_signature
 from audit.tasks import Input, Output, get_task
 
 SECRET, IDENTITY, TOKEN = "s3cr3t+marked/7Q==", "identity-marked-51", "token+marked/9Z"

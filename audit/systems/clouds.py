@@ -1,0 +1,451 @@
+"""Cloud services, `NAME` or `NAME:FILE.toml`: a row of `data/clouds.toml` says what a vendor documents, and here are,
+where a table cannot say it, what signs its requests and what reads its answers.
+
+They cost money, so none is listed or chosen by itself. Vendors' own clients are not used: each has retries, time limits
+and exceptions of its own, and the requests are simple; botocore and google-auth find credentials and sign. A request
+has one text, so that no error is of another text; one that a service fails at is a stored error of that text alone.
+"""
+
+import asyncio
+import hashlib
+import hmac
+import json
+import os
+import re
+import time
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from importlib.util import find_spec
+from itertools import compress
+from typing import Annotated, Any
+from urllib.parse import quote, urlencode, urlsplit
+from uuid import uuid4
+
+from pydantic import Field
+
+from audit.errors import EXTRAS, AuditError, BadOutput, Declined, Unanswered, install_line
+from audit.files import parse_json, read_text, toml_of
+from audit.resources import data_file
+from audit.systems.foreign import number
+from audit.systems.http import Http, HttpFile, Request, fill_request, problem_of, values_at, with_variables
+from audit.systems.remote_file import Spelled, Text, kind
+from audit.tasks import Input, Output
+from audit.user_models import read_as
+
+_ABOUT_TEXTS = (400, 405, 406, 413, 414, 422)
+"""Statuses that come, with a code, for what is wrong with a text (405: Alibaba's for one that is too long)."""
+_HELP = "see docs/reference/cloud.md"
+
+
+class CloudFile(HttpFile):
+    """A row of the table, with what the user's file says in its place; `data/clouds.toml` says what its keys are."""
+
+    name: Spelled = ""
+    vendor: str = Field("", repr=False)
+    package: str = ""
+    operation: str = ""
+    region: Annotated[str, Field(pattern=r"^[\w${}-]*$")] = ""
+    project: Text | None = None
+    neutral: Annotated[float, Field(ge=0, lt=1)] | None = None
+    form: bool = False
+    most: int = 0
+    unit: str = "characters"
+    key: list[str] = Field([])
+    accepted: str = ""
+    code: str = ""
+    words: str = ""
+    refused: str = ""
+    again: str = ""
+    closed: str = ""
+
+
+@cache
+def rows() -> Mapping[str, Mapping[str, Any]]:
+    """Return the rows of the table by the names of their systems."""
+    return tomllib.loads(data_file("clouds.toml").read_text("utf-8"))
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # the package that it is in
+        return False
+
+
+class Cloud(Http):
+    """A cloud service as a `System` and an `AsynchronousSystem`, with the settings of a file where `path` names one.
+
+    Creating it reads the file and raises BadFile for what is wrong with it; nothing is asked.
+    """
+
+    def __init__(self, spec: str, path: str = ""):
+        row = rows()[spec]
+        own = toml_of(path, read_text(path), _HELP) if path else {}
+        merged = {"name": spec, **row, **own}
+        for table in ("labels", "codes"):
+            said = own.get(table, {})
+            merged[table] = {**row.get(table, {}), **said} if isinstance(said, dict) else said
+        url = f"{merged.pop('endpoint')}{merged.pop('path')}"
+        for place in ("region", "project"):
+            url = url.replace(f"{{{place}}}", str(merged.get(place) or ""))
+        self.row = read_as(CloudFile, {**merged, "url": url}, path or spec, _HELP)
+        super().__init__(path or spec, self.row)
+        self._made_of, self._vendor = (spec, path), spec.partition("-")[0]
+        self.summary = f"{self.row.vendor}, {self.row.operation}"
+        self.settings = {**self.settings, "languages": list(self.spoken.spoken), "codes": self.spoken.codes}
+        self.settings |= {"neutral": self.row.neutral} if self.row.neutral is not None else {}
+        self.service.variables = sorted({*self.service.variables, *self.row.key})
+        self.found: Any = None  # What a vendor's package keeps of its credentials, or the lock of a token
+        self._has_answered = self._renewed = False
+
+    def needs(self) -> str | None:
+        """Return what is missing, or None."""
+        if self.row.package and not _is_installed(self.row.package):
+            return install_line(EXTRAS[self.row.package.partition(".")[0]])
+        key = _azure_key(self) if self._vendor == "azure" else ""
+        if key and not os.environ.get(key, "").strip() and not _is_installed("azure.identity"):
+            return f"set the environment variable {key} (or install azure-identity and log in)"
+        return super().needs()
+
+    def credentials(self) -> tuple[str, str]:
+        """Return the values of its two variables."""
+        first, second = (os.environ.get(name, "").strip() for name in self.row.key)
+        return first, second
+
+    async def ask(self, inputs: Sequence[Input]) -> list[Output]:
+        """Return one output per input; a text that the service does not take is not sent."""
+        outputs = []
+        for item in inputs:
+            if error := next(filter(None, map(self._refused, item.texts)), None):
+                outputs.append(Output() if self.lacks(item) else Output(error=error))
+            else:
+                outputs += await super().ask([item])
+                self._has_answered, self._renewed = True, False
+        return outputs
+
+    def _refused(self, text: str) -> str | None:
+        """Return why a text is not sent. A size is as the service counts it, or a little more."""
+        is_bytes = self.row.unit == "bytes"
+        size = len(text.encode("utf-8" if is_bytes else "utf-16-le", "replace")) // (1 if is_bytes else 2)
+        if not text.strip():
+            return f"the text is empty, which {self.row.vendor} does not take"
+        limit = f"{self.row.vendor} takes {self.row.most:,} at most in a text"
+        return f"the text has {size:,} {self.row.unit}, {limit}" if size > self.row.most else None
+
+    async def request(self, inputs: Sequence[Input]) -> Request:
+        """Return what is sent for an input, signed."""
+        address, sent, headers = await super().request(inputs)
+        if self.row.form:
+            form = urlencode(fill_request(self.sent, inputs, self.spoken), quote_via=quote, safe="")
+            sent, headers = form.encode(), {**headers, "Content-Type": "application/x-www-form-urlencoded"}
+        request = Request(re.sub(r"(?<!:)//+", "/", with_variables(address)), sent, headers)
+        if self._vendor == "baidu":
+            return await _with_token(self, request)
+        return await asyncio.to_thread(_SIGN[self._vendor], self, request, inputs[0])
+
+    async def exchange(self, request: Request) -> Any:
+        """Return the JSON of the answer to a request. Raises Unanswered, Declined and BadOutput."""
+        status, sent_back, content = await self.service.exchange(*request)
+        try:
+            document = parse_json(content)
+        except ValueError:
+            document = None
+        found = values_at(document, self.row.code, needed=False)[0] if self.row.code else None
+        # Amazon's stand between its package and a web address.
+        code = "" if found in (None, "", 0, "0", "200") else str(found).rpartition("#")[2].partition(":")[0]
+        if status >= 300 or code:
+            words = values_at(document, self.row.words, needed=False)[0] if code else self.service.words(content)
+            raise self._problem(code or f"HTTP {status}", str(words or ""), status, sent_back)
+        return self.service.document(content) if document is None else document
+
+    def _problem(self, code: str, words: str, status: int, headers: Mapping[str, str]) -> AuditError:
+        """Return the error for a code and the words of the service, and the HTTP status where it says something:
+        whether to ask again, and what to change."""
+        reason = f"{code}: {words}".strip(": ") if words != code else code
+        by_status = problem_of(status, headers, reason) if status >= 300 else None
+        if self._vendor == "baidu" and code in ("110", "111") and not self._renewed:
+            self.service.tokens, self._renewed = {}, True  # it may be 30 days old: once more with a new one
+            return Unanswered(reason)
+        if code in self.row.again.split():
+            return Unanswered(reason, by_status.after if isinstance(by_status, Unanswered) else None)
+        if code in self.row.closed.split():
+            return Declined(reason)
+        if code in self.row.refused.split() or status in (401, 403):
+            reason = f"{self.row.vendor} refuses the credentials; check {self.row.accepted} ({reason})"
+            return Declined(reason, final=not self._has_answered)
+        if by_status is None or (status in _ABOUT_TEXTS and not code.startswith("HTTP ")):
+            return Declined(reason, inputs=True)
+        return by_status
+
+    def read(self, document: Any, inputs: Sequence[Input]) -> list[Output]:
+        """Return the output in an answer, by the vendor's own function or the paths of the table. Raises BadOutput."""
+        path = self.paths.get("score", "")
+        if self._made_of[0] in _READ:
+            return [_READ[self._made_of[0]](self, document)]
+        if "{" not in path:
+            return super().read(document, inputs)
+        (word,) = values_at(document, self.paths["label"])
+        for named in filter(None, (str(word), self.row.labels.get(str(word)))):  # theirs may have no score of its own
+            places = {"word": json.dumps(named), "Word": json.dumps(named.capitalize())}
+            (score,) = values_at(document, path.format(**places), needed=False)
+            if score is not None:
+                return [self.output(word, score)]
+        return [self.output(word)]
+
+    def label_of_number(self, number: float) -> tuple[str, float]:
+        """Return the label for a number from -1 to 1, and a confidence in it."""
+        if abs(number) <= (self.row.neutral or 0.0):
+            return "neutral", max(0.0, 1 - abs(number))
+        return ("positive" if number > 0 else "negative"), min(1.0, abs(number))
+
+    async def close_async(self) -> None:
+        """End the connections; the lock of a token belongs to an event loop."""
+        self.found = None
+        await super().close_async()
+
+
+def at(document: Any, path: str) -> Any:
+    """Return what a path leads to. Raises BadOutput where there is nothing."""
+    return values_at(document, path)[0]
+
+
+def share(value: object) -> float:
+    """Return a number of an answer. Raises BadOutput for anything else."""
+    if (found := number(value)) is None:
+        raise BadOutput(f"a score must be a number, the answer has {kind(value)}")
+    return found
+
+
+# Requests, signed
+
+
+def _amazon(cloud: Cloud, request: Request, item: Input) -> Request:
+    """Botocore finds credentials, and signs (Signature Version 4)."""
+    from botocore.auth import SigV4Auth
+    from botocore.awsrequest import AWSRequest
+    from botocore.exceptions import BotoCoreError
+    from botocore.session import Session
+
+    try:
+        cloud.found = cloud.found or Session()
+        credentials = cloud.found.get_credentials()
+        if credentials is None:
+            raise Declined(f"set the environment variables {cloud.row.accepted}", final=True)
+        frozen = credentials.get_frozen_credentials()
+    except BotoCoreError as problem:
+        raise Declined(f"check {cloud.row.accepted} ({problem})", final=True) from None
+    secrets = (frozen.secret_key, frozen.token, frozen.access_key)
+    names = ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID")
+    cloud.service.tokens = {name: value for name, value in zip(names, secrets, strict=True) if value}
+    target = f"Comprehend_20171127.{cloud.row.operation}"
+    headers = {"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": target}
+    signing = AWSRequest("POST", request.address, data=request.sent, headers=headers)
+    SigV4Auth(frozen, "comprehend", with_variables(cloud.row.region)).add_auth(signing)
+    return request._replace(headers=dict(signing.headers.items()))
+
+
+def _azure_key(cloud: Cloud) -> str:
+    return f"{cloud._made_of[0].upper().replace('-', '_')}_KEY"
+
+
+def _azure(cloud: Cloud, request: Request, item: Input) -> Request:
+    """A key in the environment, or what azure-identity finds where it is installed."""
+    address, sent, headers = request
+    if "cognitiveservices" in address and "/language/" not in address:  # a resource of one's own has several
+        address = address.replace("/translate?", f"/translator/text/v{cloud.row.version}/translate?")
+    extra = {"Ocp-Apim-Subscription-Region": cloud.row.region} if cloud.row.region else {}
+    name = _azure_key(cloud)
+    if key := os.environ.get(name, "").strip():
+        cloud.service.tokens = {name: key}
+        return Request(address, sent, {**headers, **extra, "Ocp-Apim-Subscription-Key": key})
+    from azure.identity import DefaultAzureCredential
+
+    found = DefaultAzureCredential().get_token("https://cognitiveservices.azure.com/.default")
+    cloud.service.tokens = {"TOKEN OF AZURE": found.token}
+    return Request(address, sent, {**headers, **extra, "Authorization": f"Bearer {found.token}"})
+
+
+def _google(cloud: Cloud, request: Request, item: Input) -> Request:
+    """Application default credentials, which google-auth finds."""
+    import google.auth
+    from google.auth.exceptions import GoogleAuthError, TransportError
+    from google.auth.transport.requests import Request as Transport
+
+    headers: dict[str, str] = {}
+    try:
+        if cloud.found is None:
+            cloud.found, _ = google.auth.default(scopes=["https://www.googleapis.com/auth/cloud-platform"])
+            if hasattr(cloud.found, "with_always_use_jwt_access"):  # a service account signs its tokens itself
+                cloud.found = cloud.found.with_always_use_jwt_access(True)
+        cloud.found.before_request(Transport(), "POST", f"https://{urlsplit(request.address).netloc}", headers)
+    except TransportError as problem:
+        raise Unanswered(f"no connection to Google's accounts ({problem})") from None
+    except (GoogleAuthError, ValueError, OSError) as problem:
+        reason = f"{cloud.row.vendor} has no credentials; check {cloud.row.accepted} ({problem})"
+        raise Declined(reason, final=True) from None
+    cloud.service.tokens = {"TOKEN OF GOOGLE'S ACCOUNT": headers["authorization"].removeprefix("Bearer ")}
+    return request._replace(headers=headers)
+
+
+def _corenlp(cloud: Cloud, request: Request, item: Input) -> Request:
+    """A server that somebody started: the text is the body. A lone surrogate is in no encoding."""
+    headers = {"Content-Type": "text/plain; charset=utf-8"}
+    return request._replace(sent=item.text.encode("utf-8", "replace"), headers=headers)
+
+
+async def _with_token(cloud: Cloud, request: Request) -> Request:
+    """Baidu gives an access token for API key and secret key, which holds 30 days; it is asked for once."""
+    cloud.found = cloud.found or asyncio.Lock()
+    async with cloud.found:
+        if not cloud.service.tokens:
+            key, secret = (quote(value, safe="") for value in cloud.credentials())
+            query = f"grant_type=client_credentials&client_id={key}&client_secret={secret}"
+            address = f"{request.address.partition('/rpc/')[0]}/oauth/2.0/token?{query}"
+            token = at(await cloud.exchange(Request(address, b"", {})), "access_token")
+            cloud.service.tokens = {"ACCESS TOKEN OF BAIDU": str(token)}
+    (token,) = (quote(value, safe="") for value in cloud.service.tokens.values())
+    return request._replace(address=f"{request.address}?charset=UTF-8&access_token={token}")
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _canonical(query: str, headers: Mapping[str, str], sent: bytes) -> str:
+    """Return a POST to / as Alibaba and Tencent sign it, hashed; names of headers are in small letters."""
+    lines = "".join(f"{name}:{headers[name].strip()}\n" for name in sorted(headers))
+    return _sha256("\n".join(["POST", "/", query, lines, ";".join(sorted(headers)), _sha256(sent)]).encode())
+
+
+def alibaba_signature(query: str, headers: Mapping[str, str], sent: bytes, secret: str) -> str:
+    """Return the signature (ACS3-HMAC-SHA256) of a POST in hexadecimal digits; `query` is the canonical query string.
+
+    https://www.alibabacloud.com/help/en/sdk/product-overview/v3-request-structure-and-signature
+    """
+    to_sign = f"ACS3-HMAC-SHA256\n{_canonical(query, headers, sent)}"
+    return hmac.new(secret.encode(), to_sign.encode(), hashlib.sha256).hexdigest()
+
+
+def _alibaba(cloud: Cloud, request: Request, item: Input) -> Request:
+    identity, secret = cloud.credentials()
+    headers = {
+        "content-type": request.headers["Content-Type"],
+        "host": urlsplit(request.address).netloc,
+        "x-acs-action": cloud.row.operation,
+        "x-acs-version": cloud.row.version,
+        "x-acs-date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "x-acs-signature-nonce": uuid4().hex,
+        "x-acs-content-sha256": _sha256(request.sent),
+    }
+    signature = alibaba_signature("", headers, request.sent, secret)
+    signed = f"Credential={identity},SignedHeaders={';'.join(sorted(headers))},Signature={signature}"
+    return request._replace(headers={**headers, "authorization": f"ACS3-HMAC-SHA256 {signed}"})
+
+
+def tencent_signature(headers: Mapping[str, str], sent: bytes, moment: int, secret: str) -> tuple[str, str]:
+    """Return the scope and the signature (TC3-HMAC-SHA256) of a POST; `moment` is its time in seconds since 1970.
+
+    https://cloud.tencent.com/document/api/213/30654
+    """
+    date = datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d")
+    scope = f"{date}/nlp/tc3_request"
+    to_sign = f"TC3-HMAC-SHA256\n{moment}\n{scope}\n{_canonical('', headers, sent)}"
+    key = f"TC3{secret}".encode()
+    for part in (date, "nlp", "tc3_request", to_sign):
+        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+    return scope, key.hex()
+
+
+def _tencent(cloud: Cloud, request: Request, item: Input) -> Request:
+    """It is told the language, so that errors are in English."""
+    identity, secret = cloud.credentials()
+    moment = int(time.time())
+    headers = {"content-type": "application/json", "host": urlsplit(request.address).netloc}
+    scope, signature = tencent_signature(headers, request.sent, moment, secret)
+    signed = f"Credential={identity}/{scope}, SignedHeaders={';'.join(headers)}, Signature={signature}"
+    about = {
+        "authorization": f"TC3-HMAC-SHA256 {signed}",
+        "x-tc-action": cloud.row.operation,
+        "x-tc-version": cloud.row.version,
+        "x-tc-timestamp": str(moment),
+        "x-tc-region": cloud.row.region,
+        "x-tc-language": "en-US",
+    }
+    return request._replace(headers=headers | about)
+
+
+def youdao_signature(key: str, text: str, salt: str, moment: str, secret: str) -> str:
+    """Return the signature of a request in hexadecimal digits (signType v3); `moment` is its time in seconds since
+    1970. Of a text of more than 20 characters its first ten, its length and its last ten are signed."""
+    part = text if len(text) <= 20 else f"{text[:10]}{len(text)}{text[-10:]}"
+    return _sha256(f"{key}{part}{salt}{moment}{secret}".encode())
+
+
+def _youdao(cloud: Cloud, request: Request, item: Input) -> Request:
+    """The signature goes into the form."""
+    key, secret = cloud.credentials()
+    salt, moment = uuid4().hex, str(int(time.time()))
+    sign = youdao_signature(key, item.text, salt, moment, secret)
+    form = f"&appKey={quote(key, safe='')}&salt={salt}&curtime={moment}&signType=v3&sign={sign}"
+    return request._replace(sent=request.sent + form.encode())
+
+
+_SIGN: Mapping[str, Callable[[Cloud, Request, Input], Request]] = {
+    **{"comprehend": _amazon, "azure": _azure, "google": _google, "corenlp": _corenlp},
+    **{"alibaba": _alibaba, "tencent": _tencent, "youdao": _youdao},
+}
+
+
+# Answers that need more than a path
+
+
+def _number_of_google(cloud: Cloud, document: Any) -> Output:
+    """A number from -1 to 1: up to `neutral` (.25) from zero it is neutral; the score is |number|, or 1 - |number|
+    where neutral."""
+    said = at(document, "documentSentiment")
+    return Output(*cloud.label_of_number(share(said.get("score", 0) if isinstance(said, dict) else said)))
+
+
+def _sentences_of_corenlp(cloud: Cloud, document: Any) -> Output:
+    """Each sentence is -1, 0 or 1 by its label. The text is neutral up to a mean of `neutral` (.25), so one sentence is
+    what it is. The score is the mean of the probability that its sentences have the text's label."""
+    sentences = values_at(document, "sentences[*].sentiment")
+    if not sentences:
+        raise BadOutput("the answer has no sentences")
+    labels = [str(cloud.output(word).label) for word in sentences]
+    signs = {"negative": -1, "neutral": 0, "positive": 1}
+    if unknown := next((label for label in labels if label not in signs), None):
+        raise BadOutput(f"label {unknown!r} is not one of {', '.join(signs)}")
+    label, confidence = cloud.label_of_number(sum(signs[label] for label in labels) / len(labels))
+    shares = values_at(document, "sentences[*].sentimentDistribution", needed=False)
+    if None in shares:
+        return Output(label, confidence)
+    of_label = [cloud.row.labels[word] == label for word in rows()["corenlp"]["labels"]]
+    if wrong := [one for one in shares if not isinstance(one, list) or len(one) != len(of_label)]:
+        raise BadOutput(f"sentimentDistribution must be {len(of_label)} numbers, the answer has {wrong[0]!r}")
+    sums = [min(1.0, sum(share(value) for value in compress(one, of_label))) for one in shares]
+    return Output(label, sum(sums) / len(sums))
+
+
+def _shares_of_alibaba(cloud: Cloud, document: Any) -> Output:
+    """The score is the probability of its label; where that is neutral, 1 - the larger of the others unless the answer
+    has its own."""
+    data = at(document, "Data")
+    try:
+        result = at(json.loads(data), "result")
+    except (TypeError, ValueError):
+        raise BadOutput(f"Data must be a text that is JSON, the answer has {kind(data)}") from None
+    label = cloud.output(at(result, "sentiment")).label
+    scores = {name: result.get(f"{name}_prob") for name in ("positive", "negative", "neutral")}
+    if scores["neutral"] is None:
+        scores["neutral"] = 1 - max(share(scores[name] or 0) for name in ("positive", "negative"))
+    return Output(label, min(1.0, max(0.0, share(scores.get(label or "") or 0))))
+
+
+_READ: Mapping[str, Callable[[Cloud, Any], Output]] = {
+    "google-language": _number_of_google,
+    "corenlp": _sentences_of_corenlp,
+    "alibaba-sentiment": _shares_of_alibaba,
+}
