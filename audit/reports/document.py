@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 Rate = float | None
+Entry = dict[str, Any]
+"""A small part of a document: values by name."""
 Part = TypeVar("Part")
 State = Literal["sure", "likely", "open", "level", "looks", "apart", "unknown", "one_system"]
 """How sure it is which system is best."""
@@ -44,20 +46,6 @@ def plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-class StudyEntry(TypedDict):
-    """A study of the report: what its sources are."""
-
-    id: int
-    task: str
-    corpus: str
-    fingerprint: str
-    unit: str
-    has_gold: bool
-    seed: int
-    limit: int | None
-    imported: bool
-
-
 class Place(TypedDict):
     """What cells, relations and tables have in common: what they belong to."""
 
@@ -73,44 +61,6 @@ class Ends(TypedDict):
     high: Rate
 
 
-class SampleEntry(TypedDict):
-    """How the groups of a study were drawn; what is as usual is left out."""
-
-    study_id: int
-    annotators: int
-    rounds: int
-    complete: int
-    """Rounds of which all is answered, or given up: these count."""
-    quorum: NotRequired[str]
-    follow_ups: NotRequired[float]
-    """The share of the drawn sources whose follow-ups are asked about although answers are carried to them."""
-
-
-class SystemEntry(TypedDict):
-    """A system by name, version and settings."""
-
-    name: str
-    version: str
-    settings: dict[str, Any]
-    cut: NotRequired[int]
-    """Inputs of which it read a part, since they are too long for it; absent where it read all."""
-
-
-class RelationEntry(TypedDict):
-    """A relation by name, version and parameters."""
-
-    name: str
-    version: str
-    params: dict[str, Any]
-
-
-class Draws(TypedDict):
-    """How many random draws probabilities rest on, and their seed."""
-
-    posterior: int
-    seed: int
-
-
 class Signature(TypedDict, total=False):
     """What the numbers were made from and how, so that equal signatures mean equal reports.
 
@@ -121,10 +71,10 @@ class Signature(TypedDict, total=False):
     """The version of audit."""
     file: str
     sha: str
-    studies: list[StudyEntry]
-    samples: list[SampleEntry]
-    systems: list[SystemEntry]
-    relations: list[RelationEntry]
+    studies: list[Entry]
+    samples: list[Entry]
+    systems: list[Entry]
+    relations: list[Entry]
     answers: dict[str, Any]
     """Whose answers count (`whose`), and how many questions each origin settled."""
     words: dict[str, int]
@@ -143,7 +93,7 @@ class Signature(TypedDict, total=False):
     """`population`: all texts like these; `corpus`: the texts that were run."""
     delta: float
     """The difference of two systems' rates below which they count as equal."""
-    draws: Draws
+    draws: Entry
     notes: list[str]
     """What has to be known to read the numbers."""
 
@@ -322,14 +272,6 @@ class OverallEntry(Counts, Covered):
     audits_waiting: NotRequired[int | None]
 
 
-class MissingCell(TypedDict):
-    """A cell that a roll-up leaves out, because too little of it is judged."""
-
-    study: int | str | None
-    relation: str
-    system: str
-
-
 class RollupEntry(GenuineRates):
     """Cells taken together, by relation, family, system, or all."""
 
@@ -339,7 +281,7 @@ class RollupEntry(GenuineRates):
     cells: int
     method: str | None
     reason: str | None
-    missing: list[MissingCell]
+    missing: list[Entry]
 
 
 class ViolationRate(Violations):
@@ -402,14 +344,6 @@ class AccuracyEntry(Place):
     order_genuine: list[str] | None
 
 
-class RepeatedLabel(TypedDict):
-    """The inputs on which a system said a label first, and on how many of these it said another one later."""
-
-    label: str
-    inputs: int
-    contradicted: int
-
-
 class RepeatedSystem(TypedDict):
     """What a system says when it is asked the same again: never a violation of a relation.
 
@@ -431,7 +365,7 @@ class RepeatedSystem(TypedDict):
     disagreement: Rate
     disagreement_low: Rate
     disagreement_high: Rate
-    labels: list[RepeatedLabel]
+    labels: list[Entry]
 
 
 class RepeatedCell(Ends):
@@ -489,18 +423,11 @@ class CausesEntry(CauseCounts):
     study: int | str | None
 
 
-class ReasonCount(TypedDict):
-    """How many disputes had a reason."""
-
-    reason: str
-    count: int
-
-
 class DisputesEntry(TypedDict):
     """Disputes that were adjudicated, by reason."""
 
     settled: int
-    reasons: list[ReasonCount]
+    reasons: list[Entry]
     uncoded: int
 
 
@@ -579,23 +506,13 @@ class SliceTest(Place, Ends):
     found: bool
 
 
-class UntestedSlice(TypedDict):
-    """A slice of which too little is known, or of its rest, for a test: these systems."""
-
-    study: int
-    by: str
-    slice: str
-    rate: str
-    systems: list[str]
-
-
 class SliceTestsEntry(TypedDict):
     """The slices in which relations are broken more often than in the rest; the worst first."""
 
     level: float
     least: int
     tests: list[SliceTest]
-    untested: list[UntestedSlice]
+    untested: list[Entry]
     reason: str | None
 
 
@@ -693,24 +610,6 @@ class ExampleEntry(Place):
     members: list[ExampleMember]
 
 
-class PlanChange(TypedDict):
-    """A key of a plan that was changed after it was frozen."""
-
-    key: str
-    before: Any
-    after: Any
-    version: int
-    at: str
-
-
-class Deviation(TypedDict):
-    """Where what was done is not what was planned."""
-
-    key: str
-    planned: Any
-    found: Any
-
-
 class PlanEntry(TypedDict):
     """How a study stands to its plan. Times are ISO 8601 in UTC."""
 
@@ -722,8 +621,8 @@ class PlanEntry(TypedDict):
     run_began: str
     judgements: int
     judgements_before: int | None
-    changed: list[PlanChange]
-    deviates: list[Deviation]
+    changed: list[Entry]
+    deviates: list[Entry]
 
 
 class PrimaryEntry(PairEntry):
@@ -770,13 +669,6 @@ class AgainstEntry(TypedDict):
     """Rows: the only right label; columns: the judge's; both in the order of `labels`."""
 
 
-class VariantEntry(TypedDict):
-    """How often a judge answers the same when it is asked in another way: labels, wording or texts."""
-
-    variant: str
-    same: ToldEntry
-
-
 class JudgeTask(TypedDict):
     """What a judge did with the questions of a task and kind."""
 
@@ -786,7 +678,7 @@ class JudgeTask(TypedDict):
     answered: int
     unsure: int
     errors: int
-    consistency: list[VariantEntry]
+    consistency: list[Entry]
     people: AgainstEntry | None
     gold: AgainstEntry | None
 
@@ -803,20 +695,6 @@ class JudgeEntry(TypedDict):
 
 
 # What the validity study found: ratings of sources and follow-ups from 1 to 5.
-
-
-class ScaleEntry(Ends):
-    """Means of both texts of the pairs that are rated on a scale, their difference (follow-up less original, points)
-    with its interval, and the share of follow-ups with a mean of 4 or more."""
-
-    scale: str
-    pairs: int
-    original: float | None
-    follow_up: float | None
-    difference: float | None
-    good: float | None
-    good_low: float | None
-    good_high: float | None
 
 
 class ValidityCell(TypedDict):
@@ -857,7 +735,7 @@ class ValidityEntry(Ends):
     by: str
     pairs: int
     rated: int
-    scales: list[ScaleEntry]
+    scales: list[Entry]
     valid: int
     share: float | None
     holds: HoldsShare

@@ -25,14 +25,11 @@ from audit.messages import message
 from audit.reports.build import KEY
 from audit.reports.document import (
     DisputesEntry,
+    Entry,
     ExampleEntry,
     JudgeEntry,
-    RelationEntry,
     RepeatsEntry,
-    SampleEntry,
     Signature,
-    StudyEntry,
-    SystemEntry,
 )
 from audit.reports.examples import read_examples
 from audit.reports.judges import judge_entries
@@ -136,17 +133,17 @@ def signature(
     answers, about_groups = _answer_counts(connection, whose, asked_by(connection, _ids(counted)))
     cut = cut_inputs(connection, _ids(counted))
     ids = sorted(counted.checks.systems)
-    systems: list[SystemEntry] = [
+    systems: list[Entry] = [
         {**entry, "cut": cut[id]} if id in cut else entry
         for id, entry in zip(ids, system_entries(connection, ids), strict=True)
     ]
     missing = [sentence[:1].upper() + sentence[1:] + "." for sentence in absent_plugins(connection)]
     return {
         "audit": audit.__version__,
-        "studies": [cast(StudyEntry, dict(study)) for study in counted.studies],
+        "studies": [dict(study) for study in counted.studies],
         "samples": [
             cast(
-                SampleEntry,
+                Entry,
                 {name: value for name, value in sample.items() if (name, value) not in _USUAL},
             )
             for sample in counted.samples
@@ -181,7 +178,7 @@ def _words(connection: Connection, counted: Counted) -> Signature:
     return {"words": changed} if changed else {}
 
 
-def relation_entries(connection: Connection, ids: Sequence[int]) -> list[RelationEntry]:
+def relation_entries(connection: Connection, ids: Sequence[int]) -> list[Entry]:
     """Relations by name, version and parameters, in the order of these ids."""
     rows = _rows(connection, tables.Relation)
     return [
@@ -190,7 +187,7 @@ def relation_entries(connection: Connection, ids: Sequence[int]) -> list[Relatio
     ]
 
 
-def system_entries(connection: Connection, ids: Iterable[int]) -> list[SystemEntry]:
+def system_entries(connection: Connection, ids: Iterable[int]) -> list[Entry]:
     """Systems by name, version and settings, in the ascending order of these ids."""
     stored = _rows(connection, tables.System)
     rows = [stored[id] for id in sorted(ids)]

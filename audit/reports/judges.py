@@ -21,8 +21,7 @@ from audit.false_satisfaction.cells import source_clusters
 from audit.false_satisfaction.judged import JUDGE, JudgeRow, find_judge, last_answers, stored_judges
 from audit.judging.judges import own_systems
 from audit.messages import message
-from audit.reports.document import AgainstEntry, JudgeEntry, JudgeTask, Signature, ToldEntry, VariantEntry
-from audit.reports.documents import JudgesDocument
+from audit.reports.document import AgainstEntry, Entry, JudgeEntry, JudgeTask, Signature, ToldEntry
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import UNKNOWN, Say, count, estimate, number
 from audit.statistics.judges import against, rate
@@ -98,7 +97,7 @@ def _clusters(connection: Connection, questions: Sequence[int]) -> dict[int, int
 def _part(task: str, kind: str, given: pd.DataFrame) -> JudgeTask:
     usual = given[given["variant"] == 0]
     unsure, errors = usual["answer"] == UNSURE, usual["answer"].isna()
-    consistency: list[VariantEntry] = []
+    consistency: list[Entry] = []
     for variant, other in given[given["variant"] > 0].groupby("variant", sort=True):
         both = usual.merge(other[["question", "answer"]], on="question", suffixes=("", "_other"))
         if len(both):
@@ -129,7 +128,7 @@ def _against(usual: pd.DataFrame, answered: pd.Series, whose: str, labels: Seque
     return cast(AgainstEntry, {"questions": len(said), "left_out": int(settled.sum()) - len(said), **found})
 
 
-def judges_report(engine: Engine, only: str | None = None) -> JudgesDocument:
+def judges_report(engine: Engine, only: str | None = None) -> Entry:
     """Return the document of `audit judge agreement`. Raises AuditError where no judge has answered anything."""
     with snapshot(engine) as connection:
         document = _document(judge_entries(connection, only))
@@ -138,13 +137,13 @@ def judges_report(engine: Engine, only: str | None = None) -> JudgesDocument:
     return document
 
 
-def judges_for_manager(engine: Engine, by: int) -> JudgesDocument:
+def judges_for_manager(engine: Engine, by: int) -> Entry:
     """Return the same for a manager (`by`, an account id), empty where there is no judge. Raises NotAllowed."""
     with reading_as_manager(engine, by) as connection:
         return _document(judge_entries(connection))
 
 
-def _document(judges: list[JudgeEntry]) -> JudgesDocument:
+def _document(judges: list[JudgeEntry]) -> Entry:
     return {
         "judges": judges,
         "notes": [message("judges.note_questions"), message("judges.note_apart")],
@@ -208,7 +207,7 @@ def share_text(share: ToldEntry, say: Say) -> str:
     return f"{estimate(share, 'value').text(sign=' %')} ({count(share['part'])} / {count(share['whole'])})"
 
 
-def judges_sections(document: JudgesDocument) -> Iterator[Section]:
+def judges_sections(document: Entry) -> Iterator[Section]:
     """Yield a section a judge, and the notes."""
     yield from (judge_section(entry, Say()) for entry in document["judges"])
     yield closing(document)

@@ -18,7 +18,7 @@ from audit.false_satisfaction.cells import Clusters, Counted
 from audit.messages import message
 from audit.relations import Composed, Outcome, Plain, find_relation
 from audit.relations.registry import name_order
-from audit.reports.document import RepeatedCell, RepeatedLabel, RepeatedSystem, RepeatsEntry, unknown
+from audit.reports.document import Entry, RepeatedCell, RepeatedSystem, RepeatsEntry, unknown
 from audit.runner.repeats import base_ids
 from audit.statistics.repeats import NO_CALL, contradictions, steadiness, violation_rate
 from audit.store import UNCHECKED, integers, table_of, tables
@@ -121,7 +121,7 @@ def _system(task: str, groups: pd.DataFrame, outputs: Answered, failed: Counter[
     numbers = [len(calls) for calls in said.values()]
     about = get_task(task)
     # Of tasks whose outputs are labels: the inputs by the label that was said first.
-    labels: list[RepeatedLabel] = [
+    labels: list[Entry] = [
         {
             "label": label,
             "inputs": sum(calls[0] == label for calls in said.values()),

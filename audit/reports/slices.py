@@ -12,12 +12,12 @@ from audit.false_satisfaction.slices import Sliced, StudySlices
 from audit.messages import message
 from audit.reports.build import Basis, rate_keys
 from audit.reports.document import (
+    Entry,
     SliceRate,
     SlicesEntry,
     SliceStanding,
     SliceTest,
     SliceTestsEntry,
-    UntestedSlice,
     ViolationTable,
     unknown,
 )
@@ -307,10 +307,10 @@ def _test(result: SliceTestsEntry, entry: SlicesEntry, name: str, inside: Basis,
             result["tests"].append(test)
 
 
-def _untested(untested: list[UntestedSlice], entry: SlicesEntry, rate: str, name: str, system: str) -> None:
+def _untested(untested: list[Entry], entry: SlicesEntry, rate: str, name: str, system: str) -> None:
     key: Mapping[str, Any] = {"study": entry["study"], "by": entry["by"], "slice": name, "rate": rate}
     same = next((one for one in untested if {part: one.get(part) for part in key} == key), None)
     if same is None:
-        untested.append(cast(UntestedSlice, {**key, "systems": [system]}))
+        untested.append({**key, "systems": [system]})
     else:
         same["systems"].append(system)

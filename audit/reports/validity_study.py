@@ -23,8 +23,7 @@ from audit.false_satisfaction.questions import contents, group_answers
 from audit.messages import message
 from audit.relations import Outcome, name_order
 from audit.reports.agreement import coefficient_table
-from audit.reports.document import ScaleEntry, ValidityCell, ValidityEntry, plain
-from audit.reports.documents import Entry, ValidityDocument
+from audit.reports.document import Entry, ValidityCell, ValidityEntry, plain
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import UNKNOWN, Say, count, estimate, number
 from audit.statistics.agreement import Ratings, suite
@@ -115,7 +114,7 @@ def read_validity(
     return ValidityRecord(pairs, ratings, checks or checked(connection, list(wanted)), systems, wanted)
 
 
-def validity_report(database: Engine | Connection, study: int | None = None, by: By | None = None) -> ValidityDocument:
+def validity_report(database: Engine | Connection, study: int | None = None, by: By | None = None) -> Entry:
     """Return the document of the validity study, of one study or of all; `by` whose ratings count.
 
     By default people's, or models' where no person has rated anything. Raises AuditError for a study that is not there,
@@ -205,7 +204,7 @@ def _entry(pairs: pd.DataFrame, record: ValidityRecord, by: By) -> ValidityEntry
     }
 
 
-def _scale(name: str, pairs: pd.DataFrame) -> ScaleEntry:
+def _scale(name: str, pairs: pd.DataFrame) -> Entry:
     """Return what pairs say on one scale, those of which both texts have a score."""
     pairs = pairs.dropna(subset=[f"{name}_source", f"{name}_follow_up"])
     source, follow_up = (pairs[f"{name}_{role}"].to_numpy(float) for role in ("source", "follow_up"))
@@ -307,7 +306,7 @@ def low_notes(entries: Sequence[ValidityEntry]) -> list[str]:
     ]
 
 
-def validity_sections(document: ValidityDocument) -> Iterator[Section]:
+def validity_sections(document: Entry) -> Iterator[Section]:
     """Yield who rated, the ratings by relation, what violations are worth, and how far raters agree."""
     raters = ", ".join(
         f"{rater['name']} ({'model' if rater['model'] else 'person'}, {count(rater['ratings'])})"
