@@ -217,14 +217,6 @@ class PairEntry(Ends):
     reason: str | None
 
 
-class CarryEntry(Ends):
-    """Audits of propagated answers: how many were wrong."""
-
-    audited: int
-    wrong: int
-    error: Rate
-
-
 class RelationResultEntry(Place):
     """The systems under one relation, before and after the correction."""
 
@@ -244,7 +236,7 @@ class RelationResultEntry(Place):
     overtaking: list[OvertakingEntry]
     ranking: list[RankedEntry]
     pairs: list[PairEntry]
-    carry: NotRequired[CarryEntry | None]
+    carry: NotRequired[Entry | None]
 
 
 class Covered(GenuineRates):
@@ -306,66 +298,12 @@ class ViolationTable(Place):
     rows: list[ViolationRow]
 
 
-class SensitivityEntry(TypedDict):
-    """R_FS as it is, and if outputs with `labels` that gold lacks were right."""
-
-    labels: list[str]
-    fs_rate: Rate
-    fs_rate_right: Rate
-
-
 class SystemAccuracy(Ends):
     """A system's share of right outputs among the sources that have a label."""
 
     system: str
     outputs: int
     accuracy: Rate
-
-
-class AccuracySystem(SystemAccuracy):
-    """A system's share of right outputs by gold, beside its satisfaction rates."""
-
-    right: int
-    sr_observed: Rate
-    sr_genuine: Rate
-    sr_genuine_low: Rate
-    sr_genuine_high: Rate
-
-
-class AccuracyEntry(Place):
-    """Accuracy by gold against 1 - VR_o against 1 - VR_g."""
-
-    sources: int
-    systems: list[AccuracySystem]
-    reason: str | None
-    over: str
-    order_accuracy: list[str] | None
-    order_observed: list[str] | None
-    order_genuine: list[str] | None
-
-
-class RepeatedSystem(TypedDict):
-    """What a system says when it is asked the same again: never a violation of a relation.
-
-    `share` is that of the inputs on which two calls differ, and a lower bound: more calls may find more. `disagreement`
-    is how often two calls on an input differ.
-    """
-
-    system: str
-    take: str
-    """The output that counts: of the `first` call, or of the `majority`."""
-    inputs: int
-    least_calls: int
-    most_calls: int
-    failed: int
-    contradicted: int
-    share: Rate
-    share_low: Rate
-    share_high: Rate
-    disagreement: Rate
-    disagreement_low: Rate
-    disagreement_high: Rate
-    labels: list[Entry]
 
 
 class RepeatedCell(Ends):
@@ -388,47 +326,6 @@ class RepeatedCell(Ends):
     violated: int | None
     always_violated: int | None
     reason: str | None
-
-
-class RepeatsEntry(Place):
-    """The systems of a study that were asked the same input several times."""
-
-    systems: list[RepeatedSystem]
-    cells: list[RepeatedCell]
-
-
-class CauseShare(Ends):
-    """How many of the named false satisfactions have a cause."""
-
-    cause: str
-    count: int
-    share: float
-
-
-class CauseCounts(TypedDict):
-    """False satisfactions, those with a cause, the cells with one, and the share of each cause."""
-
-    false: int
-    named: int
-    cells: int
-    causes: list[CauseShare]
-
-
-class CausesEntry(CauseCounts):
-    """Causes of false satisfactions, by relation, system or all."""
-
-    by: str
-    name: str
-    task: str
-    study: int | str | None
-
-
-class DisputesEntry(TypedDict):
-    """Disputes that were adjudicated, by reason."""
-
-    settled: int
-    reasons: list[Entry]
-    uncoded: int
 
 
 class SliceRate(Violations, GenuineRates):
@@ -525,21 +422,13 @@ class PreferredSystem(Ranks):
     score_high: Rate
 
 
-class Move(TypedDict):
-    """The smallest change of the weights after which another system is best."""
-
-    distance: float
-    rival: str
-    weights: dict[str, float]
-
-
 class WeightedRanking(TypedDict):
     """The systems by their rates over weighted relations."""
 
     ranking: list[PreferredSystem]
     winner_observed: list[str] | None
     winner: list[str] | None
-    move: Move | None
+    move: Entry | None
 
 
 class PreferenceEntry(WeightedRanking):
@@ -589,42 +478,6 @@ class DecisionEntry(TypedDict):
     """null: no source has a gold label or an answer."""
 
 
-class ExampleMember(TypedDict):
-    """A member of an example: its texts, what the system answered, and what is right."""
-
-    role: str
-    texts: list[str]
-    output: str | None
-    right: list[str]
-    origin: str
-    wrong: bool | None
-
-
-class ExampleEntry(Place):
-    """A false satisfaction that shows what one is."""
-
-    relation: str
-    system: str
-    row: str
-    cause: str | None
-    members: list[ExampleMember]
-
-
-class PlanEntry(TypedDict):
-    """How a study stands to its plan. Times are ISO 8601 in UTC."""
-
-    plan: str
-    study: int
-    version: int
-    frozen_version: int | None
-    frozen_at: str | None
-    run_began: str
-    judgements: int
-    judgements_before: int | None
-    changed: list[Entry]
-    deviates: list[Entry]
-
-
 class PrimaryEntry(PairEntry):
     """The comparison of a study that was named before its first answer (`tested`), under a relation or over all."""
 
@@ -634,112 +487,6 @@ class PrimaryEntry(PairEntry):
     tested: bool
     named_at: str
     answers_before: int
-
-
-class ToldEntry(Ends):
-    """`part` of `whole` as a rate, or a coefficient of them, with its interval; null: `reason` says why."""
-
-    part: int
-    whole: int
-    value: Rate
-    reason: str | None
-
-
-class JudgeLabel(TypedDict):
-    """One label of a judge against the rest: how often it is the only right one, and how often the judge says it."""
-
-    label: str
-    truth: int
-    given: int
-    sensitivity: ToldEntry
-    """How often the judge says it where it is the only right label."""
-    specificity: ToldEntry
-    """How often the judge does not say it where it is none of the right labels."""
-
-
-class AgainstEntry(TypedDict):
-    """A judge against settled answers: `questions` that both answered, `left_out` that the judge did not."""
-
-    questions: int
-    left_out: int
-    accuracy: ToldEntry
-    kappa: ToldEntry
-    labels: list[JudgeLabel]
-    confusion: list[list[int]]
-    """Rows: the only right label; columns: the judge's; both in the order of `labels`."""
-
-
-class JudgeTask(TypedDict):
-    """What a judge did with the questions of a task and kind."""
-
-    task: str
-    kind: str
-    asked: int
-    answered: int
-    unsure: int
-    errors: int
-    consistency: list[Entry]
-    people: AgainstEntry | None
-    gold: AgainstEntry | None
-
-
-class JudgeEntry(TypedDict):
-    """A judge that is a model, never one of the people. `own`: systems under test that are the same model."""
-
-    judge: int
-    name: str
-    version: str
-    settings: dict[str, Any]
-    own: list[str]
-    tasks: list[JudgeTask]
-
-
-# What the validity study found: ratings of sources and follow-ups from 1 to 5.
-
-
-class ValidityCell(TypedDict):
-    """What the violations of a system are worth, by what people said of the drawn pairs: `by` the `text` (the follow-up
-    is invalid) or the `relation` (it does not hold). Of the violated groups that were asked about those that are
-    unsound, their share with its interval, and the violation rate without unsound groups. Null with `low` and `high`:
-    bounds are known, and no point."""
-
-    system: str
-    by: Literal["text", "relation"]
-    asked_satisfied: int
-    asked_violated: int
-    unsound_violated: int
-    unsound: float | None
-    unsound_low: float | None
-    unsound_high: float | None
-    vr_observed: float
-    vr_sound: float | None
-    vr_sound_low: float
-    vr_sound_high: float
-
-
-class HoldsShare(Ends):
-    """In how many of the drawn groups that were judged the relation does not hold, and the share with its interval."""
-
-    judged: int
-    broken: int
-    rate: Rate
-
-
-class ValidityEntry(Ends):
-    """A relation: the pairs drawn of it, those rated on both scales, and of these the share with a valid follow-up; and
-    whether the relation holds in the drawn groups."""
-
-    study: int
-    task: str
-    relation: str
-    by: str
-    pairs: int
-    rated: int
-    scales: list[Entry]
-    valid: int
-    share: float | None
-    holds: HoldsShare
-    cells: list[ValidityCell]
 
 
 class ReportDocument(TypedDict):
@@ -752,19 +499,19 @@ class ReportDocument(TypedDict):
     rollups: list[RollupEntry]
     violations: list[ViolationTable]
     decisions: list[DecisionEntry]
-    examples: NotRequired[list[ExampleEntry]]
+    examples: NotRequired[list[Entry]]
     primary: NotRequired[list[PrimaryEntry]]
     preference: NotRequired[PreferenceEntry]
-    sensitivity: NotRequired[SensitivityEntry | None]
-    accuracy: NotRequired[list[AccuracyEntry]]
-    repeats: NotRequired[list[RepeatsEntry]]
+    sensitivity: NotRequired[Entry | None]
+    accuracy: NotRequired[list[Entry]]
+    repeats: NotRequired[list[Entry]]
     slices: NotRequired[list[SlicesEntry]]
     slice_tests: NotRequired[SliceTestsEntry]
-    causes: NotRequired[list[CausesEntry]]
-    disputes: NotRequired[DisputesEntry | None]
-    plan: NotRequired[list[PlanEntry]]
-    judges: NotRequired[list[JudgeEntry]]
-    validity: NotRequired[list[ValidityEntry]]
+    causes: NotRequired[list[Entry]]
+    disputes: NotRequired[Entry | None]
+    plan: NotRequired[list[Entry]]
+    judges: NotRequired[list[Entry]]
+    validity: NotRequired[list[Entry]]
 
 
 def json_schema() -> dict[str, Any]:

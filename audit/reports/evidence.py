@@ -24,11 +24,7 @@ from audit.false_satisfaction.slices import Sliced, slice_sources
 from audit.messages import message
 from audit.reports.build import KEY
 from audit.reports.document import (
-    DisputesEntry,
     Entry,
-    ExampleEntry,
-    JudgeEntry,
-    RepeatsEntry,
     Signature,
 )
 from audit.reports.examples import read_examples
@@ -59,15 +55,15 @@ class Evidence:
     open_groups: int
     made_from: Signature
     causes: pd.DataFrame
-    disputes: DisputesEntry | None
+    disputes: Entry | None
     plans: Sequence[PlanAdherence]
     accuracy: Sequence[RightOutputs]
     sliced: Sliced | None
     lenient: Counted | None
     lacking: Mapping[str, Sequence[str]]
-    judges: Sequence[JudgeEntry]
-    repeats: Sequence[RepeatsEntry]
-    examples: Sequence[ExampleEntry]
+    judges: Sequence[Entry]
+    repeats: Sequence[Entry]
+    examples: Sequence[Entry]
     validity: ValidityRecord | None
 
 
@@ -263,7 +259,7 @@ def named_falses(connection: Connection, counted: Counted) -> pd.DataFrame:
     return rows.assign(**values, code=pd.Series(codes, index=rows.index, dtype=object))
 
 
-def disputes(connection: Connection, among: ColumnElement[bool]) -> DisputesEntry | None:
+def disputes(connection: Connection, among: ColumnElement[bool]) -> Entry | None:
     """How adjudicators explained disputes: `settled` questions, `reasons` by code, `uncoded` ones; None: there is none.
 
     A question's last adjudication counts. `among`: a condition on the table question.
