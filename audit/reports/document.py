@@ -365,24 +365,6 @@ class SliceStanding(Ends):
     reason: str | None
 
 
-class SlicesEntry(Place):
-    """Rates by slices of the sources: a way to divide them, in a study."""
-
-    by: str
-    slices: list[str | None]
-    empty: list[str]
-    """Slices without a group that is satisfied or violated: nothing is said of them."""
-    unsliced: int
-    """Sources that are in no slice."""
-    systems: list[str]
-    relations: list[str]
-    best_observed: list[str]
-    best_genuine: list[str] | None
-    rates: list[SliceRate]
-    standings: list[SliceStanding]
-    reason: str | None
-
-
 class SliceTest(Place, Ends):
     """The violation rate of a system in a slice against that of all other sources of the study."""
 
@@ -401,16 +383,6 @@ class SliceTest(Place, Ends):
     q: float
     """The least false discovery rate at which the slice is among the found."""
     found: bool
-
-
-class SliceTestsEntry(TypedDict):
-    """The slices in which relations are broken more often than in the rest; the worst first."""
-
-    level: float
-    least: int
-    tests: list[SliceTest]
-    untested: list[Entry]
-    reason: str | None
 
 
 class PreferredSystem(Ranks):
@@ -505,8 +477,8 @@ class ReportDocument(TypedDict):
     sensitivity: NotRequired[Entry | None]
     accuracy: NotRequired[list[Entry]]
     repeats: NotRequired[list[Entry]]
-    slices: NotRequired[list[SlicesEntry]]
-    slice_tests: NotRequired[SliceTestsEntry]
+    slices: NotRequired[list[Entry]]
+    slice_tests: NotRequired[Entry]
     causes: NotRequired[list[Entry]]
     disputes: NotRequired[Entry | None]
     plan: NotRequired[list[Entry]]

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -138,11 +137,7 @@ def signature(
         "audit": audit.__version__,
         "studies": [dict(study) for study in counted.studies],
         "samples": [
-            cast(
-                Entry,
-                {name: value for name, value in sample.items() if (name, value) not in _USUAL},
-            )
-            for sample in counted.samples
+            {name: value for name, value in sample.items() if (name, value) not in _USUAL} for sample in counted.samples
         ],
         "systems": sorted(systems, key=lambda system: system["name"]),
         "relations": relation_entries(connection, np.unique(counted.checks.relation).tolist()),

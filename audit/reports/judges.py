@@ -7,7 +7,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -125,7 +125,7 @@ def _against(usual: pd.DataFrame, answered: pd.Series, whose: str, labels: Seque
     if not settled.any():
         return None
     found = asdict(against(said["answer"].tolist(), said[whose].tolist(), said["cluster"].to_numpy(), labels))
-    return cast(Entry, {"questions": len(said), "left_out": int(settled.sum()) - len(said), **found})
+    return {"questions": len(said), "left_out": int(settled.sum()) - len(said), **found}
 
 
 def judges_report(engine: Engine, only: str | None = None) -> Entry:

@@ -71,7 +71,7 @@ def repeat_entries(connection: Connection, counted: Counted, clusters: Clusters)
             found = _system(task, groups, outputs, failed[bases[id]])
             if found["inputs"]:
                 take = MAJORITY if id != bases[id] else FIRST
-                entry["systems"].append(cast(Entry, {"system": name, "take": take, **found}))
+                entry["systems"].append({"system": name, "take": take, **found})
                 for relation_id, of_relation in groups.groupby("relation", sort=False):
                     cell = _cell(task, *stored[relation_id], of_relation, outputs)
                     entry["cells"].append(cell | {"relation": str(relations[relation_id]), "system": name})

@@ -541,14 +541,14 @@ def slices(report: doc.ReportDocument, say: Say) -> Sections:
         yield Section(title, [*tables, *_slice_lines(entry, say), chart, *of_systems])
 
 
-def slice_table(entry: doc.SlicesEntry, say: Say) -> Table:
+def slice_table(entry: doc.Entry, say: Say) -> Table:
     """Return the rates of every slice and system over all relations."""
     rates = [one for one in entry["rates"] if one["relation"] is None]
     columns = ("slice", "system", "sources", "groups", "vr_observed", "judged", "fs_rate", "vr_genuine")
     return table_of(say, rates, *columns, names=2, slice=lambda one: slice_name(one["slice"], say))
 
 
-def _slices_of(entry: doc.SlicesEntry, system: str, say: Say) -> Section:
+def _slices_of(entry: doc.Entry, system: str, say: Say) -> Section:
     """Return VR_o → VR_g of one system by slice and relation."""
     own = [rates for rates in entry["rates"] if rates["system"] == system and rates["relation"] is not None]
     # A slice may lack some relations, so they are collected over all slices.
@@ -558,7 +558,7 @@ def _slices_of(entry: doc.SlicesEntry, system: str, say: Say) -> Section:
     return Section(say("slices.of_system", system=system), [Table([*say.heads("slice"), *names], rows)])
 
 
-def standings_table(entry: doc.SlicesEntry, say: Say) -> Table:
+def standings_table(entry: doc.Entry, say: Say) -> Table:
     """Return who is best in each slice, and by how much another system is there above the best over all."""
     return table_of(
         say, entry["standings"], "slice", "order_observed", "order_genuine", "points", "p_holm", "apart",
@@ -571,7 +571,7 @@ def standings_table(entry: doc.SlicesEntry, say: Say) -> Table:
     )  # fmt: skip
 
 
-def _slice_lines(entry: doc.SlicesEntry, say: Say) -> Iterator[str]:
+def _slice_lines(entry: doc.Entry, say: Say) -> Iterator[str]:
     """Yield what is not in a table of slices, and who is best over all of them."""
     if entry["empty"]:
         yield say("slices.empty", names=say.list(say.said(name) for name in entry["empty"]))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import Connection, Engine
 
@@ -168,7 +168,7 @@ def _plan(standing: PlanAdherence, settings: Mapping[str, Any]) -> Entry:
         "changed": changed,
         "deviates": list(map(asdict, [*standing.deviates, *deviates])),
     }
-    return cast(Entry, entry)
+    return entry
 
 
 def _time(moment: datetime) -> str:
