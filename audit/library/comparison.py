@@ -7,8 +7,9 @@ import pandas as pd
 
 from audit.library.study import Study
 from audit.options import spread
-from audit.reports.compare import CompareDocument, Condition, GroupChange, compare_sections
+from audit.reports.compare import Condition, compare_sections
 from audit.reports.compare import compare as compare_versions
+from audit.reports.document import Entry
 from audit.reports.html import sections_in_notebook
 from audit.reports.options import CompareOptions
 from audit.reports.tables import to_text
@@ -49,7 +50,7 @@ def compare(
 class Comparison:
     """What `compare` found. `document` is what `audit compare --json` says."""
 
-    def __init__(self, document: CompareDocument):
+    def __init__(self, document: Entry):
         self.document = document
         self.all = document["all"]
         """The entry over all relations."""
@@ -95,7 +96,7 @@ class Comparison:
         return sections_in_notebook(list(compare_sections(self.document)))
 
 
-def _members(groups: Sequence[GroupChange]) -> pd.DataFrame:
+def _members(groups: Sequence[Entry]) -> pd.DataFrame:
     columns = ["group", "relation", "old", "new", "role", "texts", "output_old", "output_new"]
     rows = [
         (at, group["relation"], group["old"], group["new"], member["role"], " | ".join(member["texts"]), member["old"],

@@ -21,8 +21,15 @@ from audit.new_files import write_file
 from audit.options import spread
 from audit.reports.agreement import agreement_report, agreement_sections
 from audit.reports.charts import LIGHT
-from audit.reports.document import CellEntry, DecisionEntry, RelationResultEntry, ReportDocument, SliceRate, SliceTest
-from audit.reports.documents import AgreementDocument
+from audit.reports.document import (
+    CellEntry,
+    DecisionEntry,
+    Entry,
+    RelationResultEntry,
+    ReportDocument,
+    SliceRate,
+    SliceTest,
+)
 from audit.reports.first_page import first_lines, verdict
 from audit.reports.options import CoefficientOptions, StandingOptions
 from audit.reports.sections import difference_chart, false_chart, notes_of, rates_chart, to_terminal
@@ -376,7 +383,7 @@ def rerank(
 class Agreement:
     """How far annotators agree. `document` is that of the command `audit agreement`; `print` gives it as text."""
 
-    def __init__(self, document: AgreementDocument):
+    def __init__(self, document: Entry):
         self.document = document
 
     def to_frame(self) -> pd.DataFrame:

@@ -27,8 +27,7 @@ from audit.messages import counted
 from audit.options import spread
 from audit.relations import Outcome
 from audit.relations.registry import with_lines
-from audit.reports.document import JudgeEntry
-from audit.reports.documents import ValidityDocument
+from audit.reports.document import Entry
 from audit.reports.judges import judges_report
 from audit.reports.options import FollowUpOptions, ReportOptions
 from audit.reports.study import study_report
@@ -251,10 +250,11 @@ class Study:
             )
         return self
 
-    def judges(self) -> list[JudgeEntry]:
+    def judges(self) -> list[Entry]:
         """How each judge does against the settled answers of people, against gold, and against itself when it is asked
         in another way: the entries of `audit judge agreement`. Raises AuditError where none was asked."""
-        return judges_report(self.engine)["judges"]
+        judges: list[Entry] = judges_report(self.engine)["judges"]
+        return judges
 
     def questions(self) -> pd.DataFrame:
         """The questions without an answer, the most useful first.
@@ -316,7 +316,7 @@ class Study:
         return stored_agreement(self.engine, task)
 
     @checked_arguments
-    def validity(self, by: By | None = None) -> ValidityDocument:
+    def validity(self, by: By | None = None) -> Entry:
         """How people, or models (`by`), rated the originals and follow-ups of the validity study, by relation.
 
         The document of `audit validity report`. Raises AuditError where nothing was drawn or rated.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from audit.false_satisfaction.accuracy import NO_GOLD, RightOutputs, SystemAccuracy
-from audit.reports.document import AccuracyEntry, AccuracySystem, ViolationTable
+from audit.reports.document import Entry, ViolationTable
 from audit.reports.violations import rates_of
 from audit.statistics.intervals import Interval, mid_p
 
@@ -13,7 +13,7 @@ SCORES = {"accuracy": "accuracy", "observed": "sr_observed", "genuine": "sr_genu
 
 def accuracy_entries(
     violations: Sequence[ViolationTable], right_outputs: Sequence[RightOutputs], confidence: float = 0.95
-) -> list[AccuracyEntry]:
+) -> list[Entry]:
     """One entry a table of `violations`: each system's accuracy with its interval, and its SR_o and SR_g.
 
     SR_o = 1 - VR_o and SR_g = 1 - VR_g are what a study reports as accuracy by metamorphic testing. Both are over all
@@ -27,8 +27,8 @@ def accuracy_entries(
     return [_entry(table, counts.get(table["study"]), confidence) for table in violations]
 
 
-def _entry(table: ViolationTable, right_outputs: RightOutputs | None, confidence: float) -> AccuracyEntry:
-    systems: list[AccuracySystem] = []
+def _entry(table: ViolationTable, right_outputs: RightOutputs | None, confidence: float) -> Entry:
+    systems: list[Entry] = []
     if right_outputs is not None and right_outputs.reason is None:
         by_name = {answered.system: answered for answered in right_outputs.systems}
         systems = [_system(table, by_name[system], confidence) for system in table["systems"]]
@@ -57,7 +57,7 @@ def accuracy_interval(answered: SystemAccuracy, confidence: float = 0.95) -> Int
     return mid_p(answered.right / answered.outputs * worth, worth, None, confidence=confidence)
 
 
-def _system(table: ViolationTable, answered: SystemAccuracy, confidence: float) -> AccuracySystem:
+def _system(table: ViolationTable, answered: SystemAccuracy, confidence: float) -> Entry:
     ends = accuracy_interval(answered, confidence)
     (rates,) = rates_of(table, _totals_row(table), answered.system)
     is_known = rates["vr_genuine"] is not None  # bounds are in the table of violations

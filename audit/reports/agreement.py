@@ -15,7 +15,7 @@ from audit.annotation.ratings import Kind, Rated, stored_ratings
 from audit.errors import AuditError
 from audit.messages import message
 from audit.relations.registry import name_order
-from audit.reports.documents import AgreementDocument, Entry, StoredAgreement
+from audit.reports.document import Entry
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import UNKNOWN, count, number
 from audit.statistics.agreement import COEFFICIENTS, Ratings, annotator_pairs, check_level, label_pairs, suite
@@ -35,7 +35,7 @@ def agreement_report(
     level: str | None = None,
     order: Sequence[str] | None = None,
     confidence: float = 0.95,
-) -> AgreementDocument:
+) -> Entry:
     """Return every coefficient over all ratings and for each part if `by` is given, and agreement of each pair.
 
     `rated.frame` has the columns item, annotator, label, at most one row an item and annotator; `by` is relation,
@@ -81,9 +81,7 @@ def agreement_report(
     }
 
 
-def stored_agreement(
-    engine: Engine, by: int | None = None, among: ColumnElement[bool] | None = None
-) -> list[StoredAgreement]:
+def stored_agreement(engine: Engine, by: int | None = None, among: ColumnElement[bool] | None = None) -> list[Entry]:
     """Return the agreement on each task and kind of question that two people judged, `among` some questions or all.
 
     `confusions` has a row and a column a label, in the order of `labels`: how often one annotator gave the row's label
@@ -94,7 +92,7 @@ def stored_agreement(
     query = select(question.c.task, question.c.kind).where(question.c.kind.not_in(SCALES)).distinct()
     with engine.connect() as connection:
         kinds = [(str(task), cast(Kind, kind)) for task, kind in connection.execute(query)]
-    reports: list[StoredAgreement] = []
+    reports: list[Entry] = []
     # Questions about inputs or outputs stand before those about groups.
     for task, kind in sorted(kinds, key=lambda asked: (asked[0], asked[1] == "group", asked[1])):
         try:
@@ -148,7 +146,7 @@ def _pairs(ratings: Ratings) -> list[Entry]:
     return pairs
 
 
-def agreement_sections(report: AgreementDocument) -> Iterator[Section]:
+def agreement_sections(report: Entry) -> Iterator[Section]:
     """Yield the coefficients, those of each part, the pairs that agree least, and the notes."""
     coefficients, people = report["coefficients"], len(report["annotators"])
     parts: list[Any] = [coefficient_table(coefficients, report["signature"]["confidence"])]

@@ -351,12 +351,6 @@ def _with_expected_misses(entries: Sequence[CellEntry], signature: Signature, co
     return {**signature, "notes": [*(signature.get("notes") or []), note]}
 
 
-def cells_of(report: Report, task: str, study: object, relation: str) -> list[CellEntry]:
-    """Return the cells of one relation of a report, in its order."""
-    key = (task, study, relation)
-    return [cell for cell in report["cells"] if (cell["task"], cell["study"], cell["relation"]) == key]
-
-
 def families_of(cells: pd.DataFrame, registered: bool) -> dict[tuple[str, str], str]:
     """Return (task, relation) -> family: the column `family` where it is given, else the registered relation's.
 

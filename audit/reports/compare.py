@@ -7,7 +7,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, TypedDict
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from audit.false_satisfaction.resolution import Whose
 from audit.options import spread
 from audit.relations import COUNTED, Outcome
 from audit.reports.build import Basis
+from audit.reports.document import Entry
 from audit.reports.options import CompareOptions
 from audit.reports.standings import Comparisons, pair_entry, pair_sizes
 from audit.reports.study import comparisons_of
@@ -32,72 +33,6 @@ from audit.store import checked, rows_among, snapshot, table_of, tables
 
 UNDECIDED = 4
 """The exit status where answers cannot decide a condition."""
-
-
-class Rise(TypedDict):
-    """How much the violation rate rose, new less old, with its 95 % interval.
-
-    `estimate` is null where too little is judged: `low` and `high` then hold whatever the open groups are. `p` tests
-    that nothing changed, `p_holm` is adjusted over relations.
-    """
-
-    estimate: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    p_holm: float | None
-
-
-class ChangeEntry(TypedDict):
-    """What changed under one relation, or under all (`relation` null), of the groups that apply to both systems."""
-
-    task: str | None
-    study: int | None
-    relation: str | None
-    groups: int
-    fixed: int
-    broke: int
-    informative: int
-    """Groups that can add to the genuine difference: in the others all outputs are the same, or nobody satisfies."""
-    judged: int
-    """Of these, the ones that the genuine difference rests on."""
-    vr_old: float
-    vr_new: float
-    observed: Rise
-    genuine: Rise
-
-
-class MemberChange(TypedDict):
-    """A member of a group and what both systems said of it; null: it is no member of that one's group."""
-
-    role: str
-    texts: list[str]
-    old: str | None
-    new: str | None
-
-
-class GroupChange(TypedDict):
-    """A group that got worse or better: each of the two satisfies or violates it, or where it is settled satisfies it
-    rightly (`genuine`) or falsely (`false`)."""
-
-    relation: str
-    old: str
-    new: str
-    members: list[MemberChange]
-
-
-class CompareDocument(TypedDict):
-    """The document of `audit compare`. Of `conditions` there are the condition, its outcome, and because of what."""
-
-    old: dict[str, str]
-    new: dict[str, str]
-    relations: list[ChangeEntry]
-    all: ChangeEntry
-    left_out: list[str]
-    broke: list[GroupChange]
-    fixed: list[GroupChange]
-    conditions: list[dict[str, str]]
-    signature: dict[str, Any]
 
 
 # Conditions under which a comparison fails, such as `genuine rise > 2 points`.
@@ -133,7 +68,7 @@ class Condition:
         how, kind = found["how"] or "surely", found["kind"] or "genuine"
         return cls(text, how, kind, found["relation"], float(found["number"]) / 100)  # type: ignore[arg-type]
 
-    def decide(self, document: CompareDocument) -> tuple[Literal["passes", "fails", "undecided"], str]:
+    def decide(self, document: Entry) -> tuple[Literal["passes", "fails", "undecided"], str]:
         """Whether the comparison passes or fails, and why, in a clause.
 
         `surely` it fails where the whole interval is beyond the limit, `estimated` where the estimate is, `possibly`
@@ -157,7 +92,7 @@ class Condition:
         return ("fails" if beyond else "passes"), because
 
 
-def status_of(document: CompareDocument, undecided: str | None = None) -> int:
+def status_of(document: Entry, undecided: str | None = None) -> int:
     """The exit status: 1 where a condition fails, `UNDECIDED` where one cannot be decided, unless that is to `pass` or
     to `fail`."""
     outcomes = {condition["outcome"] for condition in document["conditions"]}
@@ -188,7 +123,7 @@ def compare(
     engine: Engine,
     conditions: Sequence[Condition] = (),
     options: CompareOptions = CompareOptions(),
-) -> CompareDocument:
+) -> Entry:
     """Compare two systems of a database: `name`, `name@version`, the beginning of that, or `#id`.
 
     Nothing is written. Raises AuditError for a name that fits no system or several, and where no group applies to both.
@@ -286,13 +221,13 @@ def _both(connection: Connection, versions: Sequence[_Version], studies: Sequenc
 
 def _document(
     connection: Connection, versions: Sequence[_Version], studies: Sequence[int], options: CompareOptions
-) -> CompareDocument:
+) -> Entry:
     """The whole document, before conditions are decided."""
     numbers = Basis(pd.DataFrame(), target=options.target)
     both = _both(connection, versions, studies, options.answers)
     entries = [_entry(both, [key], numbers, *names) for key, names in both.keys.items()]
     for kind in ("observed", "genuine"):
-        rises: list[Rise] = [entry[kind] for entry in entries]
+        rises: list[Entry] = [entry[kind] for entry in entries]
         tested = [(rise, rise["p"]) for rise in rises if rise["p"] is not None]
         for (rise, _), adjusted in zip(tested, holm([p for _, p in tested]), strict=True):
             rise["p_holm"] = adjusted
@@ -313,7 +248,7 @@ def _document(
 
 def _entry(
     both: _Both, keys: Sequence[str], numbers: Basis, study: int | None, task: str | None, name: str | None
-) -> ChangeEntry:
+) -> Entry:
     """What changed under one relation, or under these together, by their numbers of groups."""
     of, satisfied = both.comparison, np.concatenate([both.satisfied(key) for key in keys])
     weights = {key: len(both.satisfied(key)) / len(satisfied) for key in keys}
@@ -338,7 +273,7 @@ def _entry(
     }
 
 
-def _rise(comparison: Comparisons, weights: Mapping[str, float], numbers: Basis) -> Rise:
+def _rise(comparison: Comparisons, weights: Mapping[str, float], numbers: Basis) -> Entry:
     """SR_g of the old system less that of the new one, as the report's pairs have it."""
     systems = (comparison.systems[0], comparison.systems[1])
     stand = comparison.standing(weights, systems, numbers.target, 0.0)
@@ -346,7 +281,7 @@ def _rise(comparison: Comparisons, weights: Mapping[str, float], numbers: Basis)
     return {"estimate": pair["difference"], "low": pair["low"], "high": pair["high"], "p": pair["p"], "p_holm": None}
 
 
-def _possible(comparison: Comparisons, keys: Sequence[str], groups: int) -> Rise:
+def _possible(comparison: Comparisons, keys: Sequence[str], groups: int) -> Entry:
     """The ends that hold whatever the answers are, where nothing tells."""
     kinds = np.sum([comparison.groups[key].pair(0, 1).totals[:3] for key in keys], axis=0)
     low, high = -(kinds[0] + kinds[2]) / groups, (kinds[0] + kinds[1]) / groups
@@ -361,7 +296,7 @@ Members = list[tuple[str, tuple[str, ...], str]]
 
 def _listed(
     connection: Connection, both: _Both, versions: Sequence[_Version], show: int, *, worse: bool
-) -> list[GroupChange]:
+) -> list[Entry]:
     """Groups that got worse, or better: those that one of the two satisfies rightly and the other does not first, then
     those whose verdict changed and which nobody settled, then those that are satisfied falsely."""
     rows: list[tuple[int, int, str, list[int], list[str]]] = []
@@ -381,7 +316,7 @@ def _listed(
     members = [
         _members(connection, version.id, [row[3][side] for row in rows]) for side, version in enumerate(versions)
     ]
-    chosen: list[GroupChange] = []
+    chosen: list[Entry] = []
     seen: set[tuple[str, ...]] = set()
     for _, _, relation, ids_of, states in sorted(rows, key=lambda row: row[:2]):
         outputs = _side_by_side(*(members[side].get(ids_of[side], []) for side in (0, 1)))
@@ -419,7 +354,7 @@ def _members(connection: Connection, system: int, groups: Sequence[int]) -> dict
     return {id: list(steps.values()) for id, steps in found.items()}
 
 
-def _side_by_side(old: Members, new: Members) -> list[MemberChange]:
+def _side_by_side(old: Members, new: Members) -> list[Entry]:
     """Members of both groups; those with the same role and texts are one."""
     outputs: dict[tuple[str, tuple[str, ...]], list[str | None]] = {}
     for side, members in enumerate((old, new)):
@@ -444,7 +379,7 @@ class RelationCheck:
     judged: int
     observed: Estimate
     genuine: Estimate
-    worst: list[GroupChange]
+    worst: list[Entry]
 
 
 def check_relation(
@@ -466,7 +401,7 @@ def check_relation(
         rows = np.flatnonzero((checks.relation == relation_id) & (checks.outcome[:, column] == Outcome.VIOLATED))
         false = set(counted.group[(counted.judged.cell == place) & (counted.judged.false == 1)].tolist())
         members = _members(connection, version.id, [*false, *checks.groups(rows[: 20 * show])[:, column].tolist()])
-    worst: list[GroupChange] = []
+    worst: list[Entry] = []
     for group, listed in members.items():
         state = "false" if group in false else "violated"
         worst.append({"relation": relation["name"], "old": state, "new": state, "members": _side_by_side([], listed)})
@@ -487,7 +422,7 @@ def _of_violations(satisfied: Rate | None) -> Estimate:
 # For people, in English: a command alone says it.
 
 
-def compare_sections(document: CompareDocument) -> Iterator[Section]:
+def compare_sections(document: Entry) -> Iterator[Section]:
     """Yield the rates of both with their difference by relation, the groups that got worse, and the conditions."""
     old, new = (f"{entry['system']}@{entry['version']}" for entry in (document["old"], document["new"]))
     heads = ("relation", "groups", "fixed", "broke", "VR", "VR change", "genuine", "judged")
@@ -507,7 +442,7 @@ def compare_sections(document: CompareDocument) -> Iterator[Section]:
         yield Section("Conditions", outcomes)
 
 
-def _sentences(document: CompareDocument) -> Iterator[str]:
+def _sentences(document: Entry) -> Iterator[str]:
     every = document["all"]
     rates = (("violation rate (VR)", every["observed"]), ("genuine one", every["genuine"]))
     changes = "; ".join(f"the {name} {moved(rise)}" for name, rise in rates if rise["low"] is not None)
@@ -526,7 +461,7 @@ def _sentences(document: CompareDocument) -> Iterator[str]:
     yield from (f"Left out: {sentence}." for sentence in document["left_out"])
 
 
-def group_section(group: GroupChange) -> Section:
+def group_section(group: Entry) -> Section:
     """Return one group with its texts and both outputs."""
     is_alone = group["old"] == group["new"]  # of one system
     lines = []
@@ -542,7 +477,7 @@ def group_section(group: GroupChange) -> Section:
     return Section(f"{group['relation']}: {states}", lines)
 
 
-def in_points(rise: Rise) -> str:
+def in_points(rise: Entry) -> str:
     """A difference for people: the estimate and its interval, or where there is none the bounds."""
     if rise["low"] is None or rise["high"] is None:
         return UNKNOWN
@@ -550,7 +485,7 @@ def in_points(rise: Rise) -> str:
     return ends if rise["estimate"] is None else f"{signed(rise['estimate'])} {ends}"
 
 
-def moved(rise: Rise) -> str:
+def moved(rise: Entry) -> str:
     """A rise in words.
 
     >>> moved({"estimate": -0.25, "low": -0.3, "high": -0.2, "p": None, "p_holm": None})

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 Rate = float | None
+Entry = dict[str, Any]
+"""A small part of a document: values by name."""
 Part = TypeVar("Part")
 State = Literal["sure", "likely", "open", "level", "looks", "apart", "unknown", "one_system"]
 """How sure it is which system is best."""
@@ -44,20 +46,6 @@ def plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-class StudyEntry(TypedDict):
-    """A study of the report: what its sources are."""
-
-    id: int
-    task: str
-    corpus: str
-    fingerprint: str
-    unit: str
-    has_gold: bool
-    seed: int
-    limit: int | None
-    imported: bool
-
-
 class Place(TypedDict):
     """What cells, relations and tables have in common: what they belong to."""
 
@@ -73,44 +61,6 @@ class Ends(TypedDict):
     high: Rate
 
 
-class SampleEntry(TypedDict):
-    """How the groups of a study were drawn; what is as usual is left out."""
-
-    study_id: int
-    annotators: int
-    rounds: int
-    complete: int
-    """Rounds of which all is answered, or given up: these count."""
-    quorum: NotRequired[str]
-    follow_ups: NotRequired[float]
-    """The share of the drawn sources whose follow-ups are asked about although answers are carried to them."""
-
-
-class SystemEntry(TypedDict):
-    """A system by name, version and settings."""
-
-    name: str
-    version: str
-    settings: dict[str, Any]
-    cut: NotRequired[int]
-    """Inputs of which it read a part, since they are too long for it; absent where it read all."""
-
-
-class RelationEntry(TypedDict):
-    """A relation by name, version and parameters."""
-
-    name: str
-    version: str
-    params: dict[str, Any]
-
-
-class Draws(TypedDict):
-    """How many random draws probabilities rest on, and their seed."""
-
-    posterior: int
-    seed: int
-
-
 class Signature(TypedDict, total=False):
     """What the numbers were made from and how, so that equal signatures mean equal reports.
 
@@ -121,10 +71,10 @@ class Signature(TypedDict, total=False):
     """The version of audit."""
     file: str
     sha: str
-    studies: list[StudyEntry]
-    samples: list[SampleEntry]
-    systems: list[SystemEntry]
-    relations: list[RelationEntry]
+    studies: list[Entry]
+    samples: list[Entry]
+    systems: list[Entry]
+    relations: list[Entry]
     answers: dict[str, Any]
     """Whose answers count (`whose`), and how many questions each origin settled."""
     words: dict[str, int]
@@ -143,7 +93,7 @@ class Signature(TypedDict, total=False):
     """`population`: all texts like these; `corpus`: the texts that were run."""
     delta: float
     """The difference of two systems' rates below which they count as equal."""
-    draws: Draws
+    draws: Entry
     notes: list[str]
     """What has to be known to read the numbers."""
 
@@ -267,14 +217,6 @@ class PairEntry(Ends):
     reason: str | None
 
 
-class CarryEntry(Ends):
-    """Audits of propagated answers: how many were wrong."""
-
-    audited: int
-    wrong: int
-    error: Rate
-
-
 class RelationResultEntry(Place):
     """The systems under one relation, before and after the correction."""
 
@@ -294,7 +236,7 @@ class RelationResultEntry(Place):
     overtaking: list[OvertakingEntry]
     ranking: list[RankedEntry]
     pairs: list[PairEntry]
-    carry: NotRequired[CarryEntry | None]
+    carry: NotRequired[Entry | None]
 
 
 class Covered(GenuineRates):
@@ -322,14 +264,6 @@ class OverallEntry(Counts, Covered):
     audits_waiting: NotRequired[int | None]
 
 
-class MissingCell(TypedDict):
-    """A cell that a roll-up leaves out, because too little of it is judged."""
-
-    study: int | str | None
-    relation: str
-    system: str
-
-
 class RollupEntry(GenuineRates):
     """Cells taken together, by relation, family, system, or all."""
 
@@ -339,7 +273,7 @@ class RollupEntry(GenuineRates):
     cells: int
     method: str | None
     reason: str | None
-    missing: list[MissingCell]
+    missing: list[Entry]
 
 
 class ViolationRate(Violations):
@@ -364,74 +298,12 @@ class ViolationTable(Place):
     rows: list[ViolationRow]
 
 
-class SensitivityEntry(TypedDict):
-    """R_FS as it is, and if outputs with `labels` that gold lacks were right."""
-
-    labels: list[str]
-    fs_rate: Rate
-    fs_rate_right: Rate
-
-
 class SystemAccuracy(Ends):
     """A system's share of right outputs among the sources that have a label."""
 
     system: str
     outputs: int
     accuracy: Rate
-
-
-class AccuracySystem(SystemAccuracy):
-    """A system's share of right outputs by gold, beside its satisfaction rates."""
-
-    right: int
-    sr_observed: Rate
-    sr_genuine: Rate
-    sr_genuine_low: Rate
-    sr_genuine_high: Rate
-
-
-class AccuracyEntry(Place):
-    """Accuracy by gold against 1 - VR_o against 1 - VR_g."""
-
-    sources: int
-    systems: list[AccuracySystem]
-    reason: str | None
-    over: str
-    order_accuracy: list[str] | None
-    order_observed: list[str] | None
-    order_genuine: list[str] | None
-
-
-class RepeatedLabel(TypedDict):
-    """The inputs on which a system said a label first, and on how many of these it said another one later."""
-
-    label: str
-    inputs: int
-    contradicted: int
-
-
-class RepeatedSystem(TypedDict):
-    """What a system says when it is asked the same again: never a violation of a relation.
-
-    `share` is that of the inputs on which two calls differ, and a lower bound: more calls may find more. `disagreement`
-    is how often two calls on an input differ.
-    """
-
-    system: str
-    take: str
-    """The output that counts: of the `first` call, or of the `majority`."""
-    inputs: int
-    least_calls: int
-    most_calls: int
-    failed: int
-    contradicted: int
-    share: Rate
-    share_low: Rate
-    share_high: Rate
-    disagreement: Rate
-    disagreement_low: Rate
-    disagreement_high: Rate
-    labels: list[RepeatedLabel]
 
 
 class RepeatedCell(Ends):
@@ -454,54 +326,6 @@ class RepeatedCell(Ends):
     violated: int | None
     always_violated: int | None
     reason: str | None
-
-
-class RepeatsEntry(Place):
-    """The systems of a study that were asked the same input several times."""
-
-    systems: list[RepeatedSystem]
-    cells: list[RepeatedCell]
-
-
-class CauseShare(Ends):
-    """How many of the named false satisfactions have a cause."""
-
-    cause: str
-    count: int
-    share: float
-
-
-class CauseCounts(TypedDict):
-    """False satisfactions, those with a cause, the cells with one, and the share of each cause."""
-
-    false: int
-    named: int
-    cells: int
-    causes: list[CauseShare]
-
-
-class CausesEntry(CauseCounts):
-    """Causes of false satisfactions, by relation, system or all."""
-
-    by: str
-    name: str
-    task: str
-    study: int | str | None
-
-
-class ReasonCount(TypedDict):
-    """How many disputes had a reason."""
-
-    reason: str
-    count: int
-
-
-class DisputesEntry(TypedDict):
-    """Disputes that were adjudicated, by reason."""
-
-    settled: int
-    reasons: list[ReasonCount]
-    uncoded: int
 
 
 class SliceRate(Violations, GenuineRates):
@@ -541,24 +365,6 @@ class SliceStanding(Ends):
     reason: str | None
 
 
-class SlicesEntry(Place):
-    """Rates by slices of the sources: a way to divide them, in a study."""
-
-    by: str
-    slices: list[str | None]
-    empty: list[str]
-    """Slices without a group that is satisfied or violated: nothing is said of them."""
-    unsliced: int
-    """Sources that are in no slice."""
-    systems: list[str]
-    relations: list[str]
-    best_observed: list[str]
-    best_genuine: list[str] | None
-    rates: list[SliceRate]
-    standings: list[SliceStanding]
-    reason: str | None
-
-
 class SliceTest(Place, Ends):
     """The violation rate of a system in a slice against that of all other sources of the study."""
 
@@ -579,26 +385,6 @@ class SliceTest(Place, Ends):
     found: bool
 
 
-class UntestedSlice(TypedDict):
-    """A slice of which too little is known, or of its rest, for a test: these systems."""
-
-    study: int
-    by: str
-    slice: str
-    rate: str
-    systems: list[str]
-
-
-class SliceTestsEntry(TypedDict):
-    """The slices in which relations are broken more often than in the rest; the worst first."""
-
-    level: float
-    least: int
-    tests: list[SliceTest]
-    untested: list[UntestedSlice]
-    reason: str | None
-
-
 class PreferredSystem(Ranks):
     """A system in the order by a user's weights."""
 
@@ -608,21 +394,13 @@ class PreferredSystem(Ranks):
     score_high: Rate
 
 
-class Move(TypedDict):
-    """The smallest change of the weights after which another system is best."""
-
-    distance: float
-    rival: str
-    weights: dict[str, float]
-
-
 class WeightedRanking(TypedDict):
     """The systems by their rates over weighted relations."""
 
     ranking: list[PreferredSystem]
     winner_observed: list[str] | None
     winner: list[str] | None
-    move: Move | None
+    move: Entry | None
 
 
 class PreferenceEntry(WeightedRanking):
@@ -672,60 +450,6 @@ class DecisionEntry(TypedDict):
     """null: no source has a gold label or an answer."""
 
 
-class ExampleMember(TypedDict):
-    """A member of an example: its texts, what the system answered, and what is right."""
-
-    role: str
-    texts: list[str]
-    output: str | None
-    right: list[str]
-    origin: str
-    wrong: bool | None
-
-
-class ExampleEntry(Place):
-    """A false satisfaction that shows what one is."""
-
-    relation: str
-    system: str
-    row: str
-    cause: str | None
-    members: list[ExampleMember]
-
-
-class PlanChange(TypedDict):
-    """A key of a plan that was changed after it was frozen."""
-
-    key: str
-    before: Any
-    after: Any
-    version: int
-    at: str
-
-
-class Deviation(TypedDict):
-    """Where what was done is not what was planned."""
-
-    key: str
-    planned: Any
-    found: Any
-
-
-class PlanEntry(TypedDict):
-    """How a study stands to its plan. Times are ISO 8601 in UTC."""
-
-    plan: str
-    study: int
-    version: int
-    frozen_version: int | None
-    frozen_at: str | None
-    run_began: str
-    judgements: int
-    judgements_before: int | None
-    changed: list[PlanChange]
-    deviates: list[Deviation]
-
-
 class PrimaryEntry(PairEntry):
     """The comparison of a study that was named before its first answer (`tested`), under a relation or over all."""
 
@@ -740,133 +464,6 @@ class PrimaryEntry(PairEntry):
     answers_before: int
 
 
-class ToldEntry(Ends):
-    """`part` of `whole` as a rate, or a coefficient of them, with its interval; null: `reason` says why."""
-
-    part: int
-    whole: int
-    value: Rate
-    reason: str | None
-
-
-class JudgeLabel(TypedDict):
-    """One label of a judge against the rest: how often it is the only right one, and how often the judge says it."""
-
-    label: str
-    truth: int
-    given: int
-    sensitivity: ToldEntry
-    """How often the judge says it where it is the only right label."""
-    specificity: ToldEntry
-    """How often the judge does not say it where it is none of the right labels."""
-
-
-class AgainstEntry(TypedDict):
-    """A judge against settled answers: `questions` that both answered, `left_out` that the judge did not."""
-
-    questions: int
-    left_out: int
-    accuracy: ToldEntry
-    kappa: ToldEntry
-    labels: list[JudgeLabel]
-    confusion: list[list[int]]
-    """Rows: the only right label; columns: the judge's; both in the order of `labels`."""
-
-
-class VariantEntry(TypedDict):
-    """How often a judge answers the same when it is asked in another way: labels, wording or texts."""
-
-    variant: str
-    same: ToldEntry
-
-
-class JudgeTask(TypedDict):
-    """What a judge did with the questions of a task and kind."""
-
-    task: str
-    kind: str
-    asked: int
-    answered: int
-    unsure: int
-    errors: int
-    consistency: list[VariantEntry]
-    people: AgainstEntry | None
-    gold: AgainstEntry | None
-
-
-class JudgeEntry(TypedDict):
-    """A judge that is a model, never one of the people. `own`: systems under test that are the same model."""
-
-    judge: int
-    name: str
-    version: str
-    settings: dict[str, Any]
-    own: list[str]
-    tasks: list[JudgeTask]
-
-
-# What the validity study found: ratings of sources and follow-ups from 1 to 5.
-
-
-class ScaleEntry(Ends):
-    """Means of both texts of the pairs that are rated on a scale, their difference (follow-up less original, points)
-    with its interval, and the share of follow-ups with a mean of 4 or more."""
-
-    scale: str
-    pairs: int
-    original: float | None
-    follow_up: float | None
-    difference: float | None
-    good: float | None
-    good_low: float | None
-    good_high: float | None
-
-
-class ValidityCell(TypedDict):
-    """What the violations of a system are worth, by what people said of the drawn pairs: `by` the `text` (the follow-up
-    is invalid) or the `relation` (it does not hold). Of the violated groups that were asked about those that are
-    unsound, their share with its interval, and the violation rate without unsound groups. Null with `low` and `high`:
-    bounds are known, and no point."""
-
-    system: str
-    by: Literal["text", "relation"]
-    asked_satisfied: int
-    asked_violated: int
-    unsound_violated: int
-    unsound: float | None
-    unsound_low: float | None
-    unsound_high: float | None
-    vr_observed: float
-    vr_sound: float | None
-    vr_sound_low: float
-    vr_sound_high: float
-
-
-class HoldsShare(Ends):
-    """In how many of the drawn groups that were judged the relation does not hold, and the share with its interval."""
-
-    judged: int
-    broken: int
-    rate: Rate
-
-
-class ValidityEntry(Ends):
-    """A relation: the pairs drawn of it, those rated on both scales, and of these the share with a valid follow-up; and
-    whether the relation holds in the drawn groups."""
-
-    study: int
-    task: str
-    relation: str
-    by: str
-    pairs: int
-    rated: int
-    scales: list[ScaleEntry]
-    valid: int
-    share: float | None
-    holds: HoldsShare
-    cells: list[ValidityCell]
-
-
 class ReportDocument(TypedDict):
     """A report. Keys that only some reports have are absent in the others; null is: asked for, and not known."""
 
@@ -877,19 +474,19 @@ class ReportDocument(TypedDict):
     rollups: list[RollupEntry]
     violations: list[ViolationTable]
     decisions: list[DecisionEntry]
-    examples: NotRequired[list[ExampleEntry]]
+    examples: NotRequired[list[Entry]]
     primary: NotRequired[list[PrimaryEntry]]
     preference: NotRequired[PreferenceEntry]
-    sensitivity: NotRequired[SensitivityEntry | None]
-    accuracy: NotRequired[list[AccuracyEntry]]
-    repeats: NotRequired[list[RepeatsEntry]]
-    slices: NotRequired[list[SlicesEntry]]
-    slice_tests: NotRequired[SliceTestsEntry]
-    causes: NotRequired[list[CausesEntry]]
-    disputes: NotRequired[DisputesEntry | None]
-    plan: NotRequired[list[PlanEntry]]
-    judges: NotRequired[list[JudgeEntry]]
-    validity: NotRequired[list[ValidityEntry]]
+    sensitivity: NotRequired[Entry | None]
+    accuracy: NotRequired[list[Entry]]
+    repeats: NotRequired[list[Entry]]
+    slices: NotRequired[list[Entry]]
+    slice_tests: NotRequired[Entry]
+    causes: NotRequired[list[Entry]]
+    disputes: NotRequired[Entry | None]
+    plan: NotRequired[list[Entry]]
+    judges: NotRequired[list[Entry]]
+    validity: NotRequired[list[Entry]]
 
 
 def json_schema() -> dict[str, Any]:

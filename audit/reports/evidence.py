@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -24,15 +23,8 @@ from audit.false_satisfaction.slices import Sliced, slice_sources
 from audit.messages import message
 from audit.reports.build import KEY
 from audit.reports.document import (
-    DisputesEntry,
-    ExampleEntry,
-    JudgeEntry,
-    RelationEntry,
-    RepeatsEntry,
-    SampleEntry,
+    Entry,
     Signature,
-    StudyEntry,
-    SystemEntry,
 )
 from audit.reports.examples import read_examples
 from audit.reports.judges import judge_entries
@@ -62,15 +54,15 @@ class Evidence:
     open_groups: int
     made_from: Signature
     causes: pd.DataFrame
-    disputes: DisputesEntry | None
+    disputes: Entry | None
     plans: Sequence[PlanAdherence]
     accuracy: Sequence[RightOutputs]
     sliced: Sliced | None
     lenient: Counted | None
     lacking: Mapping[str, Sequence[str]]
-    judges: Sequence[JudgeEntry]
-    repeats: Sequence[RepeatsEntry]
-    examples: Sequence[ExampleEntry]
+    judges: Sequence[Entry]
+    repeats: Sequence[Entry]
+    examples: Sequence[Entry]
     validity: ValidityRecord | None
 
 
@@ -136,20 +128,16 @@ def signature(
     answers, about_groups = _answer_counts(connection, whose, asked_by(connection, _ids(counted)))
     cut = cut_inputs(connection, _ids(counted))
     ids = sorted(counted.checks.systems)
-    systems: list[SystemEntry] = [
+    systems: list[Entry] = [
         {**entry, "cut": cut[id]} if id in cut else entry
         for id, entry in zip(ids, system_entries(connection, ids), strict=True)
     ]
     missing = [sentence[:1].upper() + sentence[1:] + "." for sentence in absent_plugins(connection)]
     return {
         "audit": audit.__version__,
-        "studies": [cast(StudyEntry, dict(study)) for study in counted.studies],
+        "studies": [dict(study) for study in counted.studies],
         "samples": [
-            cast(
-                SampleEntry,
-                {name: value for name, value in sample.items() if (name, value) not in _USUAL},
-            )
-            for sample in counted.samples
+            {name: value for name, value in sample.items() if (name, value) not in _USUAL} for sample in counted.samples
         ],
         "systems": sorted(systems, key=lambda system: system["name"]),
         "relations": relation_entries(connection, np.unique(counted.checks.relation).tolist()),
@@ -181,7 +169,7 @@ def _words(connection: Connection, counted: Counted) -> Signature:
     return {"words": changed} if changed else {}
 
 
-def relation_entries(connection: Connection, ids: Sequence[int]) -> list[RelationEntry]:
+def relation_entries(connection: Connection, ids: Sequence[int]) -> list[Entry]:
     """Relations by name, version and parameters, in the order of these ids."""
     rows = _rows(connection, tables.Relation)
     return [
@@ -190,7 +178,7 @@ def relation_entries(connection: Connection, ids: Sequence[int]) -> list[Relatio
     ]
 
 
-def system_entries(connection: Connection, ids: Iterable[int]) -> list[SystemEntry]:
+def system_entries(connection: Connection, ids: Iterable[int]) -> list[Entry]:
     """Systems by name, version and settings, in the ascending order of these ids."""
     stored = _rows(connection, tables.System)
     rows = [stored[id] for id in sorted(ids)]
@@ -266,7 +254,7 @@ def named_falses(connection: Connection, counted: Counted) -> pd.DataFrame:
     return rows.assign(**values, code=pd.Series(codes, index=rows.index, dtype=object))
 
 
-def disputes(connection: Connection, among: ColumnElement[bool]) -> DisputesEntry | None:
+def disputes(connection: Connection, among: ColumnElement[bool]) -> Entry | None:
     """How adjudicators explained disputes: `settled` questions, `reasons` by code, `uncoded` ones; None: there is none.
 
     A question's last adjudication counts. `among`: a condition on the table question.

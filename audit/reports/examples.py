@@ -18,7 +18,7 @@ from audit.false_satisfaction.resolution import (
     satisfied_groups,
     settle_group,
 )
-from audit.reports.document import ExampleEntry, ExampleMember
+from audit.reports.document import Entry
 from audit.store import rows_among, table_of, tables
 from audit.store.bulk import LIMIT
 from audit.tasks import get_task
@@ -49,7 +49,7 @@ def read_examples(
     whose: Whose,
     lacking: Mapping[str, Sequence[str]],
     number: int = EXAMPLES,
-) -> list[ExampleEntry]:
+) -> list[Entry]:
     """At most `number` of the drawn groups that are false, by relation and system.
 
     Relations take turns, and within one the systems; then those come first that people settled, and short texts, and
@@ -76,7 +76,7 @@ def read_examples(
     corpora = {study["id"]: str(study["corpus"]) for study in counted.studies}
     causes = current_causes(connection)
     rows = _rows_of(connection, [candidate.source for candidate in chosen])
-    entries: list[ExampleEntry] = []
+    entries: list[Entry] = []
     for candidate in chosen:
         cell, group = keys.loc[candidate.cell], candidate.settled.drawn
         cause = causes.get((group.group_id, group.system_id))
@@ -153,7 +153,7 @@ def _in_turns(candidates: Sequence[_Candidate], number: int) -> Iterator[_Candid
 
 def _members(
     settled: Settled, texts: Mapping[int, Sequence[str]], answers: Mapping[Subject, KnownAnswer]
-) -> Iterator[ExampleMember]:
+) -> Iterator[Entry]:
     drawn = settled.drawn
     for step in drawn.steps:
         answer = answer_of(drawn, step, answers)

@@ -7,7 +7,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,8 +21,7 @@ from audit.false_satisfaction.cells import source_clusters
 from audit.false_satisfaction.judged import JUDGE, JudgeRow, find_judge, last_answers, stored_judges
 from audit.judging.judges import own_systems
 from audit.messages import message
-from audit.reports.document import AgainstEntry, JudgeEntry, JudgeTask, Signature, ToldEntry, VariantEntry
-from audit.reports.documents import JudgesDocument
+from audit.reports.document import Entry, Signature
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import UNKNOWN, Say, count, estimate, number
 from audit.statistics.judges import against, rate
@@ -34,7 +33,7 @@ WHOSE = {"people": ("adjudicated", "people"), "gold": ("gold",)}
 """Whose answers a judge is held against, and their origins, the first that is there."""
 
 
-def judge_entries(connection: Connection, only: str | None = None) -> list[JudgeEntry]:
+def judge_entries(connection: Connection, only: str | None = None) -> list[Entry]:
     """Return an entry for each judge (`only` that of this name), with a part for each task and kind of question.
 
     Raises AuditError where there is no judge of this name.
@@ -54,7 +53,7 @@ def judge_entries(connection: Connection, only: str | None = None) -> list[Judge
         answers[whose] = [
             next((of[o] for o in origins if o in of), None) for of in map(settled.__getitem__, answers["question"])
         ]
-    entries: list[JudgeEntry] = []
+    entries: list[Entry] = []
     for judge in judges:
         settings = json.loads(judge.settings)
         of_tasks = answers[answers["judge"] == judge.id].groupby(["task", "kind"], sort=True)
@@ -95,16 +94,16 @@ def _clusters(connection: Connection, questions: Sequence[int]) -> dict[int, int
     return {id: -(10**12) - id for id in questions} | dict(zip(source_of, codes, strict=True))
 
 
-def _part(task: str, kind: str, given: pd.DataFrame) -> JudgeTask:
+def _part(task: str, kind: str, given: pd.DataFrame) -> Entry:
     usual = given[given["variant"] == 0]
     unsure, errors = usual["answer"] == UNSURE, usual["answer"].isna()
-    consistency: list[VariantEntry] = []
+    consistency: list[Entry] = []
     for variant, other in given[given["variant"] > 0].groupby("variant", sort=True):
         both = usual.merge(other[["question", "answer"]], on="question", suffixes=("", "_other"))
         if len(both):
             both = both.dropna(subset=["answer", "answer_other"])
             same = rate((both["answer"] == both["answer_other"]).to_numpy(), both["cluster"].to_numpy())
-            consistency.append({"variant": VARIANTS[variant], "same": cast(ToldEntry, asdict(same))})
+            consistency.append({"variant": VARIANTS[variant], "same": asdict(same)})
     people, gold = (_against(usual, ~(unsure | errors), whose, labels_of(task, kind)) for whose in WHOSE)
     return {
         "task": task,
@@ -119,17 +118,17 @@ def _part(task: str, kind: str, given: pd.DataFrame) -> JudgeTask:
     }
 
 
-def _against(usual: pd.DataFrame, answered: pd.Series, whose: str, labels: Sequence[str]) -> AgainstEntry | None:
+def _against(usual: pd.DataFrame, answered: pd.Series, whose: str, labels: Sequence[str]) -> Entry | None:
     """Compare a judge's usual answers with settled ones; None where none of its questions is settled."""
     settled = usual[whose].notna()
     said = usual[settled & answered]
     if not settled.any():
         return None
     found = asdict(against(said["answer"].tolist(), said[whose].tolist(), said["cluster"].to_numpy(), labels))
-    return cast(AgainstEntry, {"questions": len(said), "left_out": int(settled.sum()) - len(said), **found})
+    return {"questions": len(said), "left_out": int(settled.sum()) - len(said), **found}
 
 
-def judges_report(engine: Engine, only: str | None = None) -> JudgesDocument:
+def judges_report(engine: Engine, only: str | None = None) -> Entry:
     """Return the document of `audit judge agreement`. Raises AuditError where no judge has answered anything."""
     with snapshot(engine) as connection:
         document = _document(judge_entries(connection, only))
@@ -138,13 +137,13 @@ def judges_report(engine: Engine, only: str | None = None) -> JudgesDocument:
     return document
 
 
-def judges_for_manager(engine: Engine, by: int) -> JudgesDocument:
+def judges_for_manager(engine: Engine, by: int) -> Entry:
     """Return the same for a manager (`by`, an account id), empty where there is no judge. Raises NotAllowed."""
     with reading_as_manager(engine, by) as connection:
         return _document(judge_entries(connection))
 
 
-def _document(judges: list[JudgeEntry]) -> JudgesDocument:
+def _document(judges: list[Entry]) -> Entry:
     return {
         "judges": judges,
         "notes": [message("judges.note_questions"), message("judges.note_apart")],
@@ -157,19 +156,19 @@ def _document(judges: list[JudgeEntry]) -> JudgesDocument:
     }
 
 
-def proxy_judges(judges: Sequence[JudgeEntry], settings: Signature) -> list[JudgeEntry]:
+def proxy_judges(judges: Sequence[Entry], settings: Signature) -> list[Entry]:
     """Return the judges that are among a report's proxies."""
     names = [name.removeprefix(JUDGE) for name in settings.get("proxy", {}).get("names", []) if name.startswith(JUDGE)]
     rows = ((judge, JudgeRow(judge["judge"], judge["name"], judge["version"], "")) for judge in judges)
     return [judge for judge, row in rows if any(map(row.called, names))]
 
 
-def own_note(entry: JudgeEntry) -> str:
+def own_note(entry: Entry) -> str:
     """Say that the judge is a system under test, where it is one; else empty."""
     return message("judges.is_own", name=entry["name"], systems=entry["own"]) if entry["own"] else ""
 
 
-def judge_section(entry: JudgeEntry, say: Say) -> Section:
+def judge_section(entry: Entry, say: Say) -> Section:
     """Return how a judge did with the questions of each task: how many, against whom, and against itself."""
     parts: list[Any] = [say.said(own)] if (own := own_note(entry)) else []
     for part in entry["tasks"]:
@@ -197,7 +196,7 @@ def judge_section(entry: JudgeEntry, say: Say) -> Section:
     return Section(f"{entry['name']}@{entry['version']}", parts)
 
 
-def share_text(share: ToldEntry, say: Say) -> str:
+def share_text(share: Entry, say: Say) -> str:
     """Return a rate in per cent with its interval and its counts, or say why there is none.
 
     >>> share_text({"part": 34, "whole": 40, "value": 0.85, "low": 0.7, "high": 0.94, "reason": None}, Say())
@@ -208,7 +207,7 @@ def share_text(share: ToldEntry, say: Say) -> str:
     return f"{estimate(share, 'value').text(sign=' %')} ({count(share['part'])} / {count(share['whole'])})"
 
 
-def judges_sections(document: JudgesDocument) -> Iterator[Section]:
+def judges_sections(document: Entry) -> Iterator[Section]:
     """Yield a section a judge, and the notes."""
     yield from (judge_section(entry, Say()) for entry in document["judges"])
     yield closing(document)

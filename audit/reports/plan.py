@@ -1,13 +1,13 @@
 """`audit plan`: how many texts and answers a decision will likely take, before the first answer and during the work."""
 
 from collections.abc import Iterator
-from typing import TypedDict
 
 from sqlalchemy import Engine, select
 
 from audit.errors import AuditError
 from audit.false_satisfaction.population import read_population
 from audit.false_satisfaction.rounds import forecast_rounds, relation_names
+from audit.reports.document import Entry
 from audit.reports.tables import Section, Table, Verbatim, printed
 from audit.reports.words import number
 from audit.sampling.options import PlanOptions
@@ -15,35 +15,7 @@ from audit.sampling.samples import terms_of
 from audit.store import need_study, snapshot, table_of, tables
 
 
-class StudyNeed(TypedDict):
-    """What a study needs: texts that were asked about so far, and in all when its decisions are made: the median of
-    imagined runs, and what 5 and 95 of 100 need; answers of people to them, and what they cost; null: not known."""
-
-    study: int
-    corpus: str
-    decisions: int
-    asked: int
-    texts: int
-    low: int
-    high: int
-    questions: float
-    """Questions that a text takes, where relations need questions about follow-ups, too."""
-    answers: int
-    hours: float | None
-    price: float | None
-
-
-class PlanDocument(TypedDict):
-    """The document of `audit plan`."""
-
-    decide: str
-    eps: float
-    annotators: int | None
-    studies: list[StudyNeed]
-    command: str
-
-
-def plan(database: Engine, options: PlanOptions, study: int | None = None, *, named: str | None = None) -> PlanDocument:
+def plan(database: Engine, options: PlanOptions, study: int | None = None, *, named: str | None = None) -> Entry:
     """Return what the decisions of each study will likely take, by imagined answers: how often each system is right is
     drawn from what was answered, and without answers taken for about 3 in 4. Nothing is written. The command that asks
     the next round has the database as it is `named`.
@@ -66,12 +38,20 @@ def plan(database: Engine, options: PlanOptions, study: int | None = None, *, na
             hours = None if options.pace is None else answers * options.pace / 3600
             price = None if hours is None or options.price_per_hour is None else hours * options.price_per_hour
             studies.append(
-                StudyNeed(
-                    study=id, corpus=corpus, decisions=need.contests, asked=need.asked, texts=need.texts.asked,
-                    low=need.texts.low, high=need.texts.high, questions=need.questions, answers=answers, hours=hours,
-                    price=price,
-                )
-            )  # fmt: skip
+                {
+                    "study": id,
+                    "corpus": corpus,
+                    "decisions": need.contests,
+                    "asked": need.asked,
+                    "texts": need.texts.asked,
+                    "low": need.texts.low,
+                    "high": need.texts.high,
+                    "questions": need.questions,
+                    "answers": answers,
+                    "hours": hours,
+                    "price": price,
+                }
+            )
     if not studies:
         raise AuditError("nothing was checked yet; run `audit run` first")
     return {
@@ -83,14 +63,14 @@ def plan(database: Engine, options: PlanOptions, study: int | None = None, *, na
     }
 
 
-def plan_sections(document: PlanDocument) -> Iterator[Section]:
+def plan_sections(document: Entry) -> Iterator[Section]:
     """Yield what each study needs, and the command that asks the next round."""
     heads = ["study", "decisions", "asked", "texts", "90 % of runs", "answers"]
     more = [name for name in ("hours", "price") if any(need[name] is not None for need in document["studies"])]
     rows = [
         (
             f"{need['study']} {need['corpus']}", need["decisions"], need["asked"], need["texts"],
-            f"{need['low']:,}–{need['high']:,}", need["answers"], *(number(need[name], 1) for name in more),  # type: ignore[literal-required]
+            f"{need['low']:,}–{need['high']:,}", need["answers"], *(number(need[name], 1) for name in more),
         )
         for need in document["studies"]
         if need["decisions"]

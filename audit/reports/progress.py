@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from audit.annotation.activity import Overview
-from audit.reports.document import CellEntry
-from audit.reports.documents import Entry, ProgressDocument, TotalsDocument
+from audit.reports.document import CellEntry, Entry
 from audit.reports.tables import Section, Table
 from audit.reports.words import count, estimate
 
@@ -16,12 +15,12 @@ CELLS = (
 """Keys of each cell."""
 
 
-def progress_document(overview: Overview, cells: Sequence[Entry]) -> ProgressDocument:
+def progress_document(overview: Overview, cells: Sequence[Entry]) -> Entry:
     """The document of the command `audit progress`; `cells` as from `cells_at_work`. Times are in UTC, by ISO 8601."""
     return {**totals(overview), "cells": list(cells)}
 
 
-def totals(overview: Overview) -> TotalsDocument:
+def totals(overview: Overview) -> Entry:
     """The document's counts over the whole database: `questions`, `judgements`, `pace` and `unread`."""
     return {
         "questions": {
@@ -65,7 +64,7 @@ def unread_line(item: Entry) -> str:
     return f"No account may answer {questions} in {languages}: add one that reads these and works on their study."
 
 
-def progress_sections(document: ProgressDocument) -> Iterator[Section]:
+def progress_sections(document: Entry) -> Iterator[Section]:
     """Yield what waits, what is answered, the pace, and every cell that was drawn from."""
     pace = document["pace"]
     asked, judged = ({name: count(n) for name, n in document[key].items()} for key in ("questions", "judgements"))

@@ -12,8 +12,7 @@ from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
 from audit.annotation.ratings import RATING, Kind, Rated
 from audit.errors import AuditError
 from audit.messages import message, with_commas
-from audit.reports.document import plain
-from audit.reports.documents import CompetenceDocument, Entry, QualityDocument
+from audit.reports.document import Entry, plain
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import count, estimate, number, percent
 from audit.statistics.agreement import Ratings
@@ -31,7 +30,7 @@ from audit.statistics.annotators import (
 from audit.tasks import get_task, matches
 
 
-def quality_report(record: Record, task: str | None = None, kind: Kind | None = None) -> QualityDocument:
+def quality_report(record: Record, task: str | None = None, kind: Kind | None = None) -> Entry:
     """Return a document with an entry for each annotator. Shares are fractions with a 95 % interval.
 
     Questions are of one task and one `kind`; None: about inputs or outputs, whichever the task asks about. What rests
@@ -120,7 +119,7 @@ def _speed(seconds: pd.Series, fastest: float) -> Entry:
     }
 
 
-def quality_sections(report: QualityDocument) -> Iterator[Section]:
+def quality_sections(report: Entry) -> Iterator[Section]:
     """Yield a row an annotator, and the notes."""
     rows = [
         (
@@ -142,7 +141,7 @@ _SETTLES = 3
 """Ratings an item needs for the model to tell error from difficulty."""
 
 
-def annotators_report(rated: Rated, draws: int = 1000, seed: int = 0) -> CompetenceDocument:
+def annotators_report(rated: Rated, draws: int = 1000, seed: int = 0) -> Entry:
     """Return shares of the true labels, a confusion matrix for each annotator, and the likeliest label of each item.
 
     `rated.frame` has the columns item, annotator, label; repeats are taken as they are. `draws` of the model's
@@ -201,7 +200,7 @@ def annotators_report(rated: Rated, draws: int = 1000, seed: int = 0) -> Compete
     }
 
 
-def annotators_sections(report: CompetenceDocument) -> Iterator[Section]:
+def annotators_sections(report: Entry) -> Iterator[Section]:
     """Yield the likeliest shares of labels, a confusion matrix of each annotator, and the notes; items are in the JSON
     alone."""
     marginals = ", ".join(f"{name} {percent(share)}" for name, share in report["marginals"].items())

@@ -18,7 +18,7 @@ from audit.false_satisfaction.cells import Clusters, Counted
 from audit.messages import message
 from audit.relations import Composed, Outcome, Plain, find_relation
 from audit.relations.registry import name_order
-from audit.reports.document import RepeatedCell, RepeatedLabel, RepeatedSystem, RepeatsEntry, unknown
+from audit.reports.document import Entry, RepeatedCell, unknown
 from audit.runner.repeats import base_ids
 from audit.statistics.repeats import NO_CALL, contradictions, steadiness, violation_rate
 from audit.store import UNCHECKED, integers, table_of, tables
@@ -31,7 +31,7 @@ Answered = Mapping[int, Sequence[Output]]
 OUTCOMES = {"satisfied": int(Outcome.SATISFIED), "violated": int(Outcome.VIOLATED)}
 
 
-def repeat_entries(connection: Connection, counted: Counted, clusters: Clusters) -> list[RepeatsEntry]:
+def repeat_entries(connection: Connection, counted: Counted, clusters: Clusters) -> list[Entry]:
     """Return an entry for each study in which systems were asked the same several times: how often each contradicts
     itself, and how steady the verdicts of each of its cells are."""
     if connection.execute(select(table_of(tables.Repeat).c.number).limit(1)).first() is None:
@@ -48,7 +48,7 @@ def repeat_entries(connection: Connection, counted: Counted, clusters: Clusters)
         keys = counted.cells[counted.cells["study_id"] == study["id"]]
         systems = dict(zip(keys["system_id"], keys["system"], strict=True))
         relations = dict(zip(keys["relation_id"], keys["relation"], strict=True))
-        entry: RepeatsEntry = {
+        entry: Entry = {
             "task": task,
             "study": study["id"],
             "corpus": study["corpus"],
@@ -71,7 +71,7 @@ def repeat_entries(connection: Connection, counted: Counted, clusters: Clusters)
             found = _system(task, groups, outputs, failed[bases[id]])
             if found["inputs"]:
                 take = MAJORITY if id != bases[id] else FIRST
-                entry["systems"].append(cast(RepeatedSystem, {"system": name, "take": take, **found}))
+                entry["systems"].append({"system": name, "take": take, **found})
                 for relation_id, of_relation in groups.groupby("relation", sort=False):
                     cell = _cell(task, *stored[relation_id], of_relation, outputs)
                     entry["cells"].append(cell | {"relation": str(relations[relation_id]), "system": name})
@@ -121,7 +121,7 @@ def _system(task: str, groups: pd.DataFrame, outputs: Answered, failed: Counter[
     numbers = [len(calls) for calls in said.values()]
     about = get_task(task)
     # Of tasks whose outputs are labels: the inputs by the label that was said first.
-    labels: list[RepeatedLabel] = [
+    labels: list[Entry] = [
         {
             "label": label,
             "inputs": sum(calls[0] == label for calls in said.values()),

@@ -61,7 +61,7 @@ def sections(report: doc.ReportDocument, language: str = ENGLISH) -> list[Sectio
 # Names.
 
 
-def place(report: doc.ReportDocument, entry: doc.Place, say: Say) -> str:
+def place(report: doc.ReportDocument, entry: Mapping[str, Any], say: Say) -> str:
     """Return what a cell or relation of a report belongs to: its task, and its corpus where that is known.
 
     The study is named where there is no corpus, or where several studies of the report share it.
@@ -74,7 +74,7 @@ def place(report: doc.ReportDocument, entry: doc.Place, say: Say) -> str:
     return " · ".join(parts)
 
 
-def title_of(report: doc.ReportDocument, entry: doc.Place, title: str, say: Say) -> str:
+def title_of(report: doc.ReportDocument, entry: Mapping[str, Any], title: str, say: Say) -> str:
     """Return a heading with the study that it is about, where the report has several."""
     several = len(report["violations"]) > 1
     return say("rate.titled", title=title, name=place(report, entry, say)) if several else title
@@ -96,7 +96,7 @@ def summary_of(report: doc.ReportDocument, relation: doc.RelationResultEntry, sa
     return summary_from(catalogue(say.language), relation["task"], name, english)
 
 
-def rollup_name(report: doc.ReportDocument, entry: doc.RollupEntry | doc.CausesEntry, say: Say) -> str:
+def rollup_name(report: doc.ReportDocument, entry: Mapping[str, Any], say: Say) -> str:
     """Return the name of a roll-up, with its task where the report has several."""
     name = str(entry["name"])
     if entry["by"] == "overall":
@@ -191,7 +191,7 @@ def plan_lines(report: doc.ReportDocument, say: Say) -> list[str]:
     return lines
 
 
-def _frozen_text(entry: doc.PlanEntry, say: Say) -> str:
+def _frozen_text(entry: doc.Entry, say: Say) -> str:
     if entry["frozen_at"] is None:
         return say("plan.not_frozen", version=entry["version"])
     run = say("plan.before_run" if entry["frozen_at"] <= entry["run_began"] else "plan.after_run")
@@ -541,14 +541,14 @@ def slices(report: doc.ReportDocument, say: Say) -> Sections:
         yield Section(title, [*tables, *_slice_lines(entry, say), chart, *of_systems])
 
 
-def slice_table(entry: doc.SlicesEntry, say: Say) -> Table:
+def slice_table(entry: doc.Entry, say: Say) -> Table:
     """Return the rates of every slice and system over all relations."""
     rates = [one for one in entry["rates"] if one["relation"] is None]
     columns = ("slice", "system", "sources", "groups", "vr_observed", "judged", "fs_rate", "vr_genuine")
     return table_of(say, rates, *columns, names=2, slice=lambda one: slice_name(one["slice"], say))
 
 
-def _slices_of(entry: doc.SlicesEntry, system: str, say: Say) -> Section:
+def _slices_of(entry: doc.Entry, system: str, say: Say) -> Section:
     """Return VR_o → VR_g of one system by slice and relation."""
     own = [rates for rates in entry["rates"] if rates["system"] == system and rates["relation"] is not None]
     # A slice may lack some relations, so they are collected over all slices.
@@ -558,7 +558,7 @@ def _slices_of(entry: doc.SlicesEntry, system: str, say: Say) -> Section:
     return Section(say("slices.of_system", system=system), [Table([*say.heads("slice"), *names], rows)])
 
 
-def standings_table(entry: doc.SlicesEntry, say: Say) -> Table:
+def standings_table(entry: doc.Entry, say: Say) -> Table:
     """Return who is best in each slice, and by how much another system is there above the best over all."""
     return table_of(
         say, entry["standings"], "slice", "order_observed", "order_genuine", "points", "p_holm", "apart",
@@ -571,7 +571,7 @@ def standings_table(entry: doc.SlicesEntry, say: Say) -> Table:
     )  # fmt: skip
 
 
-def _slice_lines(entry: doc.SlicesEntry, say: Say) -> Iterator[str]:
+def _slice_lines(entry: doc.Entry, say: Say) -> Iterator[str]:
     """Yield what is not in a table of slices, and who is best over all of them."""
     if entry["empty"]:
         yield say("slices.empty", names=say.list(say.said(name) for name in entry["empty"]))
@@ -645,7 +645,7 @@ def accuracy(report: doc.ReportDocument, say: Say) -> Sections:
         yield Section(title, [*parts, *accuracy_lines(entry, say)])
 
 
-def accuracy_lines(entry: doc.AccuracyEntry, say: Say) -> list[str]:
+def accuracy_lines(entry: doc.Entry, say: Say) -> list[str]:
     """Return what accuracies are of, and whether metamorphic testing orders the systems so; or why there is none."""
     if entry["reason"] is not None:
         return [say("accuracy.none", reason=say.said(entry["reason"]))]
@@ -663,7 +663,7 @@ def accuracy_lines(entry: doc.AccuracyEntry, say: Say) -> list[str]:
     return lines
 
 
-def _accuracy_order(entry: doc.AccuracyEntry, score: str, rate: str) -> str:
+def _accuracy_order(entry: doc.Entry, score: str, rate: str) -> str:
     fields: Mapping[str, Any] = entry  # `score` is a part of keys
     rates = {system["system"]: system[rate] for system in fields["systems"]}
     return in_order(fields[f"order_{score}"] or (), lambda before, after: bool(rates[before] - rates[after] <= TIED))
@@ -683,7 +683,7 @@ def repeats(report: doc.ReportDocument, say: Say) -> Sections:
         yield Section(title, [systems, *_repeat_lines(entry, say), *_by_call(entry, say)])
 
 
-def _repeat_lines(entry: doc.RepeatsEntry, say: Say) -> Iterator[str]:
+def _repeat_lines(entry: doc.Entry, say: Say) -> Iterator[str]:
     """Yield how to read the calls on the same inputs, and on what labels systems contradict themselves."""
     yield say.list([say("repeats.what"), say("repeats.inputs")], "sentence")
     for one in entry["systems"]:
@@ -699,7 +699,7 @@ def _repeat_lines(entry: doc.RepeatsEntry, say: Say) -> Iterator[str]:
             yield say("repeats.failed", system=one["system"], count=one["failed"])
 
 
-def _by_call(entry: doc.RepeatsEntry, say: Say) -> Iterator[Table | str]:
+def _by_call(entry: doc.Entry, say: Say) -> Iterator[Table | str]:
     """Yield the verdicts by call, how to read them, and of which cells they are not known."""
     if known := [cell for cell in entry["cells"] if cell["reason"] is None]:
         yield table_of(
@@ -724,7 +724,7 @@ def causes(report: doc.ReportDocument, say: Say) -> Sections:
     """Yield the causes of false satisfactions, and why people disagreed."""
     several = len({relation["study"] for relation in report["relations"]}) > 1
 
-    def name(entry: doc.CausesEntry) -> str:
+    def name(entry: doc.Entry) -> str:
         study = f" ({say('rate.study', study=entry['study'])})" if several and entry["study"] is not None else ""
         return rollup_name(report, entry, say) + study
 
@@ -749,7 +749,7 @@ def causes(report: doc.ReportDocument, say: Say) -> Sections:
         yield Section(say("html.disputes"), [say("causes.disputes_settled", count=disputes["settled"], reasons=listed)])
 
 
-def causes_text(entry: doc.CausesEntry, say: Say) -> str:
+def causes_text(entry: doc.Entry, say: Say) -> str:
     """Return the causes that were given, the commonest first, with their shares."""
     shown = sorted((cause for cause in entry["causes"] if cause["count"]), key=lambda cause: -cause["share"])
     return say.list(
@@ -808,7 +808,7 @@ def examples(report: doc.ReportDocument, say: Say) -> Sections:
         yield Section(say("decision.examples", count=len(entries)), [say("decision.examples_what"), *parts])
 
 
-def _example(entry: doc.ExampleEntry, say: Say) -> Section:
+def _example(entry: doc.Entry, say: Say) -> Section:
     """Return a false satisfaction with its texts, outputs and what is right; what is new in a follow-up is marked."""
     source = next((member for member in entry["members"] if member["role"] == "source"), None)
     roles, rows = [member["role"] for member in entry["members"]], []
@@ -828,7 +828,7 @@ def _example(entry: doc.ExampleEntry, say: Say) -> Section:
     return Section(f"{entry['relation']} · {entry['system']}", [Table(heads, rows), *([cause] if cause else [])], about)
 
 
-def _right(member: doc.ExampleMember, task: str, say: Say) -> str:
+def _right(member: doc.Entry, task: str, say: Say) -> str:
     """Return what is right about a member, and who says so."""
     if not member["right"]:
         return say("browse.no_answer")

@@ -12,12 +12,10 @@ from audit.false_satisfaction.slices import Sliced, StudySlices
 from audit.messages import message
 from audit.reports.build import Basis, rate_keys
 from audit.reports.document import (
+    Entry,
     SliceRate,
-    SlicesEntry,
     SliceStanding,
     SliceTest,
-    SliceTestsEntry,
-    UntestedSlice,
     ViolationTable,
     unknown,
 )
@@ -33,9 +31,7 @@ LEAST_CLUSTERS = 20
 one of genuine rates: fewer tell too little of how groups go together."""
 
 
-def slice_entries(
-    tables: Sequence[ViolationTable], sliced: Sliced, basis: Basis, sources: np.ndarray
-) -> list[SlicesEntry]:
+def slice_entries(tables: Sequence[ViolationTable], sliced: Sliced, basis: Basis, sources: np.ndarray) -> list[Entry]:
     """Return an entry for each table of `violations` and slicing: rates of every slice and system, and which is best in
     each slice.
 
@@ -46,8 +42,8 @@ def slice_entries(
     entries = []
     for table in tables:
         for by, studies in sliced.by.items():
-            slices = studies[cast(int, table["study"])]
-            entry: SlicesEntry = {
+            slices = studies[int(str(table["study"]))]
+            entry: Entry = {
                 "task": table["task"],
                 "study": table["study"],
                 "corpus": table["corpus"],
@@ -72,7 +68,7 @@ def slice_entries(
     return entries
 
 
-def _fill(entry: SlicesEntry, slices: StudySlices, basis: Basis, sources: np.ndarray) -> None:
+def _fill(entry: Entry, slices: StudySlices, basis: Basis, sources: np.ndarray) -> None:
     whole = _pooled(entry, basis)
     entry["best_observed"], entry["best_genuine"] = best_of(whole[0]), best_of(whole[1]) if whole[1] else None
     together: list[SliceRate] = []
@@ -91,7 +87,7 @@ def _fill(entry: SlicesEntry, slices: StudySlices, basis: Basis, sources: np.nda
     entry["rates"] = together + by_relation
 
 
-def _parts(entry: SlicesEntry, slices: StudySlices, sources: np.ndarray) -> Iterator[tuple[str | None, np.ndarray]]:
+def _parts(entry: Entry, slices: StudySlices, sources: np.ndarray) -> Iterator[tuple[str | None, np.ndarray]]:
     """Each slice and the sources (bool, by their codes) that are in it; what is in none last."""
     known = np.isin(sources, slices.sources)
     code = np.full(len(sources), -1)
@@ -106,7 +102,7 @@ def within(basis: Basis, keep: np.ndarray) -> Basis:
     return replace(basis, judged=judged, checked=checked, _of_cells={})
 
 
-def _cells(entry: SlicesEntry, part: Basis, relations: Sequence[str], systems: Sequence[str]) -> list[int]:
+def _cells(entry: Entry, part: Basis, relations: Sequence[str], systems: Sequence[str]) -> list[int]:
     """The cells of these relations and systems that have groups in a slice."""
     keys = [(entry["study"], relation, system) for relation in relations for system in systems]
     occupied = set(np.unique(part.checked.cell).tolist())
@@ -117,7 +113,7 @@ _ENDS = {"": "value", "_low": "low", "_high": "high"}
 
 
 def _rate(
-    entry: SlicesEntry, name: str | None, relation: str | None, system: str, part: Basis, relations: Sequence[str]
+    entry: Entry, name: str | None, relation: str | None, system: str, part: Basis, relations: Sequence[str]
 ) -> list[SliceRate]:
     """The rates of a system in a slice, over these relations together; none where it has no groups there."""
     cells = _cells(entry, part, relations, [system])
@@ -156,7 +152,7 @@ def _rate(
 # Which system is best in each slice.
 
 
-def _pooled(entry: SlicesEntry, part: Basis) -> tuple[dict[str, float], dict[str, float], list[str]]:
+def _pooled(entry: Entry, part: Basis) -> tuple[dict[str, float], dict[str, float], list[str]]:
     """SR_o and SR_g of the systems over the relations under which all of them have an estimate, each weighed by its
     groups, and these relations."""
     rates: dict[str, dict[str, Rates]] = {}
@@ -183,9 +179,7 @@ def _pooled(entry: SlicesEntry, part: Basis) -> tuple[dict[str, float], dict[str
     return means[0], means[1], used
 
 
-def _standing(
-    entry: SlicesEntry, name: str | None, part: Basis, slices: StudySlices, keep: np.ndarray
-) -> SliceStanding:
+def _standing(entry: Entry, name: str | None, part: Basis, slices: StudySlices, keep: np.ndarray) -> SliceStanding:
     observed, genuine, used = _pooled(entry, part)
     standing: SliceStanding = {
         **unknown(SliceStanding),
@@ -227,7 +221,7 @@ def _inside(slices: StudySlices, name: str | None) -> np.ndarray:
     return np.asarray(slices.code == code)
 
 
-def _adjust(entries: Sequence[SlicesEntry], level: float) -> None:
+def _adjust(entries: Sequence[Entry], level: float) -> None:
     """Adjust the standings' p for all slices of the report (Holm): those whose best is that of the whole have p = 1."""
     known = [standing for entry in entries for standing in entry["standings"] if standing["best_differs"] is not None]
     values = [1.0 if standing["p"] is None else standing["p"] for standing in known]
@@ -239,19 +233,19 @@ def _adjust(entries: Sequence[SlicesEntry], level: float) -> None:
 # The slices in which relations are violated more often than in the rest.
 
 
-def slice_tests(entries: Sequence[SlicesEntry], sliced: Sliced, basis: Basis, sources: np.ndarray) -> SliceTestsEntry:
+def slice_tests(entries: Sequence[Entry], sliced: Sliced, basis: Basis, sources: np.ndarray) -> Entry:
     """Return each slice of each system tested against the rest of its study's sources, for VR_o and for VR_g.
 
     Each kind of rate is one family of hypotheses over the whole report, with q-values that hold however the slices
     overlap. Tests are about texts to come, so there are none where the target is the corpus. The worst come first.
     """
-    result: SliceTestsEntry = {"level": LEVEL, "least": LEAST_CLUSTERS, "tests": [], "untested": [], "reason": None}
+    result: Entry = {"level": LEVEL, "least": LEAST_CLUSTERS, "tests": [], "untested": [], "reason": None}
     if basis.target != "population":
         return result | {"reason": message("slices.tests_need_population")}
     for entry in entries:
         if entry["reason"]:
             continue
-        slices = sliced.by[entry["by"]][cast(int, entry["study"])]
+        slices = sliced.by[entry["by"]][entry["study"]]
         for name, keep in _parts(entry, slices, sources):
             if name in entry["slices"] and name is not None:
                 _test(result, entry, name, within(basis, keep), within(basis, ~keep))
@@ -263,7 +257,7 @@ def slice_tests(entries: Sequence[SlicesEntry], sliced: Sliced, basis: Basis, so
     return result
 
 
-def _test(result: SliceTestsEntry, entry: SlicesEntry, name: str, inside: Basis, outside: Basis) -> None:
+def _test(result: Entry, entry: Entry, name: str, inside: Basis, outside: Basis) -> None:
     z = float(norm.isf((1 - inside.confidence) / 2))
     for system in entry["systems"]:
         parts = [(part, _cells(entry, part, entry["relations"], [system])) for part in (inside, outside)]
@@ -307,10 +301,10 @@ def _test(result: SliceTestsEntry, entry: SlicesEntry, name: str, inside: Basis,
             result["tests"].append(test)
 
 
-def _untested(untested: list[UntestedSlice], entry: SlicesEntry, rate: str, name: str, system: str) -> None:
+def _untested(untested: list[Entry], entry: Entry, rate: str, name: str, system: str) -> None:
     key: Mapping[str, Any] = {"study": entry["study"], "by": entry["by"], "slice": name, "rate": rate}
     same = next((one for one in untested if {part: one.get(part) for part in key} == key), None)
     if same is None:
-        untested.append(cast(UntestedSlice, {**key, "systems": [system]}))
+        untested.append({**key, "systems": [system]})
     else:
         same["systems"].append(system)

@@ -25,7 +25,7 @@ from audit.reports.document import (
     CellEntry,
     DecisionAccuracy,
     DecisionEntry,
-    Move,
+    Entry,
     OvertakingEntry,
     PairEntry,
     PreferenceEntry,
@@ -582,7 +582,7 @@ def _move(
     systems: Sequence[str],
     winner: str,
     delta: float,
-) -> Move | None:
+) -> Entry | None:
     """How far the weights can move before another system draws level; None where no move can do it."""
     rates = np.array([[genuine[key].get(system, np.nan) for key in weights] for system in systems])
     move = smallest_move(rates, np.array(list(weights.values())), systems.index(winner), delta)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import Connection, Engine
 
@@ -15,7 +15,7 @@ from audit.messages import message
 from audit.options import spread
 from audit.reports.accuracy import accuracy_entries
 from audit.reports.build import METHOD, Basis, Report, build_report, cell_entries, ordered
-from audit.reports.document import CellEntry, PlanEntry, PrimaryEntry, SensitivityEntry, Signature
+from audit.reports.document import CellEntry, Entry, PrimaryEntry, Signature
 from audit.reports.evidence import Evidence, evidence
 from audit.reports.judges import own_note, proxy_judges
 from audit.reports.options import ReportOptions
@@ -133,7 +133,7 @@ def comparisons_of(counted: Counted, study: int) -> Comparisons:
     )
 
 
-def _sensitivity(basis: Evidence, target: Target) -> SensitivityEntry | None:
+def _sensitivity(basis: Evidence, target: Target) -> Entry | None:
     """R_FS as it is, and with the labels that gold lacks right, over the cells that have an estimate."""
     if basis.lenient is None:
         return None
@@ -151,7 +151,7 @@ def _sensitivity(basis: Evidence, target: Target) -> SensitivityEntry | None:
     return {"labels": labels, "fs_rate": rates[0], "fs_rate_right": rates[1]}
 
 
-def _plan(standing: PlanAdherence, settings: Mapping[str, Any]) -> PlanEntry:
+def _plan(standing: PlanAdherence, settings: Mapping[str, Any]) -> Entry:
     """How a study stands to its plan; what that names of the report's settings is compared, too."""
     frozen, deviates = standing.frozen_at, differences("report", standing.plan.content.get("report", {}), settings)
     changed = [
@@ -169,7 +169,7 @@ def _plan(standing: PlanAdherence, settings: Mapping[str, Any]) -> PlanEntry:
         "changed": changed,
         "deviates": list(map(asdict, [*standing.deviates, *deviates])),
     }
-    return cast(PlanEntry, entry)
+    return entry
 
 
 def _time(moment: datetime) -> str:

@@ -10,7 +10,7 @@ from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.questions import Carried
 from audit.relations import name_order
 from audit.reports.build import KEY, Report
-from audit.reports.document import CarryEntry, CauseCounts, CausesEntry, CauseShare
+from audit.reports.document import Entry
 from audit.statistics.corrected import carry_error
 from audit.statistics.intervals import Target, effective_interval, effective_size
 from audit.store.bulk import LIMIT
@@ -33,7 +33,7 @@ def _is_of(carried: Carried, counted: Counted, study: int) -> bool:
     return bool(place < len(sources) and sources[place] == carried.group_id // LIMIT**2)
 
 
-def _carry(audited: list[Carried], counted: Counted, study: int, target: Target) -> CarryEntry:
+def _carry(audited: list[Carried], counted: Counted, study: int, target: Target) -> Entry:
     # A follow-up of several systems is one observation.
     follow_ups: Mapping[tuple[int, int], Carried] = {(one.source, one.follow_up): one for one in audited}
     population = counted.populations[study]
@@ -54,7 +54,7 @@ def _carry(audited: list[Carried], counted: Counted, study: int, target: Target)
 LEVELS = ("relation", "system", "overall")
 
 
-def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[CausesEntry]:
+def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[Entry]:
     """Shares of causes by relation, by system and over all; empty where no cause was given.
 
     `falses` is what `named_falses` returns. An entry has by, name, task, study (of a relation), `false` (false
@@ -68,7 +68,7 @@ def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[Causes
     count = falses.groupby(KEY, sort=False)["code"].transform("size")
     named = falses.groupby(KEY, sort=False)["code"].transform("count")
     falses = falses.assign(weight=(falses["weight"] * count / named.where(named > 0)).astype(float))
-    entries: list[CausesEntry] = []
+    entries: list[Entry] = []
     for by in LEVELS:
         keys = {"relation": ["task", "study", "relation"], "system": ["task", "system"], "overall": ["task"]}[by]
         parts = [
@@ -89,12 +89,12 @@ def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[Causes
     return entries
 
 
-def _shares(falses: pd.DataFrame, confidence: float) -> CauseCounts:
+def _shares(falses: pd.DataFrame, confidence: float) -> Entry:
     named = falses[falses["code"].notna()]
     weight, source = named["weight"].to_numpy(float), named["source"].to_numpy()
     # Every false satisfaction of these cells is known and has its cause: nothing is estimated.
     whole = bool((weight <= 1 + 1e-9).all()) and len(named) == len(falses)
-    causes: list[CauseShare] = []
+    causes: list[Entry] = []
     for code in CAUSES:
         has_code = (named["code"] == code).to_numpy()
         share = min(float(weight @ has_code / weight.sum()), 1.0)

@@ -23,8 +23,7 @@ from audit.false_satisfaction.questions import contents, group_answers
 from audit.messages import message
 from audit.relations import Outcome, name_order
 from audit.reports.agreement import coefficient_table
-from audit.reports.document import ScaleEntry, ValidityCell, ValidityEntry, plain
-from audit.reports.documents import Entry, ValidityDocument
+from audit.reports.document import Entry, plain
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import UNKNOWN, Say, count, estimate, number
 from audit.statistics.agreement import Ratings, suite
@@ -115,7 +114,7 @@ def read_validity(
     return ValidityRecord(pairs, ratings, checks or checked(connection, list(wanted)), systems, wanted)
 
 
-def validity_report(database: Engine | Connection, study: int | None = None, by: By | None = None) -> ValidityDocument:
+def validity_report(database: Engine | Connection, study: int | None = None, by: By | None = None) -> Entry:
     """Return the document of the validity study, of one study or of all; `by` whose ratings count.
 
     By default people's, or models' where no person has rated anything. Raises AuditError for a study that is not there,
@@ -164,7 +163,7 @@ def _ratings_of(record: ValidityRecord, by: By) -> pd.DataFrame:
     return record.ratings if by == "all" else record.ratings[record.ratings["model"] == (by == "models")]
 
 
-def validity_entries(record: ValidityRecord, by: By) -> list[ValidityEntry]:
+def validity_entries(record: ValidityRecord, by: By) -> list[Entry]:
     """Return an entry for each relation of each study of which pairs were drawn, in their order."""
     rated = _ratings_of(record, by)
     numbers = rated[rated["rating"] != UNSURE].assign(rating=lambda frame: frame["rating"].astype(float))
@@ -178,7 +177,7 @@ def validity_entries(record: ValidityRecord, by: By) -> list[ValidityEntry]:
     return sorted(entries, key=lambda entry: (entry["study"], name_order(entry["relation"])))
 
 
-def _entry(pairs: pd.DataFrame, record: ValidityRecord, by: By) -> ValidityEntry:
+def _entry(pairs: pd.DataFrame, record: ValidityRecord, by: By) -> Entry:
     study_id, relation_id, task, name = pairs.iloc[0][["study", "relation_id", "task", "relation"]]
     rated, judged = (pairs[pairs[column].notna()] for column in ("valid", "holds"))
     valid, broken = rated["valid"] == 1, judged["holds"] == 0
@@ -205,7 +204,7 @@ def _entry(pairs: pd.DataFrame, record: ValidityRecord, by: By) -> ValidityEntry
     }
 
 
-def _scale(name: str, pairs: pd.DataFrame) -> ScaleEntry:
+def _scale(name: str, pairs: pd.DataFrame) -> Entry:
     """Return what pairs say on one scale, those of which both texts have a score."""
     pairs = pairs.dropna(subset=[f"{name}_source", f"{name}_follow_up"])
     source, follow_up = (pairs[f"{name}_{role}"].to_numpy(float) for role in ("source", "follow_up"))
@@ -228,7 +227,7 @@ def _scale(name: str, pairs: pd.DataFrame) -> ScaleEntry:
 
 def _cells(
     record: ValidityRecord, rows: np.ndarray, by: Literal["text", "relation"], judged: pd.DataFrame
-) -> Iterator[ValidityCell]:
+) -> Iterator[Entry]:
     """Yield what violations of each system are worth, by the judged pairs of its violated and satisfied groups."""
     checks, names = record.checks, record.systems
     groups, outcomes = checks.groups(rows), checks.outcome[rows]
@@ -290,7 +289,7 @@ def _notes(record: ValidityRecord, rated: pd.DataFrame, by: By) -> Iterator[str]
         yield message("validity.few_ratings", count=few, whole=questions, wanted=most)
 
 
-def low_notes(entries: Sequence[ValidityEntry]) -> list[str]:
+def low_notes(entries: Sequence[Entry]) -> list[str]:
     """Warn of each relation whose share of valid follow-ups is low, whatever the drawn ones happen to be."""
     return [
         message(
@@ -307,7 +306,7 @@ def low_notes(entries: Sequence[ValidityEntry]) -> list[str]:
     ]
 
 
-def validity_sections(document: ValidityDocument) -> Iterator[Section]:
+def validity_sections(document: Entry) -> Iterator[Section]:
     """Yield who rated, the ratings by relation, what violations are worth, and how far raters agree."""
     raters = ", ".join(
         f"{rater['name']} ({'model' if rater['model'] else 'person'}, {count(rater['ratings'])})"
@@ -323,7 +322,7 @@ def validity_sections(document: ValidityDocument) -> Iterator[Section]:
     yield Section(say("validity.title"), parts)
 
 
-def validity_parts(entries: Sequence[ValidityEntry], say: Say) -> Iterator[str | Table]:
+def validity_parts(entries: Sequence[Entry], say: Say) -> Iterator[str | Table]:
     """Yield for each study the ratings by relation, as TextFlint's human evaluation prints them, and what violations
     are worth where pairs of violated groups were judged."""
 
@@ -355,7 +354,7 @@ def validity_parts(entries: Sequence[ValidityEntry], say: Say) -> Iterator[str |
                 yield Table(heads("relation", "system", "vr", "of_violated", "unsound", "vr_sound"), cells, 2)
 
 
-def _row(entry: ValidityEntry) -> tuple[Any, ...]:
+def _row(entry: Entry) -> tuple[Any, ...]:
     means: list[str] = []
     for part in reversed(entry["scales"]):
         known = part["difference"] is not None

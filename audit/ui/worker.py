@@ -26,13 +26,9 @@ from audit.false_satisfaction.questions import asked_by
 from audit.false_satisfaction.resolution import Whose
 from audit.messages import from_wire, message, to_wire
 from audit.reports.agreement import stored_agreement
-from audit.reports.document import ReportDocument
-from audit.reports.documents import (
+from audit.reports.document import (
     Entry,
-    JudgesDocument,
-    QualityDocument,
-    StoredAgreement,
-    TotalsDocument,
+    ReportDocument,
 )
 from audit.reports.evidence import Evidence, evidence, open_of
 from audit.reports.html import to_html
@@ -136,22 +132,22 @@ def _cells(database: str, state: str, *, study: int | None = None) -> list[Entry
     return cells_at_work(cells_of_report(basis))
 
 
-def _agreement(database: str, _state: str, *, by: int, study: int | None = None) -> list[StoredAgreement]:
+def _agreement(database: str, _state: str, *, by: int, study: int | None = None) -> list[Entry]:
     return stored_agreement(_engine(database), by, _among(database, study))
 
 
 def _quality(
     database: str, _state: str, *, by: int, groups: bool, task: str | None = None, study: int | None = None
-) -> QualityDocument:
+) -> Entry:
     record = judging_record(_engine(database), _among(database, study), by=by)
     return quality_report(record, task, kind="group" if groups else None)
 
 
-def _judges(database: str, _state: str, *, by: int) -> JudgesDocument:
+def _judges(database: str, _state: str, *, by: int) -> Entry:
     return judges_for_manager(_engine(database), by)
 
 
-def _totals(database: str, state: str, *, by: int, study: int | None = None) -> TotalsDocument:
+def _totals(database: str, state: str, *, by: int, study: int | None = None) -> Entry:
     """The counts of the database, or those of a study: what is open there is what its report says."""
     engine = _engine(database)
     counts = overview(engine, by, _among(database, study))
