@@ -21,7 +21,8 @@ from audit.messages import message
 from audit.registry import systems as registered
 from audit.store import reading
 from audit.store.core import setting
-from audit.systems import System, offer_system, offered
+from audit.systems import offer_system, offered
+from audit.systems.base import System
 from audit.tasks import Input, Output
 from audit.user_models import read_as
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import ceil
 from pathlib import PurePath
 from time import monotonic
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
@@ -64,7 +64,7 @@ _SHOWN_ROWS = 3
 _MOST_LABELS = 12
 SECONDS = 6
 """That an answer takes, about."""
-_KEPT = "session"
+_KEPT: Literal["session"] = "session"
 
 
 @dataclass

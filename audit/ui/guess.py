@@ -38,8 +38,8 @@ def labels_in(table: pd.DataFrame, column: str | None) -> tuple[str, ...]:
 def guess_columns(table: pd.DataFrame) -> Columns:
     """Guess the columns of a table of texts.
 
-    >>> guess_columns(pd.DataFrame({"nr": ["1", "2"], "text": ["It rains a lot.", "Money back!"], "kind": ["a", "b"]}))
-    Columns(texts=('text',), label='kind', labels=('a', 'b'))
+    >>> guess_columns(pd.DataFrame({"text": ["It rains a lot.", "Money back!"], "intent": ["a", "b"]}))
+    Columns(texts=('text',), label='intent', labels=('a', 'b'))
     """
 
     def named(column: str, names: tuple[str, ...]) -> bool:
@@ -51,7 +51,7 @@ def guess_columns(table: pd.DataFrame) -> Columns:
         )
 
     def weight(column: str) -> float:
-        return table[column].nunique() / len(table) * length(column) * (3 if named(column, _TEXTS) else 1)
+        return float(table[column].nunique() / len(table) * length(column) * (3 if named(column, _TEXTS) else 1))
 
     most = max(2, min(30, len(table) // 3))
     few = [

@@ -25,6 +25,8 @@ ROLES = ("manager",)
 _MOST_LABELS = 12
 _CHOSEN = "project"
 _WAS_LIVE = "project-was-live"
+_LEAST_HOURS = 0.1
+"""Hours of work below which no end is forecast: a few answers say nothing of the next thousand."""
 EVERY = 2
 """Seconds between two looks at a run at work."""
 MOST_BY_LINK = 20
@@ -157,7 +159,7 @@ def _how_far(engine: Engine, account: Account, study: ListedStudy, alone: bool) 
     said = [t("project.progress", done=f"{done:,}", all=f"{done + questions['open']:,}")]
     said += [t(f"project.{name}", count=questions[name]) for name in ("disputed", "flagged") if questions[name]]
     said += [t("project.today", count=judgements["today"])] if judgements["today"] else []
-    if totals["pace"]["ends"]:
+    if totals["pace"]["ends"] and totals["pace"]["hours"] >= _LEAST_HOURS:
         said.append(t("project.ends", day=totals["pace"]["ends"][:10]))
     st.progress(done / max(1, done + questions["open"]), plain(" · ".join(said)))
     if not done:
