@@ -238,7 +238,7 @@ def settings_section(engine: Engine, account_id: int) -> None:
             t("judging.versions"),
             names,
             index=names.index(settings.versions),
-            format_func=lambda name: t(f"versions_of.{name}"),
+            format_func={name: t(f"versions_of.{name}") for name in names}.__getitem__,
             help=t("judging.versions_help"),
             key="judging-versions",
         )
