@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +23,7 @@ from audit.cli.options import (
     flag,
     group,
     language_codes,
+    listed,
     name_of,
     open_database,
     text,
@@ -49,6 +50,9 @@ def serve_app(
     ] = "localhost",
     login_hours: Annotated[float | None, decimal("log people out after so long (default: 168, a week)", "H")] = None,
     https: Annotated[bool, flag("--https", "people come by https: never send cookies without it")] = False,
+    systems: Annotated[
+        Names, listed("Python files of this folder whose functions studies may choose as systems", "mine.py")
+    ] = NONE,
 ) -> None:
     """Serves the app: answer questions, adjudicate, browse groups, see progress and results. It listens on this
     machine only unless told otherwise, and stops with Ctrl-C or SIGTERM: this process is the server itself. Where there
@@ -57,7 +61,7 @@ def serve_app(
     from audit.annotation.invitations import first_account_link
     from audit.store.engine import file_of
 
-    environment = login_settings(login_hours, https)
+    environment = login_settings(login_hours, https) | served_files(systems)
     check_port(port, address)
     file = file_of(db)
     is_new = file is not None and not file.exists()
@@ -85,6 +89,17 @@ def login_settings(login_hours: float | None, https: bool) -> dict[str, str]:
         variables[settings.LOGIN_HOURS] = str(login_hours)
     settings.login_lasts({**os.environ, **variables})
     return variables
+
+
+def served_files(files: Sequence[str]) -> dict[str, str]:
+    """Return the option about own systems as a variable of the environment. Raises AuditError for a file that is not in
+    this folder, where processes that run a study import it from."""
+    from audit.studies.own_systems import FILES
+
+    for file in files:
+        if Path(file).suffix != ".py" or not Path(Path(file).name).is_file():
+            raise AuditError(f"--systems {file!r}: must be a Python file in the folder where the app is started")
+    return {FILES: os.pathsep.join(str(Path(file).name) for file in files)} if files else {}
 
 
 def serve(database: str, port: int, address: str = "localhost", environment: Mapping[str, str] | None = None) -> None:

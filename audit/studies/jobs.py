@@ -42,6 +42,7 @@ from audit.runner.run import RunResult, run
 from audit.runner.underway import another_python, began, its_environment
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
+from audit.studies.own_systems import offer_stored_systems
 from audit.studies.plan import SETTINGS, Plan, corpus_planned, need_registered, read_plan, relations_planned
 from audit.studies.uploads import uploaded_here
 from audit.studies.versions import latest
@@ -87,6 +88,7 @@ def begin_job(engine: Engine, name: str, database: str, *, by: int) -> int:
     UnknownName for a plan; BadFile for one that names files or code of somebody's own, which only the command line
     may run; AuditError where the same study is being run already, or where no process can be begun.
     """
+    offer_stored_systems(engine)
     uploaded = uploaded_here(engine)
     with engine.begin() as connection:
         require_manager(connection, by)
@@ -422,6 +424,7 @@ def carry_out(
     Raises BadFile where the plan does not hold any more (its corpus has other content, a system is not there),
     NotAllowed, and what the steps raise.
     """
+    offer_stored_systems(engine)
     plan = read_plan(
         {"name": plan.name, **plan.content()},
         f"the plan {plan.name!r}",

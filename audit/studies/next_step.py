@@ -6,12 +6,13 @@ from typing import NamedTuple
 from sqlalchemy import Connection, Engine, func, select
 
 from audit.annotation.accounts import reading_as
+from audit.annotation.deferral import is_flagged
 from audit.annotation.invitations import invitations
 from audit.false_satisfaction.questions import queue_length
 from audit.judging.adjudications import open_disputes
 from audit.sampling.options import NOTHING
 from audit.store.copying import in_utc
-from audit.store.core import adjudication, annotator, count_rows, judgement, plan, sample, study
+from audit.store.core import adjudication, annotator, count_rows, judgement, plan, question, sample, study
 from audit.studies.jobs import Job, jobs
 from audit.studies.versions import latest
 
@@ -37,6 +38,7 @@ class Standing:
     """Questions that only audit what relations carry."""
     judgements: int = 0
     disputes: int = 0
+    flagged: int = 0
     goes_on: bool = False
     """Whether the plan of the last run decides something, and answers came since that run asked."""
 
@@ -69,13 +71,15 @@ def next_step(now: Standing) -> Step:
         return Step("invite", "accounts", {"count": now.waiting or now.audits})
     if now.disputes:
         return Step("adjudicate", "adjudicate", {"count": now.disputes})
+    if now.flagged:
+        return Step("flagged", "adjudicate", {"count": now.flagged})
     if now.waiting:
         code = "judging" if now.judgements else "first_answer"
-        return Step(code, "dashboard", {"count": now.waiting, "people": now.annotators})
+        return Step(code, "studies", {"count": now.waiting, "people": now.annotators})
     if now.goes_on:
         return Step("round", "studies", {"plan": now.job_plan})
     if now.audits:
-        return Step("audits", "dashboard", {"count": now.audits})
+        return Step("audits", "results", {"count": now.audits})
     return Step("results", "results", {})
 
 
@@ -98,6 +102,7 @@ def standing(engine: Engine, *, by: int) -> Standing:
             audits=queue.audits,
             judgements=int(connection.execute(select(func.max(judgement.c.id))).scalar() or 0),
             disputes=len(open_disputes(connection)),
+            flagged=count_rows(connection, question, is_flagged()),
             goes_on=last is not None and _goes_on(connection, last),
         )
 

@@ -36,7 +36,8 @@ from audit.runner.run import loaded
 from audit.sampling.options import AUDITED_FOLLOW_UPS, EPS, QUORUMS, WINNER, SampleOptions
 from audit.statistics.intervals import TARGETS
 from audit.studies.deviations import primary_named
-from audit.systems import all_systems, without_version
+from audit.studies.own_systems import served_functions
+from audit.systems import all_systems, offered, without_version
 from audit.tasks import TASKS, OwnWords, get_task, matches
 from audit.tasks.repeated import TAKES
 from audit.tasks.words import ANY
@@ -336,12 +337,12 @@ def unregistered_keys(
     """
     study, weights = content["study"], content["report"]["weights"]
     corpora = [*uploaded, *(corpus.name for corpus in all_corpora(study["task"]))]
-    systems = [system.name for system in all_systems(study["task"])]
+    systems = [*(system.name for system in all_systems(study["task"])), *served_functions()]
     advice = "files and systems of your own are set and run with `audit study` where the database is"
     refusals: dict[str, str] = {}
     if study["corpus"] not in corpora:
         refusals["study.corpus"] = f"{short(study['corpus'])} is not one of {with_commas(corpora)}; {advice}"
-    if unregistered := [name for name in study["systems"] if without_version(name) not in systems]:
+    if unregistered := [name for name in study["systems"] if not (offered(name) or without_version(name) in systems)]:
         refusals["study.systems"] = f"{short(unregistered[0])} is not one of {with_commas(systems)}; {advice}"
     for relation, values in study["set"].items():
         for name, value in values.items():

@@ -522,8 +522,8 @@ class Chat(OverHttp):
     and raises BadFile for what is wrong with it.
     """
 
-    def __init__(self, path: str):
-        self.file = file = read_system_file(ChatFile, path, "chat")
+    def __init__(self, path: str, file: ChatFile | None = None):
+        self.file = file = file or read_system_file(ChatFile, path, "chat")
         self.client = ChatClient(path, file)
         super().__init__(path, file, self.client.service, _BATCH if file.batch else 1)
         if file.batch:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -34,14 +35,12 @@ from audit.annotation.invitations import (
 from audit.annotation.sign_in import DAYS, end_tokens, make_token
 from audit.annotation.sign_in import MOST_DAYS as MOST_TOKEN_DAYS
 from audit.ui import session, settings
-from audit.ui.dashboard import warn_of_unread
-from audit.ui.language import html, in_words, plain, t
-from audit.ui.next_step import show_next_step
+from audit.ui.language import html, in_words, language_name, plain, t
 from audit.ui.study_choice import study_names
 
 ROLES = ("manager",)
-_LINK = "accounts-link"
-"""The link that was made last: what for (a text), for which account, and its address."""
+_LINKS = "accounts-links"
+"""Links that were made in this session: what for (a text), for which account, and the address."""
 _TOKEN = "token-new"
 """The API token that was just made: shown on the run after, and then gone from the session."""
 
@@ -58,12 +57,13 @@ def page() -> None:
     if any(entry.role == "annotator" and not entry.disabled for entry in accounts):  # else what comes next says it
         warn_of_unread([asdict(unread) for unread in unread_questions(engine, by=account.id)])
     session.show_last()
-    show_next_step(engine, account, "accounts")
     _show_invite_form(engine, account.id, studies)
-    _show_new_link("invite.made")
+    show_links("invite.made")
     _show_open_invitations(engine, account.id, studies)
     _show_change_form(engine, account.id, accounts, studies)
-    with st.expander(t("accounts.add"), expanded=st.session_state.get(_LINK, ("",))[0] == "accounts.added"):
+    with st.expander(
+        t("accounts.add"), expanded=any(made[0] == "accounts.added" for made in st.session_state.get(_LINKS, ()))
+    ):
         _show_add_form(engine, account.id, studies)
 
 
@@ -77,6 +77,14 @@ def _row(account: AccountDetails, studies: Mapping[int, str]) -> dict[str, str]:
         t("accounts.languages"): ", ".join(account.languages) or t("account.all_languages"),
         t("accounts.studies"): _named(account.studies, studies),
     }
+
+
+def warn_of_unread(unread: Sequence[Mapping[str, Any]]) -> None:
+    """Warn of questions that no account may answer; `unread` as in the totals."""
+    for entry in unread:
+        languages = t("browse.and").join(map(language_name, entry["languages"]))
+        values = {"number": f"{entry['questions']:,}", "languages": plain(languages)}
+        st.warning(t("unread.nobody", count=entry["questions"], **values), icon=":material/translate:")
 
 
 def _named(ids: Sequence[int], studies: Mapping[int, str]) -> str:
@@ -141,7 +149,7 @@ def _show_invite_form(engine: Engine, by: int, studies: Mapping[int, str]) -> No
     if submitted:
         with session.changing(engine, by):
             terms = Terms(role, languages, int(uses), int(days), code.strip(), assigned)
-            _remember_link("invite.made", invite(engine, terms, by=by))
+            remember_link("invite.made", invite(engine, terms, by=by))
 
 
 def _link(secret: str) -> str:
@@ -150,16 +158,17 @@ def _link(secret: str) -> str:
     return f"{here.scheme or 'http'}://{here.netloc}{settings.root()}/join/{secret}"
 
 
-def _remember_link(what: str, secret: str, whose: int = 0) -> None:
-    st.session_state[_LINK] = what, whose, _link(secret)
+def remember_link(what: str, secret: str, whose: int = 0) -> None:
+    """Show a link that was just made beside those before it, of this session."""
+    st.session_state.setdefault(_LINKS, []).append((what, whose, _link(secret)))
     st.rerun()
 
 
-def _show_new_link(what: str, whose: int = 0) -> None:
-    """Show the link that was made last, where it was made for this, and for this account."""
-    *made, link = st.session_state.get(_LINK, ("", 0, ""))
-    if made == [what, whose]:
-        with st.container(border=True, key="new-link"):
+def show_links(what: str, whose: int = 0) -> None:
+    """Show the links that were made for this, and for this account, the last one first."""
+    links = [link for *made, link in st.session_state.get(_LINKS, []) if made == [what, whose]]
+    for number, link in enumerate(reversed(links)):
+        with st.container(border=True, key=f"new-link-{what}-{number}" if number else "new-link"):
             st.markdown(t(what))
             st.code(link, language=None, wrap_lines=True)
 
@@ -194,7 +203,7 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
         if st.button(t("invite.end"), key="end-invitation"):
             with session.changing(engine, by):
                 end_invitation(engine, chosen, by=by)
-                st.session_state.pop(_LINK, None)
+                st.session_state.pop(_LINKS, None)
                 session.done(t("invite.ended"))
 
 
@@ -209,8 +218,8 @@ def _show_add_form(engine: Engine, by: int, studies: Mapping[int, str]) -> None:
     if submitted:
         with session.changing(engine, by):
             account = add_account(engine, name, role, None, languages=languages, studies=assigned, by=by)
-            _remember_link("accounts.added", password_link(engine, account.name, by=by))
-    _show_new_link("accounts.added")
+            remember_link("accounts.added", password_link(engine, account.name, by=by))
+    show_links("accounts.added")
 
 
 def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails], studies: Mapping[int, str]) -> None:
@@ -240,8 +249,8 @@ def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails], s
         return
     if st.button(t("accounts.password_link"), key=f"password-link-{chosen.id}", icon=":material/link:"):
         with session.changing(engine, by):
-            _remember_link("accounts.password_link_made", password_link(engine, name, by=by), chosen.id)
-    _show_new_link("accounts.password_link_made", chosen.id)
+            remember_link("accounts.password_link_made", password_link(engine, name, by=by), chosen.id)
+    show_links("accounts.password_link_made", chosen.id)
     with st.container(horizontal=True, vertical_alignment="center"):
         sure = st.checkbox(t("accounts.sure", name=plain(name)), key=f"sure-{chosen.id}")
         pressed = st.button(t("accounts.disable"), key=f"disable-{chosen.id}", disabled=not sure)

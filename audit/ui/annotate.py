@@ -437,7 +437,7 @@ def _answers(engine: Engine, account_id: int, shown: Shown) -> None:
             t("annotate.comment"),
             key=_comment_key(shown.id),
             max_chars=FIELD,
-            placeholder=t("annotate.comment"),
+            placeholder=t("annotate.comment_key"),
             label_visibility="collapsed",
         )
         _small_button("undo", place, "z", _undo, engine, account_id)
@@ -470,12 +470,13 @@ def _nothing_left(engine: Engine, account_id: int) -> None:
 def _progress(engine: Engine, account_id: int, shown: Shown | None) -> None:
     """Today's count, the questions left, the guideline's version."""
     queue = _recent(_COUNTS, COUNTS_MAX_AGE, queue_of, engine, account_id)
-    remaining = str(queue.left_for_me)
-    if queue.mixed and queue.left_for_me:
-        remaining = t("annotate.about", count=-(-queue.left_for_me // ABOUT) * ABOUT)
+    mixed = queue.mixed and queue.left_for_me
+    left = -(-queue.left_for_me // ABOUT) * ABOUT if mixed else queue.left_for_me
+    remaining = t("annotate.about", count=left) if mixed else str(left)
     parts = [t("annotate.progress", today=queue.mine_today, mine=queue.mine, left=remaining)]
     if shown is not None:
         parts.append(t("annotate.guideline_version", version=guideline_shown(shown).version))
+    st.progress(queue.mine / max(1, queue.mine + left))
     st.caption(" · ".join(parts))
 
 

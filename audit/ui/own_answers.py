@@ -248,7 +248,7 @@ def _question(engine: Engine, account_id: int, entry: OwnAnswer, shown: Shown, r
                 value=entry.comment,
                 key=_comment_key(shown.id),
                 max_chars=FIELD,
-                placeholder=t("annotate.comment"),
+                placeholder=t("annotate.comment_key"),
                 label_visibility="collapsed",
             )
             if entry.kind not in SCALES and not entry.flagged:  # no adjudicator looks at ratings

@@ -9,14 +9,13 @@ from audit.ui import (
     adjudicate,
     annotate,
     browse,
-    dashboard,
     data,
     log,
     own_answers,
+    project,
     quality,
     results,
     stale,
-    studies,
     words,
 )
 
@@ -37,14 +36,13 @@ class Page:
 
 
 PAGES = (
+    Page("studies", ":material/science:", project.ROLES, project.page, home="manager"),
     Page("annotate", ":material/edit_note:", ROLES, annotate.page, home="annotator"),
     Page("answers", ":material/checklist:", ROLES, own_answers.page),
     Page("adjudicate", ":material/gavel:", adjudicate.ROLES, adjudicate.page, home="adjudicator", wide=True),
     Page("browse", ":material/search:", browse.ROLES, browse.page, wide=True),
-    Page("dashboard", ":material/dashboard:", dashboard.ROLES, dashboard.page, home="manager", wide=True),
     Page("results", ":material/bar_chart:", results.ROLES, results.page, wide=True),
     Page("quality", ":material/rule:", quality.ROLES, quality.page, wide=True),
-    Page("studies", ":material/science:", studies.ROLES, studies.page),
     Page("words", ":material/text_fields:", words.ROLES, words.page),
     Page("stale", ":material/update:", stale.ROLES, stale.page),
     Page("accounts", ":material/group:", accounts.ROLES, accounts.page),

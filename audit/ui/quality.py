@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -28,19 +29,18 @@ from audit.errors import AuditError
 from audit.false_satisfaction.questions import asked_by
 from audit.messages import message
 from audit.reports.charts import Palette
-from audit.reports.dashboard_charts import MEASURES, bias_chart, shares_chart
+from audit.reports.dashboard_charts import MEASURES, bias_chart, confusion_chart, shares_chart
 from audit.reports.judges import judge_section
 from audit.reports.tables import harmless
 from audit.reports.words import UNKNOWN, Say, percent, signature_line
 from audit.store.core import count_rows, judgement, log, question, study
 from audit.tasks import Input
 from audit.ui import session
-from audit.ui.background_cache import computed
-from audit.ui.dashboard_parts import chart
+from audit.ui.background_cache import computed, computed_with_freshness
+from audit.ui.dashboard_parts import chart, heading, table
 from audit.ui.language import (
     direction,
     in_language,
-    in_words,
     label_name,
     label_names,
     language,
@@ -50,6 +50,7 @@ from audit.ui.language import (
     single_choice,
     t,
     task_name,
+    text_or,
     translated,
 )
 from audit.ui.question import FIELD
@@ -237,7 +238,7 @@ def settings_section(engine: Engine, account_id: int) -> None:
             t("judging.versions"),
             names,
             index=names.index(settings.versions),
-            format_func=in_words(names, "versions_of"),
+            format_func={name: t(f"versions_of.{name}") for name in names}.__getitem__,
             help=t("judging.versions_help"),
             key="judging-versions",
         )
@@ -257,8 +258,77 @@ def _field(bounds: Bounds, value: float, factor: int) -> dict[str, Any]:
     return {"min_value": least, "max_value": most, "value": float(factor * value), "step": step, "format": "%.1f"}
 
 
+# How well people agree: coefficients, overall and over time, between each two people, and which labels they confuse.
+
+AGREEMENT_COLUMNS = ("coefficient", "level", "estimate", "low", "high", "items", "note")
+PAIRS = ("one", "other_annotator", "items", "percent_agreement", "cohen_kappa", "gwet_ac1")
+
+
+def _agreement(engine: Engine, account_id: int) -> None:
+    """Who agrees with whom, on one kind of question at a time."""
+    study = choose_study(engine, account_id)
+    answer = computed_with_freshness(engine, "agreement", {"by": account_id, "study": study}, "agreement")
+    questions = computed(engine, "totals", {"by": account_id, "study": study}).value["questions"]
+    if filled := questions["filled"]:
+        share = percent(questions["split"] / filled)
+        st.markdown(plain(t("dashboard.split", split=questions["split"], filled=f"{filled:,}", share=share)))
+    if not answer.value:
+        st.info(t("dashboard.no_agreement"), icon=":material/info:")
+        return
+    names = [" · ".join((t(f"kind.{report['kind']}"), task_name(report["task"]))) for report in answer.value]
+    index = 0
+    if len(names) > 1:
+        index = single_choice(t("dashboard.kind"), dict(enumerate(names)), "dashboard-kind")
+    report = answer.value[index]
+    key = (report["task"], report["kind"], study, answer.state)
+    st.caption(t("dashboard.agreement_legend", items=f"{report['items']:,}", people=len(report["annotators"])))
+    _coefficients(report)
+    _confusions(report, key)
+    _pairs(report)
+    for note in report["notes"]:
+        st.caption(plain(translated(note)))
+
+
+def _coefficients(report: dict[str, Any]) -> None:
+    rows = [
+        coefficient
+        | {"coefficient": _coefficient_name(coefficient["name"]), "note": translated(coefficient["note"] or "") or None}
+        for coefficient in report["coefficients"]
+    ]
+    # Weights and notes are rare: their columns are there where they say something.
+    columns = [name for name in AGREEMENT_COLUMNS if name not in ("level", "note") or any(row[name] for row in rows)]
+    table("coefficients", rows, columns)
+
+
+def _confusions(report: dict[str, Any], key: tuple[Any, ...]) -> None:
+    heading(t("dashboard.confusions"))
+    st.caption(t("dashboard.confusions_legend"))
+    labels = [label_name(label, report["task"]) for label in report["labels"]]
+    rows = [
+        {"label": label, "other_annotator": other, "times": number}
+        for label, row in zip(labels, report["confusions"], strict=True)
+        for other, number in zip(labels, row, strict=True)
+    ]
+    numbers = t("list.semicolon").join(f"{row['label']} / {row['other_annotator']} {row['times']}" for row in rows)
+    build = partial(confusion_chart, report["confusions"], labels)
+    chart("confusions", key, build, t("dashboard.confusions_alt", numbers=numbers), "confusions")
+    table("confusions", rows, ("label", "other_annotator", "times"))
+
+
+def _pairs(report: dict[str, Any]) -> None:
+    if len(report["annotators"]) < 3:
+        return
+    heading(t("dashboard.pairs"))
+    pairs = [pair | {"other_annotator": pair["other"]} for pair in report["pairs"]]
+    table("pairs", pairs, PAIRS)
+
+
+def _coefficient_name(name: str) -> str:
+    return text_or(f"coefficient.{name}", name)
+
+
 ROLES = ("manager",)
-ANNOTATORS, JUDGES, KNOWN, SETTINGS = MODES = ("annotators", "judges", "known", "settings")
+AGREEMENT, ANNOTATORS, JUDGES, KNOWN, SETTINGS = MODES = ("agreement", "annotators", "judges", "known", "settings")
 _MODE = "quality-mode"
 _CACHED_REPORT = "quality-kept"
 """((whether about groups, the task, the study, number of lines of the log), time, the report)"""
@@ -275,6 +345,8 @@ def page() -> None:
         _judges(engine, account.id)
     elif mode == KNOWN:
         control_questions_section(engine, account.id)
+    elif mode == AGREEMENT:
+        _agreement(engine, account.id)
     elif mode == SETTINGS:
         settings_section(engine, account.id)
     else:

@@ -49,7 +49,7 @@ def _chosen(path: str, sections: Sequence[Section]) -> Section:
         range(len(names)),
         first,
         names.__getitem__,
-        key=f"chosen-{path}",
+        key=f"chosen-{path}-{'|'.join(section.title for section in sections)}",  # other sections, another box
         persist_state="session",
     )
     return sections[chosen]

@@ -4,17 +4,13 @@ Where a database has one study there is nothing to choose. With several, the new
 of them together is a choice, too, which says what it pools.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.reports.words import UNKNOWN
 from audit.studies.listing import ListedStudy, first_choice, list_studies
 from audit.ui import session
 from audit.ui.background_cache import studies_state
-from audit.ui.language import t, with_commands
+from audit.ui.language import t
 
 CHOICE = "study-choice"
 _LISTED = "studies-listed"
@@ -72,35 +68,3 @@ def label(study: ListedStudy) -> str:
 def study_names(engine: Engine, account_id: int) -> dict[int, str]:
     """The name of each study, by its id, the newest first."""
     return {study.id: label(study) for study in reversed(listed_studies(engine, account_id))}
-
-
-def study_name(row: Mapping[str, Any]) -> str:
-    """The name of the study of a row with `study` (an id) and `corpus`, as the control has it."""
-    cached = st.session_state.get(_LISTED)
-    for study in cached[1] if cached else ():
-        if study.id == row["study"]:
-            return label(study)
-    return t("browse.study_name", corpus=row.get("corpus"), id=row["study"])
-
-
-def studies_table(engine: Engine, account_id: int) -> None:
-    """Every study of the database, those without a plan included."""
-    studies = listed_studies(engine, account_id)
-    if not studies:
-        return
-    st.markdown(f"## {t('study_choice.run')}")
-    st.caption(with_commands(t("study_choice.run_help")))
-    rows = [
-        {
-            t("study_choice.study"): label(study),
-            t("studies.plan"): study.plan or t("study_choice.no_plan"),
-            t("study_choice.began"): f"{study.began:%Y-%m-%d %H:%M} UTC",
-            t("study_choice.sources"): study.sources,
-            t("study_choice.relations"): study.relations or None,  # of an imported run nobody counted them
-            t("study_choice.systems"): study.systems or None,
-            t("study_choice.drawn"): study.drawn,
-            t("study_choice.answered"): t("study_choice.yes" if study.answered else "study_choice.no"),
-        }
-        for study in reversed(studies)
-    ]
-    st.dataframe(rows, hide_index=True, placeholder=UNKNOWN)

@@ -11,6 +11,7 @@ const onKey = (event) => {
   const on = (selector) => event.target instanceof Element && event.target.closest(selector);
   if (event.key === "Enter" && document.querySelector(".st-key-judge-together")) {
     if (on(".st-key-judge, .st-key-judge-together, .st-key-reasons")) event.preventDefault();
+    else if (on("[data-testid=stSidebarNav] a")?.pathname === location.pathname) event.preventDefault(); // clicked to come here
     else if (on("button, a, summary")) event.stopImmediatePropagation();
   }
   // A flag needs a comment: f with none yet goes to its field, after the key, so that no f is written there.
@@ -19,7 +20,13 @@ const onKey = (event) => {
   if (event.key === "f" && bare && field && !field.value.trim() && !typing(event.target)) {
     setTimeout(() => field.focus());
   }
-  // So does another reason, which needs words.
+  // m writes a comment, and Enter leaves it: the next key answers.
+  if (event.key === "m" && bare && field && !typing(event.target)) {
+    drop(event);
+    field.focus();
+  }
+  if (event.key === "Enter" && field && event.target === field) setTimeout(() => field.blur());
+  // Another reason needs words, too.
   const words = document.querySelector('[class*="st-key-words-"] textarea');
   const other = document.querySelector('.st-key-reasons [class*="-other"]');
   if (event.key === "p" && bare && other && words && !words.value.trim() && !typing(event.target)) {

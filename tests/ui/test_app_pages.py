@@ -62,7 +62,7 @@ def test_a_page_refuses_somebody_who_is_not_logged_in(prepared: Prepared, name: 
     assert not app.button
 
 
-@pytest.mark.parametrize(("name", "home"), [("ann", "annotate"), ("judge", "adjudicate"), ("boss", "dashboard")])
+@pytest.mark.parametrize(("name", "home"), [("ann", "annotate"), ("judge", "adjudicate"), ("boss", "studies")])
 def test_everybody_begins_on_a_page_of_theirs(prepared: Prepared, name: str, home: str) -> None:
     assert next(page for page in PAGES if page.name == home).home == getattr(prepared, name).role
     open_app(getattr(prepared, name))
