@@ -139,9 +139,7 @@ def one_by_one(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     >>> one_by_one([{"relation": "typos", "default": True}, {"relation": "MR1.1", "keeps": "", "rows": {"a": 2}}])
     ['relation: typos', 'default: yes', '', 'relation: MR1.1', 'rows: a 2']
     """
-    blocks = [
-        [f"{name.replace('_', ' ')}: {word}" for name, one in row.items() if (word := _word(one))] for row in rows
-    ]
+    blocks = [[f"{name}: {word}" for name, one in row.items() if (word := _word(one))] for row in rows]
     return [line for block in blocks for line in ("", *block)][1:]
 
 
