@@ -318,14 +318,15 @@ def search(
     document = result.as_json()
     rows = [
         {
-            "relation": one.violation.relation,
-            "changed": f"{one.violation.changed:.0%}",
-            "fall": f"{one.violation.fall:+.2f}",
+            "relation": found.relation,
+            "changed": f"{found.changed:.0%}",
+            "fall": f"{found.fall:+.2f}",
             "calls": one.calls,
             "row": one.row,
-            "becomes": " | ".join(text[:80] for text in one.violation.follow_ups[-1].texts),
+            "becomes": " | ".join(text[:80] for text in found.follow_ups[-1].texts),
         }
         for one in result.violated[:10]
+        if (found := one.violation)
     ]
     about = {name: value for name, value in document.items() if isinstance(value, str | int | float)}
     lines = [*one_by_one([about]), "", f"The strongest of {len(result.violated):,} violations:", *table(rows)]
