@@ -1,4 +1,4 @@
-"""What a user gets is put in place whole: a full disk or a kill leaves what was there, and the next one clears up."""
+"""What a user gets is put in place whole: a full disk or a kill leaves what was there."""
 
 import errno
 import os
@@ -11,7 +11,7 @@ import pytest
 
 from audit import new_files
 from audit.errors import BadFile
-from audit.new_files import MARK, new_file, new_folder, write_file
+from audit.new_files import new_file, new_folder, write_file
 
 WRITING = """
 import sys, time
@@ -157,16 +157,6 @@ def test_a_folder_takes_the_place_of_an_empty_one_alone(tmp_path):
     assert names(tmp_path) == ["above", "empty"]
 
 
-@pytest.mark.skipif(new_files.fcntl is None, reason="needs locks of files")
-@pytest.mark.parametrize("writer", ["new_file", "new_folder"])
-def test_the_next_writer_clears_what_a_killed_one_left(tmp_path, killed, writer):
-    assert [name.startswith(f".it{MARK}") for name in killed(writer)] == [True]
-    assert [name.startswith(f".it{MARK}") for name in names(tmp_path)] == [True]
-    write_file(tmp_path / "another", "x")
-    assert names(tmp_path) == ["another"]
-
-
-@pytest.mark.skipif(new_files.fcntl is None, reason="needs locks of files")
 def test_what_a_writer_is_at_work_on_stays(tmp_path):
     with new_file(tmp_path / "it") as part:
         part.write_text("x")

@@ -24,6 +24,7 @@ from audit.cli.options import (
     settings_of,
 )
 from audit.errors import AuditError
+from audit.messages import counted
 from audit.options import Told
 from audit.reports.options import (
     CoefficientOptions,
@@ -354,7 +355,7 @@ def follow_ups(
     if rejected is not None:
         frame = rejected_follow_ups(engine, study, options.relations)
         write_rows(rejected, lambda: frame, Table("", frame).rows())
-        say(f"{len(frame):,} rejected follow-ups in {rejected}.")
+        say(f"{counted(len(frame), 'rejected follow-up')} in {rejected}.")
     return _tabled(tables)
 
 
