@@ -2,10 +2,7 @@
 
 import errno
 import os
-import signal
 import stat
-import subprocess
-import sys
 
 import pytest
 
@@ -13,34 +10,9 @@ from audit import new_files
 from audit.errors import BadFile
 from audit.new_files import new_file, new_folder, write_file
 
-WRITING = """
-import sys, time
-from pathlib import Path
-from audit.new_files import {writer}
-with {writer}(Path(sys.argv[1])) as part:
-    (part / "one" if part.is_dir() else part).write_text("half")
-    print("half", flush=True)
-    time.sleep(60)
-"""
-
 
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
-
-
-@pytest.fixture
-def killed(tmp_path):
-    """Kills a writer in the middle of its work; gives the folder that it wrote into."""
-
-    def kill(writer):
-        command = [sys.executable, "-c", WRITING.format(writer=writer), str(tmp_path / "it")]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            assert process.stdout.readline() == "half\n"
-            yield_while_alive = names(tmp_path)
-            process.send_signal(signal.SIGKILL)
-        return yield_while_alive
-
-    return kill
 
 
 @pytest.mark.parametrize("name", ["report.html", "n" * 250, "报告" * 40 + ".html", "-x"])
