@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.2.0"
 
 _FROM = {
-    "audit.library.study": ("Study", "open", "run"),
-    "audit.library.before_runs": ("check_system", "forecast"),
-    "audit.library.comparison": ("Comparison", "compare"),
+    "audit.library.study": ("Study", "check_system", "compare", "forecast", "open", "run", "search"),
     "audit.library.results": (
         "Agreement",
         "Cell",
+        "Comparison",
         "Estimate",
         "Pair",
         "Ranked",
@@ -31,7 +30,6 @@ _FROM = {
         "rerank",
     ),
     "audit.library.components": ("relation",),
-    "audit.library.searching": ("search",),
     "audit.library.metamorphic": ("metamorphic",),
     "audit.relations": ("Outcome", "Verdict", "all_relations"),
     "audit.relations.expect": ("different", "equivalent", "opinionated", "stronger"),
@@ -47,24 +45,24 @@ __all__ = ["__version__", *_MODULES]
 if TYPE_CHECKING:
     from audit.corpora import all_corpora as all_corpora
     from audit.errors import AuditError as AuditError
-    from audit.library.before_runs import check_system as check_system
-    from audit.library.before_runs import forecast as forecast
-    from audit.library.comparison import Comparison as Comparison
-    from audit.library.comparison import compare as compare
     from audit.library.components import relation as relation
     from audit.library.metamorphic import metamorphic as metamorphic
     from audit.library.results import Agreement as Agreement
     from audit.library.results import Cell as Cell
+    from audit.library.results import Comparison as Comparison
     from audit.library.results import Pair as Pair
     from audit.library.results import Ranked as Ranked
     from audit.library.results import RelationResult as RelationResult
     from audit.library.results import Report as Report
     from audit.library.results import agreement as agreement
     from audit.library.results import rerank as rerank
-    from audit.library.searching import search as search
     from audit.library.study import Study as Study
+    from audit.library.study import check_system as check_system
+    from audit.library.study import compare as compare
+    from audit.library.study import forecast as forecast
     from audit.library.study import open as open
     from audit.library.study import run as run
+    from audit.library.study import search as search
     from audit.registry import load_plugin as load_plugin
     from audit.relations import Outcome as Outcome
     from audit.relations import Verdict as Verdict

@@ -1,17 +1,15 @@
 """Files and folders that a user gets: made aside, in a hidden folder beside their place, and put there whole.
 
-Whatever happens meanwhile (a full disk, a kill), what stood there before stays as it was. A hidden folder belongs to a
-writer as long as that holds its lock; those of dead writers go when somebody writes into the same folder again.
+Whatever happens meanwhile (a full disk, a kill), what stood there before stays as it was.
 """
 
 import json
 import os
-import secrets
-import shutil
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from audit.errors import AuditError, BadFile
@@ -25,10 +23,8 @@ try:
 except ImportError:  # Windows has no such locks: what a killed writer leaves stays there
     fcntl = None  # type: ignore[assignment]
 
-MARK = ".audit-part-"
-"""In the name of every hidden folder, after the name of what is made in it."""
 _LONGEST = 150
-"""Bytes of that name that are used: a file system allows about 255 in all."""
+"""Bytes of a name that its hidden folder's has: a file system allows about 255 in all."""
 
 
 @contextmanager
@@ -51,10 +47,9 @@ def new_file(place: str | Path, *, private: bool = False, new: bool = False, par
         if before is not None and not private:
             part.chmod(stat.S_IMODE(before.st_mode))
         _to_disk(part)
-        if new:
-            _named_first(part, target)
-        else:
-            os.replace(part, target)
+        if new and target.exists():
+            raise BadFile(f"{place} is there already; name a new file")
+        os.replace(part, target)
         _to_disk(target.parent)
 
 
@@ -175,72 +170,13 @@ def _explained(place: Path) -> Iterator[None]:
 
 @contextmanager
 def _aside(place: Path, parents: bool) -> Iterator[tuple[Path, Path]]:
-    """A path in a hidden folder of the writer's own, and the one to put it to, on the same disk."""
+    """Yield a path in a hidden folder of the writer's own, and the one to put it to, on the same disk."""
     target = Path(os.path.realpath(place))
     if parents:
         target.parent.mkdir(parents=True, exist_ok=True)
-    _clear(target.parent)
-    folder, lock = _locked(target)
-    try:
-        yield folder / (target.name or "part"), target
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        if lock is not None:
-            os.close(lock)
-
-
-def _locked(target: Path) -> tuple[Path, int | None]:
-    """A new hidden folder, and its lock where the file system has locks; a kill ends it."""
     name = target.name.encode("utf-8", "surrogateescape")[:_LONGEST].decode("utf-8", "ignore")
-    while True:
-        folder = target.with_name(f".{name}{MARK}{secrets.token_hex(4)}")
-        folder.mkdir(mode=0o700)
-        try:
-            lock = _lock(folder)
-        except BlockingIOError:
-            continue  # somebody clears it, who came between
-        if folder.exists():
-            return folder, lock
-        if lock is not None:
-            os.close(lock)
-
-
-def _lock(folder: Path) -> int | None:
-    """The lock of a hidden folder; None where there are no locks. Raises BlockingIOError where another has it."""
-    if fcntl is None:
-        return None
-    try:
-        lock = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as problem:
-        os.close(lock)
-        if isinstance(problem, BlockingIOError):
-            raise
-        return None
-    return lock
-
-
-def _clear(folder: Path) -> None:
-    """Take away the hidden folders of writers that are dead. One that has no lock, or is somebody else's, stays."""
-    for leftover in folder.glob(f".*{MARK}*"):
-        with suppress(BlockingIOError):
-            lock = _lock(leftover) if leftover.is_dir() and not leftover.is_symlink() else None
-            if lock is not None:
-                shutil.rmtree(leftover, ignore_errors=True)
-                os.close(lock)
-
-
-def _named_first(part: Path, target: Path) -> None:
-    """Give a finished file its name, unless another took it meanwhile."""
-    try:
-        os.link(part, target)
-    except FileExistsError:
-        raise BadFile(f"{target} is there already; name a new file") from None
-    except OSError:
-        os.replace(part, target)  # a file system without links
+    with TemporaryDirectory(prefix=f".{name}.audit-part-", dir=target.parent, ignore_cleanup_errors=True) as folder:
+        yield Path(folder) / (target.name or "part"), target
 
 
 def _to_disk(path: Path) -> None:

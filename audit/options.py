@@ -38,7 +38,8 @@ class Told:
 
     `metavar` names its value, `spelled` is the option where it is not the field's name, `commas` says that a list is
     given with commas in place of an option for each. `read` makes the value of what a front end has: of a list of
-    texts, a mapping. `positional`: the library takes it without its name, too. `file`: it names one that is read.
+    texts, a mapping. `positional`: the library takes it without its name, too; `argument`: the command line does.
+    `file`: it names one that is read.
     """
 
     help: str
@@ -48,6 +49,7 @@ class Told:
     read: Callable[[Any], Any] | None = None
     positional: bool = False
     file: bool = False
+    argument: bool = False
 
 
 def listed(value: Any) -> Any:

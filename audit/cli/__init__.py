@@ -15,23 +15,12 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import audit
-from audit.cli.console import end_streams, mend_streams, say, tell
+from audit.cli.console import PLUGINS, end_streams, mend_streams, say, tell
 from audit.cli.options import app, shell_wording, wording
 from audit.errors import AuditError, installed_extras
 
 INTERRUPTED = 130
-_SUBJECTS = (
-    "running",
-    "searching",
-    "judging",
-    "judges",
-    "validity",
-    "reports",
-    "comparing",
-    "people",
-    "studies",
-    "database",
-)
+_SUBJECTS = ("running", "judging", "reports", "people", "studies", "database")
 _LAST = 3.0
 """Seconds that threads have to end when everything else has."""
 
@@ -56,9 +45,8 @@ def _top(
         bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="say the version, and end")
     ] = False,
 ) -> None:
-    """Find out how much of what metamorphic testing reports as satisfied is false. Begin with demo; the usual way is
-    run, sample, gold, app, report. With --plugin MODULE before or after a command a module that registers relations and
-    the like is imported first."""
+    """Find how much of what metamorphic testing reports as satisfied is false: demo shows it; the usual way is run,
+    gold, sample, app, report. --plugin MODULE imports a module that registers relations and the like first."""
 
 
 def _load_plugins(words: list[str]) -> list[str]:
@@ -80,6 +68,7 @@ def _load_plugins(words: list[str]) -> list[str]:
         if not module.strip() or module.startswith("-"):
             raise AuditError("--plugin needs the name of a module, such as mypackage.relations")
         load_plugin(module)
+        PLUGINS.append(module)
     return others + words[end:]
 
 
@@ -88,6 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     that was reached, or 4 where too little was judged to decide what it was asked.
     """
     mend_streams()
+    PLUGINS.clear()
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         words = _load_plugins(words)

@@ -1,25 +1,40 @@
-"""What a command says, and where: streams as they may be, answers, remarks, tables."""
+"""What a command says, and where: answers on stdout, remarks on stderr, tables."""
 
 import io
 import json
 import os
 import re
+import shlex
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
-from typing import Any, TextIO
+from shutil import get_terminal_size
+from typing import Any
 
 from audit.errors import AuditError
 
 _ACTING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters but tab and line feed, and those that turn the direction of what follows."""
+PLUGINS: list[str] = []
+"""Modules that --plugin named, which a next command needs, too."""
 Rows = list[dict[str, Any]]
 
 
+@dataclass(frozen=True)
+class Reply:
+    """What a command answers: a document for `--json`; lines for people, or what makes them of the document (None: its
+    values by name); the words of the command to go on with; and the exit status."""
+
+    document: Any
+    lines: Sequence[str] | Callable[[Any], Sequence[str]] | None = None
+    next: Sequence[object] = ()
+    status: int = 0
+
+
 def mend_streams() -> None:
-    """A character that the encoding of stdout or stderr lacks is written as an escape."""
+    """Let stdout and stderr write a character that their encoding lacks as an escape."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -31,21 +46,12 @@ def end_streams() -> None:
         try:
             stream.flush()
         except OSError:
-            _discard(stream)
-
-
-def _discard(stream: TextIO) -> None:
-    """What a stream still holds, and all that comes, goes nowhere."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
-    with suppress(OSError):
-        stream.flush()
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 @contextmanager
 def chatter_to_stderr() -> Iterator[None]:
-    """While users' systems run, here and in worker processes, what they print goes to stderr: stdout is for answers."""
+    """While users' systems run, here and in worker processes, send what they print to stderr: stdout is for answers."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
@@ -58,32 +64,37 @@ def chatter_to_stderr() -> Iterator[None]:
 
 
 def say(message: str) -> None:
-    """Progress and remarks go to stderr."""
+    """Print progress and remarks to stderr."""
     print(visible(message), file=sys.stderr, flush=True)
 
 
-@dataclass(frozen=True)
-class Reply:
-    """What a command answers: a document for `--json`; lines for people, what makes them of the document, or nothing to
-    say; and the exit status."""
-
-    document: Any
-    lines: Sequence[str] | Callable[[Any], Sequence[str]] | None
-    status: int = 0
-
-
 def answer(reply: Reply, as_json: bool) -> None:
-    """Say the document as JSON, or the lines for people."""
+    """Print the document as JSON, or the lines for people."""
     if as_json:
         # An encoding that lacks characters spells them as Python does, which is not JSON's way.
         lacking = "utf" not in str(getattr(sys.stdout, "encoding", None)).lower()
         tell(json.dumps(reply.document, ensure_ascii=lacking, allow_nan=False, indent=2))
-    elif reply.lines is not None:
-        tell(visible("\n".join(reply.lines(reply.document) if callable(reply.lines) else reply.lines)))
+        return
+    lines = one_by_one([reply.document]) if reply.lines is None else reply.lines
+    lines = [*(lines(reply.document) if callable(lines) else lines)]
+    if reply.next:
+        lines.append(f"Next: {following(*reply.next)}")
+    if lines:
+        tell(visible("\n".join(lines)))
+
+
+def following(*words: object) -> str:
+    """Return a command as it is typed, with the plug-ins that this one was given.
+
+    >>> following("report", "--db", "my films.db")
+    "audit report --db 'my films.db'"
+    """
+    plugins = [word for module in PLUGINS for word in ("--plugin", module)]
+    return shlex.join(["audit", *map(str, words), *plugins])
 
 
 def tell(text: str, end: str = "\n") -> None:
-    """A text on stdout. Raises AuditError where it cannot be written, BrokenPipeError where nobody reads it."""
+    """Print a text on stdout. Raises AuditError where it cannot be written, BrokenPipeError where nobody reads it."""
     try:
         print(text, end=end, flush=True)
     except BrokenPipeError:
@@ -93,7 +104,7 @@ def tell(text: str, end: str = "\n") -> None:
 
 
 def visible(text: str) -> str:
-    """A text for a terminal, in which what would act on the terminal is spelled out: names and texts are users' own.
+    """Spell out what would act on the terminal: names and texts are users' own.
 
     >>> visible("a\\x1b[2Jb")
     'a\\\\x1b[2Jb'
@@ -101,74 +112,42 @@ def visible(text: str) -> str:
     return _ACTING.sub(lambda sign: sign[0].encode("unicode_escape").decode("ascii"), text)
 
 
-def checking_too(count: int) -> str:
-    """The sentence, after how many questions wait, that others do which settle no group; nothing where none does.
-
-    >>> checking_too(55)
-    ' 55 more wait too, after all others: they settle no group, and check the answers that relations carry.'
-    """
-    if not count:
-        return ""
-    return (
-        f" {count:,} more wait too, after all others: they settle no group, and check the answers that relations carry."
-    )
-
-
 def table(rows: Rows) -> list[str]:
-    """Rows as aligned lines under a header.
+    """Return rows as aligned lines under a header; on a terminal the last column is wrapped in its width.
 
     >>> table([{"system": "vader", "tasks": ["sentiment"], "available": True, "needs": None}])[1].rstrip()
     'vader   sentiment  yes'
     """
     if not rows:
         return ["none"]
-    cells = [[_word(value) for value in row.values()] for row in rows]
     heads = [str(name) for name in rows[0]]
+    cells = [[_word(value) for value in row.values()] for row in rows]
     widths = [max(len(line[at]) for line in [heads, *cells]) for at in range(len(heads))]
-    return ["  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)) for line in [heads, *cells]]
+    left = get_terminal_size().columns - sum(width + 2 for width in widths[:-1])
+    lines = []
+    for *first, last in [heads, *cells]:
+        pieces = (textwrap.wrap(last, max(left, 30)) if sys.stdout.isatty() else [last]) or [""]
+        for piece in pieces:
+            lines.append("  ".join(word.ljust(width) for word, width in zip([*first, piece], widths, strict=True)))
+            first = [""] * len(first)
+    return [line.rstrip() for line in lines]
 
 
-def one_by_one(rows: Rows) -> list[str]:
-    """Rows as blocks of lines, one for each field that is not empty.
+def one_by_one(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return rows as blocks of lines, one for each value that is not empty.
 
-    >>> one_by_one([{"relation": "typos", "default": True}, {"relation": "MR1.1", "keeps": ""}])
-    ['relation: typos', 'default: yes', '', 'relation: MR1.1']
+    >>> one_by_one([{"relation": "typos", "default": True}, {"relation": "MR1.1", "keeps": "", "rows": {"a": 2}}])
+    ['relation: typos', 'default: yes', '', 'relation: MR1.1', 'rows: a 2']
     """
-    lines = [[f"{name}: {word}" for name, value in row.items() if (word := _word(value))] for row in rows]
-    return [line for block in lines for line in ("", *block)][1:]
-
-
-def fitted_table(rows: Rows, width: int, droppable: Sequence[str], least: int = 36) -> list[str]:
-    """`table` in so many characters: of the droppable columns the first ones are left out until the last column has
-    `least` characters, in which it is wrapped; a line below says which.
-
-    >>> fitted_table([{"name": "a", "kind": "wide", "what": "One two three."}], 20, ["kind"], 12)[1:4]
-    ['a     One two three.', '', 'Left out here, and in --json: kind']
-    """
-    if not rows:
-        return table(rows)
-    dropped: list[str] = []
-
-    def left() -> int:
-        kept = [name for name in rows[0] if name not in dropped][:-1]
-        return width - sum(2 + max(len(name), *(len(_word(row[name])) for row in rows)) for name in kept)
-
-    for name in droppable:
-        if left() < least:
-            dropped.append(name)
-    last = list(rows[0])[-1]
-    lines: list[dict[str, object]] = []
-    for row in rows:
-        kept = {name: value for name, value in row.items() if name not in dropped}
-        for number, piece in enumerate(textwrap.wrap(_word(row[last]), max(left(), least // 2)) or [""]):
-            lines.append({**(dict.fromkeys(kept, "") if number else kept), last: piece})
-    note = ["", f"Left out here, and in --json: {', '.join(dropped)}"] if dropped else []
-    return [*(line.rstrip() for line in table(lines)), *note]
+    blocks = [[f"{name}: {word}" for name, one in row.items() if (word := _word(one))] for row in rows]
+    return [line for block in blocks for line in ("", *block)][1:]
 
 
 def _word(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list):
-        return ",".join(map(str, value))
-    return "" if value is None else str(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_word(one)}" for name, one in value.items())
+    if isinstance(value, list | tuple):
+        return ",".join(map(_word, value))
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,40 +1,36 @@
-"""Judging: the sample, gold, known answers, labels from elsewhere, answers that go stale, quality."""
+"""Judging: rounds of questions, gold, labels and known answers from elsewhere, judges that are models, validity."""
 
-import math
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
-from audit.cli.console import Reply, checking_too
+from audit.cli.console import Reply
 from audit.cli.options import (
     DATABASE,
     JUDGE,
-    NONE,
     START,
     Answers,
+    Columns,
     Database,
-    Names,
+    Read,
     Study,
     Task,
-    chosen,
+    Written,
     command,
-    flag,
     group,
-    language_code,
-    listed,
-    numbered,
     open_database,
-    place,
     settings_of,
-    text,
-    whole_number,
 )
+from audit.cli.running import waiting_of
 from audit.errors import AuditError
 from audit.messages import counted
+from audit.options import Told
 from audit.sampling.options import FRONT, SampleOptions
 
-if TYPE_CHECKING:
-    from audit.false_satisfaction.rounds import Asked
-    from audit.judging.labels import Imported
+Purpose = Annotated[
+    str, Told("training (answered before judging, with feedback) or gold (hidden among the others)", "NAME")
+]
+OwnFile = Annotated[Read, Told("a CSV, TSV, JSONL, JSON, Excel or Parquet file", "FILE", argument=True)]
 
 
 @command(
@@ -49,54 +45,41 @@ if TYPE_CHECKING:
 def sample(
     db: Database = DATABASE,
     options: SampleOptions = FRONT,
-    give_up: Annotated[
-        bool, flag("--give-up", "let the rounds count with what is open in them: rates have bounds then")
-    ] = False,
+    give_up: Annotated[bool, Told("let the rounds count with what is open in them: rates have bounds then")] = False,
     study: Study = None,
 ) -> Reply:
     """Asks the next round of questions. The first rounds ask about the beginning of each relation's and system's list;
     then each asks about texts that can tell systems apart, until one is best or within --eps of the best. A round is
     asked when all before it are answered. What was asked stays.
     """
-    from audit.false_satisfaction.questions import queue_length
     from audit.judging.samples import ask_next, give_up_rounds
 
     engine = open_database(db)
     if give_up:
         if study is None:
             raise AuditError("say with --study of which study the rounds are given up")
-        number = give_up_rounds(engine, study)
-        return Reply({"given_up": number}, [f"{counted(number, 'round')} given up.", f"Next: audit report --db {db}"])
+        return Reply({"given_up": give_up_rounds(engine, study)}, None, ("report", "--db", db))
     asked = ask_next(engine, options, study)
-    waiting, behind = queue_length(engine)
+    waiting, sentence = waiting_of(engine)
     lines = [line for one in asked for line in _round_lines(one)]
-    unfinished = [one.study for one in asked if one.unfinished]
-    if unfinished:
-        lines.append(
-            f"The run of study {', '.join(map(str, unfinished))} is not finished: repeat `audit run`, then this."
-        )
-    lines.append(f"{waiting:,} questions wait for an answer.{checking_too(behind)}")
-    lines.append(f"Next: audit {'app' if waiting else 'report'} --db {db}")
-    return Reply({"waiting": waiting, "audits": behind, "studies": [one.as_json() for one in asked]}, lines)
+    after = "app" if waiting["waiting"] else "report"
+    return Reply(waiting | {"studies": [one.as_json() for one in asked]}, [*lines, sentence], (after, "--db", db))
 
 
-def _round_lines(asked: "Asked") -> list[str]:
-    """What a round asks, and how far its decisions are."""
+def _round_lines(asked: Any) -> list[str]:
+    """Say what a round asks, and how far its decisions are."""
     name = f"Study {asked.study}"
+    if asked.unfinished:
+        name += " (whose run is not finished: repeat `audit run`, then this)"
     if asked.waiting:
-        lines = [f"{name}: {counted(asked.waiting, 'text')} of the rounds before still wait, so nothing new is asked."]
-    elif asked.rounds:
-        rounds = "round" if len(asked.rounds) == 1 else "rounds"
-        numbers = " to ".join(map(str, sorted({asked.rounds[0], asked.rounds[-1]})))
-        lines = [f"{name}, {rounds} {numbers}: {counted(asked.texts, 'new text')}, {asked.asked:,} in all."]
-    else:
+        return [f"{name}: {counted(asked.waiting, 'text')} of the rounds before still wait, so nothing new is asked."]
+    if not asked.rounds:
         lines = [f"{name}: nothing is left to ask; {counted(asked.asked, 'text')} were asked."]
+    else:
+        rounds = " to ".join(map(str, sorted({asked.rounds[0], asked.rounds[-1]})))
+        lines = [f"{name}, round {rounds}: {counted(asked.texts, 'new text')}, {asked.asked:,} in all."]
     if asked.contests:
-        ends = {
-            "best": "one system is best on these texts",
-            "within": "the best are within eps",
-            "all asked": "all texts were asked",
-        }
+        ends = {"best": "one system is best", "within": "the best are within eps", "all asked": "all texts were asked"}
         how = [f"{of}: {ends[one.ended]}" for of, one in zip(asked.names, asked.contests, strict=True) if one.ended]
         lines.append(f"{asked.decided} of {counted(len(asked.contests), 'decision')} made. {'; '.join(how)}".rstrip())
     return lines
@@ -105,68 +88,51 @@ def _round_lines(asked: "Asked") -> list[str]:
 @command("gold", JUDGE, "answer questions with the gold labels of the corpora", "audit gold --db mine.db")
 def gold(db: Database = DATABASE, study: Study = None) -> Reply:
     """Lets the gold labels of the corpora answer the questions about their texts, under the name `gold`, apart from
-    people, whose answers go before. A text with different gold labels in different rows is `contradictory`: gold says
-    nothing about it.
+    people, whose answers go before. A text with different gold labels in different rows is `contradictory`, and `pairs`
+    ask whether an output is right: gold says nothing about either, so people must answer.
     """
-    from audit.false_satisfaction.questions import queue_length
     from audit.judging.labels import answer_with_gold
 
     engine = open_database(db)
     gold = answer_with_gold(engine, study)
-    waiting, audits = queue_length(engine)
+    waiting, sentence = waiting_of(engine)
     lines = [f"Gold answers {gold.answered:,} of {gold.questions:,} questions ({gold.added:,} new)."]
-    if gold.contradictory:
-        lines.append(f"{gold.contradictory:,} texts have different gold labels in different rows; people must answer.")
-    if gold.pairs:
-        lines.append(
-            f"{gold.pairs:,} questions ask whether an output is right for a text with a gold label; that label says "
-            "nothing about an output, so people must answer."
-        )
-    lines.append(f"{waiting:,} questions wait for people.{checking_too(audits)}")
-    lines.append(f"Next: audit report --db {db}")
-    return Reply(asdict(gold) | {"waiting": waiting, "audits": audits}, lines)
+    if gold.contradictory or gold.pairs:
+        lines.append(f"It says nothing about {gold.contradictory:,} contradictory texts and {gold.pairs:,} outputs.")
+    return Reply(asdict(gold) | waiting, [*lines, sentence], ("report", "--db", db))
 
 
 @command(
     "import-labels",
     JUDGE,
-    "labels from elsewhere (tables, Label Studio and others) as annotators' votes",
+    "labels from elsewhere (tables, Label Studio) as votes",
     "audit import-labels crowd.csv --annotator crowd --map good=positive,bad=negative",
     "audit import-labels decided.csv --as adjudicator --annotator ada",
     "audit import-labels project-7.json --columns text=review,label=sentiment",
 )
 def import_labels(
-    file: Annotated[str, place("FILE", "a CSV, TSV, JSONL, JSON, Excel or Parquet file")],
+    file: OwnFile,
     db: Database = DATABASE,
-    annotator: Annotated[
-        str | None, text("who gave the labels, where the file names nobody or a single annotator", "NAME")
-    ] = None,
+    annotator: Annotated[str | None, Told("who gave the labels, where the file names nobody", "NAME")] = None,
     renamed: Annotated[
-        Names,
-        listed(
-            "what the file's labels are called here; letters' case does not count",
-            "good=positive,bad=negative",
-            "--map",
-        ),
-    ] = NONE,
+        Sequence[str],
+        Told("what the file's labels are called here; letters' case does not count", "good=positive,bad=negative",
+             "--map", commas=True),
+    ] = (),
     task: Task = None,
-    language: Annotated[str, language_code("of the texts, where the file has no such column", "CODE")] = "en",
+    language: Annotated[str, Told("of the texts, where the file has no such column", "CODE")] = "en",
     role: Annotated[
-        Literal["annotator", "adjudicator"], chosen("votes of annotators, or decisions of adjudicators", None, "--as")
+        Literal["annotator", "adjudicator"],
+        Told("votes of annotators, or decisions of adjudicators", spelled="--as"),
     ] = "annotator",
-    columns: Annotated[
-        Names,
-        listed(
-            "of a file with other names: ours=theirs; label=A+B are several columns, one an annotator", "ours=theirs"
-        ),
-    ] = NONE,
+    columns: Columns = (),
     study: Study = None,
-) -> Reply:
+) -> Reply:  # fmt: skip
     """Brings labels that people gave elsewhere, each annotator as one of their own who cannot log in. A file has the
     columns `label`, and `text` (of a pair `text_b`, too) or `row`, `output` where people judge outputs, and perhaps
-    `annotator`, `language` and, of decisions, `reason`. A decision goes before all votes on its question.
+    `annotator`, `language` and, of decisions, `reason`. A decision goes before all votes on its question. Labels of
+    questions that fewer people answered than are asked (`too_few`) count once others have answered, too.
     """
-    from audit.false_satisfaction.questions import queue_length
     from audit.judging.adjudications import open_disputes
     from audit.judging.labels import import_labels, read_labels, renamed_labels
 
@@ -176,34 +142,10 @@ def import_labels(
     imported = import_labels(
         engine, labels, annotator=annotator, renamed=renames, task=task, language=language, study=study, role=role
     )
-    waiting, _ = queue_length(engine)
     with engine.connect() as connection:
         disputes = open_disputes(connection)
-    lines = [*_imported_lines(imported), f"{waiting:,} questions wait for an answer."]
-    lines.append(f"Next: audit {'app' if disputes else 'report'} --db {db}")
-    return Reply(asdict(imported) | {"waiting": waiting}, lines)
-
-
-def _imported_lines(imported: "Imported") -> list[str]:
-    lines = [
-        f"{counted(imported.labels, 'label')} by {counted(len(imported.annotators), 'annotator')}: "
-        f"{imported.added:,} new, {imported.changed:,} changed, {imported.known:,} known before, "
-        f"{imported.repeated:,} repeated; {imported.opened:,} questions were made for them."
-    ]
-    lines += [
-        f"{n:,} not used: {reason} (first: {imported.first[reason]})." for reason, n in imported.unmatched.items()
-    ]
-    lines += [f"{n:,} without a label: {reason}." for reason, n in imported.without.items()]
-    if imported.too_few:
-        lines.append(
-            f"{counted(imported.too_few, 'question')} answered by fewer people than are asked (audit sample "
-            "--annotators): those labels count once others have answered, too."
-        )
-    if imported.disputed:
-        lines.append(
-            f"On {counted(imported.disputed, 'question')} people disagree: an adjudicator decides, in the app."
-        )
-    return lines
+    document = asdict(imported) | {"waiting": waiting_of(engine)[0]["waiting"]}
+    return Reply(document, None, ("app" if disputes else "report", "--db", db))
 
 
 @command(
@@ -225,11 +167,11 @@ def progress(db: Database = DATABASE, study: Study = None, answers: Answers = "b
     from audit.reports.tables import printed
 
     engine = open_database(db)
-    present = evidence(engine, answers, study)
-    cells = cells_at_work(cells_of_report(present))
-    document = progress_document(overview(engine), cells)
-    return Reply(document, printed(progress_sections))
+    cells = cells_at_work(cells_of_report(evidence(engine, answers, study)))
+    return Reply(progress_document(overview(engine), cells), printed(progress_sections))
 
+
+# Control questions.
 
 group(
     "known",
@@ -248,14 +190,16 @@ group(
     'audit known add --questions 17,19 --purpose training --explanation "Irony: the writer means the opposite."',
 )
 def known_add(
-    purpose: Annotated[
-        str, text("training (answered before judging, with feedback) or gold (hidden among the others)", "NAME")
-    ],
-    file: Annotated[str | None, place("FILE", "the CSV")] = None,
-    questions: Annotated[Names | None, numbered("settled questions of the database instead", "1,2")] = None,
-    explanation: Annotated[str, text("of --questions: what people read after they answered in training", "TEXT")] = "",
-    task: Annotated[str, text("of the file", "NAME")] = "sentiment",
-    language: Annotated[str, language_code("of rows without one", "CODE")] = "en",
+    purpose: Purpose,
+    file: Annotated[Read | None, Told("the CSV", "FILE", argument=True)] = None,
+    questions: Annotated[
+        Sequence[int] | None, Told("settled questions of the database instead", "1,2", commas=True)
+    ] = None,
+    explanation: Annotated[
+        str | None, Told("of --questions: what people read after they answered in training", "TEXT")
+    ] = None,
+    task: Annotated[str, Told("of the file", "NAME")] = "sentiment",
+    language: Annotated[str, Told("of rows without one", "CODE")] = "en",
     db: Database = DATABASE,
 ) -> Reply:
     """Makes the texts of a UTF-8 CSV known, with the columns `text`, `answer` (several with `|` between them) and
@@ -268,12 +212,10 @@ def known_add(
         raise AuditError("name a file of texts, or questions of the database with --questions; one of the two")
     engine = open_database(db)
     if questions is not None:
-        added = add_settled_questions(engine, purpose, questions, explanation)
+        added = add_settled_questions(engine, purpose, questions, explanation or "")
     else:
-        items = read_known(str(file), task, language)
-        added = add_known(engine, purpose, items, task=task)
-    lines = [f"{added.added:,} questions became known, {added.changed:,} that were known changed.", _next(purpose, db)]
-    return Reply({"purpose": purpose, "added": added.added, "changed": added.changed}, lines)
+        added = add_known(engine, purpose, read_known(str(file), task, language), task=task)
+    return Reply({"purpose": purpose, "added": added.added, "changed": added.changed}, None, _settings(purpose, db))
 
 
 @command(
@@ -283,9 +225,9 @@ def known_add(
     "audit known pick --purpose gold --count 40 --db mine.db",
 )
 def known_pick(
-    purpose: Annotated[str, text("training or gold", "NAME")],
-    count: Annotated[int, whole_number("how many at most", "N")] = 20,
-    seed: Annotated[int, whole_number("which of a label are taken", "S")] = 0,
+    purpose: Purpose,
+    count: Annotated[int, Told("how many at most", "N")] = 20,
+    seed: Annotated[int, Told("which of a label are taken", "S")] = 0,
     db: Database = DATABASE,
 ) -> Reply:
     """Makes questions known that cost no sample anything: texts of sources with a gold label, and questions that an
@@ -295,38 +237,35 @@ def known_pick(
     from audit.annotation.control_questions import pick_known
 
     picked = pick_known(open_database(db), purpose, count, seed)
-    by_label = ", ".join(f"{number:,} {label}" for label, number in (picked.labels or {}).items())
-    lines = [f"{picked.added:,} of {picked.candidates:,} questions outside all samples became known: {by_label}."]
-    if picked.added < count:
-        lines.append(f"{count:,} were asked for; there are no more.")
-    return Reply({"purpose": purpose, **asdict(picked)}, [*lines, _next(purpose, db)])
+    return Reply({"purpose": purpose, **asdict(picked)}, None, _settings(purpose, db))
 
 
-def _next(purpose: str, db: str) -> str:
-    name = "pass_mark=0.8" if purpose == "training" else "gold_share=0.05"
-    return f"Next, where it is not done: audit settings --set {name} --db {db}"
+def _settings(purpose: str, db: str) -> tuple[str, ...]:
+    change = "pass_mark=0.8" if purpose == "training" else "gold_share=0.05"
+    return ("settings", "--set", change, "--db", db)
 
 
 @command(
     "settings",
     JUDGE,
-    "how judging goes: pass mark, shares of hidden questions, speed",
+    "how judging goes: pass mark, hidden questions, speed",
     "audit settings --set pass_mark=0.8 --set gold_share=0.05 --set repeat_share=0.05 --db mine.db",
 )
 def settings(
-    changes: Annotated[list[str], text("change one; may be given several times", "NAME=VALUE", "--set")] = NONE,
+    changes: Annotated[list[str], Told("change one; may be given several times", "NAME=VALUE", "--set")] = [],  # noqa: B006
     db: Database = DATABASE,
 ) -> Reply:
     """How judging goes in a database; without `--set` it shows the settings. Each change is in the log."""
     from audit.annotation.settings import CHOICES, change_settings, settings_of
+    from audit.files import parse_json
 
     values: dict[str, Any] = {}
     for change in changes:
-        name, equals, value = change.partition("=")
-        if not equals:
-            raise AuditError(f"--set {change!r}: must be NAME=VALUE, for example pass_mark=0.8")
-        name, value = name.strip(), value.strip()
-        values[name] = value if name in CHOICES else _number(name, value)
+        name, _, value = (part.strip() for part in change.partition("="))
+        try:
+            values[name] = value if name in CHOICES else parse_json(value)
+        except ValueError:
+            raise AuditError(f"--set {change!r}: must be NAME=NUMBER, for example pass_mark=0.8") from None
     engine = open_database(db)
     if values:
         present = change_settings(engine, None, values)
@@ -337,13 +276,208 @@ def settings(
     return Reply(document, [f"{name} = {value}" for name, value in document.items()])
 
 
-def _number(name: str, text: str) -> float | int:
-    from audit.files import parse_json
+# Judges that are models.
 
-    try:
-        value = parse_json(text)
-    except ValueError:
-        value = None
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-        raise AuditError(f"--set {name}={text[:40]}: the value must be a number, for example 0.1")
-    return value
+group(
+    "judge",
+    JUDGE,
+    "models that judge: ask them, and measure them against people",
+    "Models (or functions) that answer the questions that people answer, under names of their own "
+    "(docs/reference/judges.md). Their answers are never votes: they are measured against those of people, and are "
+    "proxies that let people judge less (audit report --proxy judge:NAME).",
+)
+
+
+@command(
+    "judge ask",
+    JUDGE,
+    "ask a judge what people are asked",
+    "audit judge ask --with mine:judge",
+    "audit judge ask --with chat:referee.toml --variants labels,wording,texts",
+    "audit judge ask --with chat:referee.toml --everything --max-calls 5000",
+)
+def judge_ask(
+    spec: Annotated[
+        str, Told("chat:FILE.toml, or module:name of a function of a question that returns a label", "SPEC", "--with")
+    ],
+    db: Database = DATABASE,
+    name: Annotated[str | None, Told("what the judge is called here (default: what it calls itself)", "NAME")] = None,
+    variants: Annotated[
+        Sequence[str],
+        Told("ask in other ways, too, to see how consistent it is: labels (reversed), wording (other words), texts "
+             "(in the opposite order)", "labels,wording,texts", commas=True),
+    ] = (),
+    everything: Annotated[
+        bool, Told("all satisfied groups, too, so that it is a proxy for those that nobody judges")
+    ] = False,
+    max_calls: Annotated[int | None, Told("ask at most N questions now", "N")] = None,
+    allow_own: Annotated[
+        bool, Told("also a judge that is a system under test; it is said wherever it is shown")
+    ] = False,
+    study: Study = None,
+) -> Reply:  # fmt: skip
+    """Asks a judge the questions of what was drawn, open or answered, and stores what it says under its own name, apart
+    from people. A refusal, or what cannot be read as an answer, is a stored error. Repeating the command asks what is
+    left, and again what ended in an error.
+    """
+    from tqdm import tqdm
+
+    from audit.judging.judges import JudgeRequest, ask_judge, variants_named
+    from audit.systems.judge import load_judge
+
+    request = JudgeRequest(variants_named(variants), everything, study, max_calls, allow_own)
+    engine = open_database(db)
+    judge = load_judge(spec, name)
+    with tqdm(desc=judge.name, unit="question", total=0, mininterval=0.5) as bar:
+
+        def watch(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        asked = ask_judge(engine, judge, request, watch)
+    return Reply(asdict(asked) | {"own": list(asked.own)}, None, ("judge", "agreement", "--db", db))
+
+
+@command(
+    "judge agreement",
+    JUDGE,
+    "how far judges agree with people, with gold, with themselves",
+    "audit judge agreement --db mine.db",
+    "audit judge agreement --judge referee --json",
+)
+def judge_agreement(
+    judge: Annotated[str | None, Told("only this one: NAME, NAME@VERSION or #NUMBER (default: all)", "NAME")] = None,
+    db: Database = DATABASE,
+) -> Reply:
+    """How each judge does against the settled answers of people, and of gold, kept apart: accuracy, kappa, sensitivity
+    and specificity of each label, which labels it takes for which, and how often it answers the same when it is asked
+    in another way, with 95 % intervals.
+    """
+    from audit.reports.judges import judges_report, judges_sections
+    from audit.reports.tables import printed
+
+    return Reply(judges_report(open_database(db), judge), printed(judges_sections))
+
+
+# The validity study.
+
+group(
+    "validity",
+    JUDGE,
+    "people say whether follow-ups are sound",
+    "The validity study (docs/how-to/validity-study.md): people rate sources and follow-ups, mixed and blind, from 1 "
+    "to 5 for plausibility and grammaticality, and say of groups whether their relation holds. The report says which "
+    "relations make texts that nobody would write, or expect what is wrong, and what violations are then worth.",
+)
+
+
+@command(
+    "validity draw",
+    JUDGE,
+    "draw pairs of each relation whose texts people rate",
+    "audit validity draw --db mine.db",
+    "audit validity draw --per-relation 40 --relations MR1.1,MR2.1 --ask both --first",
+)
+def validity_draw(
+    db: Database = DATABASE,
+    per_relation: Annotated[int, Told("pairs of a source and a follow-up of each relation", "N")] = 25,
+    relations: Annotated[
+        Sequence[str], Told("of these relations alone (default: all)", "MR1.1,MR2.1", commas=True)
+    ] = (),
+    annotators: Annotated[int, Told("how many people answer each question", "N")] = 3,
+    seed: Annotated[int | None, Told("of the order of sources (default: the study's)", "S")] = None,
+    ask: Annotated[
+        Literal["texts", "groups", "both"],
+        Told("rate the texts, say of the groups whether the relation holds there, or both"),
+    ] = "texts",
+    first: Annotated[bool, Told("ask before all other questions; else ratings come after them")] = False,
+    study: Study = None,
+) -> Reply:
+    """Draws pairs of each relation at random, from all of its groups that some system satisfies or violates, and asks
+    people to rate their texts, or whether the relation holds there. Drawing more later keeps what was drawn. A relation
+    without enough pairs gives all that there are.
+    """
+    from audit.judging.validity import draw_validity
+    from audit.sampling.validity import ValidityRequest
+
+    request = ValidityRequest(per_relation, tuple(relations), annotators, seed, first, ask)
+    drawn = [asdict(part) for part in draw_validity(open_database(db), request, study)]
+    document = {
+        "pairs": sum(part["pairs"] for part in drawn),
+        "added": sum(part["added"] for part in drawn),
+        "without_pairs": [name for name in relations if name not in {part["relation"] for part in drawn}],
+        "relations": drawn,
+    }
+    return Reply(document, None, ("app", "--db", db))
+
+
+@command("validity end", JUDGE, "ask for no more ratings", "audit validity end --db mine.db")
+def validity_end(db: Database = DATABASE, study: Study = None) -> Reply:
+    """Takes the texts that wait for ratings out of the queue. Ratings stay; drawing again goes on."""
+    from audit.judging.validity import end_validity
+
+    return Reply({"ended": end_validity(open_database(db), study)})
+
+
+@command(
+    "validity export",
+    JUDGE,
+    "write the drawn texts for whoever rates them elsewhere",
+    "audit validity export texts.csv --db mine.db",
+)
+def validity_export(
+    file: Annotated[Written, Told("the CSV to write", "FILE", argument=True)],
+    db: Database = DATABASE,
+) -> Reply:
+    """Writes a CSV with the columns id, text, language, and two empty ones for ratings: each text once, in random
+    order, without its relation and without saying whether it is an original. `audit validity import` reads it.
+    """
+    from audit.judging.validity import write_texts
+
+    return Reply({"texts": write_texts(open_database(db), file), "file": str(file)})
+
+
+@command(
+    "validity import",
+    JUDGE,
+    "ratings from a file, of a person or a model",
+    "audit validity import texts.csv --annotator carla",
+    "audit validity import rated.csv --annotator reader-1 --model",
+)
+def validity_import(
+    file: Annotated[Read, Told("the CSV with the columns id, plausibility and grammaticality", "FILE", argument=True)],
+    annotator: Annotated[str, Told("who gave the ratings", "NAME")],
+    db: Database = DATABASE,
+    model: Annotated[bool, Told("a model gave them, no person: kept apart and said in reports")] = False,
+) -> Reply:
+    """Brings ratings that were given elsewhere, from 1 to 5 or unsure; an empty field is none. The same file again adds
+    nothing; another rating of the same text supersedes the one before.
+    """
+    from audit.judging.validity import import_ratings, read_ratings_given
+
+    imported = import_ratings(open_database(db), read_ratings_given(file), annotator, model=model)
+    return Reply(asdict(imported), None, ("validity", "report", "--db", db))
+
+
+@command(
+    "validity report",
+    JUDGE,
+    "how plausible and grammatical follow-ups are, by relation",
+    "audit validity report --db mine.db",
+    "audit validity report --by models --json",
+)
+def validity_report(
+    db: Database = DATABASE,
+    by: Annotated[
+        Literal["people", "models", "all"] | None,
+        Told("whose ratings count (default: people's, or models' where no person has rated)"),
+    ] = None,
+    study: Study = None,
+) -> Reply:
+    """Mean ratings of originals and follow-ups by relation, the difference and the share of valid follow-ups with 95 %
+    intervals, what violations are worth, and how far raters agree (docs/reference/validity.md).
+    """
+    from audit.reports.tables import printed
+    from audit.reports.validity_study import validity_report, validity_sections
+
+    return Reply(validity_report(open_database(db), study, by), printed(validity_sections))

@@ -11,28 +11,13 @@ from pathlib import Path
 from typing import Annotated
 
 from audit.cli.console import Reply, say, tell, visible
-from audit.cli.options import (
-    DATABASE,
-    NONE,
-    PEOPLE,
-    START,
-    Database,
-    Names,
-    command,
-    decimal,
-    flag,
-    group,
-    language_codes,
-    listed,
-    name_of,
-    open_database,
-    text,
-    whole_number,
-)
+from audit.cli.options import DATABASE, PEOPLE, START, Database, command, group, open_database
 from audit.errors import AuditError
+from audit.options import Told
 
 _HOST = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|(?=.*:)[0-9A-Fa-f:.]{2,45}(?:%\w{1,20})?")
 """The form of a name, an IPv4 address, or an IPv6 address."""
+Name = Annotated[str, Told("of the account", "NAME", argument=True)]
 
 
 @command(
@@ -44,15 +29,16 @@ _HOST = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|(?=
 )
 def serve_app(
     db: Database = DATABASE,
-    port: Annotated[int, whole_number("where to listen", "P")] = 8501,
+    port: Annotated[int, Told("where to listen", "P")] = 8501,
     address: Annotated[
-        str, text("a name or address of this machine where to listen; 0.0.0.0 is every one that it has", "ADDRESS")
+        str, Told("a name or address of this machine where to listen; 0.0.0.0 is every one that it has", "ADDRESS")
     ] = "localhost",
-    login_hours: Annotated[float | None, decimal("log people out after so long (default: 168, a week)", "H")] = None,
-    https: Annotated[bool, flag("--https", "people come by https: never send cookies without it")] = False,
+    login_hours: Annotated[float | None, Told("log people out after so long (default: 168, a week)", "H")] = None,
+    https: Annotated[bool, Told("people come by https: never send cookies without it")] = False,
     systems: Annotated[
-        Names, listed("Python files of this folder whose functions studies may choose as systems", "mine.py")
-    ] = NONE,
+        Sequence[str],
+        Told("Python files of this folder whose functions studies may choose as systems", "mine.py"),
+    ] = (),
 ) -> None:
     """Serves the app: answer questions, adjudicate, browse groups, see progress and results. It listens on this
     machine only unless told otherwise, and stops with Ctrl-C or SIGTERM: this process is the server itself. Where there
@@ -137,21 +123,14 @@ def check_port(port: int, address: str) -> None:
         )
     try:
         kind, _, _, _, where = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-    except (OSError, UnicodeError) as problem:
-        reason = getattr(problem, "strerror", None) or problem
-        raise AuditError(
-            f"--address {address!r}: nobody knows this name ({reason}); localhost is this machine"
-        ) from None
-    with socket.socket(kind) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
+        with socket.socket(kind) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(where)
-        except OSError as problem:
-            if problem.errno == errno.EADDRNOTAVAIL:
-                raise AuditError(
-                    f"--address {address!r} is no address of this machine; localhost is, and 0.0.0.0 is every one"
-                ) from None
-            raise AuditError(f"cannot listen on {address}:{port} ({problem.strerror}); choose another --port") from None
+    except (OSError, UnicodeError) as problem:
+        if isinstance(problem, socket.gaierror) or getattr(problem, "errno", None) == errno.EADDRNOTAVAIL:
+            raise AuditError(f"--address {address!r} is no address of this machine; localhost is") from None
+        reason = getattr(problem, "strerror", None) or problem
+        raise AuditError(f"cannot listen on {address}:{port} ({reason}); choose another --port") from None
 
 
 def script() -> Path:
@@ -181,12 +160,10 @@ group(
     "audit user add ann@example.org --no-password --languages en,zh",
 )
 def user_add(
-    name: Annotated[str, name_of("name", "of the account")],
-    role: Annotated[str, text("annotator, adjudicator or manager", "ROLE")] = "annotator",
-    languages: Annotated[Names, language_codes("that it reads (default: all)", "en,zh")] = NONE,
-    no_password: Annotated[
-        bool, flag("--no-password", "it logs in through the identity provider (docs/how-to/app.md) only")
-    ] = False,
+    name: Name,
+    role: Annotated[str, Told("annotator, adjudicator or manager", "ROLE")] = "annotator",
+    languages: Annotated[Sequence[str], Told("that it reads (default: all)", "en,zh", commas=True)] = (),
+    no_password: Annotated[bool, Told("it logs in through the identity provider (docs/how-to/app.md) only")] = False,
     db: Database = DATABASE,
 ) -> None:
     """Makes an account. The password (8 characters or more) is asked for, or read from stdin or the environment
@@ -221,7 +198,7 @@ def _ask() -> str:
     "give an account another password, and log it out everywhere",
     "audit user password ann --db mine.db",
 )
-def user_password(name: Annotated[str, name_of("name", "of the account")], db: Database = DATABASE) -> None:
+def user_password(name: Name, db: Database = DATABASE) -> None:
     """Gives an account another password, read as by `audit user add`, and logs it out everywhere."""
     from audit.annotation.accounts import set_password
 
@@ -238,12 +215,12 @@ def user_password(name: Annotated[str, name_of("name", "of the account")], db: D
     "audit user token ben --role annotator --json",
 )
 def user_token(
-    name: Annotated[str, name_of("name", "of the account")],
+    name: Name,
     role: Annotated[
         str | None,
-        text("the most that it may do: annotator, adjudicator or manager (default: what the account may)", "ROLE"),
+        Told("the most that it may do: annotator, adjudicator or manager (default: what the account may)", "ROLE"),
     ] = None,
-    days: Annotated[int, whole_number("how long it lasts, 366 at most", "N")] = 90,
+    days: Annotated[int, Told("how long it lasts, 366 at most", "N")] = 90,
     db: Database = DATABASE,
 ) -> Reply:
     """Makes a token for the JSON API. It is printed once, and nothing keeps it. *Account* in the app ends all tokens of
@@ -275,7 +252,7 @@ def user_token(
     "take a person's name and password away; what they answered stays",
     "audit user delete anna --db mine.db",
 )
-def user_delete(name: Annotated[str, name_of("name", "of the account")], db: Database = DATABASE) -> None:
+def user_delete(name: Name, db: Database = DATABASE) -> None:
     """Takes a person's name, password, languages and sessions away. The account stays, disabled, as `deleted-N`; what
     they answered stays and counts, comments included, since the history is append-only. Their name is free for
     another account.

@@ -1,55 +1,45 @@
-"""Reports: rates and rankings, agreement, annotators, quality, plans of work, recorded chains, values."""
+"""Reports: rates and rankings, comparisons, agreement, annotators, quality, plans, recorded chains, values."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
-from audit.cli.console import Reply, say
+from audit.cli.console import Reply, following, say
 from audit.cli.options import (
     DATABASE,
     INSPECT,
-    NONE,
     START,
     STUDY,
+    Columns,
     Database,
     Html,
-    Names,
-    Pdf,
+    Read,
     Study,
     Task,
-    chosen,
+    Written,
     command,
-    decimal,
-    decimals,
-    exclusive,
-    flag,
     group,
-    listed,
-    name_of,
     open_database,
-    place,
-    read_from,
+    options_in_words,
     settings_of,
-    text,
-    whole_number,
-    written_to,
 )
-
-if TYPE_CHECKING:
-    from audit.reports.document import ReportDocument
-    from audit.reports.frames import Tables
 from audit.errors import AuditError
-from audit.messages import ENGLISH
-from audit.reports.options import CoefficientOptions, FollowUpOptions, ReportOptions, StandingOptions
-from audit.sampling.options import WINNER, PlanOptions
+from audit.messages import counted
+from audit.options import Told
+from audit.reports.options import (
+    CoefficientOptions,
+    CompareOptions,
+    FollowUpOptions,
+    ReportOptions,
+    StandingOptions,
+)
+from audit.sampling.options import FRONT, WINNER, PlanOptions
 
-By = Literal["relation", "system", "language", "pair"] | None
-Repeats = Literal["first", "last", "majority"] | None
-Independent = Annotated[bool, flag("--independent", "as if scores of one sentence were independent, as in the study")]
-NoSynonyms = Annotated[
-    bool, flag("--no-synonyms", "METEOR by the same words and the same stems alone: English needs no WordNet then")
-]
-Full = Annotated[bool, flag("--full", "all tables, notes and the signature, not the first lines alone")]
+Full = Annotated[bool, Told("all tables, notes and the signature, not the first lines alone")]
+Independent = Annotated[bool, Told("as if scores of one sentence were independent, as in the study")]
+NoSynonyms = Annotated[bool, Told("METEOR by the same words and stems alone: English needs no WordNet then")]
+OwnDatabase = Annotated[str | None, Told("the database (default: audit.db)", "PATH|URL")]
+OfRelations = Annotated[Sequence[str], Told("only these, named as in the report (default: all)", "A,B", commas=True)]
 
 
 @command(
@@ -66,8 +56,8 @@ def report(
     db: Database = DATABASE,
     options: ReportOptions = ReportOptions(),
     html: Html = None,
-    pdf: Pdf = None,
-    language: Annotated[Literal["en", "zh"], chosen("of the files")] = "en",
+    pdf: Annotated[Written | None, Told("write the same as a PDF, all of it open", "FILE")] = None,
+    language: Annotated[Literal["en", "zh"], Told("of the files")] = "en",
     full: Full = False,
 ) -> Reply:
     """Which system is best, how sure that is, and what is false of what was reported; `--full` shows the rates of every
@@ -80,42 +70,26 @@ def report(
 
     if options.examples is None:
         options = replace(options, examples=EXAMPLES if html or pdf else 0)
-    return reported(study_report(open_database(db), **vars(options)), html, language, pdf, full)
+    return reported(study_report(open_database(db), **vars(options)), html, pdf, language, full)
 
 
 def reported(
-    report: "ReportDocument",
-    html: str | None = None,
-    language: str = ENGLISH,
-    pdf: str | None = None,
-    full: bool = False,
+    report: Any, html: str | None = None, pdf: str | None = None, language: str = "en", full: bool = False
 ) -> Reply:
     """Return the report, or write it as HTML or PDF where a file was named; then the terminal does not show it, too."""
+    from audit.new_files import write_file
+    from audit.reports.html import to_html
     from audit.reports.sections import to_terminal
 
     if html:
-        write_html(report, Path(html), language)
+        write_file(html, to_html(report, language))
     if pdf:
-        write_pdf(report, Path(pdf), language)
-    return Reply(report, None if html or pdf else lambda document: [to_terminal(document, full)])
+        from audit.reports.pdf import to_pdf
 
-
-def write_html(report: "ReportDocument", path: Path, language: str = ENGLISH) -> None:
-    """Write the HTML file. Raises BadFile where it cannot be written."""
-    from audit.new_files import write_file
-    from audit.reports.html import to_html
-
-    write_file(path, to_html(report, language))
-    say(f"report: {path}")
-
-
-def write_pdf(report: "ReportDocument", path: Path, language: str = ENGLISH) -> None:
-    """Write the PDF. Raises BadFile where it cannot be written, and NotInstalled."""
-    from audit.new_files import write_file
-    from audit.reports.pdf import to_pdf
-
-    write_file(path, to_pdf(report, language))
-    say(f"report: {path}")
+        write_file(pdf, to_pdf(report, language))
+    for file in filter(None, (html, pdf)):
+        say(f"report: {file}")
+    return Reply(report, [] if html or pdf else [to_terminal(report, full)])
 
 
 @command(
@@ -126,7 +100,7 @@ def write_pdf(report: "ReportDocument", path: Path, language: str = ENGLISH) -> 
     "audit rerank totals.csv --weights weights.csv",
 )
 def rerank(
-    file: Annotated[str, place("FILE", "the CSV")],
+    file: Annotated[Read, Told("the CSV", "FILE", argument=True)],
     options: StandingOptions = StandingOptions(),
     html: Html = None,
     full: Full = False,
@@ -137,6 +111,40 @@ def rerank(
     from audit.exchange.rerank import rerank
 
     return reported(rerank(file, **vars(options)), html, full=full)
+
+
+@command(
+    "compare",
+    INSPECT,
+    "two versions of a system: how much worse, what broke",
+    "audit compare mine:classify@b498 mine:classify@5d95 --db mine.db",
+    'audit compare mine:classify@b498 mine:classify@5d95 --fail-if "genuine rise > 2 points" --json',
+)
+def compare(
+    old: Annotated[str, Told("a system as NAME@VERSION, or the beginning of a version", "OLD", argument=True)],
+    new: Annotated[str, Told("another one", "NEW", argument=True)],
+    db: Database = DATABASE,
+    options: CompareOptions = CompareOptions(),
+    fail_if: Annotated[
+        list[str], Told('exit with 1 if this holds, such as "genuine rise > 2 points"; repeatable', "CONDITION")
+    ] = [],  # noqa: B006
+    undecided: Annotated[
+        Literal["pass", "fail"] | None, Told("instead of status 4 where answers cannot decide a condition")
+    ] = None,
+) -> Reply:
+    """Compares two versions of a system on the groups that apply to both. See comparing versions
+    (docs/how-to/ci.md).
+
+    The exit status is 1 where a condition of `--fail-if` holds, and 4 where answers cannot decide one.
+    """
+    from audit.reports.compare import Condition, compare_sections, status_of
+    from audit.reports.compare import compare as compared
+    from audit.reports.tables import printed
+
+    conditions = tuple(Condition.read(condition) for condition in fail_if)
+    document = compared(old, new, open_database(db), conditions, **vars(options))
+    after = ("sample", "--db", db) if document["all"]["genuine"]["estimate"] is None else ()
+    return Reply(document, printed(compare_sections), after, status_of(document, undecided))
 
 
 @command(
@@ -157,34 +165,36 @@ def plan(
     """
     from audit.reports.plan import lines, plan
 
-    named = None if db == DATABASE else db
-    return Reply(plan(open_database(db), options, study, named=named), lines)
+    document = plan(open_database(db), options, study)
+    words = options_in_words(options, FRONT, "base", "share", "decide", "eps", "annotators")
+    words += ["--study", str(study)] if study is not None else []
+    document["command"] = following("sample", "--db", db, *words)
+    return Reply(document, lines)
+
+
+# Agreement and quality.
 
 
 @command(
     "agreement",
     INSPECT,
-    "how far annotators agree: percent, kappa, alpha, AC1, intervals",
+    "how far annotators agree: percent, kappa, alpha, AC1",
     "audit agreement --db mine.db --by relation",
     "audit agreement --ratings ours.csv --order negative,neutral,positive --json",
 )
 def agreement(
-    db: Annotated[str | None, text("the database (default: audit.db)", "PATH|URL")] = None,
-    ratings: Annotated[str | None, read_from("a table in place of a database", "FILE")] = None,
-    columns: Annotated[
-        Names,
-        listed(
-            "of ratings with other names: ours=theirs; label=A+B are several columns, one an annotator", "ours=theirs"
-        ),
-    ] = NONE,
+    db: OwnDatabase = None,
+    ratings: Annotated[Read | None, Told("a table in place of a database", "FILE")] = None,
+    columns: Columns = (),
     about: Annotated[
         Literal["labels", "false", "groups"],
-        chosen("labels, whether drawn groups are false, or whether relations hold in groups"),
+        Told("labels, whether drawn groups are false, or whether relations hold in groups"),
     ] = "labels",
-    by: Annotated[By, chosen("for each of these, too")] = None,
+    by: Annotated[Literal["relation", "system", "language", "pair"] | None, Told("for each of these, too")] = None,
     options: CoefficientOptions = CoefficientOptions(),
     repeats: Annotated[
-        Repeats, chosen("of an item that somebody rated twice: first, last or majority (default: refuse)")
+        Literal["first", "last", "majority"] | None,
+        Told("of an item that somebody rated twice: first, last or majority (default: refuse)"),
     ] = None,
     task: Task = None,
 ) -> Reply:
@@ -192,36 +202,27 @@ def agreement(
     (docs/reference/agreement.md). From the judgements of a database, or from a table with the columns
     `item,annotator,label` and one row a judgement, or a column for each annotator.
     """
-    from audit.annotation.ratings import need_numbers
+    from audit.annotation.ratings import need_numbers, need_two, once, read_ratings
     from audit.reports.agreement import agreement_report, agreement_sections
     from audit.reports.tables import printed
 
-    exclusive(("--db", db), ("--ratings", ratings))
-    rated, parts = (
-        _from_file(ratings, about, by, repeats, task, settings_of("--columns", columns))
-        if ratings
-        else _from_store(db or DATABASE, about, by, repeats, task)
-    )
-    if ratings and options.level not in (None, "nominal") and not options.order:
-        need_numbers(rated, ratings, options.level)
-    report = agreement_report(rated, by=by, parts=parts, **vars(options))
-    return Reply(report, printed(agreement_sections))
-
-
-def _from_file(ratings: str, about: str, by: By, repeats: Repeats, task: str | None, columns: dict[str, str]) -> Any:
-    from audit.annotation.ratings import need_two, once, read_ratings
-
-    if about != "labels":
-        raise AuditError(
-            f"--about {about} needs the drawn groups of a database; name it with --db in place of --ratings"
-        )
-    if task is not None:
-        raise AuditError("--task is for a database; a file of ratings has no task")
     column = None if by == "pair" else by
-    rated = once(read_ratings(ratings, [column] if column else [], columns), repeats, ratings)
-    need_two(rated, ratings)
-    parts = _parts(rated, column)
-    return rated, parts
+    if ratings is not None:
+        _refuse_with_ratings(**{"--db": db, "--task": task, "--about": None if about == "labels" else about})
+        rated = once(read_ratings(ratings, [column] if column else [], settings_of("--columns", columns)), repeats,
+                     ratings)  # fmt: skip
+        need_two(rated, ratings)
+        parts = _parts(rated, column)
+        if options.level not in (None, "nominal") and not options.order:
+            need_numbers(rated, ratings, options.level)
+    else:
+        rated, parts = _stored(open_database(db or DATABASE), about, column, task)
+    return Reply(agreement_report(rated, by=by, parts=parts, **vars(options)), printed(agreement_sections))
+
+
+def _refuse_with_ratings(**options: object) -> None:
+    if given := [name for name, value in options.items() if value is not None]:
+        raise AuditError(f"{given[0]} is for a database; leave it or --ratings out")
 
 
 def _parts(rated: Any, column: str | None) -> Any:
@@ -229,47 +230,40 @@ def _parts(rated: Any, column: str | None) -> Any:
     return rated.frame[["item", column]].set_axis(["item", "value"], axis=1).drop_duplicates() if column else None
 
 
-def _from_store(db: str, about: str, by: By, repeats: Repeats, task: str | None) -> Any:
+def _stored(engine: Any, about: str, column: str | None, task: str | None) -> tuple[Any, Any]:
+    """Return the ratings of a database, and the parts that they are told by."""
     from audit.annotation.ratings import attributed, stored_ratings
     from audit.false_satisfaction.opinions import attributed_outputs, opinions
     from audit.false_satisfaction.questions import attributed_groups
 
-    if repeats is not None:
-        raise AuditError("--repeats is for --ratings; in a database nobody's answer to a question counts twice")
-    engine = open_database(db)
-    column = None if by == "pair" else by
     if about == "false":
         rated = opinions(engine, task)
-        parts = _parts(rated, column)
-    elif about == "groups":
-        rated = stored_ratings(engine, task, "group")
-        parts = attributed_groups(engine, column) if column == "relation" or column == "system" else None
-        parts = attributed(engine, column) if column == "language" else parts
-    else:
-        rated = stored_ratings(engine, task)
-        if rated.origin.get("about") == "pairs" and (column == "relation" or column == "system"):
-            parts = attributed_outputs(engine, column)
-        else:
-            parts = attributed(engine, column) if column else None
-    return rated, parts
+        return rated, _parts(rated, column)
+    rated = stored_ratings(engine, task, "group") if about == "groups" else stored_ratings(engine, task)
+    parts: Callable[..., Any] = attributed
+    if column in ("relation", "system") and about == "groups":
+        parts = attributed_groups
+    elif column in ("relation", "system") and rated.origin.get("about") == "pairs":
+        parts = attributed_outputs
+    return rated, parts(engine, column) if column else None
 
 
 @command(
     "annotators",
     INSPECT,
-    "what annotators get wrong: confusion matrices (Dawid-Skene)",
+    "what annotators get wrong: confusion matrices",
     "audit annotators --ratings ours.csv",
     "audit annotators --db mine.db --draws 4000 --json",
 )
 def annotators(
-    db: Annotated[str | None, text("the database (default: audit.db)", "PATH|URL")] = None,
+    db: OwnDatabase = None,
     ratings: Annotated[
-        str | None, read_from("a table with the columns item,annotator,label in place of a database", "FILE")
+        Read | None, Told("a table with the columns item,annotator,label in place of a database", "FILE")
     ] = None,
-    columns: Annotated[Names, listed("of ratings with other names", "ours=theirs")] = NONE,
+    columns: Columns = (),
     task: Task = None,
-    draws: Annotated[int, whole_number("draws of the posterior for the intervals", "N")] = 1000,
-    seed: Annotated[int, whole_number("of these draws", "S")] = 0,
+    draws: Annotated[int, Told("draws of the posterior for the intervals, 0 for none", "N")] = 1000,
+    seed: Annotated[int, Told("of these draws", "S")] = 0,
 ) -> Reply:
     """What each annotator gets wrong, by the model of Dawid and Skene (1979), from the judgements alone; see agreement
     (docs/reference/agreement.md). Repeated ratings count as they are.
@@ -278,22 +272,15 @@ def annotators(
     from audit.reports.quality import annotators_report, annotators_sections
     from audit.reports.tables import printed
 
-    exclusive(("--db", db), ("--ratings", ratings))
-    if not 0 <= draws <= 100_000:
-        raise AuditError(f"--draws {draws}: must be from 0 (no intervals) to 100000")
-    if seed < 0:
-        raise AuditError(f"--seed {seed}: must be at least 0")
-    if ratings and task is not None:
-        raise AuditError("--task is for a database; a file of ratings has no task")
-    if ratings:
+    if not 0 <= draws <= 100_000 or seed < 0:
+        raise AuditError(f"--draws {draws} --seed {seed}: draws must be from 0 to 100000, and the seed at least 0")
+    if ratings is not None:
+        _refuse_with_ratings(**{"--db": db, "--task": task})
         rated = read_ratings(ratings, columns=settings_of("--columns", columns))
         need_two(rated, ratings)
     else:
         rated = stored_ratings(open_database(db or DATABASE), task)
     return Reply(annotators_report(rated, draws, seed), printed(annotators_sections))
-
-
-KINDS: dict[str, Literal["input", "pair", "group"]] = {"inputs": "input", "pairs": "pair", "groups": "group"}
 
 
 @command(
@@ -307,9 +294,7 @@ def quality(
     task: Task = None,
     about: Annotated[
         Literal["inputs", "pairs", "groups"] | None,
-        chosen(
-            "what its questions are about: inputs, outputs with their inputs, or groups (default: as the task asks)"
-        ),
+        Told("what its questions are about: inputs, outputs with their inputs, or groups (default: as the task asks)"),
     ] = None,
     db: Database = DATABASE,
 ) -> Reply:
@@ -320,45 +305,49 @@ def quality(
     from audit.reports.quality import quality_report, quality_sections
     from audit.reports.tables import printed
 
-    record = judging_record(open_database(db))
-    report = quality_report(record, task, KINDS.get(about or ""))
-    return Reply(report, printed(quality_sections))
+    kind: Any = about and about.removesuffix("s")
+    return Reply(quality_report(judging_record(open_database(db)), task, kind), printed(quality_sections))
 
 
 @command(
     "follow-ups",
     INSPECT,
-    "how far follow-ups are from their sources, by relation; or what one makes of a corpus",
+    "how far follow-ups are from their sources, by relation",
     "audit follow-ups --db mine.db",
     "audit follow-ups typos --corpus rotten-tomatoes --show 20",
     'audit follow-ups --valid "replaced<=0.2" --measures replaced --most 200',
     "audit follow-ups --db mine.db --rejected rejected.csv",
 )
 def follow_ups(
-    name: Annotated[str | None, name_of("NAME", "show what this relation makes of --corpus, without a run")] = None,
-    corpus: Annotated[str | None, text("whose sources, taken at random", "NAME|FILE")] = None,
-    task: Annotated[str | None, text("the task (default: the corpus's)", "TASK")] = None,
-    show: Annotated[int, whole_number("groups that are shown of it", "N")] = 20,
+    name: Annotated[
+        str | None, Told("show what this relation makes of --corpus, without a run", "NAME", argument=True)
+    ] = None,
+    corpus: Annotated[str | None, Told("whose sources, taken at random", "NAME|FILE")] = None,
+    task: Annotated[str | None, Told("the task (default: the corpus's)", "TASK")] = None,
+    show: Annotated[int, Told("groups that are shown of it", "N")] = 20,
     db: Database = DATABASE,
     study: Study = None,
     options: FollowUpOptions = FollowUpOptions(),
     rejected: Annotated[
-        str | None, written_to("the groups that limits rejected, with their texts, as CSV or JSONL", "FILE")
+        Written | None, Told("the groups that limits rejected, with their texts, as CSV or JSONL", "FILE")
     ] = None,
 ) -> Reply:
     """What each measure says of each relation's follow-ups: edit distance, share of words replaced, BLEU, perplexity
     ratio, and on request the similarity of embeddings; how many groups limits (`audit run --valid`) have rejected, and
     how many others would. Nothing is changed, and no system is asked.
     """
-    from audit.exchange.follow_ups import follow_ups_report, rejected_follow_ups
-    from audit.messages import counted
+    from audit.corpora import get_corpus
+    from audit.exchange.follow_ups import follow_ups_report, made_lines, made_of, rejected_follow_ups
     from audit.new_files import kind_of_rows, write_rows
+    from audit.relations import get_relation
     from audit.reports.frames import Table
 
     if (name is None) != (corpus is None):
         raise AuditError("give a relation and --corpus together: audit follow-ups NAME --corpus NAME|FILE")
     if name is not None and corpus is not None:
-        return _made(name, corpus, task, show)
+        source = get_corpus(corpus, task)
+        groups, tried = made_of(get_relation(task or source.task, name), source, show)
+        return Reply(groups, made_lines(name, groups, tried))
     if rejected is not None:
         kind_of_rows(rejected, "rejected")
     engine = open_database(db)
@@ -370,14 +359,7 @@ def follow_ups(
     return _tabled(tables)
 
 
-def _made(name: str, corpus: str, task: str | None, show: int) -> Reply:
-    from audit.corpora import get_corpus
-    from audit.exchange.follow_ups import made_lines, made_of
-    from audit.relations import get_relation
-
-    found = get_corpus(corpus, task)
-    groups, tried = made_of(get_relation(task or found.task, name), found, show)
-    return Reply(groups, lambda shown: made_lines(name, shown, tried))
+# Translation: recorded chains, and what relations compared.
 
 
 @command(
@@ -388,16 +370,18 @@ def _made(name: str, corpus: str, task: str | None, show: int) -> Reply:
     "audit pivots pivot_runs.csv --targets zh,ja,ko,fr --systems google,bing --independent --json",
 )
 def pivots(
-    file: Annotated[str, place("FILE", "the CSV")],
+    file: Annotated[Read, Told("the CSV", "FILE", argument=True)],
     score: Annotated[
         Literal["consistency", "levenshtein", "bleu", "cosine"],
-        chosen("what is analysed: consistency (default, the mean of the others), levenshtein, bleu or cosine"),
+        Told("what is analysed: consistency (default, the mean of the others), levenshtein, bleu or cosine"),
     ] = "consistency",
-    threshold: Annotated[float, decimal("a pair whose score is at least this is satisfied", "S")] = 0.8,
-    systems: Annotated[Names | None, listed("only these systems (default: all)", "A,B")] = None,
-    targets: Annotated[Names | None, listed("only these target languages (default: all)", "zh,ja")] = None,
+    threshold: Annotated[float, Told("a pair whose score is at least this is satisfied", "S")] = 0.8,
+    systems: Annotated[Sequence[str] | None, Told("only these systems (default: all)", "A,B", commas=True)] = None,
+    targets: Annotated[
+        Sequence[str] | None, Told("only these target languages (default: all)", "zh,ja", commas=True)
+    ] = None,
     source_language: Annotated[
-        str, text("the language of the sources: pairs toward it are round trips, and stand apart", "CODE")
+        str, Told("the language of the sources: pairs toward it are round trips, and stand apart", "CODE")
     ] = "en",
     independent: Independent = False,
 ) -> Reply:
@@ -410,16 +394,12 @@ def pivots(
     chains = choose(read_chains(file), system=systems, target=targets)
     return _tabled(
         pivots_tables(
-            chains,
-            score=score,
-            threshold=threshold,
-            source_language=source_language,
-            independent=independent,
+            chains, score=score, threshold=threshold, source_language=source_language, independent=independent
         )
     )
 
 
-def _tabled(tables: "Tables") -> Reply:
+def _tabled(tables: Any) -> Reply:
     return Reply(tables.document(), tables.lines())
 
 
@@ -441,8 +421,8 @@ group(
 def values_bounds(
     db: Database = DATABASE,
     study: Study = None,
-    relations: Annotated[Names, listed("only these, named as in the report (default: all with a bound)", "A,B")] = NONE,
-    at: Annotated[Names | None, decimals("the bounds (default: 0, 0.1, ... 1)", "0.5,0.6")] = None,
+    relations: OfRelations = (),
+    at: Annotated[Sequence[float] | None, Told("the bounds (default: 0, 0.1, ... 1)", "0.5,0.6", commas=True)] = None,
 ) -> Reply:
     """SR_o at other bounds than those that were run, without running anything again. A relation is shown where it has
     a bound: a parameter `threshold` or `bound`, at or above which it is satisfied.
@@ -459,7 +439,7 @@ def values_bounds(
     "audit values means --relation MCMT --db mine.db",
 )
 def values_means(
-    relation: Annotated[str, text("whose values", "MCMT")],
+    relation: Annotated[str, Told("whose values", "MCMT")],
     db: Database = DATABASE,
     study: Study = None,
     independent: Independent = False,
@@ -480,11 +460,11 @@ def values_means(
     "audit values correlate --reference parallel.csv --db mine.db",
 )
 def values_correlate(
-    reference: Annotated[str, read_from("a CSV of reference translations: source,reference,target_language", "FILE")],
+    reference: Annotated[Read, Told("a CSV of reference translations: source,reference,target_language", "FILE")],
     db: Database = DATABASE,
     study: Study = None,
     no_synonyms: NoSynonyms = False,
-    relations: Annotated[Names, listed("only these (default: all with values, and MGMT)", "A,B")] = NONE,
+    relations: OfRelations = (),
 ) -> Reply:
     """Whether values go with scores of the same translations against references: BLEU, METEOR (English needs WordNet)
     and 1 - WER, so that more is better in all. Over sentences for each system, and over systems from five on.
@@ -506,10 +486,10 @@ def values_contribute(
     db: Database = DATABASE,
     study: Study = None,
     reference: Annotated[
-        str | None, read_from("as of audit values correlate; without it there are no scores", "FILE")
+        Read | None, Told("as of audit values correlate; without it there are no scores", "FILE")
     ] = None,
     no_synonyms: NoSynonyms = False,
-    relations: Annotated[Names, listed("these (default: the levels of MGMT)", "A,B")] = NONE,
+    relations: Annotated[Sequence[str], Told("these (default: the levels of MGMT)", "A,B", commas=True)] = (),
 ) -> Reply:
     """What each relation adds to the others, after tables 2, 5 and 6 of the MGMT study: whether two relations see the
     same (Spearman's correlation of their outcomes), how many translations satisfy each combination of them, and,
@@ -531,15 +511,14 @@ def values_levels(
     db: Database = DATABASE,
     study: Study = None,
     domain: Annotated[
-        str | None, text("a column of the corpus (default: each corpus is one domain)", "ATTRIBUTE")
+        str | None, Told("a column of the corpus (default: each corpus is one domain)", "ATTRIBUTE")
     ] = None,
     relations: Annotated[
-        Names,
-        listed(
-            "the levels (default: MGMT-sentence, MGMT-phrase and MGMT-word, two of which must have been run)", "A,B"
-        ),
-    ] = NONE,
-) -> Reply:
+        Sequence[str],
+        Told("the levels (default: MGMT-sentence, MGMT-phrase, MGMT-word; two of them must have been run)", "A,B",
+             commas=True),
+    ] = (),
+) -> Reply:  # fmt: skip
     """The MGMT score of each system: the mean share of satisfied groups over the levels of granularity, by domain
     (table 1 of the MGMT study).
     """

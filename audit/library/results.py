@@ -21,6 +21,7 @@ from audit.new_files import write_file
 from audit.options import spread
 from audit.reports.agreement import agreement_report, agreement_sections
 from audit.reports.charts import LIGHT
+from audit.reports.compare import Condition, compare_sections
 from audit.reports.document import (
     CellEntry,
     DecisionEntry,
@@ -31,9 +32,10 @@ from audit.reports.document import (
     SliceTest,
 )
 from audit.reports.first_page import first_lines, verdict
+from audit.reports.html import sections_in_notebook
 from audit.reports.options import CoefficientOptions, StandingOptions
 from audit.reports.sections import difference_chart, false_chart, notes_of, rates_chart, to_terminal
-from audit.reports.tables import printed
+from audit.reports.tables import printed, to_text
 from audit.reports.words import Estimate, Say, estimate, signature_line
 from audit.user_models import checked_arguments
 
@@ -450,3 +452,63 @@ def agreement(
 def stored_agreement(engine: Engine, task: str | None) -> Agreement:
     """The agreement of the annotators whose judgements a database holds."""
     return Agreement(agreement_report(stored_ratings(engine, task)))
+
+
+class Comparison:
+    """What `compare` found. `document` is what `audit compare --json` says."""
+
+    def __init__(self, document: Entry):
+        self.document = document
+        self.all = document["all"]
+        """The entry over all relations."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row a relation, and the last over all, where task, study and relation are missing.
+
+        Columns: task, study, relation, groups, fixed, broke, informative, judged, vr_old, vr_new, and of kind observed
+        and genuine KIND_rise, KIND_low, KIND_high, KIND_p; rates are fractions, a rise is missing where answers leave
+        bounds alone, which KIND_low and KIND_high hold.
+        """
+        rows = []
+        for entry in [*self.document["relations"], self.all]:
+            row: dict[str, object] = {name: value for name, value in entry.items() if not isinstance(value, dict)}
+            for kind, rise in (("observed", entry["observed"]), ("genuine", entry["genuine"])):
+                row |= {f"{kind}_rise": rise["estimate"], f"{kind}_low": rise["low"], f"{kind}_high": rise["high"]}
+                row[f"{kind}_p"] = rise["p"]
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    @property
+    def fixed(self) -> pd.DataFrame:
+        """As `broke`, the groups that got better."""
+        return _members(self.document["fixed"])
+
+    @property
+    def broke(self) -> pd.DataFrame:
+        """The groups that got worse, the most instructive first: columns group (counts them from 0), relation, old,
+        new, role, texts, output_old and output_new; a row a member."""
+        return _members(self.document["broke"])
+
+    def fails(self, condition: str) -> bool:
+        """Whether a condition holds, such as "genuine rise > 2 points"; one that cannot be decided does not. Raises
+        AuditError for no condition."""
+        return Condition.read(condition).decide(self.document)[0] == "fails"
+
+    def __str__(self) -> str:
+        return to_text(list(compare_sections(self.document)))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return sections_in_notebook(list(compare_sections(self.document)))
+
+
+def _members(groups: Sequence[Entry]) -> pd.DataFrame:
+    columns = ["group", "relation", "old", "new", "role", "texts", "output_old", "output_new"]
+    rows = [
+        (at, group["relation"], group["old"], group["new"], member["role"], " | ".join(member["texts"]), member["old"],
+         member["new"])
+        for at, group in enumerate(groups)
+        for member in group["members"]
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=columns)

@@ -1,4 +1,4 @@
-"""A study in a notebook or a script: run, sample, answer, report."""
+"""A study in a notebook or a script: check a system, forecast, run or search, then sample, answer, report, compare."""
 
 import shutil
 import tempfile
@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import pandas as pd
 from sqlalchemy import Engine, func, select
@@ -17,33 +18,44 @@ from audit.annotation.answers import SCALES
 from audit.annotation.options import WordsOptions
 from audit.annotation.questions import BEHIND
 from audit.annotation.words import set_words
+from audit.corpora import Corpus
+from audit.errors import AuditError
 from audit.exchange.follow_ups import follow_ups_report
 from audit.judging.judges import JudgeRequest, ask_judge, variants_named
 from audit.judging.labels import Role, answer_with_gold, frame_labels, import_labels, read_labels
 from audit.judging.samples import ask_next
 from audit.library.components import Texts, corpus_of, judge_of, system_names, using
-from audit.library.results import Agreement, Report, stored_agreement
+from audit.library.results import Agreement, Comparison, Report, stored_agreement
 from audit.messages import counted
 from audit.options import spread
 from audit.relations import Outcome
 from audit.relations.registry import with_lines
+from audit.reports.compare import compare as compare_versions
 from audit.reports.document import Entry
 from audit.reports.judges import judges_report
-from audit.reports.options import FollowUpOptions, ReportOptions
+from audit.reports.options import CompareOptions, FollowUpOptions, ReportOptions
 from audit.reports.study import study_report
 from audit.reports.validity_study import By, validity_report
 from audit.runner.budget import Budget
 from audit.runner.executors import executor_of
 from audit.runner.fitting import fitting_all
-from audit.runner.options import CorpusOptions, RunOptions
+from audit.runner.forecast import forecasts
+from audit.runner.options import TIME_LIMIT, CommonOptions, CorpusOptions, RunOptions, SearchOptions
 from audit.runner.progress import Bar, Watcher
 from audit.runner.run import LimitReached, RunResult
 from audit.runner.run import run as run_study
-from audit.runner.studies import Later
+from audit.runner.search import SearchResult, searchable
+from audit.runner.search import search as search_corpus
+from audit.runner.studies import Later, Sampled
+from audit.runner.system_check import TEXTS, SystemCheck
+from audit.runner.system_check import check_system as _check_system
 from audit.sampling.options import FRONT, SampleOptions
 from audit.store import open_store, table_of, tables
+from audit.store.engine import readable
 from audit.tasks import Input, text_columns
 from audit.user_models import checked_arguments
+
+Chosen = TypeVar("Chosen", bound=CommonOptions)
 
 
 @spread
@@ -80,9 +92,7 @@ def run(
     >>> study
     Study of texts: 2 sources, 2 relations, 1 system; 2 groups satisfied, 0 sources drawn, no question waits
     """
-    corpus = corpus_of(corpus, read, name)
-    names = system_names(systems, corpus)
-    options = replace(options, parameters=with_lines(corpus.task, options.parameters))
+    corpus, names, options = _prepared(corpus, systems, read, options, name)
     (relations,) = fitting_all([corpus], options)
     words = own_words.content([corpus.task])
     folder: str | None = None
@@ -109,6 +119,102 @@ def run(
             shutil.rmtree(folder, ignore_errors=True)
         raise
     return Study(database.engine, str(store), ran, folder)
+
+
+def _prepared(
+    corpus: Texts, systems: object, read: CorpusOptions, options: Chosen, name: str | None = None
+) -> tuple[Corpus, list[str], Chosen]:
+    """Return the texts, the names of the systems and the options of a run, a forecast or a search."""
+    texts = corpus_of(corpus, read, name)
+    names = system_names(systems, texts)
+    return texts, names, replace(options, parameters=with_lines(texts.task, options.parameters))
+
+
+@checked_arguments
+def check_system(
+    system: object, texts: Sequence[str] = (), *, task: str | None = None, time_limit: float = TIME_LIMIT
+) -> SystemCheck:
+    """Ask a system about a few texts, each alone, and store nothing: what it said, its outputs, seconds, what it costs.
+
+    `system` is anything that `run` takes; without `texts` it is asked about three of ours. For a task on pairs every
+    two texts are one. Raises AuditError for a system that cannot be asked; one that fails says so in its answers.
+
+    >>> checked = check_system("vader", ["A good film."])
+    >>> checked.works, checked.answers[0].label
+    (True, 'positive')
+    """
+    named = corpus_of(list(texts) or list(TEXTS["en"]), CorpusOptions(task=task if task != "translation" else None))
+    (name,) = system_names([system], named)
+    with using([name]):
+        return _check_system(name, texts=texts, task=task, limit=time_limit, apart=False)
+
+
+@spread
+@checked_arguments
+def forecast(
+    corpus: Texts,
+    systems: object,
+    *,
+    store: str | Path | None = None,
+    read: CorpusOptions = CorpusOptions(),
+    options: RunOptions = RunOptions(workers=0),
+) -> pd.DataFrame:
+    """What `run` with the same arguments would ask of each system, and what it costs, without asking any.
+
+    Columns: system, version, inputs (distinct ones), stored (of these, in `store`), to_ask, most_to_ask, hanging
+    (groups by relation that want more, depending on what the system will say), calls (requests to another machine),
+    batch, characters, tokens, tokens_counted (else four characters are taken for one), cost, currency, concurrency,
+    rounds, seconds (at its rate), exact. Nothing is stored. Raises what `run` raises before it asks a system.
+
+    >>> forecast(["A good film.", "A bad film."], ["vader"], ["MR3.1"])[["system", "inputs", "to_ask", "exact"]]
+      system  inputs  to_ask  exact
+    0  vader       4       4   True
+    """
+    texts, names, options = _prepared(corpus, systems, read, options)
+    (fitting,) = fitting_all([texts], options)
+    engine = readable(str(store)) if store is not None else None
+    with executor_of(options) as executor:
+        study = Sampled(texts, options.seed, options.limit), fitting
+        rows = forecasts([study], names, executor, engine, options)
+    return pd.DataFrame([row.as_json() for row in rows])
+
+
+@spread
+@checked_arguments
+def search(
+    corpus: Texts,
+    system: object,
+    *,
+    store: str | Path | None = None,
+    progress: bool = True,
+    read: CorpusOptions = CorpusOptions(),
+    options: SearchOptions = SearchOptions(workers=0),
+) -> SearchResult:
+    """The strongest violation of one system that relations, alone and one after the other, make of each source.
+
+    Corpus and system are as of `run`; without `store` outputs are kept only until the search ends. The result has
+    `found`, one entry a source, and `frame()`. It was searched for, not drawn: no rate comes from it. Raises AuditError
+    for what cannot be searched.
+
+    >>> def calm(text):
+    ...     return "negative" if text.isupper() else "positive"
+    >>> result = search(["A good film."], {"calm": calm}, ["MR1.4", "MR3.1"], budget=10, progress=False)
+    >>> result.found[0].violation.relation
+    'MR3.1'
+    """
+    texts, names, options = _prepared(corpus, system if isinstance(system, Mapping) else [system], read, options)
+    if len(names) != 1:
+        raise AuditError(f"system has {len(names)} systems: {', '.join(names)}; search one at a time")
+    relations = searchable(texts, options)
+    bar = Bar(texts.name, leave=False) if progress else nullcontext()
+    with nullcontext(str(store)) if store is not None else tempfile.TemporaryDirectory(prefix="audit-") as place:
+        database = Later(place if store is not None else str(Path(place) / "audit.db"))
+        try:
+            with executor_of(options) as executor, bar as watcher, using(names):
+                return search_corpus(database, texts, names[0], relations, executor, options, watcher)
+        finally:
+            if "engine" in vars(database):
+                database.engine.dispose()
 
 
 ASKED: ContextVar[set[str]] = ContextVar("asked")
@@ -362,3 +468,33 @@ def _release(engine: Engine, folder: str | None) -> None:
     engine.dispose()
     if folder is not None:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@spread
+@checked_arguments
+def compare(
+    old: str,
+    new: str,
+    store: str | Path | Study | None = None,
+    *,
+    options: CompareOptions = CompareOptions(),
+) -> Comparison:
+    """Compare two versions of a system on the groups that apply to both: what was fixed and what broke.
+
+    `old` and `new` are systems (`name`, `name@version`, the beginning of that, or `#id`) of the database `store`, a
+    file, URL or `Study`. Raises AuditError for a name that fits none or several, and where they share no group.
+
+    >>> import audit
+    >>> def old(text):
+    ...     return "negative" if "bad" in text.lower() else "positive"
+    >>> def new(text):
+    ...     return "negative" if "bad" in text else "positive"
+    >>> study = audit.run(["A good film.", "A bad film."], [old, new], ["MR3.1"], progress=False)
+    >>> compared = compare("old", "new", study)
+    >>> compared.all["groups"], compared.all["broke"], len(compared.fixed)
+    (2, 1, 0)
+    >>> compared.broke[["texts", "output_old", "output_new"]].values.tolist()
+    [['A bad film.', 'negative', 'negative'], ['A BAD FILM.', 'negative', 'positive']]
+    """
+    engine = store.engine if isinstance(store, Study) else open_store(str(store or "audit.db"))
+    return Comparison(compare_versions(old, new, engine, **vars(options)))

@@ -68,7 +68,7 @@ class SystemCheck:
         return any(answer.error is None for answer in self.answers)
 
     def as_json(self) -> dict[str, Any]:
-        """As the command `audit systems check` has it in JSON."""
+        """As the command `audit check` has it in JSON."""
         return asdict(self) | {"works": self.works}
 
 

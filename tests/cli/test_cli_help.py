@@ -4,6 +4,9 @@ import pytest
 
 from audit import registry
 from audit.cli import main
+from audit.cli.console import following
+from audit.cli.options import options_in_words
+from audit.sampling.options import FRONT, PlanOptions
 
 
 @pytest.mark.parametrize(
@@ -46,3 +49,18 @@ def test_plugins_are_loaded_wherever_they_are_named(capsys, monkeypatch):
     assert main(["relations", "--plugin", "third", "--task", "sentiment", "--plugin=fourth"]) == 0
     assert loaded == ["first", "second", "third", "fourth"]
     assert "MR1.1" in capsys.readouterr().out
+
+
+def test_the_overview_fits_a_screen(capsys):
+    main(["--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_next_command_has_the_options_and_plugins_of_this_one(monkeypatch):
+    options = PlanOptions(decide="relations", eps=0.01, base={"MR1.1": 40})
+    words = options_in_words(options, FRONT, "base", "share", "decide", "eps", "annotators")
+    monkeypatch.setattr("audit.cli.console.PLUGINS", ["mine"])
+    wanted = "audit sample --base MR1.1=40 --decide relations --eps 0.01 --plugin mine"
+    assert following("sample", *words) == wanted

@@ -131,7 +131,7 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
         "progress": "",
         "relations": "",
         "systems": "",
-        "systems check": "vader",
+        "check": "vader",
         "corpora": "",
         "import-run": "own.jsonl --db other.db",
         "import-labels": "labels.csv --annotator crowd",

@@ -45,8 +45,8 @@ def contents(folder):
         ("rerank totals.csv --html ./totals.csv", "is read by this command"),
         ("rerank totals.csv --weights weights.csv --html weights.csv", "is read by this command"),
         ("export --db judged.db --out new --pseudonymise --salt-file new", "is read by this command"),
-        ("rerank totals.csv --html ''", "the name is empty"),
-        ("rerank ''", "the name is empty"),
+        ("rerank totals.csv --html ''", "is empty; give it a value"),
+        ("rerank ''", "is empty; give it a value"),
         ("rerank totals.csv --html /dev/null", "it is a device"),
     ],
 )

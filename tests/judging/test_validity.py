@@ -267,7 +267,7 @@ def test_the_commands(engine, tmp_path, capsys):
     assert main(["validity", "export", file, "--db", database]) == 0
     pd.read_csv(file, dtype=str).assign(plausibility="5", grammaticality="4").to_csv(file, index=False)
     assert main(["validity", "import", file, "--annotator", "reader", "--model", "--db", database]) == 0
-    assert "by reader (a model)" in capsys.readouterr().out
+    assert "annotator: reader\nmodel: yes" in capsys.readouterr().out
     assert main(["validity", "report", "--db", database]) == 0
     assert "reader (model, 60)" in capsys.readouterr().out
     assert main(["validity", "end", "--db", database]) == 0

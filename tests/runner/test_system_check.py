@@ -1,4 +1,4 @@
-"""`audit systems check`: what a system says, how long it takes, what it costs; nothing is stored."""
+"""`audit check`: what a system says, how long it takes, what it costs; nothing is stored."""
 
 import json
 
@@ -34,7 +34,7 @@ def test_a_service_is_shown_with_what_it_said_and_what_it_costs(here, capsys):
 
     with serving(answer, delay=0.05) as server:
         server.file(here, 'labels = { POS = "positive" }\nprice = { call = 0.5, currency = "EUR" }')
-        command = ["systems", "check", "http:service.toml", "--text", "One.", "--text", "Two.", "--text", "Three."]
+        command = ["check", "http:service.toml", "--text", "One.", "--text", "Two.", "--text", "Three."]
         assert main([*command, "--json"]) == 0
         assert [body["texts"] for body in server.bodies] == [["One."], ["Two."], ["Three."]]
         document = json.loads(capsys.readouterr().out)
@@ -47,15 +47,14 @@ def test_a_service_is_shown_with_what_it_said_and_what_it_costs(here, capsys):
     assert (document["calls"], document["cost"], document["currency"]) == (3, 1.5, "EUR")
     assert (document["works"], document["version"], document["task"]) == (True, "1", "sentiment")
     shown = capsys.readouterr().out
-    assert "3 requests to another machine: about 1.5 EUR." in shown
-    assert "It failed on 1 of 3 inputs." in shown
+    assert "calls: 3\ncost: 1.5\ncurrency: EUR" in shown
 
 
 def test_where_every_input_fails_the_status_is_2(here, capsys):
     pytest.importorskip("httpx", reason="pip install 'audit[http]'")
     with serving(lambda body, number: Reply({"error": "no such key"}, 401)) as server:
         server.file(here)
-        assert main(["systems", "check", "http:service.toml"]) == 2
+        assert main(["check", "http:service.toml"]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "failed on each of the 3 inputs with 'Declined: HTTP 401" in shown.err
