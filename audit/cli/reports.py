@@ -192,7 +192,7 @@ def agreement(
     (docs/reference/agreement.md). From the judgements of a database, or from a table with the columns
     `item,annotator,label` and one row a judgement, or a column for each annotator.
     """
-    from audit.annotation.ratings import need_numbers
+    from audit.judging.ratings import need_numbers
     from audit.reports.agreement import agreement_report, agreement_sections
     from audit.reports.tables import printed
 
@@ -209,7 +209,7 @@ def agreement(
 
 
 def _from_file(ratings: str, about: str, by: By, repeats: Repeats, task: str | None, columns: dict[str, str]) -> Any:
-    from audit.annotation.ratings import need_two, once, read_ratings
+    from audit.judging.ratings import need_two, once, read_ratings
 
     if about != "labels":
         raise AuditError(
@@ -230,9 +230,9 @@ def _parts(rated: Any, column: str | None) -> Any:
 
 
 def _from_store(db: str, about: str, by: By, repeats: Repeats, task: str | None) -> Any:
-    from audit.annotation.ratings import attributed, stored_ratings
     from audit.false_satisfaction.opinions import attributed_outputs, opinions
     from audit.false_satisfaction.questions import attributed_groups
+    from audit.judging.ratings import attributed, stored_ratings
 
     if repeats is not None:
         raise AuditError("--repeats is for --ratings; in a database nobody's answer to a question counts twice")
@@ -274,7 +274,7 @@ def annotators(
     """What each annotator gets wrong, by the model of Dawid and Skene (1979), from the judgements alone; see agreement
     (docs/reference/agreement.md). Repeated ratings count as they are.
     """
-    from audit.annotation.ratings import need_two, read_ratings, stored_ratings
+    from audit.judging.ratings import need_two, read_ratings, stored_ratings
     from audit.reports.quality import annotators_report, annotators_sections
     from audit.reports.tables import printed
 
@@ -316,7 +316,7 @@ def quality(
     """How well each annotator judges: accuracy, confusion and bias on hidden questions, repeats answered as before,
     agreement with settled answers and with the others, speed, and the first half against the second.
     """
-    from audit.annotation.control_questions import judging_record
+    from audit.judging.control_questions import judging_record
     from audit.reports.quality import quality_report, quality_sections
     from audit.reports.tables import printed
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from shutil import get_terminal_size
 from typing import Annotated, Any
 
-from audit.annotation.options import WordsOptions
 from audit.cli.console import Reply, Rows, answer, chatter_to_stderr, checking_too, fitted_table, one_by_one, say, table
 from audit.cli.options import (
     DATA,
@@ -35,6 +34,7 @@ from audit.cli.options import (
     written_to,
 )
 from audit.errors import AuditError, UnknownName
+from audit.judging.options import WordsOptions
 from audit.keys import canonical
 from audit.runner.options import TIME_LIMIT, CorpusOptions, RunOptions
 
@@ -110,7 +110,7 @@ def demo(
 
 
 def _accounts(engine: Any) -> None:
-    from audit.annotation.accounts import add_account, list_accounts
+    from audit.judging.accounts import add_account, list_accounts
 
     names = {account.name for account in list_accounts(engine)}
     for name, role in ACCOUNTS:
@@ -204,14 +204,14 @@ def _run_all(studies: Sequence[Any], systems: Names, executor: Any, database: An
 
 
 def _set_words(engine: Any, task: str, own: dict[str, Any], change: bool) -> None:
-    from audit.annotation.words import set_words
+    from audit.judging.words import set_words
 
     if own:
         set_words(engine, task, own, change=change)
 
 
 def _words_line(engine: Any, task: str) -> str:
-    from audit.annotation.guidelines import guideline_in_force
+    from audit.judging.guidelines import guideline_in_force
     from audit.tasks import get_task
 
     with engine.connect() as connection:

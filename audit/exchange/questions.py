@@ -12,13 +12,13 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from sqlalchemy import Connection, Engine, exists, or_, select
 
-from audit.annotation.accounts import reading_as
-from audit.annotation.answers import UNSURE, is_counted
-from audit.annotation.questions import ABOUT_OUTPUTS
-from audit.annotation.words import own_words
 from audit.errors import AuditError
 from audit.exchange.export import to_export
+from audit.judging.accounts import reading_as
+from audit.judging.answers import UNSURE, is_counted
 from audit.judging.labels import QUESTION, exported_id
+from audit.judging.questions import ABOUT_OUTPUTS
+from audit.judging.words import own_words
 from audit.store.bulk import BATCH
 from audit.store.copying import in_utc
 from audit.store.core import annotator, answer, input_table, judge_answer, judgement, question

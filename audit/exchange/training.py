@@ -16,8 +16,6 @@ import pandas as pd
 from scipy.cluster.hierarchy import DisjointSet
 from sqlalchemy import Connection, Engine, select
 
-from audit.annotation.accounts import require_manager
-from audit.annotation.questions import Subject
 from audit.errors import AuditError, BadFile
 from audit.false_satisfaction.resolution import (
     ALLOWED,
@@ -31,6 +29,8 @@ from audit.false_satisfaction.resolution import (
     settle_group,
 )
 from audit.files import parse_json, read_text
+from audit.judging.accounts import require_manager
+from audit.judging.questions import Subject
 from audit.keys import uniform
 from audit.new_files import new_folder
 from audit.relations import Outcome, find_relation

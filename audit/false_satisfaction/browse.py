@@ -25,9 +25,6 @@ from sqlalchemy import (
     tuple_,
 )
 
-from audit.annotation.accounts import Account, require
-from audit.annotation.deferral import awaits_decision
-from audit.annotation.questions import ABOUT_OUTPUTS, BROKEN, HOLDS, asks_pairs, question_ids
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.questions import contents, group_answers, source_input
 from audit.false_satisfaction.resolution import (
@@ -38,6 +35,9 @@ from audit.false_satisfaction.resolution import (
     satisfied_groups,
     settle_group,
 )
+from audit.judging.accounts import Account, require
+from audit.judging.asides import awaits_decision
+from audit.judging.questions import ABOUT_OUTPUTS, BROKEN, HOLDS, asks_pairs, question_ids
 from audit.messages import message
 from audit.relations import COUNTED, Outcome, name_order
 from audit.store import rows_among, table_of, tables

@@ -12,13 +12,13 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, RowMapping, select
 from sqlmodel import SQLModel
 
-from audit.annotation.questions import Subject, count_open
 from audit.errors import AuditError
 from audit.false_satisfaction.population import Population, StudyRow, read_population
 from audit.false_satisfaction.proxies import check_proxies, read_proxies
 from audit.false_satisfaction.questions import Carried, asked_by, audited_carries
 from audit.false_satisfaction.resolution import KnownAnswer, State, Whose, drawn_groups, known_answers, settle_group
 from audit.false_satisfaction.states import NOT_ASKED, OPEN, Standing, read_standing
+from audit.judging.questions import Subject, count_open
 from audit.keys import canonical
 from audit.messages import message
 from audit.relations import Outcome

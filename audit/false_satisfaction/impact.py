@@ -11,9 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import Connection, Engine, delete, false, select
 
-from audit.annotation.accounts import ADJUDICATORS, require
-from audit.annotation.causes import TAKEN_BACK, Pair, add_cause, check_cause, current_causes, last_given
-from audit.annotation.questions import Subject, labels_of
 from audit.errors import Refused
 from audit.false_satisfaction.browse import awaiting
 from audit.false_satisfaction.cells import count
@@ -28,6 +25,9 @@ from audit.false_satisfaction.resolution import (
     settle_group,
     supposing,
 )
+from audit.judging.accounts import ADJUDICATORS, require
+from audit.judging.causes import TAKEN_BACK, Pair, add_cause, check_cause, current_causes, last_given
+from audit.judging.questions import Subject, labels_of
 from audit.messages import message
 from audit.store import rows_among, table_of, tables
 

@@ -32,19 +32,6 @@ from sqlalchemy import (
     union,
 )
 
-from audit.annotation.answers import ORIGINS, SCALES
-from audit.annotation.assignments import in_column
-from audit.annotation.questions import (
-    ABOUT_OUTPUTS,
-    BEHIND,
-    Subject,
-    Wanted,
-    close_questions,
-    group_question_key,
-    open_questions,
-    question_ids,
-)
-from audit.annotation.scales import update_ratings, wanted_ratings
 from audit.false_satisfaction.resolution import (
     ALLOWED,
     CARRIED,
@@ -59,6 +46,19 @@ from audit.false_satisfaction.resolution import (
     settle_group,
     source_of,
 )
+from audit.judging.answers import ORIGINS, SCALES
+from audit.judging.assignments import in_column
+from audit.judging.questions import (
+    ABOUT_OUTPUTS,
+    BEHIND,
+    Subject,
+    Wanted,
+    close_questions,
+    group_question_key,
+    open_questions,
+    question_ids,
+)
+from audit.judging.scales import update_ratings, wanted_ratings
 from audit.keys import uniform
 from audit.relations import COUNTED, Outcome
 from audit.sampling.samples import Terms, terms_of

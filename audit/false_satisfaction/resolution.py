@@ -21,8 +21,8 @@ from typing import Any, Literal, cast
 
 from sqlalchemy import Connection, FromClause, Row, Select, and_, literal, select
 
-from audit.annotation.answers import ORIGINS
-from audit.annotation.questions import ABOUT_OUTPUTS, Subject, asks_pairs
+from audit.judging.answers import ORIGINS
+from audit.judging.questions import ABOUT_OUTPUTS, Subject, asks_pairs
 from audit.registry import warn_once
 from audit.relations import COUNTED, Outcome, find_relation
 from audit.relations.base import Carry, Seen, declared, nothing

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, and_, select
 
-from audit.annotation.questions import Subject, asks_pairs
 from audit.false_satisfaction.population import Population
 from audit.false_satisfaction.resolution import (
     KnownAnswer,
@@ -23,6 +22,7 @@ from audit.false_satisfaction.resolution import (
     satisfied_groups,
     settle_group,
 )
+from audit.judging.questions import Subject, asks_pairs
 from audit.relations import COUNTED
 from audit.relations.base import Carry
 from audit.sampling.samples import StoredRound, stored_draws, stored_rounds

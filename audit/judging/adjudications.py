@@ -9,13 +9,13 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, Engine, exists, select
 
-from audit.annotation.accounts import ADJUDICATORS, reading_as
-from audit.annotation.answers import UNSURE, is_adjudicated, is_disputed, is_vote, stands
-from audit.annotation.causes import check_reason
-from audit.annotation.deferral import FLAG, check_comment, is_flagged, taken_back
-from audit.annotation.questions import BROKEN, HOLDS
-from audit.annotation.queue import Shown, show
 from audit.errors import Refused
+from audit.judging.accounts import ADJUDICATORS, reading_as
+from audit.judging.answers import UNSURE, is_adjudicated, is_disputed, is_vote, stands
+from audit.judging.asides import FLAG, check_comment, is_flagged, taken_back
+from audit.judging.causes import check_reason
+from audit.judging.questions import BROKEN, HOLDS
+from audit.judging.queue import Shown, show
 from audit.judging.unit import Work, check_answer, unit_of_work
 from audit.keys import digest
 from audit.messages import message
@@ -49,7 +49,7 @@ def adjudicate(
 ) -> int:
     """Settle a question: its allowed labels and why; returns the adjudication's id.
 
-    `code` is a word of `audit.annotation.causes.REASONS`; `reason` may be empty with any but `other`. A question can
+    `code` is a word of `audit.judging.causes.REASONS`; `reason` may be empty with any but `other`. A question can
     be adjudicated again, and the last one counts; with `only_open` one that was adjudicated and not flagged since is
     refused, but for the same decision of the same account, whose id is returned. Raises NotAllowed or Refused.
     """

@@ -1,17 +1,17 @@
 """Putting questions off: skipped for the day, or flagged for an adjudicator, who settles them or sends them back.
 
-What that means for the queue is in `audit.annotation.deferral`. No answer changes; a flag can be taken back, and a
+What that means for the queue is in `audit.judging.asides`. No answer changes; a flag can be taken back, and a
 manager sends questions to the adjudicators, flagged with a comment.
 """
 
 from sqlalchemy import Engine, delete, exists, select
 
-from audit.annotation.accounts import ADJUDICATORS, ROLES, reading_as
-from audit.annotation.answers import SCALES, is_counted
-from audit.annotation.deferral import BACK, FLAG, SKIP, UNFLAG, add_row, check_comment, is_flagged, taken_back
-from audit.annotation.own_answers import counted_answer
-from audit.annotation.queue import has_place, lease_question
 from audit.errors import Refused
+from audit.judging.accounts import ADJUDICATORS, ROLES, reading_as
+from audit.judging.answers import SCALES, is_counted
+from audit.judging.asides import BACK, FLAG, SKIP, UNFLAG, add_row, check_comment, is_flagged, taken_back
+from audit.judging.own_answers import counted_answer
+from audit.judging.queue import has_place, lease_question
 from audit.judging.unit import Work, unit_of_work
 from audit.messages import message
 from audit.store import tables
@@ -39,7 +39,7 @@ def flag(engine: Engine, account_id: int, question_id: int, comment: str) -> Non
 def flag_answer(engine: Engine, account_id: int, question_id: int, comment: str) -> None:
     """Show a question that this annotator has answered to the adjudicators, with a comment; the answer still counts.
 
-    Raises NotAllowed; Refused where no such answer is in their list (`audit.annotation.own_answers`), where their flag
+    Raises NotAllowed; Refused where no such answer is in their list (`audit.judging.own_answers`), where their flag
     of it waits already, for a rating, and where the comment is empty or too long.
     """
     with unit_of_work(engine, account_id, *ROLES) as work:

@@ -9,13 +9,13 @@ from typing import Any
 from sqlalchemy import BindParameter, ColumnElement, Connection, Engine, Select, bindparam, delete, select
 from sqlalchemy.sql.dml import ReturningDelete
 
-from audit.annotation.accounts import ROLES, reading_as
-from audit.annotation.answers import WITHDRAWN, is_adjudicated, is_counted
-from audit.annotation.control_questions import FIRST, needs_training
-from audit.annotation.own_answers import OwnAnswer, counted_answer
-from audit.annotation.queue import lease_question
-from audit.annotation.settings import settings_of
 from audit.errors import Refused
+from audit.judging.accounts import ROLES, reading_as
+from audit.judging.answers import WITHDRAWN, is_adjudicated, is_counted
+from audit.judging.control_questions import FIRST, needs_training
+from audit.judging.own_answers import OwnAnswer, counted_answer
+from audit.judging.queue import lease_question
+from audit.judging.settings import settings_of
 from audit.judging.unit import check_answer, unit_of_work
 from audit.messages import message
 from audit.store import tables
@@ -53,7 +53,7 @@ def judge(
 
     `repeatable`: where it is this annotator's last judgement already, with the same answer and comment, nothing is
     stored and its id is returned, for a program that sends it again since the reply to it was lost.
-    `client` is what `audit.annotation.answers` says of the program it was given with. Where the question has another
+    `client` is what `audit.judging.answers` says of the program it was given with. Where the question has another
     answer than before, the queue around it follows; most judgements leave it open, and then nothing else changes.
     """
     params = {"question": question_id, "account": account_id}
@@ -87,7 +87,7 @@ def change(
 
     What was answered stays in the history, superseded by a judgement of the same pass, by the guideline in force now;
     where nothing is another, nothing is stored. Raises NotAllowed; Refused where there is no such answer in their list
-    (`audit.annotation.own_answers`), where it is closed, and for whoever must pass the training round first.
+    (`audit.judging.own_answers`), where it is closed, and for whoever must pass the training round first.
     """
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection

@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Engine, select
 
-from audit.annotation.guidelines import guideline_of
-from audit.annotation.questions import BROKEN, HOLDS, Subject, make_questions, question_ids
-from audit.annotation.queue import Shown, show
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.cells import ground_of
 from audit.false_satisfaction.judged import group_opinions, last_answers, opinions_of
 from audit.false_satisfaction.population import read_population
 from audit.false_satisfaction.resolution import drawn_groups
+from audit.judging.guidelines import guideline_of
+from audit.judging.questions import BROKEN, HOLDS, Subject, make_questions, question_ids
+from audit.judging.queue import Shown, show
 from audit.keys import canonical
 from audit.messages import with_commas
 from audit.relations.asking import text_names

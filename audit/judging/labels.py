@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, and_, select, true, union
 
-from audit.annotation.accounts import ROLES, checked_name, gold_id
-from audit.annotation.answers import UNSURE, command, is_disputed
-from audit.annotation.causes import OTHER_REASON, REASONS
-from audit.annotation.deferral import check_comment
-from audit.annotation.guidelines import ELSEWHERE
-from audit.annotation.questions import Subject, asks_pairs, gold_labels, make_questions
 from audit.errors import AuditError, BadFile
 from audit.false_satisfaction.questions import asked_by
 from audit.files import MISSING, SHOWN, as_text, first_lines, parse_json, plain_frame, read_table, read_text
+from audit.judging.accounts import ROLES, checked_name, gold_id
+from audit.judging.answers import UNSURE, command, is_disputed
+from audit.judging.asides import check_comment
+from audit.judging.causes import OTHER_REASON, REASONS
+from audit.judging.guidelines import ELSEWHERE
+from audit.judging.questions import Subject, asks_pairs, gold_labels, make_questions
 from audit.judging.unit import Work, unit_of_work
 from audit.keys import normal_text
 from audit.messages import message, with_commas
@@ -65,7 +65,7 @@ class Label:
     shown_at: datetime | None = None
     decided_at: datetime | None = None
     reason: str = ""
-    """Why an adjudicator decided so: a code of `audit.annotation.causes`, or words."""
+    """Why an adjudicator decided so: a code of `audit.judging.causes`, or words."""
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, exists, func, select
 
-from audit.annotation.accounts import note, reading_as_manager
-from audit.annotation.answers import (
+from audit.errors import AuditError, Refused
+from audit.judging.accounts import note, reading_as_manager
+from audit.judging.answers import (
     PEOPLE,
     UNSURE,
     WITHDRAWN,
@@ -22,11 +23,10 @@ from audit.annotation.answers import (
     is_vote,
     stands,
 )
-from audit.annotation.control_questions import REPEAT
-from audit.annotation.deferral import check_comment
-from audit.annotation.guidelines import ELSEWHERE
-from audit.annotation.questions import labels_of
-from audit.errors import AuditError, Refused
+from audit.judging.asides import check_comment
+from audit.judging.control_questions import REPEAT
+from audit.judging.guidelines import ELSEWHERE
+from audit.judging.questions import labels_of
 from audit.judging.unit import unit_of_work
 from audit.messages import message
 from audit.store import rows_among, tables

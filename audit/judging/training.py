@@ -5,13 +5,13 @@ from datetime import datetime
 
 from sqlalchemy import Engine, select
 
-from audit.annotation.accounts import ROLES, require
-from audit.annotation.answers import is_counted
-from audit.annotation.control_questions import PASS, Attempt, round_of, write_attempt
-from audit.annotation.questions import labels_of
-from audit.annotation.queue import Shown, show
-from audit.annotation.settings import settings_of
 from audit.errors import Refused
+from audit.judging.accounts import ROLES, require
+from audit.judging.answers import is_counted
+from audit.judging.control_questions import PASS, Attempt, round_of, write_attempt
+from audit.judging.questions import labels_of
+from audit.judging.queue import Shown, show
+from audit.judging.settings import settings_of
 from audit.judging.unit import check_answer, unit_of_work
 from audit.messages import message
 from audit.store import reading

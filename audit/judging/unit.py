@@ -11,14 +11,14 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, Select, bindparam, select
 
-from audit.annotation.accounts import Account, require
-from audit.annotation.answers import UNSURE, settle
-from audit.annotation.control_questions import FIRST
-from audit.annotation.deferral import check_comment
-from audit.annotation.guidelines import guideline_in_force
-from audit.annotation.questions import labels_of
 from audit.errors import NotAllowed, Refused
 from audit.false_satisfaction.questions import lock_around, lock_queue, update_queue
+from audit.judging.accounts import Account, require
+from audit.judging.answers import UNSURE, settle
+from audit.judging.asides import check_comment
+from audit.judging.control_questions import FIRST
+from audit.judging.guidelines import guideline_in_force
+from audit.judging.questions import labels_of
 from audit.messages import message
 from audit.store import insert_new, pieces, table_of, tables, writing
 from audit.store.core import question

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, select
 
-from audit.annotation.accounts import MODEL, checked_name, note, reading_as_manager
-from audit.annotation.answers import SCALES, UNSURE
-from audit.annotation.questions import RATINGS
-from audit.annotation.scales import drawn_members
 from audit.errors import AuditError
 from audit.files import read_table, refuse_bad_rows
+from audit.judging.accounts import MODEL, checked_name, note, reading_as_manager
+from audit.judging.answers import SCALES, UNSURE
 from audit.judging.labels import add_votes, elsewhere_accounts
+from audit.judging.questions import RATINGS
 from audit.judging.samples import drawing
+from audit.judging.scales import drawn_members
 from audit.judging.unit import unit_of_work
 from audit.keys import uniform
 from audit.messages import message

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import pandas as pd
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import stored_name
-from audit.annotation.ratings import RATING, Rated, stored_ratings
 from audit.errors import AuditError, UnknownName
 from audit.exchange.rerank import rerank as _rerank
+from audit.judging.accounts import stored_name
+from audit.judging.ratings import RATING, Rated, stored_ratings
 from audit.keys import fingerprint
 from audit.messages import LANGUAGES
 from audit.new_files import write_file

@@ -13,14 +13,14 @@ from pathlib import Path
 import pandas as pd
 from sqlalchemy import Engine, func, select
 
-from audit.annotation.answers import SCALES
-from audit.annotation.options import WordsOptions
-from audit.annotation.questions import BEHIND
-from audit.annotation.words import set_words
 from audit.exchange.follow_ups import follow_ups_report
+from audit.judging.answers import SCALES
 from audit.judging.judges import JudgeRequest, ask_judge, variants_named
 from audit.judging.labels import Role, answer_with_gold, frame_labels, import_labels, read_labels
+from audit.judging.options import WordsOptions
+from audit.judging.questions import BEHIND
 from audit.judging.samples import ask_next
+from audit.judging.words import set_words
 from audit.library.components import Texts, corpus_of, judge_of, system_names, using
 from audit.library.results import Agreement, Report, stored_agreement
 from audit.messages import counted

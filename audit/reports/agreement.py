@@ -10,9 +10,9 @@ import pandas as pd
 from sqlalchemy import ColumnElement, Engine, select
 
 import audit
-from audit.annotation.answers import SCALES
-from audit.annotation.ratings import Kind, Rated, stored_ratings
 from audit.errors import AuditError
+from audit.judging.answers import SCALES
+from audit.judging.ratings import Kind, Rated, stored_ratings
 from audit.messages import message
 from audit.relations.registry import name_order
 from audit.reports.documents import AgreementDocument, Entry, StoredAgreement

@@ -113,7 +113,7 @@ class TotalsDocument(TypedDict):
 
     `questions`: open (of which open_groups are about groups, the others about texts and outputs), audits, people,
     adjudicated and gold (answered, by origin), filled, split, disputed and flagged. `judgements`: today and week, since
-    midnight and in seven days (UTC), and left. `pace`: `audit.annotation.activity.Speed`, and when the open questions
+    midnight and in seven days (UTC), and left. `pace`: `audit.judging.activity.Speed`, and when the open questions
     `ends` would have all their votes (ISO 8601 in UTC). `unread`: languages that no account both reads and works on,
     and how many questions are open in them.
     """

@@ -11,16 +11,16 @@ from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, func, sele
 from sqlmodel import SQLModel
 
 import audit
-from audit.annotation.answers import ORIGINS, stands
-from audit.annotation.causes import REASONS, current_causes
-from audit.annotation.questions import ABOUT_OUTPUTS, OpenQuestions, asks_pairs
-from audit.annotation.words import words_of
 from audit.corpora.slices import Slicing
 from audit.false_satisfaction.accuracy import RightOutputs, right_outputs
 from audit.false_satisfaction.cells import Counted, count, source_clusters
 from audit.false_satisfaction.questions import asked_by
 from audit.false_satisfaction.resolution import ALLOWED, KnownAnswer, Whose, gold_labels, known_answers
 from audit.false_satisfaction.slices import Sliced, slice_sources
+from audit.judging.answers import ORIGINS, stands
+from audit.judging.causes import REASONS, current_causes
+from audit.judging.questions import ABOUT_OUTPUTS, OpenQuestions, asks_pairs
+from audit.judging.words import words_of
 from audit.messages import message
 from audit.reports.build import KEY
 from audit.reports.document import (

@@ -14,12 +14,12 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, func, select
 
 import audit
-from audit.annotation.accounts import reading_as_manager
-from audit.annotation.questions import labels_of
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import source_clusters
 from audit.false_satisfaction.judged import JUDGE, JudgeRow, find_judge, last_answers, stored_judges
+from audit.judging.accounts import reading_as_manager
 from audit.judging.judges import own_systems
+from audit.judging.questions import labels_of
 from audit.messages import message
 from audit.reports.document import AgainstEntry, JudgeEntry, JudgeTask, Signature, ToldEntry, VariantEntry
 from audit.reports.documents import JudgesDocument

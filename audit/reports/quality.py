@@ -6,11 +6,11 @@ from dataclasses import asdict
 import pandas as pd
 
 import audit
-from audit.annotation.answers import UNSURE
-from audit.annotation.control_questions import FIRST, KNOWN, REPEAT, Record
-from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
-from audit.annotation.ratings import RATING, Kind, Rated
 from audit.errors import AuditError
+from audit.judging.answers import UNSURE
+from audit.judging.control_questions import FIRST, KNOWN, REPEAT, Record
+from audit.judging.questions import ABOUT_OUTPUTS, labels_of
+from audit.judging.ratings import RATING, Kind, Rated
 from audit.messages import message, with_commas
 from audit.reports.document import plain
 from audit.reports.documents import CompetenceDocument, Entry, QualityDocument

@@ -13,13 +13,13 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
 import audit
-from audit.annotation.accounts import MODEL, ROLES
-from audit.annotation.answers import SCALES, UNSURE, is_counted
-from audit.annotation.questions import HOLDS, RATINGS
-from audit.annotation.scales import drawn_members
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import source_clusters
 from audit.false_satisfaction.questions import contents, group_answers
+from audit.judging.accounts import MODEL, ROLES
+from audit.judging.answers import SCALES, UNSURE, is_counted
+from audit.judging.questions import HOLDS, RATINGS
+from audit.judging.scales import drawn_members
 from audit.messages import message
 from audit.relations import Outcome, name_order
 from audit.reports.agreement import coefficient_table

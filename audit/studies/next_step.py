@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, Engine, func, select
 
-from audit.annotation.accounts import reading_as
-from audit.annotation.invitations import invitations
 from audit.false_satisfaction.questions import queue_length
+from audit.judging.accounts import reading_as
 from audit.judging.adjudications import open_disputes
+from audit.judging.invitations import invitations
 from audit.sampling.options import NOTHING
 from audit.store.copying import in_utc
 from audit.store.core import adjudication, annotator, count_rows, judgement, plan, sample, study

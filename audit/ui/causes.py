@@ -6,8 +6,6 @@ from typing import Any
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.causes import CAUSES, Pair
-from audit.annotation.questions import asks_pairs
 from audit.errors import Refused
 from audit.false_satisfaction.browse import Detail, detail
 from audit.false_satisfaction.impact import (
@@ -18,6 +16,8 @@ from audit.false_satisfaction.impact import (
     proposed,
     take_back_cause,
 )
+from audit.judging.causes import CAUSES, Pair
+from audit.judging.questions import asks_pairs
 from audit.messages import message
 from audit.store.core import answer, count_rows
 from audit.ui import session

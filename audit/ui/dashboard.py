@@ -11,8 +11,8 @@ from typing import Any
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import Account, account_details
-from audit.annotation.answers import ORIGINS
+from audit.judging.accounts import Account, account_details
+from audit.judging.answers import ORIGINS
 from audit.reports.dashboard_charts import (
     confusion_chart,
     progress_chart,

@@ -3,7 +3,7 @@
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import Account
+from audit.judging.accounts import Account
 from audit.studies.next_step import next_step, standing
 from audit.ui import session
 from audit.ui.language import plain, t

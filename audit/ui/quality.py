@@ -8,7 +8,9 @@ import pandas as pd
 import streamlit as st
 from sqlalchemy import Engine, exists, select
 
-from audit.annotation.control_questions import (
+from audit.errors import AuditError
+from audit.false_satisfaction.questions import asked_by
+from audit.judging.control_questions import (
     PURPOSES,
     QUALIFYING,
     QUALIFYING_MARK,
@@ -22,10 +24,8 @@ from audit.annotation.control_questions import (
     remove_known,
     switch_qualification,
 )
-from audit.annotation.questions import ABOUT_OUTPUTS, asks_pairs
-from audit.annotation.settings import BOUNDS, CHOICES, Bounds, change_settings, settings_of
-from audit.errors import AuditError
-from audit.false_satisfaction.questions import asked_by
+from audit.judging.questions import ABOUT_OUTPUTS, asks_pairs
+from audit.judging.settings import BOUNDS, CHOICES, Bounds, change_settings, settings_of
 from audit.messages import message
 from audit.reports.charts import Palette
 from audit.reports.dashboard_charts import MEASURES, bias_chart, shares_chart

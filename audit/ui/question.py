@@ -11,10 +11,10 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from audit.annotation.answers import SCALES, UNSURE
-from audit.annotation.deferral import COMMENT
-from audit.annotation.guidelines import Guideline, guideline_of
-from audit.annotation.queue import Shown, ShownGroup
+from audit.judging.answers import SCALES, UNSURE
+from audit.judging.asides import COMMENT
+from audit.judging.guidelines import Guideline, guideline_of
+from audit.judging.queue import Shown, ShownGroup
 from audit.relations.asking import group_question, text_names
 from audit.resources import data_file
 from audit.tasks import Input, Output, get_task

@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.settings import BOUNDS, CHOICES
 from audit.corpora import Corpus, about_of, all_corpora
 from audit.errors import AuditError
+from audit.judging.settings import BOUNDS, CHOICES
 from audit.messages import message
 from audit.registry import Registry
 from audit.relations import all_relations, relations_named

@@ -6,9 +6,9 @@ import streamlit as st
 from sqlalchemy import Connection, Engine, select
 from sqlalchemy.sql import union
 
-from audit.annotation.answers import UNSURE
-from audit.annotation.guidelines import guideline_of
-from audit.annotation.words import (
+from audit.judging.answers import UNSURE
+from audit.judging.guidelines import guideline_of
+from audit.judging.words import (
     GUIDELINE,
     LABELS,
     MOST,

@@ -18,12 +18,12 @@ from typing import Any, TextIO
 from sqlalchemy import ColumnElement, Engine
 
 from audit import errors
-from audit.annotation.activity import overview
-from audit.annotation.control_questions import judging_record
 from audit.errors import AuditError
 from audit.exchange.export import backup_file, export_archive
 from audit.false_satisfaction.questions import asked_by
 from audit.false_satisfaction.resolution import Whose
+from audit.judging.activity import overview
+from audit.judging.control_questions import judging_record
 from audit.messages import from_wire, message, to_wire
 from audit.reports.agreement import stored_agreement
 from audit.reports.document import ReportDocument

@@ -5,10 +5,10 @@ import threading
 from conftest_rows import row
 from sqlalchemy import event, select
 
-from audit.annotation.accounts import add_account
-from audit.annotation.queue import next_question
 from audit.false_satisfaction.questions import Asking
+from audit.judging.accounts import add_account
 from audit.judging.judgements import judge
+from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
 from audit.judging.unit import rebuild
 from audit.sampling.samples import SampleOptions, Terms

@@ -3,8 +3,6 @@
 import pytest
 from film_world import answer, world
 
-from audit.annotation.accounts import add_account
-from audit.annotation.causes import current_causes
 from audit.errors import NotAllowed, Refused
 from audit.false_satisfaction.impact import (
     cause_of,
@@ -14,6 +12,8 @@ from audit.false_satisfaction.impact import (
     proposed,
     take_back_cause,
 )
+from audit.judging.accounts import add_account
+from audit.judging.causes import current_causes
 from audit.store import table_of, tables
 
 RIGHT = {f"Film {n}{end}": "neutral" for n in range(4) for end in ".!"}

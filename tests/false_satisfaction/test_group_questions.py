@@ -7,8 +7,6 @@ from conftest_rows import row
 from disputing import disputed
 from sqlalchemy import select
 
-from audit.annotation.queue import next_question, queue_of
-from audit.annotation.ratings import attributed, stored_ratings
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.browse import detail
 from audit.false_satisfaction.cells import count
@@ -16,6 +14,8 @@ from audit.false_satisfaction.questions import attributed_groups, queue_length
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import answer_with_gold
+from audit.judging.queue import next_question, queue_of
+from audit.judging.ratings import attributed, stored_ratings
 from audit.judging.samples import ask_next
 from audit.judging.unit import rebuild
 from audit.judging.validity import draw_validity

@@ -4,8 +4,8 @@ import pytest
 from quality_world import answer_next, know, world
 from small_corpus import SmallCorpus
 
-from audit.annotation.accounts import entries
-from audit.annotation.control_questions import (
+from audit.judging.accounts import entries
+from audit.judging.control_questions import (
     QUALIFYING,
     QUALIFYING_MARK,
     Qualification,
@@ -13,7 +13,7 @@ from audit.annotation.control_questions import (
     qualification,
     switch_qualification,
 )
-from audit.annotation.queue import next_question
+from audit.judging.queue import next_question
 from audit.judging.training import judging_mode
 from audit.relations import get_relation
 from audit.runner.executors import InProcess

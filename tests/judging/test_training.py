@@ -4,14 +4,14 @@ import pytest
 from quality_world import LABELS, know, right_answer, settle_how, world
 from question_world import rows
 
-from audit.annotation import control_questions
-from audit.annotation.activity import overview
-from audit.annotation.answers import counting_votes
-from audit.annotation.control_questions import known_questions, remove_known
-from audit.annotation.queue import next_question, queue_of
-from audit.annotation.ratings import stored_ratings
 from audit.errors import AuditError, NotAllowed, Refused
+from audit.judging import control_questions
+from audit.judging.activity import overview
+from audit.judging.answers import counting_votes
+from audit.judging.control_questions import known_questions, remove_known
 from audit.judging.judgements import judge, undo
+from audit.judging.queue import next_question, queue_of
+from audit.judging.ratings import stored_ratings
 from audit.judging.training import judging_mode, train
 from audit.store import tables
 

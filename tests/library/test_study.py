@@ -49,7 +49,9 @@ def shouted(name: str = "MINE.1", **more: object) -> None:
 def test_a_study_from_texts_to_report():
     shouted()
     study = audit.run(FILMS, ["vader", by_keyword], ["MINE.1"], progress=False)
-    assert repr(study).startswith("Study of texts: 4 sources, 1 relation, 2 systems; 8 groups satisfied, 0 sources drawn")
+    assert repr(study).startswith(
+        "Study of texts: 4 sources, 1 relation, 2 systems; 8 groups satisfied, 0 sources drawn"
+    )
     study.sample(4)
     assert sorted(study.questions()["text"]) == sorted(text for text, _ in FILMS)
     report = study.answer_with_gold().report()

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.annotation.accounts import add_account
-from audit.annotation.causes import CAUSES
 from audit.false_satisfaction.impact import false_satisfactions, give_cause
+from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate
+from audit.judging.causes import CAUSES
 from audit.judging.samples import ask_next
 from audit.reports.study import study_report
 from audit.reports.validity import cause_entries

@@ -7,9 +7,9 @@ import pytest
 from app_driver import Prepared, blocks, go, in_both, open_app, said
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation.accounts import add_account, disable_account
-from audit.annotation.queue import next_question
+from audit.judging.accounts import add_account, disable_account
 from audit.judging.judgements import judge
+from audit.judging.queue import next_question
 from audit.judging.unit import rebuild
 from audit.store import open_store
 from audit.ui.dashboard import SECTIONS, TAB

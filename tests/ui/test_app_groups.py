@@ -7,9 +7,9 @@ from app_driver import Prepared, blocks, closed, in_both, open_app, opened_copy,
 from group_driver import names, prepare_groups, to_group
 from sqlalchemy import select
 
-from audit.annotation.guidelines import guideline_of
-from audit.annotation.questions import reveals_outputs
-from audit.annotation.queue import Shown, show
+from audit.judging.guidelines import guideline_of
+from audit.judging.questions import reveals_outputs
+from audit.judging.queue import Shown, show
 from audit.relations.asking import group_question
 from audit.store import table_of, tables
 from audit.ui.language import html, text_in, texts

@@ -10,9 +10,9 @@ from app_server import app_server
 from browser_driver import Window, until
 from sqlalchemy import select
 
-from audit.annotation.accounts import account_details, list_accounts
-from audit.annotation.invitations import Terms, invite
 from audit.false_satisfaction.questions import queue_length
+from audit.judging.accounts import account_details, list_accounts
+from audit.judging.invitations import Terms, invite
 from audit.store import open_store, table_of, tables
 from audit.studies.next_step import next_step, standing
 from audit.ui.language import text_in
