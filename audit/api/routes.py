@@ -20,7 +20,7 @@ from audit.exchange.questions import LARGEST_PAGE, Which, questions_page
 from audit.files import unstorable
 from audit.judging.accounts import ROLES, own_account
 from audit.judging.adjudications import adjudicate, change_adjudication, disputes, opinions
-from audit.judging.answers import ORIGINS, command
+from audit.judging.answers import command
 from audit.judging.deferral import flag, flag_answer, flagged_ids, send_back, skip, unflag
 from audit.judging.judgements import change, judge, undo
 from audit.judging.own_answers import LONGEST, MOST, OwnFilter, own_answers
@@ -37,6 +37,7 @@ from audit.studies.listing import list_studies as studies_of
 from audit.studies.plan import read_plan
 from audit.studies.uploads import File, store_corpus, uploaded_corpora, uploaded_here
 from audit.studies.versions import Version, all_versions, freeze, set_plan, versions
+from audit.tasks.questions import ORIGINS
 from audit.user_models import Mistake, UserModel
 
 annotator, adjudicator, manager = (APIRouter(tags=[role]) for role in ROLES)

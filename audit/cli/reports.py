@@ -230,9 +230,9 @@ def _parts(rated: Any, column: str | None) -> Any:
 
 
 def _from_store(db: str, about: str, by: By, repeats: Repeats, task: str | None) -> Any:
-    from audit.false_satisfaction.opinions import attributed_outputs, opinions
     from audit.false_satisfaction.questions import attributed_groups
     from audit.judging.ratings import attributed, stored_ratings
+    from audit.reports.opinions import attributed_outputs, opinions
 
     if repeats is not None:
         raise AuditError("--repeats is for --ratings; in a database nobody's answer to a question counts twice")

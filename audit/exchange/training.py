@@ -30,7 +30,6 @@ from audit.false_satisfaction.resolution import (
 )
 from audit.files import parse_json, read_text
 from audit.judging.accounts import require_manager
-from audit.judging.questions import Subject
 from audit.keys import uniform
 from audit.new_files import new_folder
 from audit.relations import Outcome, find_relation
@@ -39,6 +38,7 @@ from audit.store import rows_among, snapshot
 from audit.store.core import group, input_table, source, study, system
 from audit.store.outcomes import find_inputs
 from audit.tasks import Input, get_task, text_columns
+from audit.tasks.questions import Subject
 
 TRAIN, TEST = "train", "test"
 KINDS = {

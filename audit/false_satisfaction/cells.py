@@ -15,10 +15,9 @@ from sqlmodel import SQLModel
 from audit.errors import AuditError
 from audit.false_satisfaction.population import Population, StudyRow, read_population
 from audit.false_satisfaction.proxies import check_proxies, read_proxies
-from audit.false_satisfaction.questions import Carried, asked_by, audited_carries
+from audit.false_satisfaction.questions import Carried, asked_by, audited_carries, count_open
 from audit.false_satisfaction.resolution import KnownAnswer, State, Whose, drawn_groups, known_answers, settle_group
 from audit.false_satisfaction.states import NOT_ASKED, OPEN, Standing, read_standing
-from audit.judging.questions import Subject, count_open
 from audit.keys import canonical
 from audit.messages import message
 from audit.relations import Outcome
@@ -28,6 +27,7 @@ from audit.statistics.rates import ALIKE, GOLD, TELLING, Judged
 from audit.statistics.rates import Checked as CheckedGroups
 from audit.store import Checked, checked, snapshot, table_of, tables
 from audit.store.bulk import LIMIT
+from audit.tasks.questions import Subject
 
 CELL = ["study_id", "relation_id", "system_id"]
 

@@ -22,13 +22,13 @@ from audit.false_satisfaction.resolution import (
     satisfied_groups,
     settle_group,
 )
-from audit.judging.questions import Subject, asks_pairs
 from audit.relations import COUNTED
 from audit.relations.base import Carry
 from audit.sampling.samples import StoredRound, stored_draws, stored_rounds
 from audit.statistics.contests import Answered, Thresholds
 from audit.store import integers, rows_among, table_of, tables
 from audit.tasks import Output, get_task
+from audit.tasks.questions import Subject, asks_pairs
 
 NOT_ASKED, OPEN = -1, 2
 """States of groups beside `State.TRUE` and `State.FALSE`; an open one waits for an answer."""

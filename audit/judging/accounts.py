@@ -1,4 +1,4 @@
-"""Accounts, their roles and passwords, and the log. Every write elsewhere calls `require` again, in its own
+"""Accounts, their roles, passwords and studies, and the log. Every write elsewhere calls `require` again, in its own
 transaction."""
 
 from collections.abc import Collection, Iterator, Sequence
@@ -9,14 +9,38 @@ from functools import cache
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
-from sqlalchemy import ColumnElement, Connection, Engine, Select, bindparam, delete, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    cast,
+    delete,
+    exists,
+    literal,
+    or_,
+    select,
+)
 
 from audit.errors import AuditError, NotAllowed
-from audit.judging.assignments import assign, assignments_of
 from audit.messages import joined, message
 from audit.store import insert_new, tables
 from audit.store.copying import in_utc
-from audit.store.core import adjudication, annotator, assignment, count_rows, invitation, judgement, lease, log
+from audit.store.core import (
+    adjudication,
+    annotator,
+    assignment,
+    count_rows,
+    invitation,
+    judgement,
+    lease,
+    log,
+    question,
+    study,
+)
 from audit.text.languages import is_code
 
 ROLES = ("annotator", "adjudicator", "manager")
@@ -25,8 +49,7 @@ ADJUDICATORS = ("adjudicator", "manager")
 """Who settles questions, checks and inspects answers, and gives causes."""
 GOLD = "gold"
 MODEL = "model"
-"""The role of a model whose ratings were imported (`audit.judging.validity`): no person, it cannot log in, and its
-answers are no votes."""
+"""The role of a model whose ratings were imported: no person, it cannot log in, and its answers are no votes."""
 DELETED = "deleted-"
 """Begins the name that stands in place of a deleted person's."""
 SHORTEST, LONGEST = 8, 1_000
@@ -93,7 +116,7 @@ def _decoy() -> str:
     return str(_hasher().hash("nobody's password"))
 
 
-# Names.
+# Names, roles and languages.
 
 
 def stored_name(written: str) -> str:
@@ -172,7 +195,7 @@ def _account_query(lock: bool) -> Select[Any]:
 
 
 def require_manager(connection: Connection, by: int | None) -> None:
-    """Raise NotAllowed unless `by` is a manager's account, or None: whoever has the database itself."""
+    """Raise NotAllowed unless `by` is a manager's account, or None: the owner of the database."""
     if by is not None:
         require(connection, by, "manager")
 
@@ -213,8 +236,7 @@ def changing_accounts(engine: Engine, by: int | None = None) -> Iterator[Connect
         yield connection
 
 
-# Making and listing accounts, by managers (`by`, an account id; else NotAllowed) or by whoever has the database itself
-# (None).
+# Making and listing accounts, by managers (`by`, an account id) or the owner of the database (None).
 
 
 def add_account(
@@ -229,8 +251,7 @@ def add_account(
 ) -> Account:
     """Make an account. Without a password it logs in through an identity provider, or sets one by a link.
 
-    `languages` are codes of the languages that it reads, `studies` ids of those that it works on; none: all. Raises
-    AuditError for a taken or bad name, an unknown role, a bad language, study or password.
+    Raises NotAllowed, and AuditError for a taken or bad name, an unknown role, a bad language, study or password.
     """
     password_hash = None if password is None else hashed(password)
     with writing_as_manager(engine, by) as connection:
@@ -250,9 +271,8 @@ def add_person(
     completion_code: str | None = None,
 ) -> Account:
     """Insert an account in the caller's transaction. Raises AuditError for a bad or taken name and an unknown role."""
-    name = checked_name(name)
     row = {
-        "name": name,
+        "name": checked_name(name),
         "role": checked_role(role),
         "password": password_hash,
         "languages": languages,
@@ -260,10 +280,10 @@ def add_person(
         "created_at": tables.now(),
     }
     if not insert_new(connection, tables.Annotator, [row]):
-        raise AuditError(message("account.name_taken", name=name))
-    id = connection.execute(select(annotator.c.id).where(annotator.c.name == name)).scalar_one()
-    assign(connection, id, studies)
-    return Account(int(id), name, role)
+        raise AuditError(message("account.name_taken", name=row["name"]))
+    account = person_named(connection, name)
+    assign(connection, account.id, studies)
+    return account
 
 
 def gold_id(connection: Connection) -> int:
@@ -291,17 +311,17 @@ def own_account(engine: Engine, account_id: int) -> AccountDetails:
         return _details(connection, annotator.c.id == account_id)[0]
 
 
-def _people(connection: Connection, *conditions: ColumnElement[bool]) -> list[Account]:
-    query = select(annotator.c.id, annotator.c.name, annotator.c.role).where(is_person(annotator), *conditions)
-    return [Account(*row) for row in connection.execute(query.order_by(annotator.c.name))]
-
-
 def person_named(connection: Connection, name: str) -> Account:
     """Return the account of this name. Raises AuditError where there is none."""
     people = _people(connection, annotator.c.name == stored_name(name))
     if not people:
         raise AuditError(message("account.absent", name=name))
     return people[0]
+
+
+def _people(connection: Connection, *conditions: ColumnElement[bool]) -> list[Account]:
+    query = select(annotator.c.id, annotator.c.name, annotator.c.role).where(is_person(annotator), *conditions)
+    return [Account(*row) for row in connection.execute(query.order_by(annotator.c.name))]
 
 
 def _details(connection: Connection, condition: ColumnElement[bool]) -> list[AccountDetails]:
@@ -384,20 +404,19 @@ def change_account(
         account = person_named(connection, name)
         if role != "manager":
             _need_another_manager(connection, account)
-        before = connection.execute(select(annotator.c.languages).where(annotator.c.id == account.id)).scalar_one()
-        had = list(assignments_of(connection, [account.id]).get(account.id, ()))
+        had = _details(connection, annotator.c.id == account.id)[0]
         values: dict[str, list[Any]] = {
             "role": [account.role, role],
-            "languages": [before, codes],
-            "assigned": [had, sorted(set(studies))],
+            "languages": [",".join(had.languages), codes],
+            "assigned": [list(had.studies), sorted(set(studies))],
         }
-        changed: dict[str, Any] = {key: value for key, value in values.items() if value[0] != value[1]}
-        if changed:
+        if changed := {key: value for key, value in values.items() if value[0] != value[1]}:
             change(connection, account.id, role=role, languages=codes)
             assign(connection, account.id, studies)
             # The question on its screen may be in a language or of a study that is not for it any more.
             connection.execute(delete(lease).where(lease.c.annotator_id == account.id))
-            note(connection, by, "account changed", account=account.id, **changed)
+            detail: dict[str, Any] = changed
+            note(connection, by, "account changed", account=account.id, **detail)
     return Account(account.id, account.name, role)
 
 
@@ -408,12 +427,10 @@ def _need_another_manager(connection: Connection, account: Account) -> None:
         raise AuditError(message("account.last_manager", name=account.name))
 
 
-@dataclass(frozen=True)
-class DeletedPerson:
-    """What is kept of a deleted person."""
+class DeletedPerson(NamedTuple):
+    """What is kept of a deleted person: the name in place of theirs, and how much they gave."""
 
     name: str
-    """In place of the name they had."""
     judgements: int
     adjudications: int
 
@@ -434,11 +451,46 @@ def delete_person(engine: Engine, name: str, *, by: int | None = None) -> Delete
         change(connection, account.id, **empty, **ENDED)
         for table in (lease, assignment, invitation):
             connection.execute(delete(table).where(table.c.annotator_id == account.id))
-        judgements, adjudications = (
-            count_rows(connection, table, table.c.annotator_id == account.id) for table in (judgement, adjudication)
-        )
+        own = (count_rows(connection, table, table.c.annotator_id == account.id) for table in (judgement, adjudication))
         note(connection, by, "person deleted", account=account.id)
-        return DeletedPerson(new_name, judgements, adjudications)
+        return DeletedPerson(new_name, *own)
+
+
+# Who works on which studies: everybody on all of them, but for accounts that a manager has assigned to some.
+
+
+def is_assigned(account: ColumnElement[int], question: Any = question) -> ColumnElement[bool]:
+    """Condition on `question`, or an alias of it: this account works on a study whose groups wait for it, or on all."""
+    own = assignment.alias("assigned")
+    mine = own.c.annotator_id == account
+    asks = question.c.studies.like(literal("%,") + cast(own.c.study_id, Text) + literal(",%"))
+    return or_(~exists().where(mine), exists().where(and_(mine, asks)))
+
+
+def checked_studies(connection: Connection, studies: Collection[int]) -> list[int]:
+    """Return the ids in their order, each once. Raises AuditError for one that is no study's."""
+    ids = sorted(set(studies))
+    stored = set(connection.execute(select(study.c.id).where(study.c.id.in_(ids))).scalars())
+    if absent := [id for id in ids if id not in stored]:
+        raise AuditError(message("account.no_study", id=absent[0]))
+    return ids
+
+
+def assign(connection: Connection, account_id: int, studies: Collection[int]) -> None:
+    """Have an account work on these studies alone; none: on all. Raises AuditError for one that does not exist."""
+    ids = checked_studies(connection, studies)
+    connection.execute(delete(assignment).where(assignment.c.annotator_id == account_id))
+    if ids:
+        connection.execute(assignment.insert(), [{"annotator_id": account_id, "study_id": id} for id in ids])
+
+
+def assignments_of(connection: Connection) -> dict[int, tuple[int, ...]]:
+    """Return the studies of each account (an id) that is assigned to some."""
+    studies: dict[int, tuple[int, ...]] = {}
+    query = select(assignment.c.annotator_id, assignment.c.study_id).order_by(*assignment.primary_key)
+    for account, id in connection.execute(query):
+        studies[account] = (*studies.get(account, ()), id)
+    return studies
 
 
 # The log: who did what that changes how numbers come about, or that shows what is hidden otherwise.
@@ -449,7 +501,7 @@ class Entry(NamedTuple):
 
     at: datetime
     who: str | None
-    """Name of the account; None: whoever has the database itself."""
+    """Name of the account; None: the owner of the database."""
     action: str
     question_id: int | None
     detail: dict[str, Any]
@@ -468,13 +520,9 @@ def note(
 
 def entries(engine: Engine, account_id: int, last: int = 200, *, who: int | None = None) -> list[Entry]:
     """Return the last lines, of everybody or of the account `who`, the newest first, to a manager."""
-    query = (
-        select(log.c.at, annotator.c.name, log.c.action, log.c.question_id, log.c.detail)
-        .outerjoin(annotator, annotator.c.id == log.c.annotator_id)
-        .order_by(log.c.id.desc())
-        .limit(last)
-    )
+    columns = (log.c.at, annotator.c.name, log.c.action, log.c.question_id, log.c.detail)
+    query = select(*columns).outerjoin(annotator, annotator.c.id == log.c.annotator_id)
     if who is not None:
         query = query.where(log.c.annotator_id == who)
     with reading_as(engine, account_id, "manager") as connection:
-        return [Entry(*row) for row in connection.execute(query)]
+        return [Entry(*row) for row in connection.execute(query.order_by(log.c.id.desc()).limit(last))]

@@ -8,14 +8,14 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, case, func, select, true
 
-from audit.judging.accounts import is_person, reading_as_manager
-from audit.judging.answers import ORIGINS, SCALES, UNSURE, is_disputed, is_vote
+from audit.false_satisfaction.questions import OpenQuestions, count_open, from_column
+from audit.judging.accounts import assignments_of, is_person, reading_as_manager
+from audit.judging.answers import is_disputed, is_vote
 from audit.judging.asides import is_flagged, midnight
-from audit.judging.assignments import assignments_of, from_column
-from audit.judging.questions import OpenQuestions, count_open
 from audit.store import tables
 from audit.store.copying import in_utc
 from audit.store.core import annotator, answer, count_rows, input_table, judgement, question
+from audit.tasks.questions import ORIGINS, SCALES, UNSURE
 
 PAUSE = timedelta(minutes=5)
 """So long without a decision is a pause."""

@@ -11,15 +11,15 @@ from sqlalchemy import ColumnElement, Connection, Engine, exists, select
 
 from audit.errors import Refused
 from audit.judging.accounts import ADJUDICATORS, reading_as
-from audit.judging.answers import UNSURE, is_adjudicated, is_disputed, is_vote, stands
+from audit.judging.answers import is_adjudicated, is_disputed, is_vote, stands
 from audit.judging.asides import FLAG, check_comment, is_flagged, taken_back
 from audit.judging.causes import check_reason
-from audit.judging.questions import BROKEN, HOLDS
 from audit.judging.queue import Shown, show
 from audit.judging.unit import Work, check_answer, unit_of_work
 from audit.keys import digest
 from audit.messages import message
 from audit.store.core import adjudication, aside, judgement, question
+from audit.tasks.questions import BROKEN, HOLDS, UNSURE
 
 LAST = 10
 """Adjudications that can be changed."""

@@ -32,14 +32,9 @@ from audit.sampling.options import MAJORITY, UNANIMOUS
 from audit.sampling.samples import stored_quorum
 from audit.store import insert_new, pieces, tables
 from audit.store.core import adjudication, annotator, answer, count_rows, judgement, question
+from audit.tasks.questions import SCALES, UNSURE
 
-UNSURE = "unsure"
 WITHDRAWN = "withdrawn"
-SCALES = ("grammaticality", "plausibility")
-"""Kinds of questions about a text that are answered by a rating, in the order in which they are asked. Every rating
-counts: nothing is agreed or disputed, so they have no answer, and no adjudicator."""
-ORIGINS = ("adjudicated", "people", "gold")
-"""Precedence: the first of these that a question has is its answer."""
 PEOPLE = ("adjudicated", "people")
 """Those of them that come from people."""
 

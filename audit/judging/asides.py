@@ -1,7 +1,7 @@
-"""Questions that somebody puts off instead of answering: skipped for the day, or flagged for an adjudicator.
+"""Conditions on questions: put off by somebody, awaiting a decision, in a language that somebody reads.
 
-Neither is a vote. `audit.judging.deferral` puts them off. Rows are only ever added, so that what was put off survives
-a reload and can be told afterwards.
+A question that is put off is skipped for the day or flagged for an adjudicator; neither is a vote, and rows are only
+ever added (`audit.judging.judgements`).
 """
 
 from datetime import datetime
@@ -16,15 +16,18 @@ from sqlalchemy import (
     and_,
     exists,
     func,
+    literal,
     or_,
     select,
+    true,
 )
 
 from audit.errors import Refused
-from audit.judging.answers import SCALES, allows_labels, is_disputed
+from audit.judging.answers import allows_labels, is_disputed
 from audit.messages import message
 from audit.store import tables
-from audit.store.core import adjudication, aside, question
+from audit.store.core import adjudication, aside, input_table, member, question
+from audit.tasks.questions import SCALES
 
 SKIP, FLAG, BACK, UNFLAG = "skip", "flag", "back", "unflag"
 Who = int | BindParameter[Any]
@@ -66,10 +69,8 @@ def is_flagged(account: Who | None = None, asked: Any = question) -> ColumnEleme
 
 
 def awaits_decision() -> ColumnElement[bool]:
-    """Condition on `question`: an answer to it is still to come, so whoever may give it must not see what systems said.
-
-    It is in the queue, disputed or flagged.
-    """
+    """Condition on `question`: in the queue, disputed or flagged, so whoever may answer it must not see what systems
+    said."""
     undecided = or_(question.c.priority.is_not(None), is_disputed(), is_flagged())
     return and_(question.c.kind.not_in(SCALES), undecided)
 
@@ -86,17 +87,14 @@ def taken_back(flag: FromClause) -> ColumnElement[bool]:
 
 
 def midnight(moment: datetime) -> datetime:
-    """When the day of this moment began (UTC)."""
+    """Return when the day of this moment began (UTC)."""
     return moment.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def last_skip(account: Who, since: When) -> ScalarSelect[int]:
     """The id of this annotator's last skip of the outer query's question since then, or null."""
-    return (
-        (select(func.max(aside.c.id)).where(aside.c.question_id == question.c.id, _skips(account, since)))
-        .correlate(question)
-        .scalar_subquery()
-    )
+    skips = select(func.max(aside.c.id)).where(aside.c.question_id == question.c.id, _skips(account, since))
+    return skips.correlate(question).scalar_subquery()
 
 
 def skips_of(account: Who, since: When, asked: Any) -> ColumnElement[int]:
@@ -110,13 +108,15 @@ def is_skipped(account: Who, since: When) -> ColumnElement[bool]:
     return question.c.id.in_(select(aside.c.question_id).where(_skips(account, since)))
 
 
+def _skips(account: Who, since: When) -> ColumnElement[bool]:
+    return and_(aside.c.annotator_id == account, aside.c.kind == SKIP, aside.c.at >= since)
+
+
 def check_comment(comment: str | None) -> None:
-    """Raises Refused for a comment that is too long to be kept, or that a database would not take as a text."""
-    if comment is None:
-        return
-    if len(comment) > COMMENT:
+    """Raise Refused for a comment that is too long to be kept, or that a database would not take as a text."""
+    if comment and len(comment) > COMMENT:
         raise Refused(message("refused.comment_long", count=len(comment), most=COMMENT))
-    if "\0" in comment or any("\ud800" <= letter <= "\udfff" for letter in comment):
+    if comment and ("\0" in comment or any("\ud800" <= letter <= "\udfff" for letter in comment)):
         raise Refused(message("refused.comment_characters"))
 
 
@@ -126,5 +126,35 @@ def add_row(connection: Connection, account_id: int, question_id: int, kind: str
     connection.execute(aside.insert(), row | {"at": tables.now()})
 
 
-def _skips(account: Who, since: When) -> ColumnElement[bool]:
-    return and_(aside.c.annotator_id == account, aside.c.kind == SKIP, aside.c.at >= since)
+# Who reads what: a question is for people who know all of its languages.
+
+
+def readable(question: Any, codes: tuple[str, ...]) -> ColumnElement[bool]:
+    """Condition on a question of the outer query: who reads `codes` (none: all) reads every text of it.
+
+    Of a question about a group, every member that is shown. Codes are compared letter for letter: who reads `zh` and
+    `zh-TW` has both.
+    """
+    if not codes:
+        return true()
+    # Aliases: the outer query may have these tables itself.
+    its_input, part, part_input = input_table.alias("given"), member.alias("part"), input_table.alias("part_input")
+    read = exists().where(its_input.c.id == question.c.input_id, _all_read(its_input.c.languages, codes))
+    unreadable = exists().where(
+        part.c.group_id == question.c.group_id,
+        part.c.role != "probe",
+        part_input.c.id == part.c.input_id,
+        ~_all_read(part_input.c.languages, codes),
+    )
+    return and_(read, ~unreadable)
+
+
+def _all_read(joined: ColumnElement[str], codes: tuple[str, ...]) -> ColumnElement[bool]:
+    """Condition: nothing is left of codes joined by commas when the known ones are taken out.
+
+    Commas are doubled first, `,en,,en,`, so that neighbours do not share one.
+    """
+    rest: ColumnElement[str] = literal(",") + func.replace(joined, ",", ",,") + literal(",")
+    for code in codes:
+        rest = func.replace(rest, f",{code},", "")
+    return rest == ""

@@ -19,28 +19,12 @@ from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, bindparam
 from audit.errors import AuditError, Refused
 from audit.files import read_table, refuse_bad_rows
 from audit.judging.accounts import Account, is_person, note, reading_as_manager, require, writing_as_manager
-from audit.judging.answers import (
-    ORIGINS,
-    SCALES,
-    UNSURE,
-    WITHDRAWN,
-    is_counted,
-    settled_answers,
-    settled_by_people,
-)
-from audit.judging.asides import BACK, COMMENT
+from audit.judging.answers import WITHDRAWN, is_counted, settled_answers, settled_by_people
+from audit.judging.asides import BACK, COMMENT, readable
+from audit.judging.asking import gold_labels, make_questions
 from audit.judging.guidelines import guideline_of
 from audit.judging.order import FIRST as FIRST
 from audit.judging.order import TOGETHER, Place
-from audit.judging.questions import (
-    ABOUT_OUTPUTS,
-    Subject,
-    asks_pairs,
-    gold_labels,
-    labels_of,
-    make_questions,
-    readable,
-)
 from audit.judging.settings import JudgingSettings, exempt_up_to, set_settings, settings_of
 from audit.judging.words import words_of
 from audit.keys import fingerprint, normal_text, uniform
@@ -62,6 +46,7 @@ from audit.store.core import (
     question,
 )
 from audit.tasks import Input, get_task, label_reader, takes_several, text_columns
+from audit.tasks.questions import ABOUT_OUTPUTS, ORIGINS, SCALES, UNSURE, Subject, asks_pairs, labels_of
 from audit.text.languages import is_code
 
 PASS, REPEAT, KNOWN = 0, 2, 3

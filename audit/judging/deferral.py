@@ -8,7 +8,7 @@ from sqlalchemy import Engine, delete, exists, select
 
 from audit.errors import Refused
 from audit.judging.accounts import ADJUDICATORS, ROLES, reading_as
-from audit.judging.answers import SCALES, is_counted
+from audit.judging.answers import is_counted
 from audit.judging.asides import BACK, FLAG, SKIP, UNFLAG, add_row, check_comment, is_flagged, taken_back
 from audit.judging.own_answers import counted_answer
 from audit.judging.queue import has_place, lease_question
@@ -16,6 +16,7 @@ from audit.judging.unit import Work, unit_of_work
 from audit.messages import message
 from audit.store import tables
 from audit.store.core import aside, count_rows, judgement, lease, question
+from audit.tasks.questions import SCALES
 
 
 def skip(engine: Engine, account_id: int, question_id: int) -> None:

@@ -12,12 +12,12 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Select, bindparam, select
 
 from audit.judging.accounts import ROLES, require
-from audit.judging.answers import SCALES
 from audit.judging.words import own_words
 from audit.messages import ENGLISH
 from audit.store import reading
 from audit.store.core import judgement, question
 from audit.tasks import OwnWords, base_of, wording
+from audit.tasks.questions import SCALES
 from audit.tasks.words import NO_WORDS, read_guideline, shipped_guideline
 
 ELSEWHERE = 0

@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Engine, select, update
 
 from audit.errors import AuditError, NotAllowed, Refused
+from audit.false_satisfaction.questions import from_column
 from audit.judging.accounts import (
     ENDED,
     ROLES,
@@ -19,6 +20,7 @@ from audit.judging.accounts import (
     change,
     changing_accounts,
     checked_role,
+    checked_studies,
     hashed,
     joined_languages,
     note,
@@ -27,7 +29,6 @@ from audit.judging.accounts import (
     reading_as_manager,
     writing_as_manager,
 )
-from audit.judging.assignments import checked_studies, from_column
 from audit.judging.sign_in import LINK, sign, unsign
 from audit.messages import message
 from audit.store import tables

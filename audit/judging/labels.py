@@ -21,11 +21,11 @@ from audit.errors import AuditError, BadFile
 from audit.false_satisfaction.questions import asked_by
 from audit.files import MISSING, SHOWN, as_text, first_lines, parse_json, plain_frame, read_table, read_text
 from audit.judging.accounts import ROLES, checked_name, gold_id
-from audit.judging.answers import UNSURE, command, is_disputed
+from audit.judging.answers import command, is_disputed
 from audit.judging.asides import check_comment
+from audit.judging.asking import gold_labels, make_questions
 from audit.judging.causes import OTHER_REASON, REASONS
 from audit.judging.guidelines import ELSEWHERE
-from audit.judging.questions import Subject, asks_pairs, gold_labels, make_questions
 from audit.judging.unit import Work, unit_of_work
 from audit.keys import normal_text
 from audit.messages import message, with_commas
@@ -34,6 +34,7 @@ from audit.store.core import adjudication, annotator, count_rows, input_table, j
 from audit.store.core import output as output_table
 from audit.tasks import Input, Task, base_of, get_task, label_reader, labels_to_write, matches, text_columns
 from audit.tasks.classification import PLUS
+from audit.tasks.questions import UNSURE, Subject, asks_pairs
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,10 +18,11 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, case, select
 
-from audit.judging.answers import SCALES, is_counted
-from audit.judging.questions import ABOUT_OUTPUTS, BEHIND
+from audit.false_satisfaction.questions import BEHIND
+from audit.judging.answers import is_counted
 from audit.keys import uniform
 from audit.store.core import input_table, judgement, question
+from audit.tasks.questions import ABOUT_OUTPUTS, SCALES
 
 BLOCK = 25
 """Answers in a row of one task and kind, after which the most wanted question comes, whatever it is; versions of a text

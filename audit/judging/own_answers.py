@@ -36,7 +36,7 @@ from sqlalchemy import cast as as_type
 
 from audit.errors import Refused
 from audit.judging.accounts import ROLES, reading_as
-from audit.judging.answers import SCALES, VOTE, WITHDRAWN, is_adjudicated, is_counted, is_vote
+from audit.judging.answers import VOTE, WITHDRAWN, is_adjudicated, is_counted, is_vote
 from audit.judging.asides import FLAG, is_flagged
 from audit.judging.control_questions import FIRST, KNOWN
 from audit.judging.queue import Shown, remembered, show
@@ -44,6 +44,7 @@ from audit.messages import message
 from audit.store import tables
 from audit.store.copying import in_utc
 from audit.store.core import aside, input_table, judgement, lease, member, question
+from audit.tasks.questions import SCALES
 
 OPEN_FOR = timedelta(days=1)
 """So long an answer may be changed although others have given theirs since."""

@@ -27,10 +27,10 @@ from sqlalchemy import (
 from sqlalchemy.sql.dml import ReturningInsert
 
 from audit.errors import UnknownName
-from audit.judging.accounts import ROLES, Account, reading_as, require
-from audit.judging.answers import SCALES, is_counted, votes_on_question
-from audit.judging.asides import BACK, FLAG, SKIP, is_flagged, is_skipped, last_skip, midnight, skips_of
-from audit.judging.assignments import is_assigned
+from audit.false_satisfaction.questions import BEHIND
+from audit.judging.accounts import ROLES, Account, is_assigned, reading_as, require
+from audit.judging.answers import is_counted, votes_on_question
+from audit.judging.asides import BACK, FLAG, SKIP, is_flagged, is_skipped, last_skip, midnight, readable, skips_of
 from audit.judging.control_questions import FIRST, hidden_question, needs_training
 from audit.judging.control_questions import PASS as TRAINING
 from audit.judging.order import (
@@ -48,7 +48,6 @@ from audit.judging.order import (
     stretch_of,
     waiting,
 )
-from audit.judging.questions import ABOUT_OUTPUTS, BEHIND, labels_of, readable, reveals_outputs
 from audit.judging.settings import settings_of
 from audit.messages import ENGLISH, phrase
 from audit.relations import get_relation
@@ -57,6 +56,7 @@ from audit.store import reading, tables, writing
 from audit.store.copying import in_utc
 from audit.store.core import aside, group, input_table, judgement, lease, member, question, relation
 from audit.tasks import Input, get_task, wording
+from audit.tasks.questions import ABOUT_OUTPUTS, SCALES, labels_of
 
 LEASE = timedelta(minutes=15)
 _TAKEN = -1
@@ -589,3 +589,11 @@ def has_place() -> ColumnElement[bool]:
         .scalar_subquery()
     )
     return votes_on_question() + others < question.c.annotators
+
+
+def reveals_outputs(question: Any) -> ColumnElement[bool]:
+    """Condition on a question of the outer query: it is about a group that was made for one system, by what that system
+    said of the source. Whoever sees it may guess an output, so it comes after the other questions about the same text.
+    """
+    of_one = group.alias("of_one_system")
+    return exists().where(of_one.c.id == question.c.group_id, of_one.c.system_id.is_not(None))

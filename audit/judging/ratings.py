@@ -12,13 +12,13 @@ from sqlalchemy import ColumnElement, Engine, or_, select
 from audit.errors import AuditError, BadFile
 from audit.files import LABEL, MISSING, first_spelling, read_table, refuse_bad_rows, sha_of
 from audit.judging.accounts import reading_as_manager, stored_name
-from audit.judging.answers import UNSURE, is_vote
-from audit.judging.questions import ABOUT_OUTPUTS, labels_of
+from audit.judging.answers import is_vote
 from audit.messages import joined, message, with_commas
 from audit.relations import Outcome
 from audit.statistics.agreement import number_of
 from audit.store.bulk import LIMIT
 from audit.store.core import annotator, draw, input_table, judgement, member, question, relation, system, verdict
+from audit.tasks.questions import ABOUT_OUTPUTS, UNSURE, labels_of
 
 RATING = ["item", "annotator", "label"]
 Repeats = Literal["first", "last", "majority"]

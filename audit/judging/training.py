@@ -9,13 +9,13 @@ from audit.errors import Refused
 from audit.judging.accounts import ROLES, require
 from audit.judging.answers import is_counted
 from audit.judging.control_questions import PASS, Attempt, round_of, write_attempt
-from audit.judging.questions import labels_of
 from audit.judging.queue import Shown, show
 from audit.judging.settings import settings_of
 from audit.judging.unit import check_answer, unit_of_work
 from audit.messages import message
 from audit.store import reading
 from audit.store.core import judgement
+from audit.tasks.questions import labels_of
 
 
 @dataclass(frozen=True)

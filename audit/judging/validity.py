@@ -13,13 +13,11 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, select
 
 from audit.errors import AuditError
+from audit.false_satisfaction.questions import drawn_members
 from audit.files import read_table, refuse_bad_rows
 from audit.judging.accounts import MODEL, checked_name, note, reading_as_manager
-from audit.judging.answers import SCALES, UNSURE
 from audit.judging.labels import add_votes, elsewhere_accounts
-from audit.judging.questions import RATINGS
 from audit.judging.samples import drawing
-from audit.judging.scales import drawn_members
 from audit.judging.unit import unit_of_work
 from audit.keys import uniform
 from audit.messages import message
@@ -28,6 +26,7 @@ from audit.sampling.validity import DrawnPairs, ValidityRequest, draw_pairs, end
 from audit.store import need_study, rows_among
 from audit.store.core import input_table, question
 from audit.tasks import text_columns
+from audit.tasks.questions import RATINGS, SCALES, UNSURE
 
 ID = "id"
 """The column of a file that names a text: the key of its content, 32 hexadecimal digits."""

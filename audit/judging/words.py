@@ -23,11 +23,11 @@ from audit.errors import AuditError, Refused
 from audit.files import read_bytes, text_of, unstorable
 from audit.judging.accounts import note, writing_as_manager
 from audit.judging.answers import by_people, is_counted, stands
-from audit.judging.questions import ABOUT_OUTPUTS
 from audit.messages import ENGLISH, LANGUAGES, message
 from audit.store.core import adjudication, judgement, question, setting, study
 from audit.tasks import OwnWords, Wording, base_of, get_task, wording
 from audit.tasks.classification import PLUS, Classification
+from audit.tasks.questions import ABOUT_OUTPUTS
 from audit.tasks.words import ANY, NO_WORDS
 from audit.user_models import short
 

@@ -14,11 +14,10 @@ import pandas as pd
 from sqlalchemy import Engine, func, select
 
 from audit.exchange.follow_ups import follow_ups_report
-from audit.judging.answers import SCALES
+from audit.false_satisfaction.questions import BEHIND
 from audit.judging.judges import JudgeRequest, ask_judge, variants_named
 from audit.judging.labels import Role, answer_with_gold, frame_labels, import_labels, read_labels
 from audit.judging.options import WordsOptions
-from audit.judging.questions import BEHIND
 from audit.judging.samples import ask_next
 from audit.judging.words import set_words
 from audit.library.components import Texts, corpus_of, judge_of, system_names, using
@@ -44,6 +43,7 @@ from audit.runner.studies import Later
 from audit.sampling.options import FRONT, SampleOptions
 from audit.store import open_store, table_of, tables
 from audit.tasks import Input, text_columns
+from audit.tasks.questions import SCALES
 from audit.user_models import checked_arguments
 
 

@@ -11,7 +11,6 @@ from sqlalchemy import ColumnElement, Engine, select
 
 import audit
 from audit.errors import AuditError
-from audit.judging.answers import SCALES
 from audit.judging.ratings import Kind, Rated, stored_ratings
 from audit.messages import message
 from audit.relations.registry import name_order
@@ -20,6 +19,7 @@ from audit.reports.tables import Section, Table, closing
 from audit.reports.words import UNKNOWN, count, number
 from audit.statistics.agreement import COEFFICIENTS, Ratings, annotator_pairs, check_level, label_pairs, suite
 from audit.store import table_of, tables
+from audit.tasks.questions import SCALES
 
 _PAIRS = 10
 """Pairs of annotators that are listed, those that agree least."""

@@ -17,11 +17,11 @@ from audit.false_satisfaction.resolution import (
     settle_group,
 )
 from audit.judging.causes import current_causes
-from audit.judging.questions import Subject
 from audit.reports.document import ExampleEntry, ExampleMember
 from audit.store import rows_among, table_of, tables
 from audit.store.bulk import LIMIT
 from audit.tasks import get_task
+from audit.tasks.questions import Subject
 
 EXAMPLES = 20
 """As many as somebody reads in some minutes."""

@@ -7,9 +7,7 @@ import pandas as pd
 
 import audit
 from audit.errors import AuditError
-from audit.judging.answers import UNSURE
 from audit.judging.control_questions import FIRST, KNOWN, REPEAT, Record
-from audit.judging.questions import ABOUT_OUTPUTS, labels_of
 from audit.judging.ratings import RATING, Kind, Rated
 from audit.messages import message, with_commas
 from audit.reports.document import plain
@@ -29,6 +27,7 @@ from audit.statistics.annotators import (
     share,
 )
 from audit.tasks import get_task, matches
+from audit.tasks.questions import ABOUT_OUTPUTS, UNSURE, labels_of
 
 
 def quality_report(record: Record, task: str | None = None, kind: Kind | None = None) -> QualityDocument:

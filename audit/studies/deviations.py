@@ -13,10 +13,10 @@ from sqlalchemy import Connection, and_, func, select
 
 from audit.errors import AuditError
 from audit.judging.accounts import GOLD
-from audit.judging.answers import SCALES
 from audit.judging.settings import settings_of
 from audit.messages import message
 from audit.store import table_of, tables
+from audit.tasks.questions import SCALES
 
 
 @dataclass(frozen=True)

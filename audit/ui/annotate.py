@@ -18,7 +18,6 @@ from sqlalchemy import Engine
 
 from audit.errors import AuditError, Refused
 from audit.judging.accounts import ROLES
-from audit.judging.answers import SCALES, UNSURE
 from audit.judging.control_questions import Attempt
 from audit.judging.deferral import flag, flag_taken_back, skip, unflag
 from audit.judging.guidelines import guideline_before
@@ -30,6 +29,7 @@ from audit.judging.training import Feedback, Training, judging_mode, train
 from audit.messages import message
 from audit.tasks import Output, get_task
 from audit.tasks.classification import NONE_OF_THEM
+from audit.tasks.questions import SCALES, UNSURE
 from audit.ui import session
 from audit.ui.language import html, label_name, label_names, plain, sentence, t, task_name, translated
 from audit.ui.question import (

@@ -12,12 +12,12 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from audit.judging.accounts import Account, account_details
-from audit.judging.answers import ORIGINS
 from audit.reports.dashboard_charts import (
     confusion_chart,
     progress_chart,
 )
 from audit.reports.words import percent
+from audit.tasks.questions import ORIGINS
 from audit.ui import session
 from audit.ui.background_cache import computed, computed_with_freshness
 from audit.ui.dashboard_parts import RATES as CELL_RATES

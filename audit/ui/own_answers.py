@@ -14,7 +14,6 @@ from sqlalchemy import Engine
 
 from audit.errors import Refused
 from audit.judging.accounts import ROLES
-from audit.judging.answers import SCALES, UNSURE
 from audit.judging.deferral import flag_answer
 from audit.judging.judgements import change
 from audit.judging.own_answers import (
@@ -27,6 +26,7 @@ from audit.judging.own_answers import (
 )
 from audit.judging.queue import Shown, queue_of
 from audit.messages import message
+from audit.tasks.questions import SCALES, UNSURE
 from audit.ui import annotate, session
 from audit.ui.browse import pager
 from audit.ui.language import html, in_words, label_name, plain, t, task_name

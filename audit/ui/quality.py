@@ -24,7 +24,6 @@ from audit.judging.control_questions import (
     remove_known,
     switch_qualification,
 )
-from audit.judging.questions import ABOUT_OUTPUTS, asks_pairs
 from audit.judging.settings import BOUNDS, CHOICES, Bounds, change_settings, settings_of
 from audit.messages import message
 from audit.reports.charts import Palette
@@ -34,6 +33,7 @@ from audit.reports.tables import harmless
 from audit.reports.words import UNKNOWN, Say, percent, signature_line
 from audit.store.core import count_rows, judgement, log, question, study
 from audit.tasks import Input
+from audit.tasks.questions import ABOUT_OUTPUTS, asks_pairs
 from audit.ui import session
 from audit.ui.background_cache import computed
 from audit.ui.dashboard_parts import chart

@@ -6,7 +6,6 @@ import streamlit as st
 from sqlalchemy import Connection, Engine, select
 from sqlalchemy.sql import union
 
-from audit.judging.answers import UNSURE
 from audit.judging.guidelines import guideline_of
 from audit.judging.words import (
     GUIDELINE,
@@ -27,6 +26,7 @@ from audit.store.core import question, study
 from audit.studies.uploads import uploaded_here
 from audit.studies.versions import all_versions
 from audit.tasks import get_task, wording
+from audit.tasks.questions import UNSURE
 from audit.tasks.words import ANY, OwnWords
 from audit.ui import session
 from audit.ui.language import language, plain, single_choice, t, task_name, words_here

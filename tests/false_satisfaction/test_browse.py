@@ -7,7 +7,6 @@ from small_corpus import SmallCorpus
 from sqlalchemy import Engine, select
 
 from audit.errors import NotAllowed, Refused
-from audit.false_satisfaction.browse import STATES, GroupFilter, Page, browse, choices, detail, find_inputs
 from audit.judging.accounts import Account, add_account
 from audit.judging.activity import overview
 from audit.judging.asides import FLAG, add_row
@@ -21,6 +20,7 @@ from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of, tables
+from audit.studies.browse import STATES, GroupFilter, Page, browse, choices, detail, find_inputs
 
 PASSWORD = "a long password"
 TEXTS = [

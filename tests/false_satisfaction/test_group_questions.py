@@ -8,7 +8,6 @@ from disputing import disputed
 from sqlalchemy import select
 
 from audit.errors import AuditError, Refused
-from audit.false_satisfaction.browse import detail
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.questions import attributed_groups, queue_length
 from audit.judging.adjudications import adjudicate
@@ -28,6 +27,7 @@ from audit.reports.validity_study import validity_report, validity_sections
 from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
 from audit.store import insert_new, table_of, tables
+from audit.studies.browse import detail
 
 # Systems a and b share the groups of S1 and S2; own is no relation of ours, and has S1's group too.
 RUN = [

@@ -8,7 +8,6 @@ from sqlalchemy import select
 
 from audit.cli import main
 from audit.errors import AuditError, UnknownName
-from audit.false_satisfaction.opinions import opinions
 from audit.judging.accounts import add_account
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import answer_with_gold
@@ -16,6 +15,7 @@ from audit.judging.queue import next_question
 from audit.judging.ratings import attributed, stored_ratings
 from audit.judging.samples import ask_next
 from audit.reports.agreement import agreement_report
+from audit.reports.opinions import opinions
 from audit.sampling.samples import SampleOptions
 from audit.store import table_of, tables
 

@@ -5,10 +5,9 @@ from question_world import where
 from small_corpus import SmallCorpus
 from sqlalchemy import select
 
-from audit.false_satisfaction.questions import queue_difference
+from audit.false_satisfaction.questions import in_column, queue_difference
 from audit.judging.accounts import add_account, change_account, entries
 from audit.judging.activity import unread_questions
-from audit.judging.assignments import in_column
 from audit.judging.judgements import judge
 from audit.judging.queue import next_question, queue_of
 from audit.judging.samples import ask_next

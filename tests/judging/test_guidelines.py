@@ -6,11 +6,12 @@ import pytest
 from sqlalchemy import select
 
 from audit.errors import AuditError
+from audit.false_satisfaction.questions import Wanted
 from audit.judging import unit
 from audit.judging.accounts import add_account
+from audit.judging.asking import open_questions
 from audit.judging.guidelines import Guideline, guideline_before, guideline_of
 from audit.judging.judgements import judge, undo
-from audit.judging.questions import Wanted, open_questions
 from audit.judging.queue import next_question
 from audit.resources import data_file
 from audit.store import input_ids, open_store, table_of, tables

@@ -16,14 +16,13 @@ from sqlalchemy import Engine, event, select
 
 from audit.errors import Refused
 from audit.exchange.doctor import CHECKS
-from audit.false_satisfaction.questions import queue_difference, queue_length
+from audit.false_satisfaction.questions import BEHIND, queue_difference, queue_length
 from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate, change_adjudication, take_back
 from audit.judging.control_questions import KnownText, add_known
 from audit.judging.deferral import flag, send_back, skip, unflag
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
-from audit.judging.questions import BEHIND
 from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
 from audit.judging.settings import change_settings

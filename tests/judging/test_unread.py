@@ -3,9 +3,10 @@
 import pytest
 from question_world import add_people
 
+from audit.false_satisfaction.questions import Wanted
 from audit.judging.accounts import add_account, disable_account
 from audit.judging.activity import Unread, unread_questions
-from audit.judging.questions import Wanted, open_questions
+from audit.judging.asking import open_questions
 from audit.store import input_ids, open_store
 from audit.tasks import Input
 

@@ -13,7 +13,6 @@ from audit.exchange.doctor import doctor
 from audit.judging.accounts import add_account
 from audit.judging.activity import overview
 from audit.judging.adjudications import disputes
-from audit.judging.answers import SCALES
 from audit.judging.deferral import flag
 from audit.judging.judgements import judge, undo
 from audit.judging.queue import next_question, queue_of
@@ -31,6 +30,7 @@ from audit.reports.words import Say
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store
 from audit.store.core import answer, judgement, question, validity_draw
+from audit.tasks.questions import SCALES
 
 FIRST = ValidityRequest(per_relation=4, first=True)
 

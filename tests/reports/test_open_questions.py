@@ -4,10 +4,10 @@ import pytest
 from question_world import add_people
 from small_corpus import SmallCorpus
 
+from audit.false_satisfaction.questions import count_open
 from audit.judging.activity import overview
 from audit.judging.deferral import flag
 from audit.judging.judgements import judge
-from audit.judging.questions import count_open
 from audit.judging.queue import next_question, queue_of
 from audit.judging.samples import ask_next
 from audit.judging.settings import change_settings

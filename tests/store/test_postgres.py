@@ -6,7 +6,6 @@ from sqlalchemy import create_engine, select, text
 from sqlalchemy.exc import OperationalError
 
 from audit.corpora import get_corpus
-from audit.false_satisfaction.impact import consequences, false_satisfactions, give_cause, take_back_cause
 from audit.false_satisfaction.questions import attributed_groups, queue_length
 from audit.judging.accounts import (
     add_account,
@@ -31,6 +30,7 @@ from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
 from audit.store import engine as store
 from audit.store import insert_new, open_store, table_of, tables
+from audit.studies.impact import consequences, false_satisfactions, give_cause, take_back_cause
 
 pytestmark = pytest.mark.postgres
 

@@ -8,8 +8,7 @@ from group_driver import names, prepare_groups, to_group
 from sqlalchemy import select
 
 from audit.judging.guidelines import guideline_of
-from audit.judging.questions import reveals_outputs
-from audit.judging.queue import Shown, show
+from audit.judging.queue import Shown, reveals_outputs, show
 from audit.relations.asking import group_question
 from audit.store import table_of, tables
 from audit.ui.language import html, text_in, texts

@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 
 from audit.errors import AuditError, Refused
-from audit.false_satisfaction.questions import contents, group_answers, source_input
+from audit.false_satisfaction.questions import contents, group_answers, question_ids, source_input
 from audit.false_satisfaction.resolution import (
     Drawn,
     Step,
@@ -37,11 +37,11 @@ from audit.false_satisfaction.resolution import (
 )
 from audit.judging.accounts import Account, require
 from audit.judging.asides import awaits_decision
-from audit.judging.questions import ABOUT_OUTPUTS, BROKEN, HOLDS, asks_pairs, question_ids
 from audit.messages import message
 from audit.relations import COUNTED, Outcome, name_order
 from audit.store import rows_among, table_of, tables
 from audit.tasks import Input, Output, get_task
+from audit.tasks.questions import ABOUT_OUTPUTS, BROKEN, HOLDS, asks_pairs
 
 READERS = ("adjudicator", "manager")
 SETTLED = ("false", "true", "waiting")

@@ -12,7 +12,6 @@ import numpy as np
 from sqlalchemy import Connection, Engine, delete, false, select
 
 from audit.errors import Refused
-from audit.false_satisfaction.browse import awaiting
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.questions import groups_with
 from audit.false_satisfaction.resolution import (
@@ -27,9 +26,10 @@ from audit.false_satisfaction.resolution import (
 )
 from audit.judging.accounts import ADJUDICATORS, require
 from audit.judging.causes import TAKEN_BACK, Pair, add_cause, check_cause, current_causes, last_given
-from audit.judging.questions import Subject, labels_of
 from audit.messages import message
 from audit.store import rows_among, table_of, tables
+from audit.studies.browse import awaiting
+from audit.tasks.questions import Subject, labels_of
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,11 @@ from audit.false_satisfaction.resolution import (
     settle_group,
     subjects_of,
 )
-from audit.judging.questions import Subject
 from audit.judging.ratings import Rated, stored_ratings
 from audit.messages import message
 from audit.store import rows_among, table_of, tables
 from audit.store.bulk import LIMIT
+from audit.tasks.questions import Subject
 
 FALSE, TRUE = "false", "true"
 COLUMNS = ["item", "annotator", "label", "cluster", "relation", "system", "language"]
