@@ -67,6 +67,15 @@ class Wanted:
     """The text that is asked about together with the input; None: the input alone."""
     group_id: int | None = None
 
+    @classmethod
+    def about(
+        cls, task: str, input_id: int, input_key: bytes, output: str | None, priority: int, **terms: Any
+    ) -> "Wanted":
+        """Return the question about an input, or about an input and an output."""
+        kind = kind_of(output)
+        key = question_key(task, kind, input_key, output)
+        return cls(task, kind, key, input_id, priority, output=output, **terms)
+
 
 def in_column(studies: Iterable[int]) -> str:
     """Return ids of studies as the column `question.studies` has them.
@@ -297,20 +306,18 @@ def wanted_about(connection: Connection, group_ids: Collection[int] | None = Non
     for subjects, least in ((audits, BEHIND), (waiting, 0)):  # what is waited for is no audit
         for subject, asking in subjects.items():
             task, input_id, output = subject
-            kind = kind_of(output)
-            key = question_key(task, kind, keys[input_id], output)
-            wanted[key] = Wanted(
+            entry = Wanted.about(
                 task,
-                kind,
-                key,
                 input_id,
+                keys[input_id],
+                output,
                 least + min(drawn.rank for drawn in asking),
                 waits=len({(drawn.group_id, drawn.system_id) for drawn in asking}),
                 annotators=max(samples[drawn.sample_id].annotators for drawn in asking),
                 studies=in_column(samples[drawn.sample_id].study for drawn in asking),
                 source_input_id=sources[subject][-1] if subject in sources else None,
-                output=output,
             )
+            wanted[entry.key] = entry
     return wanted
 
 
