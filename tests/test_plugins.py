@@ -10,7 +10,7 @@ from plugged import EXAMPLE, MODULE, environment, install, plugged, registries_k
 
 import audit
 from audit.cli import main
-from audit.judging.guidelines import guideline_of
+from audit.judging.words import guideline_of
 from audit.runner.executors import Dask
 from audit.runner.fitting import fitting
 from audit.runner.options import RunOptions

@@ -19,13 +19,11 @@ from audit.corpora import Corpus, Reading, all_corpora
 from audit.exchange.questions import LARGEST_PAGE, Which, questions_page
 from audit.files import unstorable
 from audit.judging.accounts import ROLES, own_account
-from audit.judging.adjudications import adjudicate, change_adjudication, disputes, opinions
+from audit.judging.adjudications import adjudicate, change_adjudication, disputes, flagged_ids, opinions, send_back
 from audit.judging.answers import command
-from audit.judging.deferral import flag, flag_answer, flagged_ids, send_back, skip, unflag
-from audit.judging.judgements import change, judge, undo
+from audit.judging.judgements import change, flag, flag_answer, judge, judging_mode, skip, train, undo, unflag
 from audit.judging.own_answers import LONGEST, MOST, OwnFilter, own_answers
 from audit.judging.queue import Shown, next_question, queue_of, show
-from audit.judging.training import judging_mode, train
 from audit.judging.words import words_of
 from audit.messages import message, said
 from audit.runner.studies import runs as listed_runs

@@ -316,7 +316,7 @@ def quality(
     """How well each annotator judges: accuracy, confusion and bias on hidden questions, repeats answered as before,
     agreement with settled answers and with the others, speed, and the first half against the second.
     """
-    from audit.judging.control_questions import judging_record
+    from audit.judging.record import judging_record
     from audit.reports.quality import quality_report, quality_sections
     from audit.reports.tables import printed
 

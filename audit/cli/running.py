@@ -211,7 +211,7 @@ def _set_words(engine: Any, task: str, own: dict[str, Any], change: bool) -> Non
 
 
 def _words_line(engine: Any, task: str) -> str:
-    from audit.judging.guidelines import guideline_in_force
+    from audit.judging.words import guideline_in_force
     from audit.tasks import get_task
 
     with engine.connect() as connection:

@@ -12,13 +12,13 @@ from sqlalchemy import ColumnElement, Connection, Engine, exists, select
 from audit.errors import Refused
 from audit.judging.accounts import ADJUDICATORS, reading_as
 from audit.judging.answers import is_adjudicated, is_disputed, is_vote, stands
-from audit.judging.asides import FLAG, check_comment, is_flagged, taken_back
+from audit.judging.asides import BACK, FLAG, add_row, check_comment, is_flagged, taken_back
 from audit.judging.causes import check_reason
 from audit.judging.queue import Shown, show
 from audit.judging.unit import Work, check_answer, unit_of_work
 from audit.keys import digest
 from audit.messages import message
-from audit.store.core import adjudication, aside, judgement, question
+from audit.store.core import adjudication, aside, count_rows, judgement, question
 from audit.tasks.questions import BROKEN, HOLDS, UNSURE
 
 LAST = 10
@@ -179,8 +179,12 @@ class Opinion:
 
 def open_disputes(connection: Connection) -> list[int]:
     """Questions that have all their votes, that these do not settle, and that nobody has adjudicated; by priority."""
+    return _by_priority(connection, is_disputed())
+
+
+def _by_priority(connection: Connection, condition: ColumnElement[bool]) -> list[int]:
     order = (question.c.priority.is_(None), question.c.priority, question.c.id)
-    return list(connection.execute(select(question.c.id).where(is_disputed()).order_by(*order)).scalars())
+    return list(connection.execute(select(question.c.id).where(condition).order_by(*order)).scalars())
 
 
 def disputes(engine: Engine, account_id: int) -> list[int]:
@@ -219,3 +223,31 @@ def _people(connection: Connection, question_id: int) -> list[Opinion]:
         )
         for number, id in enumerate(ids, start=1)
     ]
+
+
+# Flagged questions, which adjudicators settle or send back.
+
+
+def flagged_ids(engine: Engine, account_id: int) -> list[int]:
+    """Return the flagged questions to which no adjudicator has replied, most wanted first. Raises NotAllowed."""
+    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
+        return _by_priority(connection, is_flagged())
+
+
+def flags_left(engine: Engine, account_id: int) -> int:
+    """Count the flagged questions that wait for a reply. Raises NotAllowed."""
+    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
+        return count_rows(connection, question, is_flagged())
+
+
+def send_back(engine: Engine, account_id: int, question_id: int, remark: str = "") -> None:
+    """Give a flagged question back to the annotators who flagged it, with a remark that they see above it.
+
+    Raises NotAllowed, or Refused where the question is not flagged any more or the remark is too long.
+    """
+    with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
+        work.hold(question_id)  # of two adjudicators with it on their screens, the second finds it replied to
+        check_comment(remark)
+        if not count_rows(work.connection, question, question.c.id == question_id, is_flagged()):
+            raise Refused(message("refused.not_flagged"))
+        add_row(work.connection, account_id, question_id, BACK, remark.strip())

@@ -22,8 +22,8 @@ from audit.false_satisfaction.population import read_population
 from audit.false_satisfaction.questions import question_ids
 from audit.false_satisfaction.resolution import drawn_groups
 from audit.judging.asking import make_questions
-from audit.judging.guidelines import guideline_of
 from audit.judging.queue import Shown, show
+from audit.judging.words import guideline_of
 from audit.keys import canonical
 from audit.messages import with_commas
 from audit.relations.asking import text_names

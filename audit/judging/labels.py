@@ -25,8 +25,8 @@ from audit.judging.answers import command, is_disputed
 from audit.judging.asides import check_comment
 from audit.judging.asking import gold_labels, make_questions
 from audit.judging.causes import OTHER_REASON, REASONS
-from audit.judging.guidelines import ELSEWHERE
 from audit.judging.unit import Work, unit_of_work
+from audit.judging.words import ELSEWHERE
 from audit.keys import normal_text
 from audit.messages import message, with_commas
 from audit.store import insert_new, need_study, pieces, rows_among, tables

@@ -16,7 +16,7 @@ from functools import cache
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, case, select
+from sqlalchemy import Connection, Row, Select, bindparam, select
 
 from audit.false_satisfaction.questions import BEHIND
 from audit.judging.answers import is_counted
@@ -27,10 +27,6 @@ from audit.tasks.questions import ABOUT_OUTPUTS, SCALES
 BLOCK = 25
 """Answers in a row of one task and kind, after which the most wanted question comes, whatever it is; versions of a text
 that was begun come before."""
-STRETCH = 10
-"""Ranks within which the order is random where versions are kept apart."""
-MOST = 100
-"""Questions of a stretch, the most wanted ones, among which the order is random."""
 TOGETHER, APART = "together", "apart"
 
 FIRST = 1
@@ -128,60 +124,8 @@ def _last_answers() -> Select[Any]:
     )
 
 
-# Which questions a claim looks among, and in which order: each is a condition on `question` and what to sort by.
-
-MOST_WANTED, OF_BLOCK, OF_SOURCE, ALONE = "most wanted", "block", "source", "alone"
-
-
-def among(which: str) -> tuple[list[ColumnElement[bool]], list[ColumnElement[Any]]]:
-    """Conditions and order of a search.
-
-    `MOST_WANTED`: every question. `OF_BLOCK`: those of `task` and `kind` with a priority from `least` to below `bound`.
-    `OF_SOURCE`: of these the versions of `source`, itself first; outputs of one text one after the other. `ALONE`: the
-    question `chosen`.
-    """
-    wanted: list[ColumnElement[Any]] = [question.c.priority, question.c.waits.desc()]
-    if which == MOST_WANTED:
-        # By kind after what settles most: fewer switches between questions about texts and groups.
-        return [], [*wanted, question.c.kind, question.c.id]
-    if which == ALONE:
-        return [question.c.id == bindparam("chosen")], [question.c.id]
-    placed = [question.c.priority >= bindparam("least"), question.c.priority < bindparam("bound")]
-    if which == OF_BLOCK:
-        of_block = [question.c.task == bindparam("task"), question.c.kind == bindparam("kind")]
-        return [*of_block, *placed], [*wanted, question.c.id]
-    source: Any = bindparam("source")
-    # A source has few questions and a block may have all: `|| ''` keeps databases, which may not know how many, from
-    # going through the block's index.
-    of_block = [question.c[name].concat("") == bindparam(name) for name in ("task", "kind")]
-    text = case((question.c.kind == "pair", question.c.input_id), else_=0)
-    order = [case((question.c.input_id == source, 0), else_=1), text, *wanted, question.c.id]
-    return [*of_block, *placed, question.c.source_input_id == source], order
-
-
-def waiting(task: str, kind: str, priority: int = 0, source: int | None = None) -> dict[str, Any]:
-    """The values of a search for questions of a task and kind that are asked for the same reason as one of this
-    priority: for groups that wait, for audits, or for ratings after all others.
-
-    >>> [waiting("sentiment", "input", priority)["bound"] // BEHIND for priority in (3, BEHIND + 3)]
-    [1, 2]
-    """
-    bound = BEHIND * max(priority // BEHIND + 1, 1)
-    return {"task": task, "kind": kind, "source": source, "least": -BEHIND, "bound": bound}
-
-
-def stretch_of(priority: int) -> dict[str, int]:
-    """The priorities of the stretch in which this one is, as bound values.
-
-    >>> stretch_of(13)
-    {'least': 10, 'bound': 20}
-    """
-    least = priority - priority % STRETCH
-    return {"least": least, "bound": least + STRETCH}
-
-
 def own_order(account_id: int, questions: Iterable[int]) -> list[int]:
-    """Questions in a random order of this account's own, the same each time.
+    """Return questions in a random order of this account's own, the same each time.
 
     >>> own_order(1, [1, 2, 3, 4]) == own_order(1, [4, 3, 2, 1]) != own_order(2, [1, 2, 3, 4])
     True
@@ -190,8 +134,8 @@ def own_order(account_id: int, questions: Iterable[int]) -> list[int]:
 
 
 def compared_with(place: Place, chosen: Row[Any]) -> int | None:
-    """The judgement with whose text that of a chosen question is compared on the screen: the last one, where it was
-    about another version of the text. None for groups, which show their own differences, and for audits."""
+    """Return the judgement with whose text that of a chosen question is compared on the screen: the last one, where it
+    was about another version of the text. None for groups, which show their own differences, and for audits."""
     last = place.answers[0] if place.answers else None
     if last is None or chosen.kind not in ABOUT_OUTPUTS or (chosen.priority or 0) >= BEHIND:
         return None

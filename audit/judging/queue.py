@@ -31,24 +31,11 @@ from audit.false_satisfaction.questions import BEHIND
 from audit.judging.accounts import ROLES, Account, is_assigned, reading_as, require
 from audit.judging.answers import is_counted, votes_on_question
 from audit.judging.asides import BACK, FLAG, SKIP, is_flagged, is_skipped, last_skip, midnight, readable, skips_of
-from audit.judging.control_questions import FIRST, hidden_question, needs_training
+from audit.judging.control_questions import FIRST, hidden_question
 from audit.judging.control_questions import PASS as TRAINING
-from audit.judging.order import (
-    ALONE,
-    APART,
-    MOST,
-    MOST_WANTED,
-    OF_BLOCK,
-    OF_SOURCE,
-    Place,
-    among,
-    compared_with,
-    own_order,
-    place_of,
-    stretch_of,
-    waiting,
-)
+from audit.judging.order import APART, Place, compared_with, own_order, place_of
 from audit.judging.settings import settings_of
+from audit.judging.training import needs_training
 from audit.messages import ENGLISH, phrase
 from audit.relations import get_relation
 from audit.relations.asking import group_question
@@ -59,6 +46,12 @@ from audit.tasks import Input, get_task, wording
 from audit.tasks.questions import ABOUT_OUTPUTS, SCALES, labels_of
 
 LEASE = timedelta(minutes=15)
+STRETCH = 10
+"""Ranks within which the order is random where versions are kept apart."""
+MOST = 100
+"""Questions of a stretch, the most wanted ones, among which the order is random."""
+ANY, BLOCK, SOURCE, ONE = "any", "block", "source", "one"
+"""Among which questions a claim searches: all, those of a task and kind, the versions of a text, a single one."""
 _TAKEN = -1
 """In place of a question's id: somebody else has taken it just now."""
 
@@ -276,33 +269,37 @@ def _vacant(
     """The question that comes next, locked, or None; and whether this annotator skipped it today: such a one comes only
     where nothing else is left."""
 
-    def find(which: str, past: bool = True, again: bool = False, **values: Any) -> Row[Any] | None:
-        query = _vacant_question(account.languages, past, again, which)
+    def find(search: str, past: bool = True, again: bool = False, **values: Any) -> Row[Any] | None:
+        query = _vacant_question(account.languages, past, again, search)
         return connection.execute(query, {**params, **values}).first()
 
+    def alike(task: str, kind: str, priority: int = 0) -> dict[str, Any]:
+        """Questions asked for the same reason as one of this priority: groups that wait, audits, or ratings."""
+        return {"task": task, "kind": kind, "least": -BEHIND, "bound": BEHIND * max(priority // BEHIND + 1, 1)}
+
     text, block = place.last and place.last.text, place.block
-    if text and not apart and (vacant := find(OF_SOURCE, **waiting(*text[:2], source=text[2]))) is not None:
+    if text and not apart and (vacant := find(SOURCE, **alike(*text[:2]), source=text[2])) is not None:
         return vacant, False
-    vacant = None if block is None else find(OF_BLOCK, **waiting(*block))
+    vacant = find(BLOCK, **alike(*block)) if block else None
     # Past questions that others are claiming first; where only such are left, wait for them.
     for again, past in ((False, True), (False, False), (True, True), (True, False)):
-        vacant = vacant or find(MOST_WANTED, past, again)
-        if vacant is not None:
-            break
-    if vacant is None or again:
-        return vacant, again
+        if vacant is None and (vacant := find(ANY, past, again)) is not None and again:
+            return vacant, True
+    if vacant is None:
+        return None, False
     if block not in (None, (vacant.task, vacant.kind)) and vacant.priority >= BEHIND:
-        vacant = find(OF_BLOCK, **waiting(*block, vacant.priority)) or vacant
+        vacant = find(BLOCK, **alike(*block, vacant.priority)) or vacant
     if vacant.kind in SCALES:
         return vacant, False
     if apart:
-        stretch = waiting(vacant.task, vacant.kind) | stretch_of(vacant.priority)
-        ids = connection.execute(_vacant_question(account.languages, None, False, OF_BLOCK), params | stretch).scalars()
+        least = vacant.priority - vacant.priority % STRETCH
+        stretch = {**alike(vacant.task, vacant.kind), "least": least, "bound": least + STRETCH}
+        ids = connection.execute(_vacant_question(account.languages, None, False, BLOCK), params | stretch).scalars()
         first = next(iter(own_order(account.id, ids)), vacant.id)
-        return (first != vacant.id and find(ALONE, chosen=first)) or vacant, False
+        return (first != vacant.id and find(ONE, chosen=first)) or vacant, False
     if vacant.kind in ABOUT_OUTPUTS and vacant.priority < BEHIND and vacant.input_id != vacant.source_input_id:
         # Who begins with a text begins with its source.
-        vacant = find(OF_SOURCE, **waiting(vacant.task, vacant.kind, source=vacant.source_input_id)) or vacant
+        vacant = find(SOURCE, **alike(vacant.task, vacant.kind), source=vacant.source_input_id) or vacant
     return vacant, False
 
 
@@ -440,25 +437,26 @@ def _held_lease(codes: tuple[str, ...]) -> Select[Any]:
 
 
 @cache
-def _vacant_question(codes: tuple[str, ...], past: bool | None, again: bool, which: str) -> Select[Any]:
-    """The first question of a search (`audit.judging.order.among`) with a place for this account, locked.
+def _vacant_question(codes: tuple[str, ...], past: bool | None, again: bool, search: str) -> Select[Any]:
+    """The first question of a search with a place for this account, locked.
 
     `past` those that others have locked; None: the ids of the first `MOST`, none of them locked. `crowded`: it has
     leases that `_delete_over_leases` takes away; none can come while it is locked. `again`: of those that this account
     skipped since `midnight`, the longest ago first; else of the others.
     """
     me: BindParameter[int] = bindparam("account")
-    crowded = exists().where(lease.c.question_id == question.c.id, _is_over())
     since: BindParameter[datetime] = bindparam("midnight")
     skipped = is_skipped(me, since)
-    conditions, order = among(which)
-    columns = tuple(question.c[name] for name in ("task", "kind", "priority", "input_id", "source_input_id"))
-    its_input = input_table.alias("its_input")
-    languages = select(its_input.c.languages).where(its_input.c.id == question.c.input_id).scalar_subquery()
+    conditions, order = _search(search)
+    columns: list[Any] = [question.c.id]
+    if past is not None:
+        its_input = input_table.alias("its_input")
+        languages = select(its_input.c.languages).where(its_input.c.id == question.c.input_id).scalar_subquery()
+        crowded = exists().where(lease.c.question_id == question.c.id, _is_over())
+        columns += [question.c[name] for name in ("task", "kind", "priority", "input_id", "source_input_id")]
+        columns += [languages.label("languages"), crowded.label("crowded")]
     query = (
-        select(
-            question.c.id, *(() if past is None else (*columns, languages.label("languages"), crowded.label("crowded")))
-        )
+        select(*columns)
         .where(_is_open_to_account(), has_place(), readable(question, codes), ~_reveals_too_early(codes))
         .where(skipped if again else ~skipped, *conditions)
         .order_by(*([last_skip(me, since)] if again else order))
@@ -466,6 +464,28 @@ def _vacant_question(codes: tuple[str, ...], past: bool | None, again: bool, whi
     if past is None:
         return query.limit(MOST)
     return query.limit(1).with_for_update(of=question, skip_locked=past, key_share=True)
+
+
+def _search(search: str) -> tuple[list[ColumnElement[bool]], list[Any]]:
+    """Conditions and order. Of `BLOCK` and `SOURCE` those of `task` and `kind`, with a priority from `least` to below
+    `bound`; the versions of `source` begin with itself, outputs of one text come one after the other."""
+    wanted: list[Any] = [question.c.priority, question.c.waits.desc()]
+    if search == ANY:
+        # By kind after what settles most: fewer switches between questions about texts and groups.
+        return [], [*wanted, question.c.kind, question.c.id]
+    if search == ONE:
+        return [question.c.id == bindparam("chosen")], [question.c.id]
+    placed = [question.c.priority >= bindparam("least"), question.c.priority < bindparam("bound")]
+    if search == BLOCK:
+        same = [question.c.task == bindparam("task"), question.c.kind == bindparam("kind")]
+        return [*same, *placed], [*wanted, question.c.id]
+    source: Any = bindparam("source")
+    # A source has few questions and a block may have all: `|| ''` keeps databases, which may not know how many, from
+    # going through the block's index.
+    same = [question.c[name].concat("") == bindparam(name) for name in ("task", "kind")]
+    text = case((question.c.kind == "pair", question.c.input_id), else_=0)
+    order = [case((question.c.input_id == source, 0), else_=1), text, *wanted, question.c.id]
+    return [*same, *placed, question.c.source_input_id == source], order
 
 
 def _reveals_too_early(codes: tuple[str, ...]) -> ColumnElement[bool]:
@@ -485,7 +505,9 @@ def _reveals_too_early(codes: tuple[str, ...]) -> ColumnElement[bool]:
         exists().where(text.c.source_input_id == question.c.input_id, is_open),
         exists().where(text.c.input_id.in_(members), is_open),
     )
-    return and_(question.c.kind == "group", reveals_outputs(question), others)
+    of_one = group.alias("of_one_system")
+    one_system = exists().where(of_one.c.id == question.c.group_id, of_one.c.system_id.is_not(None))
+    return and_(question.c.kind == "group", one_system, others)
 
 
 @cache
@@ -589,11 +611,3 @@ def has_place() -> ColumnElement[bool]:
         .scalar_subquery()
     )
     return votes_on_question() + others < question.c.annotators
-
-
-def reveals_outputs(question: Any) -> ColumnElement[bool]:
-    """Condition on a question of the outer query: it is about a group that was made for one system, by what that system
-    said of the source. Whoever sees it may guess an output, so it comes after the other questions about the same text.
-    """
-    of_one = group.alias("of_one_system")
-    return exists().where(of_one.c.id == question.c.group_id, of_one.c.system_id.is_not(None))

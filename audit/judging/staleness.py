@@ -17,8 +17,8 @@ from audit.judging.accounts import note, reading_as_manager
 from audit.judging.answers import PEOPLE, WITHDRAWN, by_people, is_counted, is_vote, stands
 from audit.judging.asides import check_comment
 from audit.judging.control_questions import REPEAT
-from audit.judging.guidelines import ELSEWHERE
 from audit.judging.unit import unit_of_work
+from audit.judging.words import ELSEWHERE
 from audit.messages import message
 from audit.store import rows_among, tables
 from audit.store.core import adjudication, answer, judgement, question

@@ -1,8 +1,9 @@
-"""A database's own words of a task: the question, the guideline and how labels read, where its users set them.
+"""The words that annotators read: the question, guideline and labels of a task, and their versions.
 
-Questions are shared by all studies of a task, so words belong to the database and the task, not to a study. Each change
-is a version: a row of `setting` named `words/TASK/NUMBER` that nothing changes any more, and a line of the log. The
-guideline's version counts up with them, so that each judgement says by which words it was given.
+Guidelines are Markdown files of data/guidelines, each with its version in the first line. A manager may put words of a
+database in their place. These belong to the database and the task, not to a study. Each change is a row of `setting`
+named `words/TASK/NUMBER` that nothing changes any more, and a line of the log; the guideline's version counts up with
+them, so that each judgement says by which words it was given, whatever language somebody reads.
 
 What all texts of a task are about follows from the corpora of its studies (`about`): of films where all are of films.
 """
@@ -15,20 +16,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import CompoundSelect, Connection, Engine, Text, cast, func, null, select
+from sqlalchemy import CompoundSelect, Connection, Engine, Select, Text, bindparam, cast, null, select
 from sqlalchemy.exc import IntegrityError
 
 from audit.corpora import about_of
 from audit.errors import AuditError, Refused
 from audit.files import read_bytes, text_of, unstorable
-from audit.judging.accounts import note, writing_as_manager
+from audit.judging.accounts import ROLES, note, require, writing_as_manager
 from audit.judging.answers import by_people, is_counted, stands
 from audit.messages import ENGLISH, LANGUAGES, message
-from audit.store.core import adjudication, judgement, question, setting, study
+from audit.store import reading
+from audit.store.core import adjudication, count_rows, judgement, question, setting, study
 from audit.tasks import OwnWords, Wording, base_of, get_task, wording
 from audit.tasks.classification import PLUS, Classification
-from audit.tasks.questions import ABOUT_OUTPUTS
-from audit.tasks.words import ANY, NO_WORDS
+from audit.tasks.questions import ABOUT_OUTPUTS, SCALES
+from audit.tasks.words import ANY, NO_WORDS, read_guideline, shipped_guideline
 from audit.user_models import short
 
 PREFIX = "words/"
@@ -40,6 +42,71 @@ MOST = {QUESTION: 500, GUIDELINE: 20_000, LABELS: 100}
 """Characters of each."""
 Content = dict[str, dict[str, Any]]
 """Words as they are stored: by language (`ANY`: all), and by key; nothing in them is empty."""
+ELSEWHERE = 0
+"""Version of labels that were given elsewhere, without ours."""
+GROUPS = ("translation",)
+"""Tasks with a guideline of their own for questions about groups, in files named group-TASK."""
+
+
+@dataclass(frozen=True)
+class Guideline:
+    """What people are told about a kind of question."""
+
+    version: int
+    text: str
+    """Markdown, without the line of the version. `{labels}` in it stands for the task's labels."""
+
+
+def guideline_of(task: str, kind: str, language: str = ENGLISH, own: OwnWords = NO_WORDS) -> Guideline:
+    """Return the guideline of questions of this task and kind (input, pair, group, or a scale) in a language.
+
+    Classification has one for all label schemes, questions about groups one for all tasks but those of `GROUPS`. Each
+    change of a database's own words counts as one of the guideline, since a question or a label in other words is
+    another one to be judged by. Raises AuditError for a file that is absent or does not begin with its version.
+
+    >>> guideline_of("sentiment", "input", own=OwnWords(version=3)).version
+    7
+    """
+    if kind in SCALES:
+        return Guideline(*read_guideline(kind, language))
+    if kind == "group":
+        base = base_of(task)
+        about_groups = read_guideline(f"group-{base}" if base in GROUPS else "group", language)
+        return Guideline(about_groups.version + own.version, about_groups.text)
+    version = shipped_guideline(task, language, own.subject).version
+    return Guideline(version + own.version, wording(task, language, own).guideline)
+
+
+def guideline_in_force(connection: Connection, task: str, kind: str, language: str = ENGLISH) -> Guideline:
+    """Return the guideline by which such a question is judged in this database now."""
+    return guideline_of(task, kind, language, NO_WORDS if kind in SCALES else own_words(connection, task))
+
+
+def guideline_before(engine: Engine, account_id: int, task: str, kind: str) -> int | None:
+    """Return the version by which this annotator last judged such a question; None for the first. Raises NotAllowed.
+
+    A manager who lets answers go stale judges nothing in their place.
+    """
+    with reading(engine) as connection:
+        require(connection, account_id, *ROLES)
+        params = {"account": account_id, "task": task, "kind": kind}
+        version: int | None = connection.execute(_last_guideline(), params).scalar()
+        return version
+
+
+@cache
+def _last_guideline() -> Select[Any]:
+    return (
+        select(judgement.c.guideline)
+        .join(question, question.c.id == judgement.c.question_id)
+        .where(judgement.c.annotator_id == bindparam("account"), judgement.c.withdrawn_by.is_(None))
+        .where(question.c.task == bindparam("task"), question.c.kind == bindparam("kind"))
+        .order_by(judgement.c.id.desc())
+        .limit(1)
+    )
+
+
+# The words of a database.
 
 
 @dataclass(frozen=True)
@@ -254,12 +321,11 @@ def _check_labels_differ(task: str, content: Content) -> None:
 
 
 def _refuse_unasked(connection: Connection, task: str, before: WordsVersion, change: bool) -> int:
-    """How many answers of people to questions of the task are in force. Raises Refused where there are any, unless
-    their words are to be changed."""
+    """Count the answers in force to questions of the task. Raises Refused where there are any, unless their words are
+    to be changed."""
     answers = answers_under(connection, task)
     if answers and not change:
-        now = _own(before, ()).wordings
-        asked = wording(task, ENGLISH, OwnWords(now, before.version, own_words(connection, task).subject)).question
+        asked = wording(task, ENGLISH, own_words(connection, task)).question
         raise Refused(
             message("words.judged", count=answers, task=task, question=asked, next=before.version + 1),
             parameter="change_words",
@@ -268,18 +334,12 @@ def _refuse_unasked(connection: Connection, task: str, before: WordsVersion, cha
 
 
 def answers_under(connection: Connection, task: str) -> int:
-    """How many judgements and adjudications of people in force were given to questions of a task, groups left out."""
-    asked = (question.c.task == task, question.c.kind.in_(ABOUT_OUTPUTS))
+    """Count the judgements and adjudications of people in force to questions of a task, groups left out."""
+    asked = select(question.c.id).where(question.c.task == task, question.c.kind.in_(ABOUT_OUTPUTS))
     judged = (is_counted(judgement), judgement.c.guideline > 0, by_people(judgement))
-    of_task = {
-        table: select(func.count())
-        .select_from(table)
-        .join(question, question.c.id == table.c.question_id)
-        .where(*asked)
-        for table in (judgement, adjudication)
-    }
-    queries = (of_task[judgement].where(*judged), of_task[adjudication].where(stands(adjudication)))
-    return sum(int(connection.execute(query).scalar_one()) for query in queries)
+    return count_rows(connection, judgement, judgement.c.question_id.in_(asked), *judged) + count_rows(
+        connection, adjudication, adjudication.c.question_id.in_(asked), stands(adjudication)
+    )
 
 
 def _own(stored: WordsVersion, corpora: Any) -> OwnWords:

@@ -21,9 +21,8 @@ from audit.corpora import Reading, all_corpora, get_corpus
 from audit.corpora.base import Corpus, languages_of
 from audit.errors import AuditError, BadFile
 from audit.files import read_bytes, text_of, toml_of
-from audit.judging.guidelines import guideline_of
 from audit.judging.settings import ALLOWED, JudgingSettings
-from audit.judging.words import GUIDELINE_FILE, KEYS, faults_of, words_content
+from audit.judging.words import GUIDELINE_FILE, KEYS, faults_of, guideline_of, words_content
 from audit.messages import LANGUAGES, message, with_commas
 from audit.options import Options, options_of, values_of
 from audit.registry import Registry

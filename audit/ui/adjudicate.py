@@ -11,9 +11,8 @@ from sqlalchemy import Engine
 from audit.errors import AuditError, Refused
 from audit.judging import adjudications
 from audit.judging.accounts import ADJUDICATORS
-from audit.judging.adjudications import Adjudicated, Opinion
+from audit.judging.adjudications import Adjudicated, Opinion, flagged_ids, flags_left, send_back
 from audit.judging.asides import COMMENT
-from audit.judging.deferral import flagged_ids, flags_left, send_back
 from audit.judging.queue import Shown, show
 from audit.messages import message
 from audit.store.core import adjudication, answer, count_rows

@@ -18,14 +18,25 @@ from sqlalchemy import Engine
 
 from audit.errors import AuditError, Refused
 from audit.judging.accounts import ROLES
-from audit.judging.control_questions import Attempt
-from audit.judging.deferral import flag, flag_taken_back, skip, unflag
-from audit.judging.guidelines import guideline_before
 from audit.judging.invitations import completion_code
-from audit.judging.judgements import UNDOS, judge, undo, undone
+from audit.judging.judgements import (
+    UNDOS,
+    Feedback,
+    Training,
+    flag,
+    flag_taken_back,
+    judge,
+    judging_mode,
+    skip,
+    train,
+    undo,
+    undone,
+    unflag,
+)
 from audit.judging.order import block_of
 from audit.judging.queue import Shown, elsewhere, last_block, next_question, queue_of, show
-from audit.judging.training import Feedback, Training, judging_mode, train
+from audit.judging.training import Attempt
+from audit.judging.words import guideline_before
 from audit.messages import message
 from audit.tasks import Output, get_task
 from audit.tasks.classification import NONE_OF_THEM

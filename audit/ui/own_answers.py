@@ -14,8 +14,7 @@ from sqlalchemy import Engine
 
 from audit.errors import Refused
 from audit.judging.accounts import ROLES
-from audit.judging.deferral import flag_answer
-from audit.judging.judgements import change
+from audit.judging.judgements import change, flag_answer
 from audit.judging.own_answers import (
     LONGEST,
     OwnAnswer,

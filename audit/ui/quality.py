@@ -12,19 +12,16 @@ from audit.errors import AuditError
 from audit.false_satisfaction.questions import asked_by
 from audit.judging.control_questions import (
     PURPOSES,
-    QUALIFYING,
-    QUALIFYING_MARK,
     KnownQuestion,
     add_known,
     add_settled_questions,
     known_questions,
     parse_known,
     pick_known,
-    qualification,
     remove_known,
-    switch_qualification,
 )
 from audit.judging.settings import BOUNDS, CHOICES, Bounds, change_settings, settings_of
+from audit.judging.training import QUALIFYING, QUALIFYING_MARK, qualification, switch_qualification
 from audit.messages import message
 from audit.reports.charts import Palette
 from audit.reports.dashboard_charts import MEASURES, bias_chart, shares_chart

@@ -12,8 +12,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from audit.judging.asides import COMMENT
-from audit.judging.guidelines import Guideline, guideline_of
 from audit.judging.queue import Shown, ShownGroup
+from audit.judging.words import Guideline, guideline_of
 from audit.relations.asking import group_question, text_names
 from audit.resources import data_file
 from audit.tasks import Input, Output, get_task

@@ -5,8 +5,8 @@ from sqlalchemy import Engine
 
 from audit.errors import AuditError
 from audit.judging.accounts import Account
-from audit.judging.guidelines import ELSEWHERE, guideline_of
 from audit.judging.staleness import Choice, Stale, Tally, mark_stale, preview_stale, stale_counts
+from audit.judging.words import ELSEWHERE, guideline_of
 from audit.ui import session
 from audit.ui.language import label_name, t, task_name, words_here
 from audit.ui.question import FIELD

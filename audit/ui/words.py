@@ -6,7 +6,6 @@ import streamlit as st
 from sqlalchemy import Connection, Engine, select
 from sqlalchemy.sql import union
 
-from audit.judging.guidelines import guideline_of
 from audit.judging.words import (
     GUIDELINE,
     LABELS,
@@ -14,6 +13,7 @@ from audit.judging.words import (
     QUESTION,
     WordsVersion,
     answers_under,
+    guideline_of,
     has_words,
     labels_that_read,
     set_words,

@@ -23,7 +23,7 @@ from audit.exchange.export import backup_file, export_archive
 from audit.false_satisfaction.questions import asked_by
 from audit.false_satisfaction.resolution import Whose
 from audit.judging.activity import overview
-from audit.judging.control_questions import judging_record
+from audit.judging.record import judging_record
 from audit.messages import from_wire, message, to_wire
 from audit.reports.agreement import stored_agreement
 from audit.reports.document import ReportDocument

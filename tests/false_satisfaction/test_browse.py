@@ -9,8 +9,8 @@ from sqlalchemy import Engine, select
 from audit.errors import NotAllowed, Refused
 from audit.judging.accounts import Account, add_account
 from audit.judging.activity import overview
+from audit.judging.adjudications import send_back
 from audit.judging.asides import FLAG, add_row
-from audit.judging.deferral import send_back
 from audit.judging.judgements import judge
 from audit.judging.queue import next_question
 from audit.judging.samples import ask_next

@@ -20,8 +20,7 @@ from audit.exchange.replay import import_export
 from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate, disputes
 from audit.judging.control_questions import KnownText, add_known
-from audit.judging.deferral import flag, skip
-from audit.judging.judgements import judge, undo
+from audit.judging.judgements import flag, judge, skip, undo
 from audit.judging.queue import next_question
 from audit.judging.settings import change_settings
 from audit.relations import Source

@@ -18,10 +18,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from question_world import add_people, asked, rows
 
 from audit.errors import Refused
-from audit.judging.adjudications import adjudicate, disputes
+from audit.judging.adjudications import adjudicate, disputes, flagged_ids, send_back
 from audit.judging.control_questions import KnownText, add_known
-from audit.judging.deferral import flag, flagged_ids, send_back, skip
-from audit.judging.judgements import UNDOS, judge, undo
+from audit.judging.judgements import UNDOS, flag, judge, skip, undo
 from audit.judging.queue import next_question, queue_of
 from audit.judging.settings import change_settings
 from audit.judging.staleness import Choice, mark_stale

@@ -13,9 +13,9 @@ from audit.judging.adjudications import (
     opinions,
 )
 from audit.judging.causes import REASONS
-from audit.judging.guidelines import guideline_of
 from audit.judging.judgements import judge
 from audit.judging.queue import next_question
+from audit.judging.words import guideline_of
 from audit.store import open_store, table_of, tables
 
 PEOPLE = ("ann", "bob", "cyd")

@@ -10,9 +10,9 @@ from audit.false_satisfaction.questions import Wanted
 from audit.judging import unit
 from audit.judging.accounts import add_account
 from audit.judging.asking import open_questions
-from audit.judging.guidelines import Guideline, guideline_before, guideline_of
 from audit.judging.judgements import judge, undo
 from audit.judging.queue import next_question
+from audit.judging.words import Guideline, guideline_before, guideline_of
 from audit.resources import data_file
 from audit.store import input_ids, open_store, table_of, tables
 from audit.tasks import TASKS, Input, words

@@ -13,10 +13,9 @@ from sqlalchemy import select
 from audit.false_satisfaction.questions import BEHIND, Wanted
 from audit.judging.asking import open_questions
 from audit.judging.control_questions import KNOWN, REPEAT
-from audit.judging.deferral import skip
-from audit.judging.judgements import judge, undo
-from audit.judging.order import BLOCK, STRETCH
-from audit.judging.queue import next_question
+from audit.judging.judgements import judge, skip, undo
+from audit.judging.order import BLOCK
+from audit.judging.queue import STRETCH, next_question
 from audit.store import table_of, tables
 
 VERSIONS = 5

@@ -11,8 +11,7 @@ from sqlalchemy import select
 from audit.judging import activity as module
 from audit.judging.activity import Speed, overview
 from audit.judging.adjudications import adjudicate
-from audit.judging.deferral import flag
-from audit.judging.judgements import judge, undo
+from audit.judging.judgements import flag, judge, undo
 from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
 from audit.judging.unit import rebuild

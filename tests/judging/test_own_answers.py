@@ -12,8 +12,7 @@ from audit.judging import control_questions
 from audit.judging.adjudications import adjudicate
 from audit.judging.answers import counting_votes
 from audit.judging.control_questions import KNOWN, REPEAT
-from audit.judging.deferral import flag_answer, skip
-from audit.judging.judgements import change, judge, undo
+from audit.judging.judgements import change, flag_answer, judge, skip, undo
 from audit.judging.own_answers import (
     LONGEST,
     OPEN_FOR,

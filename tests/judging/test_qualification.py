@@ -5,16 +5,16 @@ from quality_world import answer_next, know, world
 from small_corpus import SmallCorpus
 
 from audit.judging.accounts import entries
-from audit.judging.control_questions import (
+from audit.judging.control_questions import known_questions
+from audit.judging.judgements import judging_mode
+from audit.judging.queue import next_question
+from audit.judging.training import (
     QUALIFYING,
     QUALIFYING_MARK,
     Qualification,
-    known_questions,
     qualification,
     switch_qualification,
 )
-from audit.judging.queue import next_question
-from audit.judging.training import judging_mode
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run

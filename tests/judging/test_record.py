@@ -7,9 +7,9 @@ from quality_world import LABELS, answer_next, know, settle_how, world
 
 from audit.judging import control_questions
 from audit.judging.adjudications import adjudicate
-from audit.judging.control_questions import RECORD_COLUMNS, judging_record, remove_known
-from audit.judging.judgements import undo
-from audit.judging.training import judging_mode, train
+from audit.judging.control_questions import remove_known
+from audit.judging.judgements import judging_mode, train, undo
+from audit.judging.record import RECORD_COLUMNS, judging_record
 from audit.keys import uniform
 
 

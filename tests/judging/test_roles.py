@@ -16,12 +16,22 @@ import audit.judging
 from audit.errors import NotAllowed, Refused
 from audit.judging import accounts, invitations, judges, ratings, sign_in, unit
 from audit.judging.accounts import Account, add_account
-from audit.judging.deferral import flag, flag_answer, flag_taken_back, skip, unflag
-from audit.judging.guidelines import guideline_before
-from audit.judging.judgements import change, judge, undo, undone
+from audit.judging.judgements import (
+    change,
+    flag,
+    flag_answer,
+    flag_taken_back,
+    judge,
+    judging_mode,
+    skip,
+    train,
+    undo,
+    undone,
+    unflag,
+)
 from audit.judging.own_answers import own_answer, own_answers, own_labels
 from audit.judging.queue import elsewhere, next_question, queue_of
-from audit.judging.training import judging_mode, train
+from audit.judging.words import guideline_before
 from audit.store import open_store
 
 FOR_ANNOTATORS = {

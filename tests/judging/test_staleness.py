@@ -10,11 +10,11 @@ from audit.exchange.doctor import CHECKS
 from audit.judging import unit
 from audit.judging.activity import overview
 from audit.judging.adjudications import adjudicate
-from audit.judging.guidelines import Guideline, guideline_before
 from audit.judging.judgements import judge, undo
 from audit.judging.queue import Before, next_question, queue_of
 from audit.judging.ratings import stored_ratings
 from audit.judging.staleness import Choice, mark_stale, preview_stale
+from audit.judging.words import Guideline, guideline_before
 from audit.store import table_of, tables
 
 WHY = "neutral is wider now"

@@ -13,8 +13,7 @@ from audit.exchange.doctor import doctor
 from audit.judging.accounts import add_account
 from audit.judging.activity import overview
 from audit.judging.adjudications import disputes
-from audit.judging.deferral import flag
-from audit.judging.judgements import judge, undo
+from audit.judging.judgements import flag, judge, undo
 from audit.judging.queue import next_question, queue_of
 from audit.judging.unit import rebuild
 from audit.judging.validity import (

@@ -8,10 +8,17 @@ from audit.false_satisfaction.questions import Wanted
 from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate
 from audit.judging.asking import open_questions
-from audit.judging.guidelines import guideline_in_force, guideline_of
 from audit.judging.judgements import judge
 from audit.judging.queue import next_question
-from audit.judging.words import answers_under, own_words, set_words, stored_words, words_of
+from audit.judging.words import (
+    answers_under,
+    guideline_in_force,
+    guideline_of,
+    own_words,
+    set_words,
+    stored_words,
+    words_of,
+)
 from audit.store import input_ids, open_store, table_of, tables
 from audit.tasks import Input, wording
 

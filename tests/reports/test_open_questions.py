@@ -6,8 +6,7 @@ from small_corpus import SmallCorpus
 
 from audit.false_satisfaction.questions import count_open
 from audit.judging.activity import overview
-from audit.judging.deferral import flag
-from audit.judging.judgements import judge
+from audit.judging.judgements import flag, judge
 from audit.judging.queue import next_question, queue_of
 from audit.judging.samples import ask_next
 from audit.judging.settings import change_settings

@@ -7,7 +7,7 @@ import pytest
 
 from audit.cli import main
 from audit.errors import AuditError
-from audit.judging.control_questions import RECORD_COLUMNS, Record, judging_record
+from audit.judging.record import RECORD_COLUMNS, Record, judging_record
 from audit.judging.settings import JudgingSettings
 from audit.reports.dashboard_charts import shares_chart
 from audit.reports.quality import quality_report, quality_sections

@@ -13,10 +13,11 @@ from audit.judging.accounts import (
 from audit.judging.adjudications import (
     adjudicate,
     change_adjudication,
+    flagged_ids,
     opinions,
+    send_back,
 )
-from audit.judging.deferral import flag, flagged_ids, send_back, skip, unflag
-from audit.judging.judgements import judge, undo
+from audit.judging.judgements import flag, judge, skip, undo, unflag
 from audit.judging.labels import answer_with_gold
 from audit.judging.queue import LEASE, next_question
 from audit.judging.samples import ask_next

@@ -8,8 +8,8 @@ from app_driver import said as written
 from streamlit.testing.v1 import AppTest
 
 from audit.judging import unit
-from audit.judging.guidelines import Guideline, guideline_of
 from audit.judging.sign_in import end_logins
+from audit.judging.words import Guideline, guideline_of
 from audit.store import tables
 from audit.ui import question
 from audit.ui.language import text_in

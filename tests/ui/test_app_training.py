@@ -8,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from audit.judging import control_questions
 from audit.judging.control_questions import KnownText, add_known
-from audit.judging.guidelines import guideline_of
 from audit.judging.settings import change_settings
+from audit.judging.words import guideline_of
 from audit.keys import uniform
 from audit.store import tables
 from audit.tasks import Input, wording

@@ -11,8 +11,7 @@ from browser_driver import Window, until
 from sqlalchemy import select
 
 from audit.judging.accounts import add_account
-from audit.judging.deferral import flag
-from audit.judging.judgements import judge
+from audit.judging.judgements import flag, judge
 from audit.judging.queue import next_question
 from audit.judging.staleness import Choice, mark_stale
 from audit.store import table_of, tables

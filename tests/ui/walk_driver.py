@@ -18,9 +18,8 @@ from words_driver import MANY, ROWS
 from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate, disputes
 from audit.judging.control_questions import KnownText, add_known
-from audit.judging.deferral import flag
 from audit.judging.invitations import Terms, invite, own_password_link
-from audit.judging.judgements import judge
+from audit.judging.judgements import flag, judge
 from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
 from audit.judging.validity import draw_validity
