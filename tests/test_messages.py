@@ -17,7 +17,7 @@ from audit.messages import LANGUAGES, Message, catalogue, from_stored, from_wire
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("judging", "ui")
-ENGLISH_ALONE = ("judging/options.py", "judging/ratings.py", "judging/labels.py", "judging/judges.py")
+ENGLISH_ALONE = ("judging/options.py", "judging/labels.py", "judging/judges.py")
 """Where every error is a message, since annotators and adjudicators read it; and files that commands alone use."""
 DYNAMIC = {
     "noun.": "audit.messages.noun: kinds of things that have names",

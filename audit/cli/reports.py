@@ -192,8 +192,8 @@ def agreement(
     (docs/reference/agreement.md). From the judgements of a database, or from a table with the columns
     `item,annotator,label` and one row a judgement, or a column for each annotator.
     """
-    from audit.judging.ratings import need_numbers
     from audit.reports.agreement import agreement_report, agreement_sections
+    from audit.reports.ratings import need_numbers
     from audit.reports.tables import printed
 
     exclusive(("--db", db), ("--ratings", ratings))
@@ -209,7 +209,7 @@ def agreement(
 
 
 def _from_file(ratings: str, about: str, by: By, repeats: Repeats, task: str | None, columns: dict[str, str]) -> Any:
-    from audit.judging.ratings import need_two, once, read_ratings
+    from audit.reports.ratings import need_two, once, read_ratings
 
     if about != "labels":
         raise AuditError(
@@ -231,8 +231,8 @@ def _parts(rated: Any, column: str | None) -> Any:
 
 def _from_store(db: str, about: str, by: By, repeats: Repeats, task: str | None) -> Any:
     from audit.false_satisfaction.questions import attributed_groups
-    from audit.judging.ratings import attributed, stored_ratings
     from audit.reports.opinions import attributed_outputs, opinions
+    from audit.reports.ratings import attributed, stored_ratings
 
     if repeats is not None:
         raise AuditError("--repeats is for --ratings; in a database nobody's answer to a question counts twice")
@@ -274,8 +274,8 @@ def annotators(
     """What each annotator gets wrong, by the model of Dawid and Skene (1979), from the judgements alone; see agreement
     (docs/reference/agreement.md). Repeated ratings count as they are.
     """
-    from audit.judging.ratings import need_two, read_ratings, stored_ratings
     from audit.reports.quality import annotators_report, annotators_sections
+    from audit.reports.ratings import need_two, read_ratings, stored_ratings
     from audit.reports.tables import printed
 
     exclusive(("--db", db), ("--ratings", ratings))
@@ -316,8 +316,8 @@ def quality(
     """How well each annotator judges: accuracy, confusion and bias on hidden questions, repeats answered as before,
     agreement with settled answers and with the others, speed, and the first half against the second.
     """
-    from audit.judging.record import judging_record
     from audit.reports.quality import quality_report, quality_sections
+    from audit.reports.record import judging_record
     from audit.reports.tables import printed
 
     record = judging_record(open_database(db))

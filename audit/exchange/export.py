@@ -21,10 +21,10 @@ from audit.errors import AuditError
 from audit.judging.accounts import note, reading_as, require_manager, writing_as_manager
 from audit.judging.answers import is_counted
 from audit.judging.causes import current_causes
-from audit.judging.ratings import stored_ratings
 from audit.messages import message
 from audit.new_files import new_folder
 from audit.reports.agreement import agreement_report
+from audit.reports.ratings import stored_ratings
 from audit.reports.study import study_report
 from audit.store import tables
 from audit.store.backup import backup

@@ -91,11 +91,12 @@ def voted_answers(votes: Sequence[Vote], quorum: Quorum) -> dict[str, list[str]]
 
 
 class _History(NamedTuple):
-    """What the history makes of some questions: their rows, which are filled, and (question, origin) -> allowed."""
+    """What the history makes of some questions."""
 
     rows: Sequence[Row[Any]]
     filled: set[int]
     answers: dict[tuple[int, str], list[str]]
+    """(question, origin) -> allowed labels."""
 
 
 def _history(connection: Connection, question_ids: Collection[int]) -> _History:
@@ -267,24 +268,20 @@ def is_disputed() -> ColumnElement[bool]:
     return and_(question.c.filled.is_(True), question.c.kind.not_in(SCALES), undecided)
 
 
-# The client of an answer: the app's version, and the browser's family, version and platform, or the command.
-#
-# Of what a browser says of itself only words of our own lists and a number are kept: enough to tell that answers of one
-# kind of device differ, too little to know one browser among others, and nothing that a visitor wrote.
+# The client of an answer: the app's version, and the browser's family, version and platform, or the command. Of what a
+# browser says of itself only words of our own lists and a number are kept: too little to know one browser among others,
+# and nothing that a visitor wrote.
 
-_FAMILIES = (
+_FAMILIES = {
     # What imitates others comes first: Edge and Opera call themselves Chrome, Chrome calls itself Safari.
-    ("Edge", r"\bEdg(?:A|iOS)?/(\d{1,4})\b"),
-    ("Opera", r"\bOPR/(\d{1,4})\b"),
-    ("Samsung Internet", r"\bSamsungBrowser/(\d{1,4})\b"),
-    ("Firefox", r"\b(?:Firefox|FxiOS)/(\d{1,4})\b"),
-    ("Chrome", r"\b(?:HeadlessChrome|Chrome|CriOS)/(\d{1,4})\b"),
-    ("Safari", r"\bVersion/(\d{1,4})\b.*\bSafari/"),
-)
-_PLATFORMS = {
-    "Android": "Android", "iPhone": "iOS", "iPad": "iPadOS", "CrOS": "ChromeOS", "Windows": "Windows",
-    "Macintosh": "macOS", "Linux": "Linux",
-}  # fmt: skip
+    "Edge": r"\bEdg(?:A|iOS)?/(\d{1,4})\b",
+    "Opera": r"\bOPR/(\d{1,4})\b",
+    "Firefox": r"\b(?:Firefox|FxiOS)/(\d{1,4})\b",
+    "Chrome": r"\b(?:HeadlessChrome|Chrome|CriOS)/(\d{1,4})\b",
+    "Safari": r"\bVersion/(\d{1,4})\b.*\bSafari/",
+}
+_PLATFORMS = {"Android": "Android", "iPhone": "iOS", "iPad": "iPadOS", "CrOS": "ChromeOS", "Windows": "Windows",
+              "Macintosh": "macOS", "Linux": "Linux"}  # fmt: skip
 
 
 def browser(user_agent: str | None) -> str:
@@ -297,7 +294,7 @@ def browser(user_agent: str | None) -> str:
     'another browser'
     """
     header = (user_agent or "")[:1_000]
-    matches = ((name, re.search(pattern, header, re.ASCII)) for name, pattern in _FAMILIES)
+    matches = ((name, re.search(pattern, header, re.ASCII)) for name, pattern in _FAMILIES.items())
     family = next((f"{name} {match[1]}" for name, match in matches if match), "another browser")
     platform = next((f"; {name}" for token, name in _PLATFORMS.items() if token in header), "")
     return command(family + platform)

@@ -14,7 +14,6 @@ from sqlalchemy import Engine
 from audit.errors import AuditError, UnknownName
 from audit.exchange.rerank import rerank as _rerank
 from audit.judging.accounts import stored_name
-from audit.judging.ratings import RATING, Rated, stored_ratings
 from audit.keys import fingerprint
 from audit.messages import LANGUAGES
 from audit.new_files import write_file
@@ -25,6 +24,7 @@ from audit.reports.document import CellEntry, DecisionEntry, RelationResultEntry
 from audit.reports.documents import AgreementDocument
 from audit.reports.first_page import first_lines, verdict
 from audit.reports.options import CoefficientOptions, StandingOptions
+from audit.reports.ratings import RATING, Rated, stored_ratings
 from audit.reports.sections import difference_chart, false_chart, notes_of, rates_chart, to_terminal
 from audit.reports.tables import printed
 from audit.reports.words import Estimate, Say, estimate, signature_line

@@ -11,10 +11,10 @@ from sqlalchemy import ColumnElement, Engine, select
 
 import audit
 from audit.errors import AuditError
-from audit.judging.ratings import Kind, Rated, stored_ratings
 from audit.messages import message
 from audit.relations.registry import name_order
 from audit.reports.documents import AgreementDocument, Entry, StoredAgreement
+from audit.reports.ratings import Kind, Rated, stored_ratings
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import UNKNOWN, count, number
 from audit.statistics.agreement import COEFFICIENTS, Ratings, annotator_pairs, check_level, label_pairs, suite

@@ -19,8 +19,8 @@ from audit.false_satisfaction.resolution import (
     settle_group,
     subjects_of,
 )
-from audit.judging.ratings import Rated, stored_ratings
 from audit.messages import message
+from audit.reports.ratings import Rated, stored_ratings
 from audit.store import rows_among, table_of, tables
 from audit.store.bulk import LIMIT
 from audit.tasks.questions import Subject
@@ -66,7 +66,7 @@ def attributed_outputs(engine: Engine, by: Literal["relation", "system"]) -> pd.
     """Which relations or systems each question about an output serves: columns item (its id, text) and value.
 
     Those of the drawn groups in which a counted member got that very output; of a relation that carries answers, its
-    follow-ups included, as in `audit.judging.ratings.attributed`.
+    follow-ups included, as in `audit.reports.ratings.attributed`.
     """
     system = table_of(tables.System)
     pairs: set[tuple[str, str]] = set()

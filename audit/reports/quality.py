@@ -8,11 +8,11 @@ import pandas as pd
 import audit
 from audit.errors import AuditError
 from audit.judging.control_questions import FIRST, KNOWN, REPEAT
-from audit.judging.ratings import RATING, Kind, Rated
-from audit.judging.record import Record
 from audit.messages import message, with_commas
 from audit.reports.document import plain
 from audit.reports.documents import CompetenceDocument, Entry, QualityDocument
+from audit.reports.ratings import RATING, Kind, Rated
+from audit.reports.record import Record
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import count, estimate, number, percent
 from audit.statistics.agreement import Ratings

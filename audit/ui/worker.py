@@ -23,7 +23,6 @@ from audit.exchange.export import backup_file, export_archive
 from audit.false_satisfaction.questions import asked_by
 from audit.false_satisfaction.resolution import Whose
 from audit.judging.activity import overview
-from audit.judging.record import judging_record
 from audit.messages import from_wire, message, to_wire
 from audit.reports.agreement import stored_agreement
 from audit.reports.document import ReportDocument
@@ -39,6 +38,7 @@ from audit.reports.html import to_html
 from audit.reports.judges import judges_for_manager
 from audit.reports.progress import cells_at_work, totals
 from audit.reports.quality import quality_report
+from audit.reports.record import judging_record
 from audit.reports.study import cells_of_report, report_of
 from audit.statistics.intervals import Target
 from audit.store import open_store

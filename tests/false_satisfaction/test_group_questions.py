@@ -14,13 +14,13 @@ from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import answer_with_gold
 from audit.judging.queue import next_question, queue_of
-from audit.judging.ratings import attributed, stored_ratings
 from audit.judging.samples import ask_next
 from audit.judging.unit import rebuild
 from audit.judging.validity import draw_validity
 from audit.messages import message
 from audit.reports.agreement import agreement_report
 from audit.reports.html import to_html
+from audit.reports.ratings import attributed, stored_ratings
 from audit.reports.study import study_report
 from audit.reports.tables import to_text
 from audit.reports.validity_study import validity_report, validity_sections

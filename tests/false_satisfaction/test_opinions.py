@@ -12,10 +12,10 @@ from audit.judging.accounts import add_account
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import answer_with_gold
 from audit.judging.queue import next_question
-from audit.judging.ratings import attributed, stored_ratings
 from audit.judging.samples import ask_next
 from audit.reports.agreement import agreement_report
 from audit.reports.opinions import opinions
+from audit.reports.ratings import attributed, stored_ratings
 from audit.sampling.samples import SampleOptions
 from audit.store import table_of, tables
 

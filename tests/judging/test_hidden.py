@@ -12,8 +12,8 @@ from audit.exchange.doctor import doctor
 from audit.judging import control_questions
 from audit.judging.judgements import judge, undo
 from audit.judging.queue import next_question, queue_of
-from audit.judging.ratings import stored_ratings
 from audit.keys import uniform
+from audit.reports.ratings import stored_ratings
 from audit.store import table_of, tables
 from audit.tasks import Input
 

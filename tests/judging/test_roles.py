@@ -14,7 +14,7 @@ import pytest
 
 import audit.judging
 from audit.errors import NotAllowed, Refused
-from audit.judging import accounts, invitations, judges, ratings, sign_in, unit
+from audit.judging import accounts, invitations, judges, sign_in, unit
 from audit.judging.accounts import Account, add_account
 from audit.judging.judgements import (
     change,
@@ -32,6 +32,7 @@ from audit.judging.judgements import (
 from audit.judging.own_answers import own_answer, own_answers, own_labels
 from audit.judging.queue import elsewhere, next_question, queue_of
 from audit.judging.words import guideline_before
+from audit.reports import ratings
 from audit.store import open_store
 
 FOR_ANNOTATORS = {
@@ -66,11 +67,8 @@ PASSWORD = "long enough"
 
 def functions() -> Iterator[Callable[..., Any]]:
     """Public functions of the rooms whose first parameter is an engine."""
-    names = [
-        f"{room.__name__}.{module.name}"
-        for room in (audit.judging, audit.judging)
-        for module in pkgutil.iter_modules(room.__path__)
-    ]
+    names = [f"audit.judging.{module.name}" for module in pkgutil.iter_modules(audit.judging.__path__)]
+    names += ["audit.reports.ratings", "audit.reports.record"]
     for loaded in map(importlib.import_module, names):
         for name, value in vars(loaded).items():
             if inspect.isfunction(value) and value.__module__ == loaded.__name__ and not name.startswith("_"):

@@ -12,9 +12,9 @@ from audit.judging.activity import overview
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge, undo
 from audit.judging.queue import Before, next_question, queue_of
-from audit.judging.ratings import stored_ratings
 from audit.judging.staleness import Choice, mark_stale, preview_stale
 from audit.judging.words import Guideline, guideline_before
+from audit.reports.ratings import stored_ratings
 from audit.store import table_of, tables
 
 WHY = "neutral is wider now"

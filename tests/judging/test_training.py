@@ -11,7 +11,7 @@ from audit.judging.answers import counting_votes
 from audit.judging.control_questions import known_questions, remove_known
 from audit.judging.judgements import judge, judging_mode, train, undo
 from audit.judging.queue import next_question, queue_of
-from audit.judging.ratings import stored_ratings
+from audit.reports.ratings import stored_ratings
 from audit.store import tables
 
 

@@ -9,8 +9,8 @@ from audit.judging import control_questions
 from audit.judging.adjudications import adjudicate
 from audit.judging.control_questions import remove_known
 from audit.judging.judgements import judging_mode, train, undo
-from audit.judging.record import RECORD_COLUMNS, judging_record
 from audit.keys import uniform
+from audit.reports.record import RECORD_COLUMNS, judging_record
 
 
 @pytest.fixture

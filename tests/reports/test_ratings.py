@@ -3,7 +3,7 @@
 import pytest
 
 from audit.errors import BadFile, BadRow
-from audit.judging.ratings import once, read_ratings
+from audit.reports.ratings import once, read_ratings
 
 
 @pytest.fixture
