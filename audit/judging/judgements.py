@@ -14,7 +14,8 @@ from audit.errors import Refused
 from audit.judging.accounts import ROLES, reading_as, require
 from audit.judging.answers import WITHDRAWN, is_adjudicated, is_counted
 from audit.judging.asides import FLAG, SKIP, UNFLAG, add_row, check_comment, is_flagged, taken_back
-from audit.judging.control_questions import FIRST, PASS
+from audit.judging.control_questions import PASS
+from audit.judging.order import FIRST
 from audit.judging.own_answers import OwnAnswer, counted_answer
 from audit.judging.queue import Shown, has_place, lease_question, show
 from audit.judging.settings import settings_of

@@ -38,7 +38,8 @@ from audit.errors import Refused
 from audit.judging.accounts import ROLES, reading_as
 from audit.judging.answers import VOTE, WITHDRAWN, is_adjudicated, is_counted, is_vote
 from audit.judging.asides import FLAG, is_flagged
-from audit.judging.control_questions import FIRST, KNOWN
+from audit.judging.control_questions import KNOWN
+from audit.judging.order import FIRST
 from audit.judging.queue import Shown, remembered, show
 from audit.messages import message
 from audit.store import tables

@@ -31,9 +31,9 @@ from audit.false_satisfaction.questions import BEHIND
 from audit.judging.accounts import ROLES, Account, is_assigned, reading_as, require
 from audit.judging.answers import is_counted, votes_on_question
 from audit.judging.asides import BACK, FLAG, SKIP, is_flagged, is_skipped, last_skip, midnight, readable, skips_of
-from audit.judging.control_questions import FIRST, hidden_question
 from audit.judging.control_questions import PASS as TRAINING
-from audit.judging.order import APART, Place, compared_with, own_order, place_of
+from audit.judging.control_questions import hidden_question
+from audit.judging.order import APART, FIRST, Place, compared_with, own_order, place_of
 from audit.judging.settings import settings_of
 from audit.judging.training import needs_training
 from audit.messages import ENGLISH, phrase

@@ -15,7 +15,8 @@ from sqlalchemy import Connection, Engine, Row, Select, bindparam, exists, selec
 from audit.judging.accounts import Account, note, reading_as_manager, require, writing_as_manager
 from audit.judging.answers import is_counted
 from audit.judging.asides import readable
-from audit.judging.control_questions import FIRST, PASS, TRAINING, pick
+from audit.judging.control_questions import PASS, TRAINING, pick
+from audit.judging.order import FIRST
 from audit.judging.settings import JudgingSettings, exempt_up_to, set_settings, settings_of
 from audit.judging.words import guideline_of, words_of
 from audit.keys import fingerprint, uniform

@@ -16,7 +16,7 @@ from audit.judging.accounts import Account, require
 from audit.judging.answers import settle
 from audit.judging.asides import check_comment
 from audit.judging.asking import lock_around, lock_queue, update_queue
-from audit.judging.control_questions import FIRST
+from audit.judging.order import FIRST
 from audit.judging.words import guideline_in_force
 from audit.messages import message
 from audit.store import insert_new, pieces, table_of, tables, writing

@@ -7,7 +7,8 @@ import pandas as pd
 
 import audit
 from audit.errors import AuditError
-from audit.judging.control_questions import FIRST, KNOWN, REPEAT
+from audit.judging.control_questions import KNOWN, REPEAT
+from audit.judging.order import FIRST
 from audit.messages import message, with_commas
 from audit.reports.document import plain
 from audit.reports.documents import CompetenceDocument, Entry, QualityDocument

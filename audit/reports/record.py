@@ -9,7 +9,8 @@ from sqlalchemy import ColumnElement, Connection, Engine, select, true
 
 from audit.judging.accounts import is_person, reading_as_manager
 from audit.judging.answers import is_counted, settled_by_people
-from audit.judging.control_questions import FIRST, GOLD, KNOWN, REPEAT
+from audit.judging.control_questions import GOLD, KNOWN, REPEAT
+from audit.judging.order import FIRST
 from audit.judging.settings import JudgingSettings, settings_of
 from audit.judging.training import ACTION
 from audit.store.copying import in_utc
