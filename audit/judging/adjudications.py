@@ -202,26 +202,19 @@ def opinions(engine: Engine, account_id: int, question_id: int) -> list[Opinion]
 def _people(connection: Connection, question_id: int) -> list[Opinion]:
     """Everybody who answered or flagged the question, in the order of their numbers: an order of this question's own,
     the same each time."""
-    votes = connection.execute(
-        select(judgement).where(judgement.c.question_id == question_id, is_vote(judgement))
-    ).all()
-    flags = connection.execute(
-        select(aside)
-        .where(aside.c.question_id == question_id, aside.c.kind == FLAG, ~exists().where(taken_back(aside)))
-        .order_by(aside.c.id)
-    ).all()
-    ids = sorted(
-        {row.annotator_id for row in (*votes, *flags)}, key=lambda id: digest("opinion", str(question_id), str(id))
-    )
-    vote_of = {row.annotator_id: row for row in votes}
+    of_question = judgement.c.question_id == question_id
+    votes = {
+        row.annotator_id: row for row in connection.execute(select(judgement).where(of_question, is_vote(judgement)))
+    }
+    flags: dict[int, list[str]] = {}
+    own = (aside.c.question_id == question_id, aside.c.kind == FLAG, ~exists().where(taken_back(aside)))
+    for row in connection.execute(select(aside).where(*own).order_by(aside.c.id)):
+        flags.setdefault(row.annotator_id, []).append(row.comment or "")
+    ids = sorted({*votes, *flags}, key=lambda id: digest("opinion", str(question_id), str(id)))
     return [
-        Opinion(
-            number,
-            vote_of[id].answer if id in vote_of else None,
-            vote_of[id].comment if id in vote_of else None,
-            tuple(row.comment or "" for row in flags if row.annotator_id == id),
-        )
+        Opinion(number, vote and vote.answer, vote and vote.comment, tuple(flags.get(id, ())))
         for number, id in enumerate(ids, start=1)
+        for vote in [votes.get(id)]
     ]
 
 

@@ -1,7 +1,7 @@
 """Why a satisfaction is false: the list of codes, and what was said last of each group and system.
 
 Causes are only ever added; taking one back is a row, too. Whether a satisfaction is false is derived elsewhere
-(`audit.false_satisfaction.impact`), which is also where causes are given.
+(`audit.studies.impact`), which is also where causes are given.
 """
 
 from dataclasses import dataclass

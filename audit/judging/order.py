@@ -1,6 +1,6 @@
 """In which order somebody is asked: the versions of a text one after the other, one task and kind at a time.
 
-The most wanted question comes first (`audit.judging.questions`), but a text that was read before need not be read
+The most wanted question comes first, but a text that was read before need not be read
 again, and keys whose meaning changes are pressed wrongly. So after an answer those come first that are about the same
 source, in the same task and kind, and then the others of that task and kind, up to `BLOCK` in a row. What somebody
 answered last is read from their judgements: nothing else is kept, so a restart changes nothing.

@@ -1,14 +1,10 @@
 """An annotator's own answers: a list to be searched, and which of them may still be changed.
 `audit.judging.judgements.change` changes them.
 
-Hidden questions (`audit.judging.control_questions`) must not be told from others by what is here. So
-
-- each question is in the list once, with the answer that its annotator gave last, in whatever pass: a hidden question
-  that was just answered is where any other would be, and a repeated one is not there a second time;
-- a question that its annotator holds now is not in it: whoever looks for the text on their screen would learn that it
-  is a repeat;
-- whether an answer is open hangs, of one whose answer is known, on the question that they answered before it, and
-  neither that nor a repeat is closed by what an adjudicator decides.
+Hidden questions must not be told from others by what is here. So each question is in the list once, with the answer
+that was given last, in whatever pass; a question that its annotator holds now is not in it, or they would learn that it
+is a repeat; and whether an answer is open hangs, of one whose answer is known, on the question that they answered
+before it, and neither that nor a repeat is closed by what an adjudicator decides.
 """
 
 import json
@@ -159,21 +155,9 @@ def own_labels(engine: Engine, account_id: int) -> dict[str, tuple[str, ...]]:
 
 
 def _own_answer(row: Any) -> OwnAnswer:
-    return OwnAnswer(
-        row.id,
-        row.question_id,
-        row.task,
-        row.kind,
-        tuple(row.texts),
-        tuple(row.languages.split(",")),
-        row.answer,
-        row.comment or "",
-        in_utc(row.decided_at),
-        bool(row.flagged),
-        row.closed,
-        row.round,
-        row.compared,
-    )
+    fields = dict(row._mapping)
+    fields |= {"texts": tuple(row.texts), "languages": tuple(row.languages.split(",")), "comment": row.comment or ""}
+    return OwnAnswer(**fields | {"decided_at": in_utc(row.decided_at), "flagged": bool(row.flagged)})
 
 
 def _conditions(account_id: int, wanted: OwnFilter, sqlite: bool) -> list[ColumnElement[bool]]:

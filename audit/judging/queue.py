@@ -208,7 +208,7 @@ def next_question(engine: Engine, account_id: int) -> Shown | None:
     """The question that this annotator is asked next, leased to them; None when there is none now.
 
     In the order of `audit.judging.order`, of those that they have not judged. Only questions in languages that the
-    account reads (`audit.judging.questions`), and never more people than a question wants; sometimes a hidden one in
+    account reads, and never more people than a question wants; sometimes a hidden one in
     its place (`audit.judging.control_questions`); none for whoever must pass the training round first. Raises
     NotAllowed for an account that may not judge.
     """

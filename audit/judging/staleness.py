@@ -182,9 +182,8 @@ def _repeats(connection: Connection, judgements: Sequence[Row[Any]]) -> list[Row
 
 
 def _effect(judgements: Sequence[Row[Any]], adjudications: Sequence[Row[Any]]) -> Stale:
-    touched = {row.question_id for row in (*judgements, *adjudications)}
-    people = {row.annotator_id for row in judgements}
-    return Stale(len(judgements), len(adjudications), len(touched), len(people))
+    questions = {row.question_id for row in (*judgements, *adjudications)}
+    return Stale(len(judgements), len(adjudications), len(questions), len({row.annotator_id for row in judgements}))
 
 
 def _labels(task: str, kind: str) -> set[str]:

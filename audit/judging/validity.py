@@ -88,7 +88,8 @@ def write_texts(engine: Engine, place: str | Path, *, by: int | None = None) -> 
 
 @dataclass(frozen=True)
 class ImportedRatings:
-    """What an import of ratings did. `ratings` = added + changed + known."""
+    """What an import of ratings did. `ratings` = added + changed + known; `known` are the same as before, `changed`
+    supersede what the same annotator was imported with, `empty` are fields without a rating."""
 
     annotator: str
     model: bool
@@ -97,11 +98,8 @@ class ImportedRatings:
     ratings: int
     added: int
     changed: int
-    """New judgements that supersede what the same annotator was imported with before."""
     known: int
-    """Imported before, the same."""
     empty: int
-    """Fields without a rating."""
 
 
 @dataclass(frozen=True)
