@@ -480,7 +480,9 @@ def _need_subjects(file: Labels, task: Task) -> None:
     """Raise BadFile where a label does not say which input, or which output, the task asks about."""
     columns, translates, pairs = text_columns(task.texts), base_of(task.name) == "translation", asks_pairs(task.name)
     about = (
-        "is about a text; it is in the column" if task.texts == 1 else f"compares {task.texts} texts, in the columns"
+        "is about a text; it is in the column"
+        if task.texts == 1
+        else f"compares {task.texts} texts; they are in the columns"
     )
     bad = []
     for label in file.labels:
