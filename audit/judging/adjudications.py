@@ -211,11 +211,12 @@ def _people(connection: Connection, question_id: int) -> list[Opinion]:
     for row in connection.execute(select(aside).where(*own).order_by(aside.c.id)):
         flags.setdefault(row.annotator_id, []).append(row.comment or "")
     ids = sorted({*votes, *flags}, key=lambda id: digest("opinion", str(question_id), str(id)))
-    return [
-        Opinion(number, vote and vote.answer, vote and vote.comment, tuple(flags.get(id, ())))
-        for number, id in enumerate(ids, start=1)
-        for vote in [votes.get(id)]
-    ]
+    opinions = []
+    for number, id in enumerate(ids, start=1):
+        vote = votes.get(id)
+        answer, comment = (vote.answer, vote.comment) if vote else (None, None)
+        opinions.append(Opinion(number, answer, comment, tuple(flags.get(id, ()))))
+    return opinions
 
 
 # Flagged questions, which adjudicators settle or send back.
