@@ -5,8 +5,9 @@ Causes are only ever added; taking one back is a row, too. Whether a satisfactio
 """
 
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, Row, select
 
 from audit.errors import Refused
 from audit.judging.asides import check_comment
@@ -52,33 +53,32 @@ def check_cause(code: str, comment: str) -> None:
 
 
 def current_causes(connection: Connection, group_id: int | None = None) -> dict[Pair, GivenCause]:
-    """The cause that counts by (group, system), of one group or of all: the last one that was not taken back."""
-    query = select(cause).order_by(cause.c.id)
-    if group_id is not None:
-        query = query.where(cause.c.group_id == group_id)
-    history: dict[Pair, list[GivenCause]] = {}
-    for row in connection.execute(query).mappings():
-        row_causes = history.setdefault((int(row["group_id"]), int(row["system_id"])), [])
-        if row["code"] != TAKEN_BACK:
-            row_causes.append(GivenCause(int(row["id"]), str(row["code"]), row["comment"], int(row["annotator_id"])))
-            continue
-        own = [position for position, entry in enumerate(row_causes) if entry.annotator_id == row["annotator_id"]]
-        if own:
-            del row_causes[own[-1]]
-    return {pair: causes[-1] for pair, causes in history.items() if causes}
+    """Return the cause that counts by (group, system), of one group or of all: the last one that was not taken back."""
+    of_group = [] if group_id is None else [cause.c.group_id == group_id]
+    causes: dict[Pair, GivenCause] = {}
+    for row in _standing(connection, *of_group):
+        causes[row.group_id, row.system_id] = GivenCause(row.id, row.code, row.comment, row.annotator_id)
+    return causes
 
 
 def last_given(connection: Connection, account_id: int) -> Pair | None:
-    """The pair of the last cause that this account gave and has not taken back; None: there is none."""
-    query = select(cause.c.group_id, cause.c.system_id, cause.c.code).where(cause.c.annotator_id == account_id)
-    pairs: list[Pair] = []
-    for group, system, code in connection.execute(query.order_by(cause.c.id)):
-        pair = (int(group), int(system))
-        if code != TAKEN_BACK:
-            pairs.append(pair)
-        elif pair in pairs:
-            del pairs[len(pairs) - 1 - pairs[::-1].index(pair)]
-    return pairs[-1] if pairs else None
+    """Return the pair of the last cause that this account gave and has not taken back; None: there is none."""
+    rows = _standing(connection, cause.c.annotator_id == account_id)
+    return (rows[-1].group_id, rows[-1].system_id) if rows else None
+
+
+def _standing(connection: Connection, *conditions: ColumnElement[bool]) -> list[Row[Any]]:
+    """The causes that were not taken back, oldest first: each taking back takes the same person's last of the pair."""
+    standing: list[Row[Any]] = []
+    for row in connection.execute(select(cause).where(*conditions).order_by(cause.c.id)):
+        if row.code != TAKEN_BACK:
+            standing.append(row)
+            continue
+        same = (row.group_id, row.system_id, row.annotator_id)
+        own = [entry for entry in standing if (entry.group_id, entry.system_id, entry.annotator_id) == same]
+        if own:
+            standing.remove(own[-1])
+    return standing
 
 
 def add_cause(connection: Connection, account_id: int, pair: Pair, code: str, comment: str | None) -> int:
