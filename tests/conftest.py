@@ -36,7 +36,7 @@ def _light_hashes() -> Iterator[None]:
     from pwdlib import PasswordHash
     from pwdlib.hashers.argon2 import Argon2Hasher
 
-    from audit.annotation import accounts
+    from audit.judging import accounts
 
     light = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
     with pytest.MonkeyPatch.context() as patch:
@@ -304,11 +304,11 @@ def _judged(tmp_path_factory) -> Path:
 
     from disputing import disputed
 
-    from audit.annotation.accounts import add_account
-    from audit.annotation.queue import next_question
+    from audit.judging.accounts import add_account
     from audit.judging.adjudications import adjudicate
     from audit.judging.judgements import judge, undo
     from audit.judging.labels import answer_with_gold
+    from audit.judging.queue import next_question
     from audit.judging.samples import ask_next
     from audit.keys import uniform
     from audit.runner.imported import import_run

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import ROLES
-from audit.annotation.answers import Vote, counting_votes
-from audit.annotation.queue import Shown, show
+from audit.judging.accounts import ROLES
 from audit.judging.adjudications import disputes
+from audit.judging.answers import Vote, counting_votes
+from audit.judging.queue import Shown, show
 
 
 class Disputed(NamedTuple):

@@ -3,10 +3,10 @@
 from question_world import add_people, ask
 from sqlalchemy import event
 
-from audit.annotation.control_questions import KnownText, add_known
-from audit.annotation.queue import next_question
-from audit.annotation.settings import change_settings
+from audit.judging.control_questions import KnownText, add_known
 from audit.judging.judgements import judge
+from audit.judging.queue import next_question
+from audit.judging.settings import change_settings
 from audit.store import open_store
 from audit.tasks import Input
 

@@ -6,9 +6,9 @@ import pytest
 from drawn_questions import draw_each
 from sqlalchemy import Engine, select
 
-from audit.annotation.accounts import add_account
-from audit.annotation.queue import Remembered, Shown, next_question, show
+from audit.judging.accounts import add_account
 from audit.judging.judgements import judge
+from audit.judging.queue import Remembered, Shown, next_question, show
 from audit.store import open_store, table_of, tables
 from audit.tasks import Input
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from sqlalchemy import Engine, select
 
-from audit.annotation.accounts import add_account
-from audit.annotation.queue import Shown, next_question
+from audit.judging.accounts import add_account
 from audit.judging.judgements import judge
+from audit.judging.queue import Shown, next_question
 from audit.judging.samples import ask_next
 from audit.relations import registry
 from audit.relations.base import Rewriting, unchanged

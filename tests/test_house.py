@@ -16,7 +16,6 @@ ROOMS = [
     "store",
     "runner",
     "sampling",
-    "annotation",
     "false_satisfaction",
     "judging",
     "studies",

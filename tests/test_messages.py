@@ -16,8 +16,8 @@ from audit.files import refuse_bad_rows
 from audit.messages import LANGUAGES, Message, catalogue, from_stored, from_wire, joined, message, said, stored, to_wire
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("annotation", "judging", "ui")
-ENGLISH_ALONE = ("annotation/options.py", "annotation/ratings.py", "judging/labels.py", "judging/judges.py")
+ROOMS = ("judging", "ui")
+ENGLISH_ALONE = ("judging/options.py", "judging/labels.py", "judging/judges.py")
 """Where every error is a message, since annotators and adjudicators read it; and files that commands alone use."""
 DYNAMIC = {
     "noun.": "audit.messages.noun: kinds of things that have names",

@@ -9,8 +9,8 @@ from dask_cluster import started
 from plugged import EXAMPLE, MODULE, environment, install, plugged, registries_kept
 
 import audit
-from audit.annotation.guidelines import guideline_of
 from audit.cli import main
+from audit.judging.words import guideline_of
 from audit.runner.executors import Dask
 from audit.runner.fitting import fitting
 from audit.runner.options import RunOptions

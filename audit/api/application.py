@@ -20,10 +20,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 import audit
-from audit.annotation.accounts import may
-from audit.annotation.sign_in import Bearer, bearer_of
 from audit.api import PATH
 from audit.errors import AuditError, NotAllowed, Refused, UnknownName
+from audit.judging.accounts import may
+from audit.judging.sign_in import Bearer, bearer_of
 from audit.messages import ENGLISH, Message, joined, message, said
 
 _LOG = logging.getLogger(__name__)

@@ -14,19 +14,17 @@ from pydantic import AfterValidator, AwareDatetime, Field, Strict
 from sqlalchemy import select
 from starlette.background import BackgroundTask
 
-from audit.annotation.accounts import ROLES, own_account
-from audit.annotation.answers import ORIGINS, command
-from audit.annotation.own_answers import LONGEST, MOST, OwnFilter, own_answers
-from audit.annotation.queue import Shown, next_question, queue_of, show
-from audit.annotation.words import words_of
 from audit.api.application import Adjudicating, Annotating, Managing, Problem, Visit
 from audit.corpora import Corpus, Reading, all_corpora
 from audit.exchange.questions import LARGEST_PAGE, Which, questions_page
 from audit.files import unstorable
-from audit.judging.adjudications import adjudicate, change_adjudication, disputes, opinions
-from audit.judging.deferral import flag, flag_answer, flagged_ids, send_back, skip, unflag
-from audit.judging.judgements import change, judge, undo
-from audit.judging.training import judging_mode, train
+from audit.judging.accounts import ROLES, own_account
+from audit.judging.adjudications import adjudicate, change_adjudication, disputes, flagged_ids, opinions, send_back
+from audit.judging.answers import command
+from audit.judging.judgements import change, flag, flag_answer, judge, judging_mode, skip, train, undo, unflag
+from audit.judging.own_answers import LONGEST, MOST, OwnFilter, own_answers
+from audit.judging.queue import Shown, next_question, queue_of, show
+from audit.judging.words import words_of
 from audit.messages import message, said
 from audit.runner.studies import runs as listed_runs
 from audit.statistics.intervals import Target, get_target
@@ -37,6 +35,7 @@ from audit.studies.listing import list_studies as studies_of
 from audit.studies.plan import read_plan
 from audit.studies.uploads import File, store_corpus, uploaded_corpora, uploaded_here
 from audit.studies.versions import Version, all_versions, freeze, set_plan, versions
+from audit.tasks.questions import ORIGINS
 from audit.user_models import Mistake, UserModel
 
 annotator, adjudicator, manager = (APIRouter(tags=[role]) for role in ROLES)

@@ -160,7 +160,7 @@ def progress(db: Database = DATABASE, study: Study = None, answers: Answers = "b
     drawn from, and people. Questions and people are those of the whole database; `--study` and `--answers` are
     about cells.
     """
-    from audit.annotation.activity import overview
+    from audit.judging.activity import overview
     from audit.reports.evidence import evidence
     from audit.reports.progress import cells_at_work, progress_document, progress_sections
     from audit.reports.study import cells_of_report
@@ -206,7 +206,7 @@ def known_add(
     perhaps `language` and `explanation`, and `text_b` where a task compares two texts; or, with `--questions`,
     questions of the database that are settled, by the answer that settles them.
     """
-    from audit.annotation.control_questions import add_known, add_settled_questions, read_known
+    from audit.judging.control_questions import add_known, add_settled_questions, read_known
 
     if (file is None) == (questions is None):
         raise AuditError("name a file of texts, or questions of the database with --questions; one of the two")
@@ -234,7 +234,7 @@ def known_pick(
     adjudicator settled, of which no drawn group has any part; as many of each label as there are. `candidates` is
     how many there were.
     """
-    from audit.annotation.control_questions import pick_known
+    from audit.judging.control_questions import pick_known
 
     picked = pick_known(open_database(db), purpose, count, seed)
     return Reply({"purpose": purpose, **asdict(picked)}, None, _settings(purpose, db))
@@ -256,8 +256,8 @@ def settings(
     db: Database = DATABASE,
 ) -> Reply:
     """How judging goes in a database; without `--set` it shows the settings. Each change is in the log."""
-    from audit.annotation.settings import CHOICES, change_settings, settings_of
     from audit.files import parse_json
+    from audit.judging.settings import CHOICES, change_settings, settings_of
 
     values: dict[str, Any] = {}
     for change in changes:

@@ -44,7 +44,7 @@ def serve_app(
     machine only unless told otherwise, and stops with Ctrl-C or SIGTERM: this process is the server itself. Where there
     is no database, it makes one; where no manager can log in, it prints a link that makes the first one's account.
     """
-    from audit.annotation.invitations import first_account_link
+    from audit.judging.invitations import first_account_link
     from audit.store.engine import file_of
 
     environment = login_settings(login_hours, https) | served_files(systems)
@@ -169,7 +169,7 @@ def user_add(
     """Makes an account. The password (8 characters or more) is asked for, or read from stdin or the environment
     variable `AUDIT_PASSWORD`; never from the command line, where others could read it.
     """
-    from audit.annotation.accounts import account_details, add_account, stored_name
+    from audit.judging.accounts import account_details, add_account, stored_name
 
     engine = open_database(db)
     taken = next((account for account in account_details(engine) if account.name == stored_name(name)), None)
@@ -200,7 +200,7 @@ def _ask() -> str:
 )
 def user_password(name: Name, db: Database = DATABASE) -> None:
     """Gives an account another password, read as by `audit user add`, and logs it out everywhere."""
-    from audit.annotation.accounts import set_password
+    from audit.judging.accounts import set_password
 
     engine = open_database(db)
     account = set_password(engine, name, _ask())
@@ -228,8 +228,8 @@ def user_token(
     """
     from datetime import timedelta
 
-    from audit.annotation.accounts import person_named
-    from audit.annotation.sign_in import make_token
+    from audit.judging.accounts import person_named
+    from audit.judging.sign_in import make_token
     from audit.store import reading, tables
 
     engine = open_database(db)
@@ -257,7 +257,7 @@ def user_delete(name: Name, db: Database = DATABASE) -> None:
     they answered stays and counts, comments included, since the history is append-only. Their name is free for
     another account.
     """
-    from audit.annotation.accounts import delete_person
+    from audit.judging.accounts import delete_person
 
     left = delete_person(open_database(db), name)
     tell(

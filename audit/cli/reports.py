@@ -202,8 +202,8 @@ def agreement(
     (docs/reference/agreement.md). From the judgements of a database, or from a table with the columns
     `item,annotator,label` and one row a judgement, or a column for each annotator.
     """
-    from audit.annotation.ratings import need_numbers, need_two, once, read_ratings
     from audit.reports.agreement import agreement_report, agreement_sections
+    from audit.reports.ratings import need_numbers, need_two, once, read_ratings
     from audit.reports.tables import printed
 
     column = None if by == "pair" else by
@@ -232,9 +232,9 @@ def _parts(rated: Any, column: str | None) -> Any:
 
 def _stored(engine: Any, about: str, column: str | None, task: str | None) -> tuple[Any, Any]:
     """Return the ratings of a database, and the parts that they are told by."""
-    from audit.annotation.ratings import attributed, stored_ratings
-    from audit.false_satisfaction.opinions import attributed_outputs, opinions
     from audit.false_satisfaction.questions import attributed_groups
+    from audit.reports.opinions import attributed_outputs, opinions
+    from audit.reports.ratings import attributed, stored_ratings
 
     if about == "false":
         rated = opinions(engine, task)
@@ -268,8 +268,8 @@ def annotators(
     """What each annotator gets wrong, by the model of Dawid and Skene (1979), from the judgements alone; see agreement
     (docs/reference/agreement.md). Repeated ratings count as they are.
     """
-    from audit.annotation.ratings import need_two, read_ratings, stored_ratings
     from audit.reports.quality import annotators_report, annotators_sections
+    from audit.reports.ratings import need_two, read_ratings, stored_ratings
     from audit.reports.tables import printed
 
     if not 0 <= draws <= 100_000 or seed < 0:
@@ -301,8 +301,8 @@ def quality(
     """How well each annotator judges: accuracy, confusion and bias on hidden questions, repeats answered as before,
     agreement with settled answers and with the others, speed, and the first half against the second.
     """
-    from audit.annotation.control_questions import judging_record
     from audit.reports.quality import quality_report, quality_sections
+    from audit.reports.record import judging_record
     from audit.reports.tables import printed
 
     kind: Any = about and about.removesuffix("s")

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Annotated, Any
 
-from audit.annotation.options import WordsOptions
 from audit.cli.console import Reply, answer, chatter_to_stderr, one_by_one, say, table
 from audit.cli.options import (
     DATA,
@@ -20,6 +19,7 @@ from audit.cli.options import (
     open_database,
 )
 from audit.errors import AuditError, UnknownName
+from audit.judging.options import WordsOptions
 from audit.keys import canonical
 from audit.options import Told
 from audit.runner.options import TIME_LIMIT, CorpusOptions, RunOptions, SearchOptions
@@ -51,10 +51,10 @@ def demo(
     serves the app with questions waiting and four accounts, which it prints. Started again, it goes on where it
     stopped.
     """
-    from audit.annotation.accounts import add_account, list_accounts
     from audit.cli.people import check_port, serve
     from audit.cli.reports import reported
     from audit.corpora import get_corpus
+    from audit.judging.accounts import add_account, list_accounts
     from audit.judging.labels import answer_with_gold
     from audit.judging.samples import ask_next
     from audit.reports.study import study_report
@@ -131,8 +131,7 @@ def run(
     asked three of them again, and the run stops where it answers differently now (name it NAME@VERSION then). A run
     that --max-calls or --max-cost stops ends with status 3; run the same command again to resume.
     """
-    from audit.annotation.guidelines import guideline_in_force
-    from audit.annotation.words import set_words
+    from audit.judging.words import guideline_in_force, set_words
     from audit.relations.registry import with_lines
     from audit.runner.fitting import fitting_all
     from audit.runner.studies import Later

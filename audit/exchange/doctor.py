@@ -10,9 +10,9 @@ from pathlib import Path
 
 from sqlalchemy import Connection, select, text
 
-from audit.annotation.answers import settled_answers, wrongly_filled
 from audit.errors import AuditError, first_line
 from audit.false_satisfaction.questions import queue_difference
+from audit.judging.answers import settled_answers, wrongly_filled
 from audit.store import open_store, pieces, tables
 from audit.store.backup import page_faults
 from audit.store.core import answer, question

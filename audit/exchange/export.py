@@ -17,14 +17,14 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, Select, and_, select
 
 import audit
-from audit.annotation.accounts import note, reading_as, require_manager, writing_as_manager
-from audit.annotation.answers import is_counted
-from audit.annotation.causes import current_causes
-from audit.annotation.ratings import stored_ratings
 from audit.errors import AuditError
+from audit.judging.accounts import note, reading_as, require_manager, writing_as_manager
+from audit.judging.answers import is_counted
+from audit.judging.causes import current_causes
 from audit.messages import message
 from audit.new_files import new_folder
 from audit.reports.agreement import agreement_report
+from audit.reports.ratings import stored_ratings
 from audit.reports.study import study_report
 from audit.store import tables
 from audit.store.backup import backup

@@ -12,13 +12,12 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from sqlalchemy import Connection, Engine, exists, or_, select
 
-from audit.annotation.accounts import reading_as
-from audit.annotation.answers import UNSURE, is_counted
-from audit.annotation.questions import ABOUT_OUTPUTS
-from audit.annotation.words import own_words
 from audit.errors import AuditError
 from audit.exchange.export import to_export
+from audit.judging.accounts import reading_as
+from audit.judging.answers import is_counted
 from audit.judging.labels import QUESTION, exported_id
+from audit.judging.words import own_words
 from audit.store.bulk import BATCH
 from audit.store.copying import in_utc
 from audit.store.core import annotator, answer, input_table, judge_answer, judgement, question
@@ -26,6 +25,7 @@ from audit.store.dump import spelled
 from audit.studies.deviations import questions_of
 from audit.tasks import Input, Task, base_of, get_task, matches, takes_several, wording
 from audit.tasks.classification import PLUS
+from audit.tasks.questions import ABOUT_OUTPUTS, UNSURE
 
 CONTROL, OBJECT, OUTPUT = "answer", "text", "output"
 """Names of the tags of the labelling config."""

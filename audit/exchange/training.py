@@ -16,8 +16,6 @@ import pandas as pd
 from scipy.cluster.hierarchy import DisjointSet
 from sqlalchemy import Connection, Engine, select
 
-from audit.annotation.accounts import require_manager
-from audit.annotation.questions import Subject
 from audit.errors import AuditError, BadFile
 from audit.false_satisfaction.resolution import (
     ALLOWED,
@@ -31,6 +29,7 @@ from audit.false_satisfaction.resolution import (
     settle_group,
 )
 from audit.files import parse_json, read_text
+from audit.judging.accounts import require_manager
 from audit.keys import uniform
 from audit.new_files import new_folder
 from audit.relations import Outcome, find_relation
@@ -39,6 +38,7 @@ from audit.store import rows_among, snapshot
 from audit.store.core import group, input_table, source, study, system
 from audit.store.outcomes import find_inputs
 from audit.tasks import Input, get_task, text_columns
+from audit.tasks.questions import Subject
 
 TRAIN, TEST = "train", "test"
 KINDS = {

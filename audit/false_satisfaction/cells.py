@@ -12,11 +12,10 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, RowMapping, select
 from sqlmodel import SQLModel
 
-from audit.annotation.questions import Subject, count_open
 from audit.errors import AuditError
 from audit.false_satisfaction.population import Population, StudyRow, read_population
 from audit.false_satisfaction.proxies import check_proxies, read_proxies
-from audit.false_satisfaction.questions import Carried, asked_by, audited_carries
+from audit.false_satisfaction.questions import Carried, asked_by, audited_carries, count_open
 from audit.false_satisfaction.resolution import KnownAnswer, State, Whose, drawn_groups, known_answers, settle_group
 from audit.false_satisfaction.states import NOT_ASKED, OPEN, Standing, read_standing
 from audit.keys import canonical
@@ -28,6 +27,7 @@ from audit.statistics.rates import ALIKE, GOLD, TELLING, Judged
 from audit.statistics.rates import Checked as CheckedGroups
 from audit.store import Checked, checked, snapshot, table_of, tables
 from audit.store.bulk import LIMIT
+from audit.tasks.questions import Subject
 
 CELL = ["study_id", "relation_id", "system_id"]
 

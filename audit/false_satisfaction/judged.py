@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, select
 
-from audit.annotation.questions import ABOUT_OUTPUTS, Subject
 from audit.errors import AuditError
 from audit.false_satisfaction.population import Population
 from audit.false_satisfaction.resolution import Drawn, Step, carried_labels, never_carries, satisfied_groups, source_of
 from audit.messages import message, with_commas
 from audit.store import table_of, tables
 from audit.tasks import Task, get_task
+from audit.tasks.questions import ABOUT_OUTPUTS, Subject
 
 JUDGE = "judge:"
 """Begins the name of a proxy that is a judge."""

@@ -1,50 +1,21 @@
 """Which questions are worth asking: those that a drawn group waits for, the best ranks first; audits after them.
 
 Questions about inputs settle whether satisfactions are false; questions about groups, whether relations hold in them.
-Both have their group's rank as priority, so that the two kinds of answer reach equally far down each cell's list: an
-estimate uses the longest settled beginning, to which an answer further down adds nothing yet. Within a rank those come
-first for which most drawn (group, system) pairs wait: they settle most.
+Both have their group's rank as priority, so that the two kinds of answer reach equally far down each cell's list.
+Within a rank those come first for which most drawn (group, system) pairs wait: they settle most.
 
 Audits of follow-ups stand behind everything that groups wait for. They settle nothing, so who stops early has lost no
 estimate; and a follow-up that comes right after its source would be answered from memory of it, which hides the very
-error that is to be measured: behind the queue, the source is long ago.
+error that is to be measured: behind the queue, the source is long ago. Ratings of texts come last.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cache
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Engine,
-    Select,
-    and_,
-    bindparam,
-    case,
-    exists,
-    func,
-    or_,
-    select,
-    true,
-    union,
-)
+from sqlalchemy import ColumnElement, Connection, Engine, and_, case, exists, func, or_, select, true
 
-from audit.annotation.answers import ORIGINS, SCALES
-from audit.annotation.assignments import in_column
-from audit.annotation.questions import (
-    ABOUT_OUTPUTS,
-    BEHIND,
-    Subject,
-    Wanted,
-    close_questions,
-    group_question_key,
-    open_questions,
-    question_ids,
-)
-from audit.annotation.scales import update_ratings, wanted_ratings
 from audit.false_satisfaction.resolution import (
     ALLOWED,
     CARRIED,
@@ -65,57 +36,64 @@ from audit.sampling.samples import Terms, terms_of
 from audit.store import rows_among, table_of, tables
 from audit.store.bulk import LIMIT
 from audit.tasks import get_task
+from audit.tasks.questions import ABOUT_OUTPUTS, ORIGINS, SCALES, Subject, group_question_key, kind_of, question_key
 
-# How drawn groups ask a question: how urgently, how many of them, and of how many people.
+BEHIND = 1_000_000_000
+"""Added to the rank of an audit, whose question no group waits for: its priority. Ranks stay below it."""
+_PLACES = 100_000_000
+"""Places of the random order of ratings: as many as fit behind audits into a number of 31 bits."""
 
-Key = TypeVar("Key")
 
+@dataclass(frozen=True)
+class Wanted:
+    """A question that people are to be asked, and how: the row of `question` as it should be."""
 
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """How a question is asked by the groups that need it.
-
-    `rank` is the best of a group that asks, `waits` the number of drawn (group, system) pairs that ask, `annotators`
-    the most people that a sample wants, `studies` those of the groups that ask, as the column of a question has them.
-    """
-
-    rank: int
-    waits: int
-    annotators: int
+    task: str
+    kind: str
+    key: bytes
+    input_id: int
+    """Of a question about a group, its source's."""
+    priority: int
+    """The best rank of a drawn group that waits for it."""
+    waits: int = 1
+    """How many drawn (group, system) pairs wait for it."""
+    annotators: int = 2
+    """How many people answer it."""
     studies: str = ""
+    """Those whose groups wait for it, as `in_column` writes them."""
+    source_input_id: int | None = None
+    """The input of the source of which this one is a version."""
+    output: str | None = None
+    """The text that is asked about together with the input; None: the input alone."""
+    group_id: int | None = None
 
-    def behind(self) -> "Ask":
-        """The same, placed behind everything that groups wait for.
+    @classmethod
+    def about(
+        cls, task: str, input_id: int, input_key: bytes, output: str | None, priority: int, **terms: Any
+    ) -> "Wanted":
+        """Return the question about an input, or about an input and an output."""
+        kind = kind_of(output)
+        key = question_key(task, kind, input_key, output)
+        return cls(task, kind, key, input_id, priority, output=output, **terms)
 
-        >>> Ask(3, 2, 2).behind().rank
-        1000000003
-        """
-        return replace(self, rank=BEHIND + self.rank)
+
+def in_column(studies: Iterable[int]) -> str:
+    """Return ids of studies as the column `question.studies` has them.
+
+    >>> in_column([12, 1]), in_column([])
+    (',1,12,', '')
+    """
+    ids = ",".join(map(str, sorted(set(studies))))
+    return f",{ids}," if ids else ""
 
 
-class Asking(Generic[Key]):
-    """Gathers, group by group, who asks for what; `terms` are those of the samples."""
+def from_column(joined: str | None) -> tuple[int, ...]:
+    """Return ids of studies from a column that has them joined by commas.
 
-    def __init__(self, terms: Mapping[int, Terms]) -> None:
-        self._terms = terms
-        self._best: dict[Key, int] = {}
-        self._pairs: dict[Key, set[tuple[int, int]]] = {}
-        self._annotators: dict[Key, int] = {}
-        self._studies: dict[Key, set[int]] = {}
-
-    def note(self, key: Key, sample: int, rank: int, group: int, system: int) -> None:
-        """A drawn group of a system asks for this. A pair that two samples have drawn counts once."""
-        self._best[key] = min(rank, self._best.get(key, rank))
-        self._pairs.setdefault(key, set()).add((group, system))
-        self._annotators[key] = max(self._terms[sample].annotators, self._annotators.get(key, 0))
-        self._studies.setdefault(key, set()).add(self._terms[sample].study)
-
-    def asks(self) -> dict[Key, Ask]:
-        """How each question is asked, by its key."""
-        return {
-            key: Ask(rank, len(self._pairs[key]), self._annotators[key], in_column(self._studies[key]))
-            for key, rank in self._best.items()
-        }
+    >>> from_column(",1,12,"), from_column("")
+    ((1, 12), ())
+    """
+    return tuple(int(id) for id in (joined or "").split(",") if id)
 
 
 # Whether a relation holds in a group of a validity study: what groups are made of, and what was answered about them.
@@ -290,72 +268,159 @@ def audited_carries(groups: Iterable[Settled], answers: Answers, terms: Mapping[
     return audited
 
 
-Asks = dict[Subject, Ask]
-"""Subject -> how the groups that need its question ask it."""
-_FEW = 200
-"""Changed answers up to which the queue is brought up to date around each; more are no dearer all at once."""
+def wanted_questions(connection: Connection) -> dict[bytes, Wanted]:
+    """Return every question that people are to be asked now, by key."""
+    wanted = wanted_about(connection) | wanted_ratings(connection)
+    return wanted | {group.key: group for group in wanted_groups(connection)}
+
+
+def wanted_about(connection: Connection, group_ids: Collection[int] | None = None) -> dict[bytes, Wanted]:
+    """Return the questions about texts and outputs that drawn groups (these, or all) wait for, and their audits."""
+    samples = terms_of(connection)
+    groups: Iterable[Drawn] = drawn_groups(connection, samples, group_ids)
+    around: set[int] | None = None
+    if group_ids is not None:
+        # Around one question only the answers of its groups are read: this is done after every judgement.
+        groups = list(groups)
+        around = {step.input_id for drawn in groups for step in drawn.steps}
+    answers = known_answers(connection, inputs=around)
+    waiting: dict[Subject, list[Drawn]] = {}
+    audits: dict[Subject, list[Drawn]] = {}
+    # The source of the best-ranked group, settled or not: what a text is a version of stays while answers come in.
+    sources: dict[Subject, tuple[int, int, int, int]] = {}
+    for drawn in groups:
+        settled = settle_group(drawn, answers)
+        if (source := source_of(drawn)) is not None:
+            place = (drawn.rank, drawn.sample_id, drawn.group_id, source.input_id)
+            for step in drawn.steps:
+                subject = drawn.subject(step)
+                sources[subject] = min(place, sources.get(subject, place))
+        if settled.state is State.WAITING:
+            for subject in settled.waits_for:
+                waiting.setdefault(subject, []).append(drawn)
+        elif is_audited(drawn, samples):
+            for subject in audited_follow_ups(settled):
+                audits.setdefault(subject, []).append(drawn)
+    keys = _input_keys(connection, {input_id for _, input_id, _ in (*waiting, *audits)})
+    wanted: dict[bytes, Wanted] = {}
+    for subjects, least in ((audits, BEHIND), (waiting, 0)):  # what is waited for is no audit
+        for subject, asking in subjects.items():
+            task, input_id, output = subject
+            entry = Wanted.about(
+                task,
+                input_id,
+                keys[input_id],
+                output,
+                least + min(drawn.rank for drawn in asking),
+                waits=len({(drawn.group_id, drawn.system_id) for drawn in asking}),
+                annotators=max(samples[drawn.sample_id].annotators for drawn in asking),
+                studies=in_column(samples[drawn.sample_id].study for drawn in asking),
+                source_input_id=sources[subject][-1] if subject in sources else None,
+            )
+            wanted[entry.key] = entry
+    return wanted
+
+
+# Ratings: each drawn pair of a validity study asks for both scales of its source and its follow-up, mixed and blind. A
+# text is asked about once; nothing says which of the two it is, and the order follows a hash of the texts.
+
+
+def drawn_members(connection: Connection, studies: Collection[int] | None = None) -> list[dict[str, Any]]:
+    """Return the texts of drawn pairs: study_id, relation_id, rank, group_id, role (source, follow_up) and input_id.
+
+    Of all studies with a validity study, ended ones included, or of these.
+    """
+    draw, member = table_of(tables.ValidityDraw), table_of(tables.Member)
+    query = select(draw).order_by(draw.c.study_id, draw.c.relation_id, draw.c.rank)
+    if studies is not None:
+        query = query.where(draw.c.study_id.in_(studies))
+    drawn = connection.execute(query).all()
+    members = select(member.c.group_id, member.c.step, member.c.role, member.c.input_id)
+    inputs: dict[tuple[int, Any], int] = {}
+    for row in rows_among(connection, members, member.c.group_id, sorted({row.group_id for row in drawn})):
+        inputs[row.group_id, row.step] = row.input_id
+        if row.role == "source":
+            inputs.setdefault((row.group_id, "source"), row.input_id)
+    return [
+        {name: getattr(row, name) for name in ("study_id", "relation_id", "rank", "group_id")}
+        | {"role": role, "input_id": inputs[row.group_id, step]}
+        for row in drawn
+        for role, step in (("source", "source"), ("follow_up", row.step))
+    ]
+
+
+def wanted_ratings(connection: Connection) -> dict[bytes, Wanted]:
+    """Return the questions on scales that validity studies ask now, by key."""
+    about, study = table_of(tables.ValidityStudy), table_of(tables.Study)
+    open_studies = select(about, study.c.task).join(study, study.c.id == about.c.study_id)
+    open_studies = open_studies.where(about.c.ended_at.is_(None), about.c.asks != "groups")
+    terms_of_study = {row.study_id: row for row in connection.execute(open_studies)}
+    drawn = drawn_members(connection, sorted(terms_of_study)) if terms_of_study else []
+    keys = _input_keys(connection, {row["input_id"] for row in drawn})
+    wanted: dict[bytes, Wanted] = {}
+    for row in drawn:
+        terms, input_key = terms_of_study[row["study_id"]], keys[row["input_id"]]
+        place = int(uniform("rating", input_key.hex()) * _PLACES)
+        priority = place - 2 * _PLACES if terms.first else 2 * BEHIND + place
+        for kind in SCALES:
+            key = question_key(terms.task, kind, input_key)
+            entry = wanted.get(key) or Wanted(terms.task, kind, key, row["input_id"], priority, 0, terms.annotators)
+            wanted[key] = replace(
+                entry,
+                priority=min(entry.priority, priority),
+                waits=entry.waits + 1,
+                annotators=max(entry.annotators, terms.annotators),
+                studies=in_column([*from_column(entry.studies), row["study_id"]]),
+            )
+    return wanted
+
+
+# How long the queue is, and how it differs from what it should be.
 
 
 @dataclass(frozen=True)
-class Demand:
-    """Questions by why they are asked: for groups that wait, and for audits of follow-ups."""
+class OpenQuestions:
+    """How many questions are open: without an answer, and a drawn group waits for one.
 
-    waiting: Asks = field(default_factory=dict)
-    audits: Asks = field(default_factory=dict)
-    sources: Mapping[Subject, int] = field(default_factory=dict)
-    """Subject -> input of the source of the best-ranked drawn group that it is in, settled or not: what it is a version
-    of stays what it is while answers come in."""
-
-    def in_queue(self) -> Asks:
-        """The annotators' questions: audits behind those that groups wait for."""
-        return {key: ask.behind() for key, ask in self.audits.items()} | self.waiting
-
-
-def update_queue(connection: Connection, changed: Collection[int] | None = None) -> None:
-    """Bring the queues up to date after these questions' answers have changed: only what they can touch; None: all.
-
-    A step of `audit.judging.unit`, which has locked what this reads and writes (`lock_around`, `lock_queue`).
+    Flagged and disputed ones are among them, hidden repeats and control questions are not. `audits` are open too, but
+    no group waits for them: they only check what relations carry.
     """
-    if changed is None or len(changed) > _FEW:
-        _update_all(connection)
-        return
+
+    texts: int
+    """About a text, or an output with its text."""
+    groups: int
+    """About a group: does the relation hold there?"""
+    audits: int
+
+    @property
+    def open(self) -> int:
+        """What pages and reports call open."""
+        return self.texts + self.groups
+
+
+def count_open(connection: Connection, among: ColumnElement[bool] | None = None) -> OpenQuestions:
+    """Count the open questions of the whole database, or those that meet a condition on the table question."""
     question = table_of(tables.Question)
-    columns = select(question.c.id, question.c.task, question.c.kind, question.c.input_id)
-    samples = terms_of(connection)
-    about: dict[str, set[int]] = {}
-    for id, task, kind, input_id in list(rows_among(connection, columns, question.c.id, sorted(changed))):
-        if kind == "group":
-            # Whether a relation holds settles no label, and no label says whether it holds: only this one changes.
-            _update_group(connection, id)
-        elif kind in ABOUT_OUTPUTS:
-            about.setdefault(task, set()).add(input_id)
-    for task, inputs in about.items():
-        _update_around(connection, samples, task, inputs)
+    is_group, is_audit = question.c.kind == "group", question.c.priority >= BEHIND
+    counts = (~is_audit & ~is_group, ~is_audit & is_group, is_audit)
+    query = select(*(func.coalesce(func.sum(case((part, 1), else_=0)), 0) for part in counts))
+    query = query.where(question.c.priority.is_not(None), question.c.kind.not_in(SCALES))
+    row = connection.execute(query if among is None else query.where(among)).one()
+    return OpenQuestions(*map(int, row))
 
 
-def _update_all(connection: Connection) -> None:
-    samples = terms_of(connection)
-    demand = _demand_of(connection, samples)
-    needed = demand.in_queue()
-    table = table_of(tables.Question)
-    open_now = select(table.c.id, table.c.task, table.c.input_id, table.c.output).where(
-        table.c.priority.is_not(None), table.c.kind.in_(ABOUT_OUTPUTS)
-    )
-    rows = connection.execute(open_now).all()
-    close_questions(connection, [id for id, *subject in rows if tuple(subject) not in needed])
-    _open_needed(connection, needed, demand.sources)
-    _update_groups(connection)
-    update_ratings(connection)
+class QueueLength(NamedTuple):
+    """Questions in the queue: those that drawn groups wait for, and those that only audit what relations carry."""
+
+    waiting: int
+    audits: int
 
 
-def _update_around(connection: Connection, samples: Mapping[int, Terms], task: str, about: Collection[int]) -> None:
-    """The questions about the inputs of all drawn groups that have one of `about`."""
-    inputs = _inputs_around(connection, about)
-    questions = question_ids(connection, task, inputs)
-    demand = _demand_of(connection, samples, groups_with(connection, inputs))
-    needed = {key: ask for key, ask in demand.in_queue().items() if key[0] == task and key[1] in inputs}
-    close_questions(connection, [id for key, id in questions.items() if key not in needed])
-    _open_needed(connection, needed, demand.sources)
+def queue_length(engine: Engine) -> QueueLength:
+    """Count the questions in the queue now, of all samples."""
+    with engine.connect() as connection:
+        counted = count_open(connection)
+    return QueueLength(counted.open, counted.audits)
 
 
 @dataclass(frozen=True)
@@ -371,120 +436,27 @@ class Difference:
 
 
 def queue_difference(connection: Connection) -> Difference:
-    """Compare the queues with what all samples and answers make of them; writes nothing."""
+    """Compare the queue with what all samples and answers make of it; writes nothing."""
     table = table_of(tables.Question)
-    samples = terms_of(connection)
-    demand = _demand_of(connection, samples)
-    needed: dict[Any, tuple[int, int, str]] = {
-        key: (ask.rank, ask.waits, ask.studies) for key, ask in demand.in_queue().items()
-    }
-    needed |= {
-        key: (wanted.priority, wanted.waits, wanted.studies) for key, wanted in wanted_ratings(connection).items()
-    }
-    needed |= {group.key: (group.priority, group.waits, group.studies) for group in wanted_groups(connection)}
-    query = select(
-        table.c.id, table.c.kind, table.c.key, table.c.task, table.c.input_id, table.c.output,
-        table.c.priority, table.c.waits, table.c.studies,
-    ).order_by(table.c.id)  # fmt: skip
+    wanted = wanted_questions(connection)
     misplaced, idle = [], []
-    for id, kind, key, *about, priority, waits, studies in connection.execute(query):
-        expected = needed.pop(tuple(about) if kind in ABOUT_OUTPUTS else bytes(key), None)
-        if expected is not None and expected != (priority, waits, studies):
+    columns = (table.c.id, table.c.key, table.c.priority, table.c.waits, table.c.studies)
+    for id, key, *place in connection.execute(select(*columns).order_by(table.c.id)):
+        expected = wanted.pop(bytes(key), None)
+        if expected is not None and [expected.priority, expected.waits, expected.studies] != place:
             misplaced.append(id)
-        elif expected is None and priority is not None:
+        elif expected is None and place[0] is not None:
             idle.append(id)
-    return Difference(tuple(misplaced), tuple(idle), len(needed))
+    return Difference(tuple(misplaced), tuple(idle), len(wanted))
 
 
-class QueueLength(NamedTuple):
-    """Questions in the queue: those that drawn groups wait for, and those that only audit what relations carry."""
-
-    waiting: int
-    audits: int
-
-
-def queue_length(engine: Engine) -> QueueLength:
-    """How many questions are in the queue now, of all samples."""
-    table = table_of(tables.Question)
-    behind = case((table.c.priority >= BEHIND, 1), else_=0)
-    waits = table.c.priority.is_not(None) & table.c.kind.not_in(SCALES)
-    query = select(func.count(), func.coalesce(func.sum(behind), 0)).where(waits)
-    with engine.connect() as connection:
-        number, audits = connection.execute(query).one()
-    return QueueLength(number - int(audits), int(audits))
-
-
-def lock_around(connection: Connection, question_id: int) -> None:
-    """Keep others from changing an answer that has a drawn group in common with this question's, until the transaction
-    ends: what they would put into the queue hangs on both.
-
-    PostgreSQL locks the inputs of these groups, in the order of their ids so that no two processes wait for each other:
-    inputs are there before their questions are. SQLite has one writer at a time (`audit.store.bulk`).
-    """
-    if connection.dialect.name != "sqlite":
-        connection.execute(_around(), {"question": question_id}).all()
-
-
-def lock_queue(connection: Connection) -> None:
-    """Keep others from changing any answer or question until the transaction ends; they go on reading.
-
-    Call it first: whoever holds `lock_around` must not wait for this.
-    """
-    if connection.dialect.name != "sqlite":
-        connection.exec_driver_sql("LOCK TABLE input, question IN EXCLUSIVE MODE")
-
-
-@cache
-def _around() -> Select[Any]:
-    """The inputs of all drawn groups that have the one of `question`, and itself, locked; none of a group or rating."""
-    question, input_table, draw = table_of(tables.Question), table_of(tables.Input), table_of(tables.Draw)
-    member = table_of(tables.Member)
-    other = member.alias("other")
-    own = select(question.c.input_id).where(question.c.id == bindparam("question"), question.c.kind.in_(ABOUT_OUTPUTS))
-    groups = (
-        select(member.c.group_id)
-        .join(draw, draw.c.source_id == member.c.group_id // LIMIT**2)
-        .where(member.c.input_id == own.scalar_subquery())
-    )
-    around = select(other.c.input_id).where(other.c.group_id.in_(groups), other.c.role != "probe")
-    locked = select(input_table.c.id).where(input_table.c.id.in_(union(own, around))).order_by(input_table.c.id)
-    return locked.with_for_update(key_share=True)
-
-
-def _inputs_around(connection: Connection, about: Collection[int]) -> set[int]:
-    """The inputs of all drawn groups that have one of these, and themselves."""
-    member, draw = table_of(tables.Member), table_of(tables.Draw)
-    other = member.alias("other")
-    around = (
-        select(other.c.input_id)
-        .join(member, member.c.group_id == other.c.group_id)
-        .join(draw, draw.c.source_id == member.c.group_id // LIMIT**2)
-        .where(other.c.role != "probe")
-        .distinct()
-    )
-    return {*about, *(row.input_id for row in rows_among(connection, around, member.c.input_id, about))}
-
-
-def _update_group(connection: Connection, question_id: int) -> None:
-    """The place in the queue of a question about a group."""
-    question, group = table_of(tables.Question), table_of(tables.Group)
-    query = select(question.c.key, group.c.relation_id).join(group, group.c.id == question.c.group_id)
-    key, relation = connection.execute(query.where(question.c.id == question_id)).one()
-    wanted = next((one for one in wanted_groups(connection, relation) if one.key == bytes(key)), None)
-    values: dict[str, Any] = {"priority": None, "waits": 0}
-    if wanted is not None:
-        values = {"priority": wanted.priority, "waits": wanted.waits, "studies": wanted.studies}
-    connection.execute(question.update().where(question.c.id == question_id).values(**values))
-
-
-def _update_groups(connection: Connection) -> None:
-    """Open the questions about groups that nobody has settled, and close the others."""
-    table = table_of(tables.Question)
-    wanted = wanted_groups(connection)
-    keys = {group.key for group in wanted}
-    query = select(table.c.id, table.c.key).where(table.c.kind == "group", table.c.priority.is_not(None))
-    close_questions(connection, [id for id, key in connection.execute(query).all() if bytes(key) not in keys])
-    open_questions(connection, wanted)
+def question_ids(connection: Connection, task: str, input_ids: Iterable[int]) -> dict[Subject, int]:
+    """Return the questions about these inputs, or about one of them and an output, by what they ask about."""
+    question = table_of(tables.Question)
+    query = select(question.c.input_id, question.c.output, question.c.id)
+    query = query.where(question.c.task == task, question.c.kind.in_(ABOUT_OUTPUTS))
+    rows = rows_among(connection, query, question.c.input_id, input_ids)
+    return {(task, input_id, output): id for input_id, output, id in rows}
 
 
 def groups_with(connection: Connection, inputs: Iterable[int]) -> set[int]:
@@ -492,51 +464,6 @@ def groups_with(connection: Connection, inputs: Iterable[int]) -> set[int]:
     member, draw = table_of(tables.Member), table_of(tables.Draw)
     query = select(member.c.group_id).join(draw, draw.c.source_id == member.c.group_id // LIMIT**2)
     return {row.group_id for row in rows_among(connection, query, member.c.input_id, inputs)}
-
-
-def _demand_of(
-    connection: Connection, samples: Mapping[int, Terms], group_ids: Collection[int] | None = None
-) -> Demand:
-    """The questions that these groups of the samples (None: all) need."""
-    groups: Iterable[Drawn] = drawn_groups(connection, samples, group_ids)
-    around: set[int] | None = None
-    if group_ids is not None:
-        # Around one question only the answers of its groups are read: this is done after every judgement.
-        groups = list(groups)
-        around = {step.input_id for drawn in groups for step in drawn.steps}
-    answers = known_answers(connection, inputs=around)
-    waiting, audits = Asking[Subject](samples), Asking[Subject](samples)
-    sources: dict[Subject, tuple[int, int, int, int]] = {}
-    for drawn in groups:
-        settled = settle_group(drawn, answers)
-        if (source := source_of(drawn)) is not None:
-            place = (drawn.rank, drawn.sample_id, drawn.group_id, source.input_id)
-            for step in drawn.steps:
-                subject = drawn.subject(step)
-                sources[subject] = min(place, sources.get(subject, place))
-        if settled.state is State.WAITING:
-            _note(waiting, drawn, settled.waits_for)
-        elif is_audited(drawn, samples):
-            _note(audits, drawn, audited_follow_ups(settled))
-    source_inputs = {subject: place[-1] for subject, place in sources.items()}
-    return Demand(waiting.asks(), audits.asks(), source_inputs)
-
-
-def _note(asking: Asking[Subject], drawn: Drawn, keys: Iterable[Subject]) -> None:
-    for key in keys:
-        asking.note(key, drawn.sample_id, drawn.rank, drawn.group_id, drawn.system_id)
-
-
-def _open_needed(connection: Connection, needed: Mapping[Subject, Ask], sources: Mapping[Subject, int]) -> None:
-    keys = _input_keys(connection, {input_id for _, input_id, _ in needed})
-    wanted = []
-    for subject, ask in needed.items():
-        task, input_id, output = subject
-        terms = {"waits": ask.waits, "annotators": ask.annotators, "studies": ask.studies}
-        source = sources.get(subject)
-        question = Wanted.about(task, input_id, keys[input_id], output, ask.rank, source_input_id=source, **terms)
-        wanted.append(question)
-    open_questions(connection, wanted)
 
 
 # The questions of one study among those of a database.

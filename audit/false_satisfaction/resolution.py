@@ -21,8 +21,6 @@ from typing import Any, Literal, cast
 
 from sqlalchemy import Connection, FromClause, Row, Select, and_, literal, select
 
-from audit.annotation.answers import ORIGINS
-from audit.annotation.questions import ABOUT_OUTPUTS, Subject, asks_pairs
 from audit.registry import warn_once
 from audit.relations import COUNTED, Outcome, find_relation
 from audit.relations.base import Carry, Seen, declared, nothing
@@ -31,6 +29,7 @@ from audit.sampling.samples import drawn_pairs
 from audit.store import rows_among, table_of, tables
 from audit.store.brought import absent
 from audit.tasks import Input, Output, base_of, get_task
+from audit.tasks.questions import ABOUT_OUTPUTS, ORIGINS, Subject, asks_pairs
 
 CARRIES = "carries"
 """The parameter of an imported relation that says what it carries."""

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, and_, select
 
-from audit.annotation.questions import Subject, asks_pairs
 from audit.false_satisfaction.population import Population
 from audit.false_satisfaction.resolution import (
     KnownAnswer,
@@ -29,6 +28,7 @@ from audit.sampling.samples import StoredRound, stored_draws, stored_rounds
 from audit.statistics.contests import Answered, Thresholds
 from audit.store import integers, rows_among, table_of, tables
 from audit.tasks import Output, get_task
+from audit.tasks.questions import Subject, asks_pairs
 
 NOT_ASKED, OPEN = -1, 2
 """States of groups beside `State.TRUE` and `State.FALSE`; an open one waits for an answer."""

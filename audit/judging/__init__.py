@@ -1,1 +1,1 @@
-"""Whatever changes an answer, or puts a question off: each in one unit of work, with the queue that follows from it."""
+"""Accounts, the queue, judgements, adjudication, gold and answers: what the app may do, without Streamlit."""

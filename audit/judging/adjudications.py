@@ -9,17 +9,17 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, Engine, exists, select
 
-from audit.annotation.accounts import ADJUDICATORS, reading_as
-from audit.annotation.answers import UNSURE, is_adjudicated, is_disputed, is_vote, stands
-from audit.annotation.causes import check_reason
-from audit.annotation.deferral import FLAG, check_comment, is_flagged, taken_back
-from audit.annotation.questions import BROKEN, HOLDS
-from audit.annotation.queue import Shown, show
 from audit.errors import Refused
+from audit.judging.accounts import ADJUDICATORS, reading_as
+from audit.judging.answers import is_adjudicated, is_disputed, is_vote, stands
+from audit.judging.asides import BACK, FLAG, add_row, check_comment, is_flagged, taken_back
+from audit.judging.causes import check_reason
+from audit.judging.queue import Shown, show
 from audit.judging.unit import Work, check_answer, unit_of_work
 from audit.keys import digest
 from audit.messages import message
-from audit.store.core import adjudication, aside, judgement, question
+from audit.store.core import adjudication, aside, count_rows, judgement, question
+from audit.tasks.questions import BROKEN, HOLDS, UNSURE
 
 LAST = 10
 """Adjudications that can be changed."""
@@ -49,7 +49,7 @@ def adjudicate(
 ) -> int:
     """Settle a question: its allowed labels and why; returns the adjudication's id.
 
-    `code` is a word of `audit.annotation.causes.REASONS`; `reason` may be empty with any but `other`. A question can
+    `code` is a word of `audit.judging.causes.REASONS`; `reason` may be empty with any but `other`. A question can
     be adjudicated again, and the last one counts; with `only_open` one that was adjudicated and not flagged since is
     refused, but for the same decision of the same account, whose id is returned. Raises NotAllowed or Refused.
     """
@@ -179,8 +179,12 @@ class Opinion:
 
 def open_disputes(connection: Connection) -> list[int]:
     """Questions that have all their votes, that these do not settle, and that nobody has adjudicated; by priority."""
+    return _by_priority(connection, is_disputed())
+
+
+def _by_priority(connection: Connection, condition: ColumnElement[bool]) -> list[int]:
     order = (question.c.priority.is_(None), question.c.priority, question.c.id)
-    return list(connection.execute(select(question.c.id).where(is_disputed()).order_by(*order)).scalars())
+    return list(connection.execute(select(question.c.id).where(condition).order_by(*order)).scalars())
 
 
 def disputes(engine: Engine, account_id: int) -> list[int]:
@@ -198,24 +202,46 @@ def opinions(engine: Engine, account_id: int, question_id: int) -> list[Opinion]
 def _people(connection: Connection, question_id: int) -> list[Opinion]:
     """Everybody who answered or flagged the question, in the order of their numbers: an order of this question's own,
     the same each time."""
-    votes = connection.execute(
-        select(judgement).where(judgement.c.question_id == question_id, is_vote(judgement))
-    ).all()
-    flags = connection.execute(
-        select(aside)
-        .where(aside.c.question_id == question_id, aside.c.kind == FLAG, ~exists().where(taken_back(aside)))
-        .order_by(aside.c.id)
-    ).all()
-    ids = sorted(
-        {row.annotator_id for row in (*votes, *flags)}, key=lambda id: digest("opinion", str(question_id), str(id))
-    )
-    vote_of = {row.annotator_id: row for row in votes}
-    return [
-        Opinion(
-            number,
-            vote_of[id].answer if id in vote_of else None,
-            vote_of[id].comment if id in vote_of else None,
-            tuple(row.comment or "" for row in flags if row.annotator_id == id),
-        )
-        for number, id in enumerate(ids, start=1)
-    ]
+    of_question = judgement.c.question_id == question_id
+    votes = {
+        row.annotator_id: row for row in connection.execute(select(judgement).where(of_question, is_vote(judgement)))
+    }
+    flags: dict[int, list[str]] = {}
+    own = (aside.c.question_id == question_id, aside.c.kind == FLAG, ~exists().where(taken_back(aside)))
+    for row in connection.execute(select(aside).where(*own).order_by(aside.c.id)):
+        flags.setdefault(row.annotator_id, []).append(row.comment or "")
+    ids = sorted({*votes, *flags}, key=lambda id: digest("opinion", str(question_id), str(id)))
+    opinions = []
+    for number, id in enumerate(ids, start=1):
+        vote = votes.get(id)
+        answer, comment = (vote.answer, vote.comment) if vote else (None, None)
+        opinions.append(Opinion(number, answer, comment, tuple(flags.get(id, ()))))
+    return opinions
+
+
+# Flagged questions, which adjudicators settle or send back.
+
+
+def flagged_ids(engine: Engine, account_id: int) -> list[int]:
+    """Return the flagged questions to which no adjudicator has replied, most wanted first. Raises NotAllowed."""
+    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
+        return _by_priority(connection, is_flagged())
+
+
+def flags_left(engine: Engine, account_id: int) -> int:
+    """Count the flagged questions that wait for a reply. Raises NotAllowed."""
+    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
+        return count_rows(connection, question, is_flagged())
+
+
+def send_back(engine: Engine, account_id: int, question_id: int, remark: str = "") -> None:
+    """Give a flagged question back to the annotators who flagged it, with a remark that they see above it.
+
+    Raises NotAllowed, or Refused where the question is not flagged any more or the remark is too long.
+    """
+    with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
+        work.hold(question_id)  # of two adjudicators with it on their screens, the second finds it replied to
+        check_comment(remark)
+        if not count_rows(work.connection, question, question.c.id == question_id, is_flagged()):
+            raise Refused(message("refused.not_flagged"))
+        add_row(work.connection, account_id, question_id, BACK, remark.strip())

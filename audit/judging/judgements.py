@@ -1,25 +1,30 @@
-"""Judging, undoing and changing. An answer is acknowledged after its commit; history is append-only."""
+"""What annotators do: judge, undo, change, skip, flag, train. An answer is acknowledged after its commit; history is
+append-only, and a question that is put off is no vote."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from itertools import takewhile
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, Engine, Select, bindparam, delete, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, Engine, Select, bindparam, delete, exists, select
 from sqlalchemy.sql.dml import ReturningDelete
 
-from audit.annotation.accounts import ROLES, reading_as
-from audit.annotation.answers import WITHDRAWN, is_adjudicated, is_counted
-from audit.annotation.control_questions import FIRST, needs_training
-from audit.annotation.own_answers import OwnAnswer, counted_answer
-from audit.annotation.queue import lease_question
-from audit.annotation.settings import settings_of
 from audit.errors import Refused
+from audit.judging.accounts import ROLES, reading_as, require
+from audit.judging.answers import WITHDRAWN, is_adjudicated, is_counted
+from audit.judging.asides import FLAG, SKIP, UNFLAG, add_row, check_comment, is_flagged, taken_back
+from audit.judging.control_questions import PASS
+from audit.judging.order import FIRST
+from audit.judging.own_answers import OwnAnswer, counted_answer
+from audit.judging.queue import Shown, has_place, lease_question, show
+from audit.judging.settings import settings_of
+from audit.judging.training import Attempt, needs_training, round_of, write_attempt
 from audit.judging.unit import check_answer, unit_of_work
 from audit.messages import message
-from audit.store import tables
-from audit.store.core import judgement, lease, question
+from audit.store import reading, tables
+from audit.store.core import aside, judgement, lease, question
+from audit.tasks.questions import SCALES, labels_of
 
 UNDOS = 10
 """Answers that can be undone one after the other."""
@@ -53,8 +58,8 @@ def judge(
 
     `repeatable`: where it is this annotator's last judgement already, with the same answer and comment, nothing is
     stored and its id is returned, for a program that sends it again since the reply to it was lost.
-    `client` is what `audit.annotation.answers` says of the program it was given with. Where the question has another
-    answer than before, the queue around it follows; most judgements leave it open, and then nothing else changes.
+    Where the question has another answer than before, the queue around it follows; most judgements leave it open, and
+    then nothing else changes.
     """
     params = {"question": question_id, "account": account_id}
     with unit_of_work(engine, account_id, *ROLES) as work:
@@ -87,23 +92,27 @@ def change(
 
     What was answered stays in the history, superseded by a judgement of the same pass, by the guideline in force now;
     where nothing is another, nothing is stored. Raises NotAllowed; Refused where there is no such answer in their list
-    (`audit.annotation.own_answers`), where it is closed, and for whoever must pass the training round first.
+    (`audit.judging.own_answers`), where it is closed, and for whoever must pass the training round first.
     """
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
         question = check_answer(work.hold(question_id), question_id, answer, comment)
         if needs_training(connection, work.who, settings_of(connection)):
             raise Refused(message("refused.training_first"))
-        before = counted_answer(connection, account_id, question_id)
-        if before is None:
-            raise Refused(message("refused.no_own_answer", id=question_id))
+        before = _own(connection, account_id, question_id)
         if before.closed is not None:
             raise Refused(message(f"refused.closed_{before.closed}"))
-        if (answer, comment or "") == (before.answer, before.comment):
-            return before
-        seen = {"shown_at": shown_at, "compared": before.compared, "client": client}
-        work.judge(question, answer, before.round, comment=comment or None, supersedes=before.id, **seen)
+        if (answer, comment or "") != (before.answer, before.comment):
+            seen = {"shown_at": shown_at, "compared": before.compared, "client": client}
+            work.judge(question, answer, before.round, comment=comment or None, supersedes=before.id, **seen)
         return before
+
+
+def _own(connection: Connection, account_id: int, question_id: int) -> OwnAnswer:
+    own = counted_answer(connection, account_id, question_id)
+    if own is None:
+        raise Refused(message("refused.no_own_answer", id=question_id))
+    return own
 
 
 def undo(engine: Engine, account_id: int, *, client: str | None = None, only: int | None = None) -> int | None:
@@ -138,34 +147,23 @@ def undo(engine: Engine, account_id: int, *, client: str | None = None, only: in
         # An adjudication settles first answers; refusing another one would tell that it was a hidden question.
         if row["round"] == FIRST and connection.execute(select(is_adjudicated(question_id))).scalar():
             raise Refused(message("refused.settled"))
-        withdrawn = {
-            "question_id": question_id,
-            "annotator_id": account_id,
-            "round": row["round"],
-            "answer": WITHDRAWN,
-            "guideline": row["guideline"],
-            "decided_at": tables.now(),
-            "supersedes": row["id"],
-            "client": client,
-        }
-        work.add(tables.Judgement, [withdrawn])
+        same = {name: row[name] for name in ("question_id", "annotator_id", "round", "guideline")}
+        withdrawn = {"answer": WITHDRAWN, "decided_at": tables.now(), "supersedes": row["id"], "client": client}
+        work.add(tables.Judgement, [same | withdrawn])
         lease_question(connection, question_id, account_id, row["round"], row["compared"])
         return question_id
 
 
 def undone(engine: Engine, account_id: int) -> Undone | None:
-    """The judgement that this annotator undid last; None where they have judged since. Raises NotAllowed."""
+    """Return the judgement that this annotator undid last; None where they have judged since. Raises NotAllowed."""
     with reading_as(engine, account_id, *ROLES) as connection:
         rows = _withdrawn_last(connection, account_id)
         if not rows:
             return None
         question_id, superseded = rows[0]
-        query = (
-            select(judgement.c.answer, question.c.task, judgement.c.comment)
-            .join(question, question.c.id == judgement.c.question_id)
-            .where(judgement.c.id == superseded)
-        )
-        answer, task, comment = connection.execute(query).one()
+        columns = (judgement.c.answer, question.c.task, judgement.c.comment)
+        query = select(*columns).join(question, question.c.id == judgement.c.question_id)
+        answer, task, comment = connection.execute(query.where(judgement.c.id == superseded)).one()
         return Undone(question_id, str(task), str(answer), len(rows), str(comment or ""))
 
 
@@ -174,16 +172,9 @@ def _withdrawn_last(connection: Connection, account_id: int) -> list[tuple[int, 
 
     What a manager let go stale is no undo of theirs, and does not stand between two of them.
     """
-    query = (
-        select(judgement.c.answer, judgement.c.question_id, judgement.c.supersedes)
-        .where(
-            judgement.c.annotator_id == account_id,
-            judgement.c.withdrawn_by.is_(None),
-            judgement.c.round >= FIRST,
-        )
-        .order_by(judgement.c.id.desc())
-        .limit(UNDOS)
-    )
+    own = (judgement.c.annotator_id == account_id, judgement.c.withdrawn_by.is_(None), judgement.c.round >= FIRST)
+    columns = (judgement.c.answer, judgement.c.question_id, judgement.c.supersedes)
+    query = select(*columns).where(*own).order_by(judgement.c.id.desc()).limit(UNDOS)
     rows = takewhile(lambda row: row[0] == WITHDRAWN, connection.execute(query))
     return [(int(question_id), int(superseded)) for _, question_id, superseded in rows]
 
@@ -216,3 +207,186 @@ def _last_answer() -> Select[Any]:
 def _counts_for(account_id: int | BindParameter[Any]) -> ColumnElement[bool]:
     """Condition: a counted judgement of this annotator, in any pass but training."""
     return (judgement.c.annotator_id == account_id) & (judgement.c.round >= FIRST) & is_counted(judgement)
+
+
+# Putting questions off: skipped for the day, or flagged for an adjudicator, who settles them or sends them back.
+
+
+def skip(engine: Engine, account_id: int, question_id: int) -> None:
+    """Put a question behind for this annotator until tomorrow (UTC), and give its lease back.
+
+    It comes again today only when nothing else is left. Raises NotAllowed, or Refused where it is not leased to them.
+    """
+    _defer(engine, account_id, question_id, SKIP, None)
+
+
+def flag(engine: Engine, account_id: int, question_id: int, comment: str) -> None:
+    """Show a question to the adjudicators with a comment; this annotator is not asked it while they have not replied.
+
+    Others still are. Raises NotAllowed, or Refused where it is not leased to them or the comment is empty or too long.
+    """
+    _defer(engine, account_id, question_id, FLAG, comment.strip())
+
+
+def _defer(engine: Engine, account_id: int, question_id: int, kind: str, comment: str | None) -> None:
+    with unit_of_work(engine, account_id, *ROLES) as work:
+        # What is refused below is rolled back, the lease included.
+        params = {"question": question_id, "account": account_id}
+        leased = work.connection.execute(_end_lease(), params).first()
+        if kind == FLAG:
+            of_kind = select(question.c.kind).where(question.c.id == question_id)
+            _check_flag(work.connection.execute(of_kind).scalar(), comment)
+        if leased is None:
+            raise Refused(message("refused.not_leased"))
+        add_row(work.connection, account_id, question_id, kind, comment)
+
+
+def _check_flag(kind: str | None, comment: str | None) -> None:
+    """Raise Refused unless a question of this kind may be flagged with this comment."""
+    if not comment:
+        raise Refused(message("refused.flag_needs_comment"))
+    check_comment(comment)
+    if kind in SCALES:
+        raise Refused(message("refused.rating_flagged"))
+
+
+def flag_answer(engine: Engine, account_id: int, question_id: int, comment: str) -> None:
+    """Show a question that this annotator has answered to the adjudicators, with a comment; the answer still counts.
+
+    Raises NotAllowed; Refused where no such answer is in their list (`audit.judging.own_answers`), where their flag
+    of it waits already, for a rating, and where the comment is empty or too long.
+    """
+    with unit_of_work(engine, account_id, *ROLES) as work:
+        work.hold(question_id)
+        own = _own(work.connection, account_id, question_id)
+        if own.flagged:
+            raise Refused(message("refused.flagged_already"))
+        _check_flag(own.kind, comment.strip())
+        add_row(work.connection, account_id, question_id, FLAG, comment.strip())
+
+
+def unflag(engine: Engine, account_id: int) -> int | None:
+    """Take this annotator's last flag back and lease its question to them again; returns the question's id.
+
+    None where they have judged since, an adjudicator has replied, or others have taken every place of the question:
+    then there is no flag to undo, and nothing changes but that their lease is given back, as `undo` does. Raises
+    NotAllowed.
+    """
+    with unit_of_work(engine, account_id, *ROLES) as work:
+        connection = work.connection
+        own_flag = (aside.c.annotator_id == account_id) & (aside.c.kind == FLAG) & ~exists().where(taken_back(aside))
+        flags = select(aside.c.question_id, aside.c.at).where(own_flag).order_by(aside.c.id.desc()).limit(1)
+        last = connection.execute(flags).first()
+        if last is not None:
+            work.hold(int(last.question_id))
+        connection.execute(delete(lease).where(lease.c.annotator_id == account_id))
+        if last is None:
+            return None
+        judged_since = exists().where(judgement.c.annotator_id == account_id, judgement.c.decided_at >= last.at)
+        # A hidden question waits for nobody, and a repeat was answered: neither is given as an ordinary one.
+        own = (judgement.c.question_id == question.c.id) & (judgement.c.annotator_id == account_id)
+        answered = exists().where(own, is_counted(judgement))
+        question_id = int(last.question_id)
+        waits = (question.c.id == question_id) & question.c.priority.is_not(None) & ~answered
+        vacant = select(question.c.id).where(waits, is_flagged(account_id), ~judged_since, has_place())
+        if connection.execute(vacant, {"account": account_id, "now": tables.now()}).first() is None:
+            return None
+        add_row(connection, account_id, question_id, UNFLAG, None)
+        lease_question(connection, question_id, account_id)
+        return question_id
+
+
+def flag_taken_back(engine: Engine, account_id: int, question_id: int) -> str:
+    """Return what this annotator wrote to the flag of the question that they took back last; empty where there is none.
+
+    Raises NotAllowed.
+    """
+    own = (aside.c.annotator_id == account_id) & (aside.c.question_id == question_id) & (aside.c.kind == FLAG)
+    query = select(aside.c.comment).where(own, exists().where(taken_back(aside))).order_by(aside.c.id.desc()).limit(1)
+    with reading_as(engine, account_id, *ROLES) as connection:
+        return connection.execute(query).scalar() or ""
+
+
+# Training.
+
+
+@dataclass(frozen=True)
+class Training:
+    """The page of an annotator who has not passed yet."""
+
+    attempt: int
+    """Number of the attempt that goes on, from 1."""
+    answered: int
+    questions: int
+    right: int
+    mark: float
+    """Share of right answers that is needed."""
+    last: Attempt | None
+    """The attempt before."""
+    shown: Shown
+    """The next question."""
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What somebody reads after an answer in training."""
+
+    question_id: int
+    answer: str
+    right: bool
+    allowed: tuple[str, ...]
+    explanation: str
+    finished: Attempt | None
+    """The attempt, where this was its last answer."""
+
+
+@dataclass(frozen=True)
+class JudgingMode:
+    """What an account does now: train first, or judge, with or without hidden questions."""
+
+    training: Training | None
+    """None: not trained, or passed."""
+    mixed: bool
+    """Whether hidden questions are mixed in; the browser is not told which they are."""
+
+
+def judging_mode(engine: Engine, account_id: int) -> JudgingMode:
+    """Return whether this account is trained first, and where it stands. Raises NotAllowed if it may not judge."""
+    with reading(engine) as connection:
+        account = require(connection, account_id, *ROLES)
+        settings = settings_of(connection)
+        mixed = bool(settings.gold_share or settings.repeat_share)
+        state = settings.pass_mark and round_of(connection, account, settings)
+        if not state or state.passed:
+            return JudgingMode(None, mixed)
+        last = state.attempts[-1] if state.attempts else None
+        progress = (len(state.attempts) + 1, len(state.given), len(state.questions), state.right, state.mark)
+        return JudgingMode(Training(*progress, last, show(connection, state.following.id)), mixed)
+
+
+def train(
+    engine: Engine, account_id: int, question_id: int, answer: str, *, shown_at: datetime | None = None
+) -> Feedback:
+    """Store an answer in training and return what to say about it. "Unsure" is never right.
+
+    Raises NotAllowed; Refused where the question is not the next one of this account's round, or the answer is none of
+    its labels.
+    """
+    with unit_of_work(engine, account_id, *ROLES) as work:
+        connection = work.connection
+        # Of two windows of the same person, the second finds the question answered.
+        account = require(connection, account_id, *ROLES, lock=True)
+        state = round_of(connection, account, settings_of(connection))
+        if state is None or state.passed:
+            raise Refused(message("refused.no_training"))
+        following = state.following
+        if following.id != question_id:
+            raise Refused(message("refused.not_next"))
+        check_answer(following, question_id, answer, None)
+        own = (judgement.c.annotator_id == account_id) & (judgement.c.question_id == question_id)
+        before = select(judgement.c.id).where(own, judgement.c.round == PASS, is_counted(judgement))
+        id = work.judge(following, answer, PASS, shown_at=shown_at, supersedes=connection.execute(before).scalar())
+        state = replace(state, given={**state.given, question_id: answer})
+        finished = write_attempt(connection, account_id, state, id)
+    allowed = tuple(label for label in labels_of(following.task, following.kind) if label in following.allowed)
+    return Feedback(question_id, answer, answer in allowed, allowed, following.explanation, finished)

@@ -15,14 +15,15 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Engine, select
 
-from audit.annotation.guidelines import guideline_of
-from audit.annotation.questions import BROKEN, HOLDS, Subject, make_questions, question_ids
-from audit.annotation.queue import Shown, show
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.cells import ground_of
 from audit.false_satisfaction.judged import group_opinions, last_answers, opinions_of
 from audit.false_satisfaction.population import read_population
+from audit.false_satisfaction.questions import question_ids
 from audit.false_satisfaction.resolution import drawn_groups
+from audit.judging.asking import make_questions
+from audit.judging.queue import Shown, show
+from audit.judging.words import guideline_of
 from audit.keys import canonical
 from audit.messages import with_commas
 from audit.relations.asking import text_names
@@ -31,6 +32,7 @@ from audit.store import insert_new, rows_among, table_of, tables, writing
 from audit.store.queries import insert_one
 from audit.systems.judge import VARIANTS, Answered, Asked, Judge, Part, same_model, variant_of
 from audit.tasks import base_of, get_task, wording_of
+from audit.tasks.questions import BROKEN, HOLDS, Subject
 
 FLUSH = 0.5
 """Seconds after which what a judge has answered is stored; what waits longer than that is stored as it comes."""

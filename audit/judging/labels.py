@@ -7,26 +7,26 @@ or by one of them and somebody who judges it here. Their accounts are disabled: 
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, and_, select, true, union
+from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, select, true, union
 
-from audit.annotation.accounts import ROLES, checked_name, gold_id
-from audit.annotation.answers import UNSURE, command, is_disputed
-from audit.annotation.causes import OTHER_REASON, REASONS
-from audit.annotation.deferral import check_comment
-from audit.annotation.guidelines import ELSEWHERE
-from audit.annotation.questions import Subject, asks_pairs, gold_labels, make_questions
 from audit.errors import AuditError, BadFile
 from audit.false_satisfaction.questions import asked_by
 from audit.files import MISSING, SHOWN, as_text, first_lines, parse_json, plain_frame, read_table, read_text
+from audit.judging.accounts import ROLES, checked_name, gold_id
+from audit.judging.answers import command, is_disputed
+from audit.judging.asides import check_comment
+from audit.judging.asking import gold_labels, make_questions
+from audit.judging.causes import OTHER_REASON, REASONS
 from audit.judging.unit import Work, unit_of_work
+from audit.judging.words import ELSEWHERE
 from audit.keys import normal_text
 from audit.messages import message, with_commas
 from audit.store import insert_new, need_study, pieces, rows_among, tables
@@ -34,6 +34,7 @@ from audit.store.core import adjudication, annotator, count_rows, input_table, j
 from audit.store.core import output as output_table
 from audit.tasks import Input, Task, base_of, get_task, label_reader, labels_to_write, matches, text_columns
 from audit.tasks.classification import PLUS
+from audit.tasks.questions import UNSURE, Subject, asks_pairs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +44,6 @@ QUESTION = "audit_question"
 COLUMNS = ("label", "text", "text_b", "row", "output", "annotator", "language", "target_language", "answer", "reason")
 """What a file of labels may say. `answer` is Prodigy's: a label that was rejected or ignored is none."""
 _TEXTS = text_columns(26)
-_Entry = TypeVar("_Entry")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Label:
     shown_at: datetime | None = None
     decided_at: datetime | None = None
     reason: str = ""
-    """Why an adjudicator decided so: a code of `audit.annotation.causes`, or words."""
+    """Why an adjudicator decided so: a code of `audit.judging.causes`, or words."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,10 @@ class _NoLabel(Exception):
     """An entry has no label, which is no mistake."""
 
 
+_Entry = tuple[str, Callable[[str], Label]]
+"""Where an entry is, and what reads its label; it raises _NoLabel, or ValueError with a reason."""
+
+
 def read_labels(path: str | Path, columns: Mapping[str, str] = MappingProxyType({})) -> Labels:
     """Read the labels of a table, or of Label Studio's JSON.
 
@@ -93,7 +97,7 @@ def read_labels(path: str | Path, columns: Mapping[str, str] = MappingProxyType(
     if unknown := [name for name in columns if name not in COLUMNS]:
         raise AuditError(message("corpus_file.unknown_column", column=unknown[0], allowed=COLUMNS), parameter="columns")
     if path.suffix.lower() == ".json" and (tasks := _tasks(path)) is not None:
-        return _label_studio(path, tasks, columns)
+        return _collected(path, _label_studio(tasks, columns), [], "columns")
     bad: list[tuple[int, str]] = []
     table = read_table(path, ["label"], COLUMNS, columns=columns, may_be_empty=["label"], bad=bad)
     return _of_table(path, table, [(f"line {line}", reason) for line, reason in bad], "line")
@@ -106,29 +110,19 @@ def frame_labels(frame: "pd.DataFrame", name: str = "labels") -> Labels:
     """
     plain = plain_frame(frame, name)
     if missing := [column for column in ("label", "annotator") if column not in plain]:
-        columns = list(plain.columns) or message("list.none")
-        raise BadFile(
-            f"{name} has no column {missing[0]!r}; it needs label, annotator, and text or row, and has "
-            f"{with_commas(columns)}"
-        )
+        columns = with_commas(list(plain.columns) or message("list.none"))
+        raise BadFile(f"{name} has no column {missing[0]!r}; it needs label, annotator, and text or row, has {columns}")
     if plain.empty:
         raise BadFile(f"{name} has no rows")
     return _of_table(Path(name), plain.fillna("").map(as_text), [], "row")
 
 
-def _collected(
-    path: Path,
-    entries: Iterable[tuple[str, _Entry]],
-    read: Callable[[str, _Entry], Label],
-    bad: list[tuple[str, str]],
-    parameter: str = "",
-) -> Labels:
-    """The label of each entry (where, entry), as `read` returns it; it raises _NoLabel or ValueError with a reason."""
+def _collected(path: Path, entries: Iterable[_Entry], bad: list[tuple[str, str]], parameter: str = "") -> Labels:
     labels: list[Label] = []
     without: Counter[str] = Counter()
-    for where, entry in entries:
+    for where, read in entries:
         try:
-            labels.append(read(where, entry))
+            labels.append(read(where))
         except _NoLabel as reason:
             without[str(reason)] += 1
         except ValueError as reason:
@@ -143,10 +137,8 @@ def refuse(path: Path, bad: Sequence[tuple[str, str]], number: int, parameter: s
         raise BadFile(message("file.at_place", file=path, place=bad[0][0], reason=bad[0][1]), parameter=parameter)
     if bad:
         lines = [message("file.place", place=place, reason=reason) for place, reason in bad]
-        wrong = (
-            f"{path}: {len(bad):,} of {number:,} labels are wrong, so nothing was used:\n{first_lines(lines, SHOWN)}"
-        )
-        raise BadFile(wrong, parameter=parameter)
+        wrong = f"{path}: {len(bad):,} of {number:,} labels are wrong, so nothing was used:\n"
+        raise BadFile(wrong + first_lines(lines, SHOWN), parameter=parameter)
 
 
 def _of_table(path: Path, table: "pd.DataFrame", bad: list[tuple[str, str]], place: str) -> Labels:
@@ -158,7 +150,11 @@ def _of_table(path: Path, table: "pd.DataFrame", bad: list[tuple[str, str]], pla
             parameter="columns",
         )
     rows = zip(table.index, table.to_dict("records"), strict=True)
-    return _collected(path, ((f"{place} {line}", row) for line, row in rows), _of_row, bad)
+    return _collected(path, ((f"{place} {line}", _reader(_of_row, row)) for line, row in rows), bad)
+
+
+def _reader(read: Callable[..., Label], *about: Any) -> Callable[[str], Label]:
+    return lambda where: read(where, *about)
 
 
 def _of_row(where: str, row: Mapping[Any, Any]) -> Label:
@@ -185,7 +181,7 @@ def _subject(row: Mapping[Any, Any]) -> dict[str, Any]:
     }
 
 
-# Label Studio
+# Label Studio.
 
 
 def _tasks(path: Path) -> list[Any] | None:
@@ -200,24 +196,22 @@ def _tasks(path: Path) -> list[Any] | None:
     return tasks if is_theirs else None
 
 
-def _label_studio(path: Path, tasks: list[Any], columns: Mapping[str, str]) -> Labels:
+def _label_studio(tasks: list[Any], columns: Mapping[str, str]) -> Iterator[_Entry]:
     names = {ours: theirs for ours, theirs in columns.items() if ours != "label"}
-    entries: list[tuple[str, tuple[dict[str, Any], Any]]] = []
-    bad: list[tuple[str, str]] = []
     for number, task in enumerate(tasks, start=1):
         task = task if isinstance(task, dict) else {}
-        where = f"task {task.get('id', number)}"
-        annotations, data = task.get("annotations"), task.get("data")
+        data, annotations = task.get("data"), task.get("annotations")
         if not isinstance(annotations, list) or not isinstance(data, dict):
-            bad.append((where, "no list of annotations, or no data; export the format JSON, not JSON-MIN"))
-            continue
-        data = data | {ours: data.get(theirs) for ours, theirs in names.items()}
-        entries += [(where, (data, annotation)) for annotation in annotations or [None]]
-    tag = columns.get("label")
-    return _collected(path, entries, lambda where, entry: _annotation(where, *entry, tag), bad, "columns")
+            data, annotations = None, []
+        else:
+            data = data | {ours: data.get(theirs) for ours, theirs in names.items()}
+        for annotation in annotations or [None]:
+            yield f"task {task.get('id', number)}", _reader(_annotation, data, annotation, columns.get("label"))
 
 
-def _annotation(where: str, data: dict[str, Any], annotation: Any, tag: str | None) -> Label:
+def _annotation(where: str, data: dict[str, Any] | None, annotation: Any, tag: str | None) -> Label:
+    if data is None:
+        raise ValueError("no list of annotations, or no data; export the format JSON, not JSON-MIN")
     if annotation is None:
         raise _NoLabel("not annotated")
     if not isinstance(annotation, dict) or not isinstance(annotation.get("result"), list):
@@ -257,7 +251,7 @@ def _annotation(where: str, data: dict[str, Any], annotation: Any, tag: str | No
 
 
 def exported_id(label: str) -> str:
-    """The id of a result that we exported: Label Studio keeps it, so that it is known when it comes back as it was.
+    """Return the id of a result that we exported: Label Studio keeps it, so that it is known when it comes back.
 
     >>> exported_id("very positive")
     'audit-very_positive'
@@ -275,7 +269,7 @@ def _times(annotation: dict[str, Any]) -> tuple[datetime | None, datetime | None
     return decided, decided - timedelta(seconds=float(lead)) if lead is not None else None
 
 
-# Importing
+# Importing.
 
 Role = Literal["annotator", "adjudicator"]
 """What the labels of a file are: votes of annotators, or decisions of adjudicators."""
@@ -288,7 +282,7 @@ NO_OUTPUT = "output that no system returned for it"
 NO_QUESTION = "no such question"
 CONTRADICTORY = "the same annotator gave it different labels"
 UNDECIDED = "unsure, which decides nothing"
-_Chosen = Mapping[tuple[str, int], tuple[Label, str]]
+_Chosen = Mapping[tuple[int, int], tuple[Label, str]]
 """(annotator, question) -> their label, and the answer that it stands for."""
 
 
@@ -307,9 +301,9 @@ class Imported:
     opened: int
     """Questions that were made for them."""
     too_few: int
-    """Questions that these labels are about and fewer people have answered than are asked: they stay open."""
+    """Questions of these labels that fewer people have answered than are asked: they stay open."""
     disputed: int
-    """Questions that these labels are about, whose answers do not settle them: they wait for an adjudicator."""
+    """Questions of these labels whose answers do not settle them: they wait for an adjudicator."""
     unmatched: dict[str, int]
     """Labels that were not used, by reason."""
     first: dict[str, str]
@@ -339,21 +333,20 @@ def import_labels(
     output (summaries, translations), about an `output` of that input. Questions are made for what has none yet. What
     the database does not have is counted, not stored; with `all_known`, a hint, it is refused, and the hint ends the
     message. `renamed` maps the file's labels to the task's; letters' case does not count. `annotator` names who gave
-    them, where the file names nobody or a single one. Raises BadFile for unknown labels (with their lines and what is
-    allowed), for rows that stand for several texts, and for labels without a second text, a language or an output that
-    the task needs; AuditError for annotators that nobody named or that are people with an account here, and where the
-    task is not clear; NotAllowed unless the account `by` is a manager's (None: whoever has the database itself).
+    them, where the file names nobody or a single one. Raises BadFile for labels that cannot be used (with their lines),
+    AuditError for annotators that nobody named or that are people with an account here, and where the task is not
+    clear; NotAllowed unless the account `by` is a manager's (None: the owner of the database).
     """
     with unit_of_work(engine, by, "manager", owner=True) as work:
         work.hold_all()
         connection = work.connection
-        target_task = _task(connection, task)
-        _need_subjects(file, target_task)
+        of_task = _task(connection, task)
+        _need_subjects(file, of_task)
         names = _annotator_names(file, annotator)
-        answers = _labels_of_task(file, target_task, renamed or {})
+        answers = _labels_of_task(file, of_task, renamed or {})
         if study is not None:
             need_study(connection, study)
-        targets, opened = _targets(connection, file, target_task, language, study)
+        targets, opened = _targets(connection, file, of_task, language, study)
         if all_known is not None:
             bad = [
                 (label.where, f"{target} ({' / '.join(label.texts)[:60] or label.row!r}); {all_known}")
@@ -362,11 +355,11 @@ def import_labels(
             ]
             refuse(file.path, bad, len(file.labels))
         if role == "adjudicator":
-            undecided = [answer == UNSURE for answer in answers]
-            targets = [UNDECIDED if unsure else target for unsure, target in zip(undecided, targets, strict=True)]
-        chosen, repeated, unused = _choose(file.labels, answers, names, targets)
-        people = elsewhere_accounts(connection, sorted({name for name, _ in chosen}), role)
-        added, changed = (_decide if role == "adjudicator" else _vote)(work, chosen, people)
+            targets = [UNDECIDED if answer == UNSURE else to for answer, to in zip(answers, targets, strict=True)]
+        by_name, repeated, unused = _choose(file.labels, answers, names, targets)
+        people = elsewhere_accounts(connection, sorted({name for name, _ in by_name}), role)
+        chosen = {(people[name], id): label for (name, id), label in by_name.items()}
+        added, changed = (_decide if role == "adjudicator" else _vote)(work, chosen)
         work.finish()
         questions = {question_id for _, question_id in chosen}
         too_few = _count(connection, questions, question.c.filled.is_(False)) if role == "annotator" else 0
@@ -389,7 +382,7 @@ def import_labels(
 
 def _choose(
     labels: Sequence[Label], answers: Sequence[str], annotators: Sequence[str], targets: Sequence[int | str]
-) -> tuple[_Chosen, int, list[tuple[str, str]]]:
+) -> tuple[dict[tuple[str, int], tuple[Label, str]], int, list[tuple[str, str]]]:
     """Choose the label of each (annotator, question) that has a single one.
 
     All arguments are (labels,), `targets` a question's id or the reason why there is none. Returns the chosen ones, how
@@ -415,16 +408,11 @@ def _choose(
 
 
 def _count(connection: Connection, ids: Iterable[int], condition: ColumnElement[bool]) -> int:
-    """How many of these questions meet a condition."""
     return sum(count_rows(connection, question, question.c.id.in_(piece), condition) for piece in pieces(sorted(ids)))
 
 
-def _vote(work: Work, chosen: _Chosen, people: Mapping[str, int]) -> tuple[int, int]:
-    """Add the judgements that are new or changed; returns how many are new, and how many changed."""
-    votes = {
-        (people[name], question_id): (answer, label.shown_at, label.decided_at)
-        for (name, question_id), (label, answer) in chosen.items()
-    }
+def _vote(work: Work, chosen: _Chosen) -> tuple[int, int]:
+    votes = {key: (answer, label.shown_at, label.decided_at) for key, (label, answer) in chosen.items()}
     return add_votes(work, votes, "import-labels")
 
 
@@ -436,49 +424,38 @@ def add_votes(
     What the same annotator was imported with before is superseded, or stays if it is the same. Returns how many are
     new, and how many changed.
     """
-    before = current_judgements(work.connection, {account for account, _ in votes})
-    rows = [
-        {
-            "question_id": question_id,
-            "annotator_id": account,
-            "round": 1,
-            "answer": answer,
-            "guideline": ELSEWHERE,
-            "client": command(client),
-            "shown_at": shown_at,
-            "decided_at": decided_at or tables.now(),
-            "supersedes": earlier.id if earlier is not None else None,
-        }
-        for (account, question_id), (answer, shown_at, decided_at) in votes.items()
-        if (earlier := before.get((account, question_id))) is None or earlier.answer != answer
-    ]
+    later = judgement.alias("later")
+    query = select(judgement).outerjoin(later, later.c.supersedes == judgement.c.id)
+    query = query.where(judgement.c.round == 1, later.c.id.is_(None))
+    stored = rows_among(work.connection, query, judgement.c.annotator_id, {account for account, _ in votes})
+    before = {(row.annotator_id, row.question_id): row for row in stored}
+    same = {"round": 1, "guideline": ELSEWHERE, "client": command(client)}
+    rows = []
+    for (account, question_id), (answer, shown_at, decided_at) in votes.items():
+        earlier = before.get((account, question_id))
+        if earlier is None or earlier.answer != answer:
+            given = {"annotator_id": account, "question_id": question_id, "answer": answer, "shown_at": shown_at}
+            supersedes = earlier.id if earlier is not None else None
+            rows.append(same | given | {"decided_at": decided_at or tables.now(), "supersedes": supersedes})
     work.add(tables.Judgement, rows)
     changed = sum(row["supersedes"] is not None for row in rows)
     return len(rows) - changed, changed
 
 
-def _decide(work: Work, chosen: _Chosen, people: Mapping[str, int]) -> tuple[int, int]:
+def _decide(work: Work, chosen: _Chosen) -> tuple[int, int]:
     """As `_vote`, for adjudications. What somebody else has decided since stays until the file says otherwise."""
-    query = select(adjudication).where(adjudication.c.annotator_id.in_(list(people.values())))
-    rows_before = work.connection.execute(query.order_by(adjudication.c.id)).all()
-    before = {(row.annotator_id, row.question_id): list(row.allowed) for row in rows_before}
+    query = select(adjudication).where(adjudication.c.annotator_id.in_({person for person, _ in chosen}))
+    stored = work.connection.execute(query.order_by(adjudication.c.id))
+    before = {(row.annotator_id, row.question_id): list(row.allowed) for row in stored}
     rows = []
-    for (name, question_id), (label, answer) in chosen.items():
-        if before.get((people[name], question_id)) == [answer]:
+    for key, (label, answer) in chosen.items():
+        if before.get(key) == [answer]:
             continue
         check_comment(label.reason)
         code = label.reason if label.reason in REASONS and label.reason != OTHER_REASON else None
-        rows.append(
-            {
-                "question_id": question_id,
-                "annotator_id": people[name],
-                "allowed": [answer],
-                "reason": "" if code else label.reason or NO_REASON,
-                "code": code,
-                "guideline": ELSEWHERE,
-                "decided_at": label.decided_at or tables.now(),
-            }
-        )
+        reason = "" if code else label.reason or NO_REASON
+        row = {"annotator_id": key[0], "question_id": key[1], "allowed": [answer], "reason": reason, "code": code}
+        rows.append(row | {"guideline": ELSEWHERE, "decided_at": label.decided_at or tables.now()})
     work.add(tables.Adjudication, rows)
     changed = sum((row["annotator_id"], row["question_id"]) in before for row in rows)
     return len(rows) - changed, changed
@@ -490,11 +467,8 @@ def _task(connection: Connection, name: str | None) -> Task:
     stored = connection.execute(select(study.c.task).distinct()).scalars()
     tasks = sorted(candidate for candidate in stored if matches(candidate, name))
     if not tasks:
-        raise AuditError(
-            f"there are no studies of the task {name} yet, so no text to label; run `audit run` first"
-            if name
-            else "there are no studies yet, so no text to label; run `audit run` first"
-        )
+        of_task = f" of the task {name}" if name else ""
+        raise AuditError(f"there are no studies{of_task} yet, so no text to label; run `audit run` first")
     if len(tasks) > 1:
         raise AuditError(
             f"there are studies of several tasks: {with_commas(tasks)}; choose one with task=NAME", parameter="task"
@@ -503,48 +477,42 @@ def _task(connection: Connection, name: str | None) -> Task:
 
 
 def _need_subjects(file: Labels, task: Task) -> None:
-    """Raises BadFile where a label does not say which input, or which output, the task asks about."""
+    """Raise BadFile where a label does not say which input, or which output, the task asks about."""
     columns, translates, pairs = text_columns(task.texts), base_of(task.name) == "translation", asks_pairs(task.name)
+    about = (
+        "is about a text; it is in the column"
+        if task.texts == 1
+        else f"compares {task.texts} texts; they are in the columns"
+    )
     bad = []
     for label in file.labels:
         if label.question is not None:
             continue
         if label.row is None and len(label.texts) < task.texts:
-            needs = (
-                f"task {task.name} is about a text; it is in the column {with_commas(columns)}"
-                if task.texts == 1
-                else f"task {task.name} compares {task.texts} texts; they are in the columns {with_commas(columns)}"
-            )
+            needs = f"{about} {with_commas(columns)}"
         elif pairs and label.output is None:
             needs = (
-                f"task {task.name} asks about each output, and a text or row does not say which is meant; name it "
-                "in the column output, or give the question's key (an export for Label Studio has it with each "
-                "task)"
+                "asks about each output, and a text or row does not say which is meant; name it in the column output, "
+                "or give the question's key (an export for Label Studio has it with each task)"
             )
         elif label.row is None and translates and label.target is None:
-            needs = (
-                f"task {task.name} asks about outputs in a language; say in the column target_language which, "
-                "such as es"
-            )
+            needs = "asks about outputs in a language; say in the column target_language which, such as es"
         else:
             continue
-        bad.append((label.where, needs))
+        bad.append((label.where, f"task {task.name} {needs}"))
     refuse(file.path, bad, len(file.labels))
 
 
 def _annotator_names(file: Labels, annotator: str | None) -> list[str]:
     """The name of each label's annotator. Raises AuditError where the file and `annotator` do not give one."""
     names = {label.annotator for label in file.labels}
+    problem = ""
     if annotator is None and None in names:
-        raise AuditError(
-            f"{file.path}: the file does not say who gave the labels; name them with annotator=NAME",
-            parameter="annotator",
-        )
-    if annotator is not None and len(names) > 1:
-        raise AuditError(
-            f"{file.path}: the file names {len(names)} annotators, annotator would make one of them; leave it out",
-            parameter="annotator",
-        )
+        problem = "the file does not say who gave the labels; name them with annotator=NAME"
+    elif annotator is not None and len(names) > 1:
+        problem = f"the file names {len(names)} annotators, annotator would make one of them; leave it out"
+    if problem:
+        raise AuditError(f"{file.path}: {problem}", parameter="annotator")
     written = {name: checked_name(str(name if annotator is None else annotator)) for name in sorted(names, key=str)}
     return [written[label.annotator] for label in file.labels]
 
@@ -560,9 +528,8 @@ def _labels_of_task(file: Labels, task: Task, renamed: Mapping[str, str]) -> lis
     for name, label in renamed.items():
         mapped[name.casefold()] = to = read(label)
         if to is None:
-            raise AuditError(
-                f"renamed {name}={label}: {label!r} is not one of {with_commas(allowed)}", parameter="renamed"
-            )
+            problem = f"renamed {name}={label}: {label!r} is not one of {with_commas(allowed)}"
+            raise AuditError(problem, parameter="renamed")
     answers = [mapped.get(label.label.casefold()) or read(label.label) for label in file.labels]
     bad = [
         (label.where, f"label {label.label!r} is not one of {', '.join(allowed)}; rename it with renamed")
@@ -586,30 +553,28 @@ def _targets(
         for position, label in enumerate(file.labels)
         if label.question is None and label.row is None
     }
-    inputs, elsewhere = _inputs(connection, about)
+    inputs, reasons = _inputs(connection, about)
     rows = _rows(connection, file, task, study_id)
-    inputs |= {
-        position: rows[label.row]
-        for position, label in enumerate(file.labels)
-        if label.row is not None and label.row in rows
-    }
-    outputs = _outputs(connection, set(inputs.values())) if asks_pairs(task.name) else None
+    outputs: dict[tuple[int, str | None], str] | None = None
+    if asks_pairs(task.name):
+        of = output_table.c
+        query = select(of.input_id, of.text).where(of.text.is_not(None), of.error.is_(None)).distinct()
+        returned = rows_among(connection, query, of.input_id, {*inputs.values(), *rows.values()})
+        outputs = {(input_id, normal_text(text)): text for input_id, text in returned}
     targets: list[int | str] = []
     subjects: dict[int, Subject] = {}
     for position, label in enumerate(file.labels):
-        input_id = inputs.get(position)
+        input_id = inputs.get(position) if label.row is None else rows.get(label.row)
         if label.question is not None:
             targets.append(by_key.get(label.question, NO_QUESTION))
         elif input_id is None:
-            targets.append(NO_ROW if label.row is not None else elsewhere.get(position, NOT_HERE))
+            targets.append(NO_ROW if label.row is not None else reasons.get(position, NOT_HERE))
         elif outputs is not None and (input_id, label.output) not in outputs:
             targets.append(NO_OUTPUT)
         else:
             subjects[position] = (task.name, input_id, outputs[input_id, label.output] if outputs else None)
             targets.append("")
-    ids, opened = make_questions(
-        connection, sorted(subjects.values(), key=lambda subject: (subject[1], subject[2] or ""))
-    )
+    ids, opened = make_questions(connection, sorted(subjects.values(), key=lambda about: (about[1], about[2] or "")))
     for position, subject in subjects.items():
         targets[position] = ids[subject]
     return targets, opened
@@ -640,14 +605,6 @@ def _inputs(connection: Connection, about: Mapping[int, Input]) -> tuple[dict[in
         elif by_languages:
             reasons[position] = NOT_IN_LANGUAGE.format("-".join(dict.fromkeys(next(iter(by_languages)))))
     return inputs, reasons
-
-
-def _outputs(connection: Connection, inputs: Iterable[int]) -> dict[tuple[int, str | None], str]:
-    """The texts that systems returned for these inputs, by input and normal form of the text."""
-    of = output_table.c
-    query = select(of.input_id, of.text).where(of.text.is_not(None), of.error.is_(None)).distinct()
-    rows = rows_among(connection, query, of.input_id, inputs)
-    return {(int(input_id), normal_text(text)): text for input_id, text in rows}
 
 
 def _ids(connection: Connection, table: Table, keys: Iterable[bytes]) -> dict[bytes, int]:
@@ -698,17 +655,8 @@ def elsewhere_accounts(connection: Connection, names: Sequence[str], role: str) 
     return {name: id for id, name, _ in rows_among(connection, existing, annotator.c.name, names)}
 
 
-def current_judgements(connection: Connection, people: Iterable[int]) -> dict[tuple[int, int], Row[Any]]:
-    """(annotator, question) -> the judgement that counts."""
-    later = judgement.alias("later")
-    query = select(judgement).outerjoin(later, later.c.supersedes == judgement.c.id)
-    query = query.where(judgement.c.round == 1, later.c.id.is_(None))
-    rows = rows_among(connection, query, judgement.c.annotator_id, people)
-    return {(row.annotator_id, row.question_id): row for row in rows}
-
-
 def renamed_labels(settings: Sequence[str]) -> dict[str, str]:
-    """Labels by the names that a file has for them, from `good=positive,bad=negative`. Raises AuditError.
+    """Return labels by the names that a file has for them, from `good=positive,bad=negative`. Raises AuditError.
 
     >>> renamed_labels(["good=positive", "bad=negative"])
     {'good': 'positive', 'bad': 'negative'}
@@ -751,42 +699,36 @@ def answer_with_gold(engine: Engine, study_id: int | None = None, *, by: int | N
     """Answer the question about every source with a gold label, of a study, or of all (None), whether anybody was asked
     or not: the labels are there before any round. Repeating it adds nothing.
 
-    Asked for by a manager (`by`, an account id; else NotAllowed) or by whoever has the database itself (None).
+    Asked for by a manager (`by`, an account id; else NotAllowed) or by the owner of the database (None).
     """
     with unit_of_work(engine, by, "manager", owner=True) as work:
         work.hold_all()
         connection = work.connection
         labelled: list[ColumnElement[bool]] = [source.c.gold.is_not(None)]
         among: ColumnElement[bool] = true()
-        about_own = among
         if study_id is not None:
             need_study(connection, study_id)
             labelled.append(source.c.study_id == study_id)
         query = select(study.c.task, source.c.input_id).join(study, study.c.id == source.c.study_id).where(*labelled)
         subjects = sorted(connection.execute(query.distinct()))
         make_questions(connection, [(task, id, None) for task, id in subjects if not asks_pairs(task)])
+        about_own = among
         if study_id is not None:
             among = asked_by(connection, [study_id])
             about_own = and_(among, question.c.input_id.in_(select(source.c.input_id).where(*labelled)))
         labels = gold_labels(connection)
-        of_text = _questions_about(connection, labels, about_own, "input")
+        about = select(question.c.id, question.c.task, question.c.input_id, question.c.kind)
+        about = about.where(question.c.kind.in_(("input", "pair")), about_own)
+        rows = rows_among(connection, about, question.c.input_id, sorted({input_id for _, input_id in labels}))
+        asked = [row for row in rows if (row.task, row.input_id) in labels]
+        of_text = {row.id: labels[row.task, row.input_id] for row in asked if row.kind == "input"}
         answered = select(judgement.c.question_id).join(question, question.c.id == judgement.c.question_id)
         gold = gold_id(connection)
         before = set(connection.execute(answered.where(judgement.c.annotator_id == gold, among)).scalars())
-        clear = {id: next(iter(labels[key])) for id, key in of_text.items() if len(labels[key]) == 1}
-        row = {"annotator_id": gold, "round": 1, "guideline": 0, "client": command("gold"), "decided_at": tables.now()}
-        new = [row | {"question_id": id, "answer": label} for id, label in clear.items() if id not in before]
+        clear = {id: next(iter(golds)) for id, golds in of_text.items() if len(golds) == 1}
+        same = {"annotator_id": gold, "round": 1, "guideline": 0, "client": command("gold"), "decided_at": tables.now()}
+        new = [same | {"question_id": id, "answer": label} for id, label in clear.items() if id not in before]
         work.add(tables.Judgement, new)
         total = count_rows(connection, question, question.c.kind == "input", among)
-        pairs = len(_questions_about(connection, labels, about_own, "pair"))
-    contradictory = sum(len(labels[key]) > 1 for key in of_text.values())
-    return GoldAnswers(total, len(before | set(clear)), len(new), contradictory, pairs)
-
-
-def _questions_about(
-    connection: Connection, subjects: Collection[tuple[str, int]], among: ColumnElement[bool], kind: str
-) -> dict[int, tuple[str, int]]:
-    """Questions of this kind about these inputs that meet a condition: question id -> (task, input)."""
-    query = select(question.c.id, question.c.task, question.c.input_id).where(question.c.kind == kind, among)
-    rows = rows_among(connection, query, question.c.input_id, {input_id for _, input_id in subjects})
-    return {id: (task, input_id) for id, task, input_id in rows if (task, input_id) in subjects}
+    contradictory = sum(len(golds) > 1 for golds in of_text.values())
+    return GoldAnswers(total, len(before | set(clear)), len(new), contradictory, len(asked) - len(of_text))

@@ -12,25 +12,17 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, exists, func, select
 
-from audit.annotation.accounts import note, reading_as_manager
-from audit.annotation.answers import (
-    PEOPLE,
-    UNSURE,
-    WITHDRAWN,
-    by_people,
-    is_counted,
-    is_vote,
-    stands,
-)
-from audit.annotation.control_questions import REPEAT
-from audit.annotation.deferral import check_comment
-from audit.annotation.guidelines import ELSEWHERE
-from audit.annotation.questions import labels_of
 from audit.errors import AuditError, Refused
+from audit.judging.accounts import note, reading_as_manager
+from audit.judging.answers import PEOPLE, WITHDRAWN, by_people, is_counted, is_vote, stands
+from audit.judging.asides import check_comment
+from audit.judging.control_questions import REPEAT
 from audit.judging.unit import unit_of_work
+from audit.judging.words import ELSEWHERE
 from audit.messages import message
 from audit.store import rows_among, tables
 from audit.store.core import adjudication, answer, judgement, question
+from audit.tasks.questions import UNSURE, labels_of
 
 
 @dataclass(frozen=True)
@@ -190,9 +182,8 @@ def _repeats(connection: Connection, judgements: Sequence[Row[Any]]) -> list[Row
 
 
 def _effect(judgements: Sequence[Row[Any]], adjudications: Sequence[Row[Any]]) -> Stale:
-    touched = {row.question_id for row in (*judgements, *adjudications)}
-    people = {row.annotator_id for row in judgements}
-    return Stale(len(judgements), len(adjudications), len(touched), len(people))
+    questions = {row.question_id for row in (*judgements, *adjudications)}
+    return Stale(len(judgements), len(adjudications), len(questions), len({row.annotator_id for row in judgements}))
 
 
 def _labels(task: str, kind: str) -> set[str]:

@@ -1,100 +1,213 @@
-"""The training round: questions with known answers, feedback after each, and a mark to be reached before judging."""
+"""The training round: questions with known answers, feedback after each, and a mark to be reached before judging.
 
-from dataclasses import dataclass, replace
-from datetime import datetime
+It asks every training question once, before the first ordinary one. Its answers are judgements of pass 0, each
+attempt's superseding those of the attempt before; the log has what a finished attempt came to. A pass holds for the
+questions, answers and guideline that the round had: where a manager changes one of these, everybody is trained again.
+"""
 
-from sqlalchemy import Engine, select
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
 
-from audit.annotation.accounts import ROLES, require
-from audit.annotation.answers import is_counted
-from audit.annotation.control_questions import PASS, Attempt, round_of, write_attempt
-from audit.annotation.questions import labels_of
-from audit.annotation.queue import Shown, show
-from audit.annotation.settings import settings_of
-from audit.errors import Refused
-from audit.judging.unit import check_answer, unit_of_work
-from audit.messages import message
-from audit.store import reading
-from audit.store.core import judgement
+from sqlalchemy import Connection, Engine, Row, Select, bindparam, exists, select
+
+from audit.judging.accounts import Account, note, reading_as_manager, require, writing_as_manager
+from audit.judging.answers import is_counted
+from audit.judging.asides import readable
+from audit.judging.control_questions import PASS, TRAINING, pick
+from audit.judging.order import FIRST
+from audit.judging.settings import JudgingSettings, exempt_up_to, set_settings, settings_of
+from audit.judging.words import guideline_of, words_of
+from audit.keys import fingerprint, uniform
+from audit.store.core import annotator, count_rows, judgement, known, log, question
+
+ACTION = "training"
+"""What the log calls a finished attempt."""
+QUALIFYING, QUALIFYING_MARK = 8, 0.75
+"""Questions that are picked where there is no training question, and the pass mark where none was set."""
 
 
-@dataclass(frozen=True)
-class Training:
-    """The page of an annotator who has not passed yet."""
+class Attempt(NamedTuple):
+    """A finished attempt at a training round."""
 
-    attempt: int
-    """Number of the attempt that goes on, from 1."""
-    answered: int
-    questions: int
+    number: int
     right: int
+    questions: int
+    passed: bool
+
+
+@dataclass(frozen=True)
+class Round:
+    """Where an annotator stands in training."""
+
+    questions: tuple[Row[Any], ...]
+    """In the order of this attempt: rows of `question` with `allowed` and `explanation`."""
+    given: Mapping[int, str]
+    """Question -> answer, of this attempt."""
+    attempts: tuple[Attempt, ...]
+    """Finished ones, of these questions and others, the first one first."""
+    passed: bool
     mark: float
-    """Share of right answers that is needed."""
-    last: Attempt | None
-    """The attempt before."""
-    shown: Shown
-    """The next question."""
+    version: str
+
+    @property
+    def following(self) -> Row[Any]:
+        """The next question of this attempt; the last again, if another was taken out of the round meanwhile."""
+        return next((question for question in self.questions if question.id not in self.given), self.questions[-1])
+
+    @property
+    def right(self) -> int:
+        """Right answers of this attempt."""
+        return sum(self.given.get(question.id) in question.allowed for question in self.questions)
+
+    def finished(self) -> Attempt | None:
+        """Return this attempt, if every question is answered."""
+        number = len(self.questions)
+        if len(self.given) < number:
+            return None
+        return Attempt(len(self.attempts) + 1, self.right, number, _reaches(self.right, number, self.mark))
 
 
-@dataclass(frozen=True)
-class Feedback:
-    """What somebody reads after an answer in training."""
-
-    question_id: int
-    answer: str
-    right: bool
-    allowed: tuple[str, ...]
-    explanation: str
-    finished: Attempt | None
-    """The attempt, where this was its last answer."""
+def needs_training(connection: Connection, account: Account, settings: JudgingSettings) -> bool:
+    """Return whether this account must pass the training round before it is given a question. Every claim asks."""
+    state = round_of(connection, account, settings)
+    return state is not None and not state.passed
 
 
-@dataclass(frozen=True)
-class JudgingMode:
-    """What an account does now: train first, or judge, with or without hidden questions."""
+def round_of(connection: Connection, account: Account, settings: JudgingSettings) -> Round | None:
+    """Return where an annotator stands; None: not trained, for the role, an exemption or want of questions.
 
-    training: Training | None
-    """None: not trained, or passed."""
-    mixed: bool
-    """Whether hidden questions are mixed in; the browser is not told which they are."""
-
-
-def judging_mode(engine: Engine, account_id: int) -> JudgingMode:
-    """Return whether this account is trained first, and where it stands. Raises NotAllowed if it may not judge."""
-    with reading(engine) as connection:
-        account = require(connection, account_id, *ROLES)
-        settings = settings_of(connection)
-        mixed = bool(settings.gold_share or settings.repeat_share)
-        state = settings.pass_mark and round_of(connection, account, settings)
-        if not state or state.passed:
-            return JudgingMode(None, mixed)
-        last = state.attempts[-1] if state.attempts else None
-        progress = (len(state.attempts) + 1, len(state.given), len(state.questions), state.right, state.mark)
-        return JudgingMode(Training(*progress, last, show(connection, state.following.id)), mixed)
-
-
-def train(
-    engine: Engine, account_id: int, question_id: int, answer: str, *, shown_at: datetime | None = None
-) -> Feedback:
-    """Store an answer in training and return what to say about it. "Unsure" is never right.
-
-    Raises NotAllowed; Refused where the question is not the next one of this account's round, or the answer is none of
-    its labels.
+    The round has the questions in the languages that the account reads.
     """
-    with unit_of_work(engine, account_id, *ROLES) as work:
-        connection = work.connection
-        # Of two windows of the same person, the second finds the question answered.
-        account = require(connection, account_id, *ROLES, lock=True)
-        state = round_of(connection, account, settings_of(connection))
-        if state is None or state.passed:
-            raise Refused(message("refused.no_training"))
-        following = state.following
-        if following.id != question_id:
-            raise Refused(message("refused.not_next"))
-        check_answer(following, question_id, answer, None)
-        own = (judgement.c.annotator_id == account_id) & (judgement.c.question_id == question_id)
-        before = select(judgement.c.id).where(own, judgement.c.round == PASS, is_counted(judgement))
-        id = work.judge(following, answer, PASS, shown_at=shown_at, supersedes=connection.execute(before).scalar())
-        state = replace(state, given={**state.given, question_id: answer})
-        finished = write_attempt(connection, account_id, state, id)
-    allowed = tuple(label for label in labels_of(following.task, following.kind) if label in following.allowed)
-    return Feedback(question_id, answer, answer in allowed, allowed, following.explanation, finished)
+    if not settings.pass_mark or account.role != "annotator":
+        return None
+    me = {"account": account.id}
+    questions = connection.execute(_training_questions(account.languages)).all()
+    last = exempt_up_to(connection)
+    if not questions or (last and connection.execute(_judged_up_to(), me | {"last": last}).first()):
+        return None
+    version, mark = _version(connection, questions), settings.pass_mark
+    done = list(connection.execute(_finished_attempts(), me).scalars())
+    # Who passed stays so when the mark goes up, and passes when it goes down below what they reached.
+    passed = any(
+        detail["round"] == version and (detail["passed"] or _reaches(detail["right"], detail["questions"], mark))
+        for detail in done
+    )
+    given: dict[int, str] = {}
+    if not passed:
+        own = (judgement.c.annotator_id == account.id) & (judgement.c.round == PASS)
+        since = judgement.c.id > (done[-1]["until"] if done else 0)
+        answers = select(judgement.c.question_id, judgement.c.answer).where(own, since, is_counted(judgement))
+        ids = {question.id for question in questions}
+        given = {id: answer for id, answer in connection.execute(answers.order_by(judgement.c.id)) if id in ids}
+    attempts = tuple(Attempt(*(detail[name] for name in ("attempt", *Attempt._fields[1:]))) for detail in done)
+    # Another order in each attempt: what is learnt should be the texts, not a row of keys.
+    order = sorted(questions, key=lambda row: uniform("training", account.id, len(attempts), bytes(row.key).hex()))
+    return Round(tuple(order), given, attempts, passed, mark, version)
+
+
+def _reaches(right: int, questions: int, mark: float) -> bool:
+    return right / questions >= mark - 1e-9  # nine of ten reach a mark of 0.9
+
+
+def _version(connection: Connection, questions: Sequence[Row[Any]]) -> str:
+    """A fingerprint of a training round: its questions, their answers and the guideline's version."""
+    words = words_of(connection)
+    return fingerprint(
+        part
+        for row in questions
+        for part in (
+            bytes(row.key).hex(),
+            ",".join(sorted(row.allowed)),
+            str(guideline_of(row.task, row.kind, own=words.of(row.task)).version),
+        )
+    )
+
+
+# Statements of every claim are cached: building one takes longer than running it.
+
+
+@cache
+def _judged_up_to() -> Select[Any]:
+    own = (judgement.c.annotator_id == bindparam("account")) & (judgement.c.round == FIRST)
+    return select(judgement.c.id).where(own, judgement.c.id <= bindparam("last")).limit(1)
+
+
+@cache
+def _training_questions(languages: tuple[str, ...]) -> Select[Any]:
+    return (
+        select(question, known.c.allowed, known.c.explanation)
+        .join(known, known.c.question_id == question.c.id)
+        .where(known.c.purpose == TRAINING, readable(question, languages))
+        .order_by(question.c.id)
+    )
+
+
+@cache
+def _finished_attempts() -> Select[Any]:
+    own = (log.c.annotator_id == bindparam("account")) & (log.c.action == ACTION)
+    return select(log.c.detail).where(own).order_by(log.c.id)
+
+
+def write_attempt(connection: Connection, account_id: int, state: Round, until: int) -> Attempt | None:
+    """Log the attempt if it is finished, with its last judgement, and return it."""
+    if (attempt := state.finished()) is not None:
+        detail = {"attempt": attempt.number} | dict(zip(Attempt._fields[1:], attempt[1:], strict=True))
+        note(connection, account_id, ACTION, **detail, until=until, round=state.version)
+    return attempt
+
+
+# Qualification: the training round as one switch.
+
+
+@dataclass(frozen=True)
+class Qualification:
+    """Whether new annotators are qualified first, and whom it concerns."""
+
+    mark: float
+    """Share of right answers that is needed; 0: switched off."""
+    questions: int
+    """Training questions that there are."""
+    judged: int
+    """Enabled annotators who have judged."""
+    waiting: int
+    """Of these, those who must pass the round before their next question."""
+
+    @property
+    def on(self) -> bool:
+        """Whether anybody is asked: there is a mark and there are questions."""
+        return bool(self.mark and self.questions)
+
+
+def qualification(engine: Engine, *, by: int | None = None) -> Qualification:
+    """Return how it stands. Raises NotAllowed where `by` is no manager."""
+    with reading_as_manager(engine, by) as connection:
+        return _qualification(connection)
+
+
+def switch_qualification(engine: Engine, on: bool, *, exempt: bool = True, by: int | None = None) -> Qualification:
+    """Have new annotators pass a short round first, or not; says so in the log.
+
+    Where there are no training questions, `QUALIFYING` are picked as `pick_known` does. `exempt`: whoever has judged
+    before need not pass it. Raises NotAllowed where `by` is no manager, AuditError where there is nothing to pick from;
+    nothing is changed then.
+    """
+    with writing_as_manager(engine, by) as connection:
+        before = _qualification(connection)
+        if on and not before.questions:
+            pick(connection, TRAINING, QUALIFYING, 0, by)
+        if on and not before.on:
+            set_settings(connection, by, {"pass_mark": 0.0})  # so that the next one switches it on, as of now
+        set_settings(connection, by, {"pass_mark": (before.mark or QUALIFYING_MARK) if on else 0.0}, exempt=exempt)
+        return _qualification(connection)
+
+
+def _qualification(connection: Connection) -> Qualification:
+    settings = settings_of(connection)
+    judged = exists().where(judgement.c.annotator_id == annotator.c.id, judgement.c.round == FIRST)
+    enabled = (annotator.c.role == "annotator", annotator.c.disabled.is_(False), judged)
+    people = connection.execute(select(annotator.c.id).where(*enabled)).scalars().all()
+    waiting = sum(needs_training(connection, require(connection, id, "annotator"), settings) for id in people)
+    questions = count_rows(connection, known, known.c.purpose == TRAINING)
+    return Qualification(settings.pass_mark, questions, len(people), waiting)

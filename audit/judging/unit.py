@@ -11,17 +11,17 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, Select, bindparam, select
 
-from audit.annotation.accounts import Account, require
-from audit.annotation.answers import UNSURE, settle
-from audit.annotation.control_questions import FIRST
-from audit.annotation.deferral import check_comment
-from audit.annotation.guidelines import guideline_in_force
-from audit.annotation.questions import labels_of
 from audit.errors import NotAllowed, Refused
-from audit.false_satisfaction.questions import lock_around, lock_queue, update_queue
+from audit.judging.accounts import Account, require
+from audit.judging.answers import settle
+from audit.judging.asides import check_comment
+from audit.judging.asking import lock_around, lock_queue, update_queue
+from audit.judging.order import FIRST
+from audit.judging.words import guideline_in_force
 from audit.messages import message
 from audit.store import insert_new, pieces, table_of, tables, writing
 from audit.store.core import question
+from audit.tasks.questions import UNSURE, labels_of
 
 Record = type[tables.Judgement] | type[tables.Adjudication]
 """The tables of what people answer. Their rows are only ever added."""

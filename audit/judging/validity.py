@@ -12,12 +12,10 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, select
 
-from audit.annotation.accounts import MODEL, checked_name, note, reading_as_manager
-from audit.annotation.answers import SCALES, UNSURE
-from audit.annotation.questions import RATINGS
-from audit.annotation.scales import drawn_members
 from audit.errors import AuditError
+from audit.false_satisfaction.questions import drawn_members
 from audit.files import read_table, refuse_bad_rows
+from audit.judging.accounts import MODEL, checked_name, note, reading_as_manager
 from audit.judging.labels import add_votes, elsewhere_accounts
 from audit.judging.samples import draw_work
 from audit.judging.unit import unit_of_work
@@ -28,6 +26,7 @@ from audit.sampling.validity import DrawnPairs, ValidityRequest, draw_pairs, end
 from audit.store import need_study, rows_among
 from audit.store.core import input_table, question
 from audit.tasks import text_columns
+from audit.tasks.questions import RATINGS, SCALES, UNSURE
 
 ID = "id"
 """The column of a file that names a text: the key of its content, 32 hexadecimal digits."""
@@ -89,7 +88,8 @@ def write_texts(engine: Engine, place: str | Path, *, by: int | None = None) -> 
 
 @dataclass(frozen=True)
 class ImportedRatings:
-    """What an import of ratings did. `ratings` = added + changed + known."""
+    """What an import of ratings did. `ratings` = added + changed + known; `known` are the same as before, `changed`
+    supersede what the same annotator was imported with, `empty` are fields without a rating."""
 
     annotator: str
     model: bool
@@ -98,11 +98,8 @@ class ImportedRatings:
     ratings: int
     added: int
     changed: int
-    """New judgements that supersede what the same annotator was imported with before."""
     known: int
-    """Imported before, the same."""
     empty: int
-    """Fields without a rating."""
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import pandas as pd
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import stored_name
-from audit.annotation.ratings import RATING, Rated, stored_ratings
 from audit.errors import AuditError, UnknownName
 from audit.exchange.rerank import rerank as _rerank
+from audit.judging.accounts import stored_name
 from audit.keys import fingerprint
 from audit.messages import LANGUAGES
 from audit.new_files import write_file
@@ -34,6 +33,7 @@ from audit.reports.document import (
 from audit.reports.first_page import first_lines, verdict
 from audit.reports.html import sections_in_notebook
 from audit.reports.options import CoefficientOptions, StandingOptions
+from audit.reports.ratings import RATING, Rated, stored_ratings
 from audit.reports.sections import difference_chart, false_chart, notes_of, rates_chart, to_terminal
 from audit.reports.tables import printed, to_text
 from audit.reports.words import Estimate, Say, estimate, signature_line

@@ -14,16 +14,15 @@ from typing import TypeVar
 import pandas as pd
 from sqlalchemy import Engine, func, select
 
-from audit.annotation.answers import SCALES
-from audit.annotation.options import WordsOptions
-from audit.annotation.questions import BEHIND
-from audit.annotation.words import set_words
 from audit.corpora import Corpus
 from audit.errors import AuditError
 from audit.exchange.follow_ups import follow_ups_report
+from audit.false_satisfaction.questions import BEHIND
 from audit.judging.judges import JudgeRequest, ask_judge, variants_named
 from audit.judging.labels import Role, answer_with_gold, frame_labels, import_labels, read_labels
+from audit.judging.options import WordsOptions
 from audit.judging.samples import ask_next
+from audit.judging.words import set_words
 from audit.library.components import Texts, corpus_of, judge_of, system_names, using
 from audit.library.results import Agreement, Comparison, Report, stored_agreement
 from audit.messages import counted
@@ -53,6 +52,7 @@ from audit.sampling.options import FRONT, SampleOptions
 from audit.store import open_store, table_of, tables
 from audit.store.engine import readable
 from audit.tasks import Input, text_columns
+from audit.tasks.questions import SCALES
 from audit.user_models import checked_arguments
 
 Chosen = TypeVar("Chosen", bound=CommonOptions)

@@ -10,16 +10,16 @@ import pandas as pd
 from sqlalchemy import ColumnElement, Engine, select
 
 import audit
-from audit.annotation.answers import SCALES
-from audit.annotation.ratings import Kind, Rated, stored_ratings
 from audit.errors import AuditError
 from audit.messages import message
 from audit.relations.registry import name_order
 from audit.reports.document import Entry
+from audit.reports.ratings import Kind, Rated, stored_ratings
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import UNKNOWN, count, number
 from audit.statistics.agreement import COEFFICIENTS, Ratings, annotator_pairs, check_level, label_pairs, suite
 from audit.store import table_of, tables
+from audit.tasks.questions import SCALES
 
 _PAIRS = 10
 """Pairs of annotators that are listed, those that agree least."""

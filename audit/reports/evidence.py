@@ -10,16 +10,15 @@ from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, func, sele
 from sqlmodel import SQLModel
 
 import audit
-from audit.annotation.answers import ORIGINS, stands
-from audit.annotation.causes import REASONS, current_causes
-from audit.annotation.questions import ABOUT_OUTPUTS, OpenQuestions, asks_pairs
-from audit.annotation.words import words_of
 from audit.corpora.slices import Slicing
 from audit.false_satisfaction.accuracy import RightOutputs, right_outputs
 from audit.false_satisfaction.cells import Counted, count, source_clusters
-from audit.false_satisfaction.questions import asked_by
+from audit.false_satisfaction.questions import OpenQuestions, asked_by
 from audit.false_satisfaction.resolution import ALLOWED, KnownAnswer, Whose, gold_labels, known_answers
 from audit.false_satisfaction.slices import Sliced, slice_sources
+from audit.judging.answers import stands
+from audit.judging.causes import REASONS, current_causes
+from audit.judging.words import words_of
 from audit.messages import message
 from audit.reports.build import KEY
 from audit.reports.document import (
@@ -36,6 +35,7 @@ from audit.store import snapshot, table_of, tables
 from audit.store.brought import absent_plugins
 from audit.studies.versions import PlanAdherence, plan_adherence
 from audit.tasks import get_task
+from audit.tasks.questions import ABOUT_OUTPUTS, ORIGINS, asks_pairs
 
 ESTIMATOR = "every answered group by its inclusion probability (rank conditioning)"
 _USUAL = (("quorum", MAJORITY), ("follow_ups", 0.0))

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sqlalchemy import Connection, select
 
-from audit.annotation.causes import current_causes
-from audit.annotation.questions import Subject
 from audit.false_satisfaction.cells import CELL, Counted
 from audit.false_satisfaction.resolution import (
     KnownAnswer,
@@ -18,10 +16,12 @@ from audit.false_satisfaction.resolution import (
     satisfied_groups,
     settle_group,
 )
+from audit.judging.causes import current_causes
 from audit.reports.document import Entry
 from audit.store import rows_among, table_of, tables
 from audit.store.bulk import LIMIT
 from audit.tasks import get_task
+from audit.tasks.questions import Subject
 
 EXAMPLES = 20
 """As many as somebody reads in some minutes."""

@@ -14,11 +14,10 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, func, select
 
 import audit
-from audit.annotation.accounts import reading_as_manager
-from audit.annotation.questions import labels_of
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import source_clusters
 from audit.false_satisfaction.judged import JUDGE, JudgeRow, find_judge, last_answers, stored_judges
+from audit.judging.accounts import reading_as_manager
 from audit.judging.judges import own_systems
 from audit.messages import message
 from audit.reports.document import Entry, Signature
@@ -28,6 +27,7 @@ from audit.statistics.judges import against, rate
 from audit.store import rows_among, snapshot, table_of, tables
 from audit.store.bulk import LIMIT
 from audit.systems.judge import UNSURE, VARIANTS
+from audit.tasks.questions import labels_of
 
 WHOSE = {"people": ("adjudicated", "people"), "gold": ("gold",)}
 """Whose answers a judge is held against, and their origins, the first that is there."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from audit.annotation.activity import Overview
+from audit.judging.activity import Overview
 from audit.reports.document import CellEntry, Entry
 from audit.reports.tables import Section, Table
 from audit.reports.words import count, estimate

@@ -6,13 +6,13 @@ from dataclasses import asdict
 import pandas as pd
 
 import audit
-from audit.annotation.answers import UNSURE
-from audit.annotation.control_questions import FIRST, KNOWN, REPEAT, Record
-from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
-from audit.annotation.ratings import RATING, Kind, Rated
 from audit.errors import AuditError
+from audit.judging.control_questions import KNOWN, REPEAT
+from audit.judging.order import FIRST
 from audit.messages import message, with_commas
 from audit.reports.document import Entry, plain
+from audit.reports.ratings import RATING, Kind, Rated
+from audit.reports.record import Record
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import count, estimate, number, percent
 from audit.statistics.agreement import Ratings
@@ -28,6 +28,7 @@ from audit.statistics.annotators import (
     share,
 )
 from audit.tasks import get_task, matches
+from audit.tasks.questions import ABOUT_OUTPUTS, UNSURE, labels_of
 
 
 def quality_report(record: Record, task: str | None = None, kind: Kind | None = None) -> Entry:

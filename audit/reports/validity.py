@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from audit.annotation.causes import CAUSES
 from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.questions import Carried
+from audit.judging.causes import CAUSES
 from audit.relations import name_order
 from audit.reports.build import KEY, Report
 from audit.reports.document import Entry

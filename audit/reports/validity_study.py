@@ -13,13 +13,11 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
 import audit
-from audit.annotation.accounts import MODEL, ROLES
-from audit.annotation.answers import SCALES, UNSURE, is_counted
-from audit.annotation.questions import HOLDS, RATINGS
-from audit.annotation.scales import drawn_members
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import source_clusters
-from audit.false_satisfaction.questions import contents, group_answers
+from audit.false_satisfaction.questions import contents, drawn_members, group_answers
+from audit.judging.accounts import MODEL, ROLES
+from audit.judging.answers import is_counted
 from audit.messages import message
 from audit.relations import Outcome, name_order
 from audit.reports.agreement import coefficient_table
@@ -42,6 +40,7 @@ from audit.store import Checked, checked, need_study, rows_among, snapshot
 from audit.store.bulk import LIMIT
 from audit.store.core import annotator, judgement, question, relation, study, system, validity_study
 from audit.tasks import wording
+from audit.tasks.questions import HOLDS, RATINGS, SCALES, UNSURE
 
 By = Literal["people", "models", "all"]
 """Whose ratings count."""

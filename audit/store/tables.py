@@ -51,7 +51,7 @@ def content_key() -> Any:
 
 
 class Setting(SQLModel, table=True):
-    """How judging goes in this database, by name (`audit.annotation.settings`). Each change is in `log`."""
+    """How judging goes in this database, by name (`audit.judging.settings`). Each change is in `log`."""
 
     name: str = Field(primary_key=True)
     value: Any = json_column()
@@ -72,7 +72,7 @@ class Known(SQLModel, table=True):
 
 
 class Cause(SQLModel, table=True):
-    """Why a satisfaction is false: a word of a list (`audit.annotation.causes`). Append-only; the last one counts."""
+    """Why a satisfaction is false: a word of a list (`audit.judging.causes`). Append-only; the last one counts."""
 
     __table_args__ = (Index("ix_cause_group", "group_id", "system_id"),)
     id: int | None = Field(default=None, primary_key=True)
@@ -483,7 +483,7 @@ class Invitation(SQLModel, table=True):
 
 
 class Secret(SQLModel, table=True):
-    """One row: what signs the logins, links and API tokens of this database (`audit.annotation.sign_in`)."""
+    """One row: what signs the logins, links and API tokens of this database (`audit.judging.sign_in`)."""
 
     id: int = Field(primary_key=True)
     key: str
@@ -555,7 +555,7 @@ class Adjudication(SQLModel, table=True):
     allowed: list[str] = json_column()
     reason: str
     code: str | None = None
-    """Why people disagreed, a word of a list (`audit.annotation.causes`)."""
+    """Why people disagreed, a word of a list (`audit.judging.causes`)."""
     guideline: int | None = None
     decided_at: datetime = moment()
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, func, select
 
-from audit.annotation.accounts import GOLD
-from audit.annotation.answers import SCALES
-from audit.annotation.settings import settings_of
 from audit.errors import AuditError
+from audit.judging.accounts import GOLD
+from audit.judging.settings import settings_of
 from audit.messages import message
 from audit.store import table_of, tables
+from audit.tasks.questions import SCALES
 
 
 @dataclass(frozen=True)

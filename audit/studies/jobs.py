@@ -27,14 +27,14 @@ from sqlalchemy import Connection, Engine, RowMapping, select, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from audit.annotation.accounts import note, require_manager
-from audit.annotation.settings import change_settings, settings_of
-from audit.annotation.words import set_words
 from audit.errors import AuditError
 from audit.false_satisfaction.questions import queue_length
 from audit.false_satisfaction.rounds import Asked
+from audit.judging.accounts import note, require_manager
 from audit.judging.labels import GoldAnswers, answer_with_gold
 from audit.judging.samples import ask_next
+from audit.judging.settings import change_settings, settings_of
+from audit.judging.words import set_words
 from audit.messages import from_stored, message, stored
 from audit.runner.executors import Executor
 from audit.runner.progress import Watcher
@@ -420,7 +420,7 @@ def carry_out(
     """Carry out a plan, or go on with it. `begin` hears each step of `STEPS`, `watcher` how far the run is.
 
     `by` is the account of the manager who asked for it, in whose name settings change and gold answers; with one, the
-    plan may name registered corpora and systems only. `change_words` as in `audit.annotation.words.set_words`.
+    plan may name registered corpora and systems only. `change_words` as in `audit.judging.words.set_words`.
     Raises BadFile where the plan does not hold any more (its corpus has other content, a system is not there),
     NotAllowed, and what the steps raise.
     """

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, Engine, exists, func, select
 
-from audit.annotation.accounts import reading_as
+from audit.judging.accounts import reading_as
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
 from audit.studies.versions import all_versions, belongs

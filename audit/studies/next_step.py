@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, Engine, func, select
 
-from audit.annotation.accounts import reading_as
-from audit.annotation.deferral import is_flagged
-from audit.annotation.invitations import invitations
 from audit.false_satisfaction.questions import queue_length
+from audit.judging.accounts import reading_as
 from audit.judging.adjudications import open_disputes
+from audit.judging.asides import is_flagged
+from audit.judging.invitations import invitations
 from audit.sampling.options import NOTHING
 from audit.store.copying import in_utc
 from audit.store.core import adjudication, annotator, count_rows, judgement, plan, question, sample, study

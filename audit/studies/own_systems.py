@@ -15,8 +15,8 @@ from typing import Any, Literal
 from sqlalchemy import Engine, select
 from sqlalchemy.exc import IntegrityError
 
-from audit.annotation.accounts import note, writing_as_manager
 from audit.errors import AuditError, Refused
+from audit.judging.accounts import note, writing_as_manager
 from audit.messages import message
 from audit.registry import systems as registered
 from audit.store import reading

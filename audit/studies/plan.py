@@ -17,13 +17,12 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, Strict, create_model
 
-from audit.annotation.guidelines import guideline_of
-from audit.annotation.settings import ALLOWED, JudgingSettings
-from audit.annotation.words import GUIDELINE_FILE, KEYS, faults_of, words_content
 from audit.corpora import Reading, all_corpora, get_corpus
 from audit.corpora.base import Corpus, languages_of
 from audit.errors import AuditError, BadFile
 from audit.files import read_bytes, text_of, toml_of
+from audit.judging.settings import ALLOWED, JudgingSettings
+from audit.judging.words import GUIDELINE_FILE, KEYS, faults_of, guideline_of, words_content
 from audit.messages import LANGUAGES, message, with_commas
 from audit.options import Options, options_of, values_of
 from audit.registry import Registry

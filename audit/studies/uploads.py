@@ -13,12 +13,12 @@ from typing import Any
 from sqlalchemy import Connection, Engine, select
 from sqlalchemy.exc import IntegrityError
 
-from audit.annotation.accounts import note, require_manager, writing_as_manager
 from audit.corpora import Corpus, Reading, Row, Unit, all_corpora
 from audit.corpora.files import AS_IT_IS, FileCorpus, is_file_name
 from audit.corpora.recordings import check_targets
 from audit.errors import AuditError, Refused
 from audit.files import read_pieces
+from audit.judging.accounts import note, require_manager, writing_as_manager
 from audit.keys import canonical
 from audit.messages import message
 from audit.store import reading

@@ -14,9 +14,9 @@ from typing import Any
 from sqlalchemy import Connection, Engine, select
 from sqlalchemy.exc import IntegrityError
 
-from audit.annotation.accounts import note, require_manager
 from audit.corpora import short_name
 from audit.errors import AuditError, Refused, UnknownName
+from audit.judging.accounts import note, require_manager
 from audit.messages import ENGLISH, phrase
 from audit.store import table_of, tables
 from audit.store.copying import in_utc

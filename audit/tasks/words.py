@@ -2,7 +2,7 @@
 
 Words of audit's own tasks stand in data/messages (`[task.NAME]`, `[label.NAME]`) and data/guidelines; the task of a
 plug-in has them itself (`wordings`). A database may have words of its own in place of either (`OwnWords`), which
-`audit.annotation.words` reads. The app, reports and exports ask `wording`, and look nothing up themselves.
+`audit.judging.words` reads. The app, reports and exports ask `wording`, and look nothing up themselves.
 """
 
 import re

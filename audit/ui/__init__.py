@@ -1,6 +1,6 @@
 """The Streamlit app: log in, judge, adjudicate, browse, see results.
 
-Pages are thin. What they may do is decided in `audit.annotation` and `audit.false_satisfaction`, in the transaction
+Pages are thin. What they may do is decided in `audit.judging` and `audit.false_satisfaction`, in the transaction
 that does it; a page that is not in somebody's menu refuses them all the same.
 """
 

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import ROLES as ALL_ROLES
-from audit.annotation.accounts import (
+from audit.judging.accounts import ROLES as ALL_ROLES
+from audit.judging.accounts import (
     Account,
     AccountDetails,
     account_details,
@@ -20,8 +20,8 @@ from audit.annotation.accounts import (
     may,
     own_account,
 )
-from audit.annotation.activity import unread_questions
-from audit.annotation.invitations import (
+from audit.judging.activity import unread_questions
+from audit.judging.invitations import (
     LONGEST_CODE,
     MOST_DAYS,
     MOST_USES,
@@ -32,8 +32,8 @@ from audit.annotation.invitations import (
     own_password_link,
     password_link,
 )
-from audit.annotation.sign_in import DAYS, end_tokens, make_token
-from audit.annotation.sign_in import MOST_DAYS as MOST_TOKEN_DAYS
+from audit.judging.sign_in import DAYS, end_tokens, make_token
+from audit.judging.sign_in import MOST_DAYS as MOST_TOKEN_DAYS
 from audit.ui import session, settings
 from audit.ui.language import html, in_words, language_name, plain, t
 from audit.ui.study_choice import study_names

@@ -8,18 +8,17 @@ from typing import Any
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import ADJUDICATORS
-from audit.annotation.answers import UNSURE
-from audit.annotation.deferral import COMMENT
-from audit.annotation.queue import Shown, show
 from audit.errors import AuditError, Refused
-from audit.false_satisfaction.impact import Consequence, consequences
 from audit.judging import adjudications
-from audit.judging.adjudications import Adjudicated, Opinion
-from audit.judging.deferral import flagged_ids, flags_left, send_back
+from audit.judging.accounts import ADJUDICATORS
+from audit.judging.adjudications import Adjudicated, Opinion, flagged_ids, flags_left, send_back
+from audit.judging.asides import COMMENT
+from audit.judging.queue import Shown, show
 from audit.messages import message
 from audit.store.core import adjudication, answer, count_rows
+from audit.studies.impact import Consequence, consequences
 from audit.tasks import Input
+from audit.tasks.questions import UNSURE
 from audit.ui import session
 from audit.ui.background_cache import state
 from audit.ui.causes import cause_card

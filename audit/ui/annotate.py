@@ -1,6 +1,6 @@
 """The page *Judge*: one question per screen, answered by key or click.
 
-Nothing here knows a system, an output or anybody else's answer: `audit.annotation.queue.Shown` has none of them.
+Nothing here knows a system, an output or anybody else's answer: `audit.judging.queue.Shown` has none of them.
 """
 
 import hashlib
@@ -16,20 +16,31 @@ from typing import ParamSpec, TypeVar
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import ROLES
-from audit.annotation.answers import SCALES, UNSURE
-from audit.annotation.control_questions import Attempt
-from audit.annotation.guidelines import guideline_before
-from audit.annotation.invitations import completion_code
-from audit.annotation.order import block_of
-from audit.annotation.queue import Shown, elsewhere, last_block, next_question, queue_of, show
 from audit.errors import AuditError, Refused
-from audit.judging.deferral import flag, flag_taken_back, skip, unflag
-from audit.judging.judgements import UNDOS, judge, undo, undone
-from audit.judging.training import Feedback, Training, judging_mode, train
+from audit.judging.accounts import ROLES
+from audit.judging.invitations import completion_code
+from audit.judging.judgements import (
+    UNDOS,
+    Feedback,
+    Training,
+    flag,
+    flag_taken_back,
+    judge,
+    judging_mode,
+    skip,
+    train,
+    undo,
+    undone,
+    unflag,
+)
+from audit.judging.order import block_of
+from audit.judging.queue import Shown, elsewhere, last_block, next_question, queue_of, show
+from audit.judging.training import Attempt
+from audit.judging.words import guideline_before
 from audit.messages import message
 from audit.tasks import Output, get_task
 from audit.tasks.classification import NONE_OF_THEM
+from audit.tasks.questions import SCALES, UNSURE
 from audit.ui import session
 from audit.ui.language import html, label_name, label_names, plain, sentence, t, task_name, translated
 from audit.ui.question import (
@@ -51,7 +62,7 @@ from audit.ui.question import (
 # The training round on the page *Judge*: questions with known answers, what is right after each, and the score.
 #
 # Answered by the same keys as all others, and `n` goes on. Nothing here lets anybody in: the claim asks again
-# (`audit.annotation.control_questions`).
+# (`audit.judging.control_questions`).
 
 GO_ON = "n"
 """The key that goes on to the next training question."""
@@ -67,7 +78,7 @@ _DRAWER = "guideline-open"
 _READ = "guidelines-read"
 """The (task, kind) with which this session has begun, having seen the guideline."""
 _BLOCK = "block"
-"""What the keys mean now (`audit.annotation.order.block_of`)."""
+"""What the keys mean now (`audit.judging.order.block_of`)."""
 _SWITCHED_ON = "switched-on"
 """(the question on the screen, the labels that are on), where a text may have several"""
 

@@ -8,7 +8,8 @@ from sqlalchemy import Engine
 from streamlit.delta_generator import DeltaGenerator
 
 from audit.errors import UnknownName
-from audit.false_satisfaction.browse import (
+from audit.relations import get_relation
+from audit.studies.browse import (
     READERS,
     STATES,
     Choices,
@@ -21,9 +22,8 @@ from audit.false_satisfaction.browse import (
     choices,
     find_inputs,
 )
-from audit.false_satisfaction.browse import detail as group_detail
-from audit.false_satisfaction.impact import cause_of
-from audit.relations import get_relation
+from audit.studies.browse import detail as group_detail
+from audit.studies.impact import cause_of
 from audit.tasks import base_of
 from audit.ui import session
 from audit.ui.background_cache import studies_state

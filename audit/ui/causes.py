@@ -6,11 +6,12 @@ from typing import Any
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.causes import CAUSES, Pair
-from audit.annotation.questions import asks_pairs
 from audit.errors import Refused
-from audit.false_satisfaction.browse import Detail, detail
-from audit.false_satisfaction.impact import (
+from audit.judging.causes import CAUSES, Pair
+from audit.messages import message
+from audit.store.core import answer, count_rows
+from audit.studies.browse import Detail, detail
+from audit.studies.impact import (
     FalseSatisfactions,
     false_satisfactions,
     give_cause,
@@ -18,8 +19,7 @@ from audit.false_satisfaction.impact import (
     proposed,
     take_back_cause,
 )
-from audit.messages import message
-from audit.store.core import answer, count_rows
+from audit.tasks.questions import asks_pairs
 from audit.ui import session
 from audit.ui.background_cache import state
 from audit.ui.browse import members, summary_of

@@ -7,11 +7,11 @@ from typing import Any, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from audit.annotation.causes import OTHER_REASON, REASONS
-from audit.annotation.deferral import check_comment
-from audit.annotation.queue import Shown
 from audit.errors import Refused
 from audit.judging.adjudications import Opinion
+from audit.judging.asides import check_comment
+from audit.judging.causes import OTHER_REASON, REASONS
+from audit.judging.queue import Shown
 from audit.tasks.classification import NONE_OF_THEM
 from audit.ui.language import html, label_name, plain, sentence, t, translated
 from audit.ui.question import FIELD, answers_of, guideline_shown, labels_together, shortcut, show_question

@@ -14,12 +14,13 @@ import pandas as pd
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.words import GUIDELINE, MOST, QUESTION, answers_under
 from audit.corpora import Corpus, Reading, all_corpora
 from audit.corpora.base import languages_of
 from audit.corpora.files import gold_of, guess_of
 from audit.errors import AuditError
 from audit.files import as_text, read_pieces
+from audit.judging.labels import QUESTION
+from audit.judging.words import GUIDELINE, MOST, answers_under
 from audit.messages import message
 from audit.relations import all_relations
 from audit.sampling.options import BASE, NOTHING, RELATIONS, WINNER

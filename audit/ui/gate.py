@@ -18,10 +18,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from audit.annotation.accounts import ADJUDICATORS, Account
-from audit.annotation.sign_in import LOGIN, account_of, unsign
 from audit.api import PATH
 from audit.errors import AuditError
+from audit.judging.accounts import ADJUDICATORS, Account
+from audit.judging.sign_in import LOGIN, account_of, unsign
 from audit.ui import session, settings
 from audit.ui.pages import PAGES, page_named
 

@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
-from audit.annotation.words import DatabaseWords
 from audit.false_satisfaction.resolution import Whose
+from audit.judging.words import DatabaseWords
 from audit.messages import LANGUAGES, catalogue, said, words
 from audit.relations.composition import summary_from
 from audit.resources import data_file

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from audit.annotation.accounts import Entry, account_details, entries
+from audit.judging.accounts import Entry, account_details, entries
 from audit.reports.tables import harmless
 from audit.ui import session
 from audit.ui.language import t, text_or

@@ -3,8 +3,8 @@
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import Account
 from audit.errors import AuditError
+from audit.judging.accounts import Account
 from audit.resources import data_file
 from audit.store.brought import absent_plugins
 from audit.ui import session

@@ -12,9 +12,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import ROLES
-from audit.annotation.answers import SCALES, UNSURE
-from audit.annotation.own_answers import (
+from audit.errors import Refused
+from audit.judging.accounts import ROLES
+from audit.judging.judgements import change, flag_answer
+from audit.judging.own_answers import (
     LONGEST,
     OwnAnswer,
     OwnFilter,
@@ -22,11 +23,9 @@ from audit.annotation.own_answers import (
     own_answers,
     own_labels,
 )
-from audit.annotation.queue import Shown, queue_of
-from audit.errors import Refused
-from audit.judging.deferral import flag_answer
-from audit.judging.judgements import change
+from audit.judging.queue import Shown, queue_of
 from audit.messages import message
+from audit.tasks.questions import SCALES, UNSURE
 from audit.ui import annotate, session
 from audit.ui.browse import pager
 from audit.ui.language import html, in_words, label_name, plain, t, task_name

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from audit.annotation.accounts import ROLES
+from audit.judging.accounts import ROLES
 from audit.ui import (
     accounts,
     adjudicate,

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import Account, account_details
-from audit.annotation.invitations import Terms, invite
 from audit.errors import AuditError
+from audit.judging.accounts import Account, account_details
+from audit.judging.invitations import Terms, invite
 from audit.reports.first_page import first_lines
 from audit.studies.jobs import Job, begin_job, jobs, stop_job
 from audit.studies.listing import ListedStudy

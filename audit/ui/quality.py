@@ -9,24 +9,20 @@ import pandas as pd
 import streamlit as st
 from sqlalchemy import Engine, exists, select
 
-from audit.annotation.control_questions import (
+from audit.errors import AuditError
+from audit.false_satisfaction.questions import asked_by
+from audit.judging.control_questions import (
     PURPOSES,
-    QUALIFYING,
-    QUALIFYING_MARK,
     KnownQuestion,
     add_known,
     add_settled_questions,
     known_questions,
     parse_known,
     pick_known,
-    qualification,
     remove_known,
-    switch_qualification,
 )
-from audit.annotation.questions import ABOUT_OUTPUTS, asks_pairs
-from audit.annotation.settings import BOUNDS, CHOICES, Bounds, change_settings, settings_of
-from audit.errors import AuditError
-from audit.false_satisfaction.questions import asked_by
+from audit.judging.settings import BOUNDS, CHOICES, Bounds, change_settings, settings_of
+from audit.judging.training import QUALIFYING, QUALIFYING_MARK, qualification, switch_qualification
 from audit.messages import message
 from audit.reports.charts import Palette
 from audit.reports.dashboard_charts import MEASURES, bias_chart, confusion_chart, shares_chart
@@ -35,6 +31,7 @@ from audit.reports.tables import harmless
 from audit.reports.words import UNKNOWN, Say, percent, signature_line
 from audit.store.core import count_rows, judgement, log, question, study
 from audit.tasks import Input
+from audit.tasks.questions import ABOUT_OUTPUTS, asks_pairs
 from audit.ui import session
 from audit.ui.background_cache import computed, computed_with_freshness
 from audit.ui.dashboard_parts import chart, heading, table

@@ -11,14 +11,14 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from audit.annotation.answers import SCALES, UNSURE
-from audit.annotation.deferral import COMMENT
-from audit.annotation.guidelines import Guideline, guideline_of
-from audit.annotation.queue import Shown, ShownGroup
+from audit.judging.asides import COMMENT
+from audit.judging.queue import Shown, ShownGroup
+from audit.judging.words import Guideline, guideline_of
 from audit.relations.asking import group_question, text_names
 from audit.resources import data_file
 from audit.tasks import Input, Output, get_task
 from audit.tasks.classification import NONE_OF_THEM, Classification
+from audit.tasks.questions import SCALES, UNSURE
 from audit.text.differences import paired_texts
 from audit.ui.language import (
     Side,

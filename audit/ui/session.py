@@ -9,11 +9,11 @@ from typing import Any, Concatenate, ParamSpec
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import Account
-from audit.annotation.answers import browser
-from audit.annotation.sign_in import account_of
-from audit.annotation.words import words_of
 from audit.errors import AuditError, NotAllowed
+from audit.judging.accounts import Account
+from audit.judging.answers import browser
+from audit.judging.sign_in import account_of
+from audit.judging.words import words_of
 from audit.messages import message
 from audit.store import open_store, reading
 from audit.ui import settings

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from audit.annotation.sign_in import CLAIM, LOGIN_LASTS
 from audit.errors import AuditError
+from audit.judging.sign_in import CLAIM, LOGIN_LASTS
 from audit.messages import message
 
 LOGIN_HOURS = "AUDIT_LOGIN_HOURS"

@@ -17,10 +17,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from streamlit.errors import StreamlitAuthError
 
-from audit.annotation.accounts import LONGEST, SHORTEST, Account
-from audit.annotation.invitations import FIRST, INVITATION, PASSWORD, link_of, use
-from audit.annotation.sign_in import Throttle, account_of_claims, end_logins, log_in, login_of
 from audit.errors import AuditError, NotAllowed
+from audit.judging.accounts import LONGEST, SHORTEST, Account
+from audit.judging.invitations import FIRST, INVITATION, PASSWORD, link_of, use
+from audit.judging.sign_in import Throttle, account_of_claims, end_logins, log_in, login_of
 from audit.messages import LANGUAGES, message, said
 from audit.resources import data_file
 from audit.ui import session, settings

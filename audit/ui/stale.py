@@ -3,10 +3,10 @@
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import Account
-from audit.annotation.guidelines import ELSEWHERE, guideline_of
 from audit.errors import AuditError
+from audit.judging.accounts import Account
 from audit.judging.staleness import Choice, Stale, Tally, mark_stale, preview_stale, stale_counts
+from audit.judging.words import ELSEWHERE, guideline_of
 from audit.ui import session
 from audit.ui.language import label_name, t, task_name, words_here
 from audit.ui.question import FIELD

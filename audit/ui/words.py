@@ -6,15 +6,14 @@ import streamlit as st
 from sqlalchemy import Connection, Engine, select
 from sqlalchemy.sql import union
 
-from audit.annotation.answers import UNSURE
-from audit.annotation.guidelines import guideline_of
-from audit.annotation.words import (
+from audit.judging.words import (
     GUIDELINE,
     LABELS,
     MOST,
     QUESTION,
     WordsVersion,
     answers_under,
+    guideline_of,
     has_words,
     labels_that_read,
     set_words,
@@ -27,6 +26,7 @@ from audit.store.core import question, study
 from audit.studies.uploads import uploaded_here
 from audit.studies.versions import all_versions
 from audit.tasks import get_task, wording
+from audit.tasks.questions import UNSURE
 from audit.tasks.words import ANY, OwnWords
 from audit.ui import session
 from audit.ui.language import language, plain, single_choice, t, task_name, words_here

@@ -18,12 +18,11 @@ from typing import Any, TextIO
 from sqlalchemy import ColumnElement, Engine
 
 from audit import errors
-from audit.annotation.activity import overview
-from audit.annotation.control_questions import judging_record
 from audit.errors import AuditError
 from audit.exchange.export import backup_file, export_archive
 from audit.false_satisfaction.questions import asked_by
 from audit.false_satisfaction.resolution import Whose
+from audit.judging.activity import overview
 from audit.messages import from_wire, message, to_wire
 from audit.reports.agreement import stored_agreement
 from audit.reports.document import (
@@ -35,6 +34,7 @@ from audit.reports.html import to_html
 from audit.reports.judges import judges_for_manager
 from audit.reports.progress import cells_at_work, totals
 from audit.reports.quality import quality_report
+from audit.reports.record import judging_record
 from audit.reports.study import cells_of_report, report_of
 from audit.statistics.intervals import Target
 from audit.store import open_store

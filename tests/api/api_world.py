@@ -9,10 +9,10 @@ from small_corpus import SmallCorpus
 from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
-from audit.annotation.accounts import Account, add_account, list_accounts
-from audit.annotation.sign_in import make_token
 from audit.api.application import Service, application
+from audit.judging.accounts import Account, add_account, list_accounts
 from audit.judging.samples import ask_next
+from audit.judging.sign_in import make_token
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from api_world import make_database
 
-from audit.annotation.accounts import list_accounts
-from audit.annotation.sign_in import make_token
+from audit.judging.accounts import list_accounts
+from audit.judging.sign_in import make_token
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ui"))
 from app_server import app_server

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from api_world import ROLES, SYSTEMS, World, judge_all
 
-from audit.annotation.accounts import ROLES as ALL_ROLES
-from audit.annotation.accounts import disable_account, may
-from audit.annotation.sign_in import end_tokens, login_of, make_token
 from audit.api.application import application
 from audit.api.routes import adjudicator, annotator, manager
+from audit.judging.accounts import ROLES as ALL_ROLES
+from audit.judging.accounts import disable_account, may
+from audit.judging.sign_in import end_tokens, login_of, make_token
 
 
 @dataclass(frozen=True)

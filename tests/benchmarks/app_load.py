@@ -36,8 +36,8 @@ from sqlalchemy import func, select
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from audit.annotation.accounts import add_account
 from audit.corpora import get_corpus
+from audit.judging.accounts import add_account
 from audit.judging.samples import ask_next
 from audit.runner.executors import InProcess
 from audit.runner.fitting import fitting

@@ -30,12 +30,11 @@ from selenium.webdriver.common.keys import Keys  # noqa: E402
 from sqlalchemy import String, cast, func  # noqa: E402
 from walk_driver import settle  # noqa: E402
 
-from audit.annotation.accounts import add_account  # noqa: E402
-from audit.annotation.invitations import Terms, invite  # noqa: E402
-from audit.annotation.queue import next_question  # noqa: E402
+from audit.judging.accounts import add_account  # noqa: E402
 from audit.judging.adjudications import adjudicate, disputes  # noqa: E402
-from audit.judging.deferral import flag  # noqa: E402
-from audit.judging.judgements import judge  # noqa: E402
+from audit.judging.invitations import Terms, invite  # noqa: E402
+from audit.judging.judgements import flag, judge
+from audit.judging.queue import next_question  # noqa: E402
 from audit.judging.samples import ask_next  # noqa: E402
 from audit.judging.validity import draw_validity  # noqa: E402
 from audit.sampling.samples import SampleOptions  # noqa: E402

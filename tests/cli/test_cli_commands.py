@@ -228,8 +228,8 @@ def test_accounts_are_made(run_of, monkeypatch, capsys):
 
 
 def test_accounts_are_given_passwords(run_of, monkeypatch, capsys):
-    from audit.annotation.sign_in import account_of, log_in, login_of
     from audit.errors import NotAllowed
+    from audit.judging.sign_in import account_of, log_in, login_of
     from audit.store import open_store
 
     def user(*arguments):

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from audit.annotation.words import stored_words, words_of
 from audit.cli import main
+from audit.judging.words import stored_words, words_of
 from audit.store import open_store
 
 REVIEWS = "text,gold\nThe headphones are great.,positive\nThe headphones are bad.,negative\nThey came late.,\n"

@@ -13,12 +13,12 @@ from sqlalchemy import create_engine, select
 from sqlalchemy.pool import StaticPool
 from sqlmodel import SQLModel
 
-from audit.annotation.accounts import list_accounts
-from audit.annotation.answers import settle
-from audit.annotation.guidelines import guideline_of
 from audit.errors import NotAllowed
 from audit.exchange.export import export, rows_of, write_history
 from audit.exchange.replay import import_export, read_manifest
+from audit.judging.accounts import list_accounts
+from audit.judging.answers import settle
+from audit.judging.words import guideline_of
 from audit.reports.study import study_report
 from audit.store import open_store, table_of, tables
 from audit.store.dump import load_tables, pseudonym, write_tables

@@ -6,12 +6,12 @@ import json
 import pytest
 import translations
 
-from audit.annotation.accounts import add_account
-from audit.annotation.queue import next_question
 from audit.exchange.export import export
 from audit.exchange.replay import import_export, replay
+from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge
+from audit.judging.queue import next_question
 from audit.judging.unit import rebuild
 from audit.reports.study import study_report
 from audit.store import open_store

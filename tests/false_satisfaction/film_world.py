@@ -3,8 +3,8 @@
 from conftest_rows import row
 from sqlalchemy import select
 
-from audit.annotation.accounts import add_account
-from audit.annotation.answers import settle
+from audit.judging.accounts import add_account
+from audit.judging.answers import settle
 from audit.judging.samples import ask_next
 from audit.sampling.samples import SampleOptions
 from audit.store import insert_new, table_of, tables

@@ -5,13 +5,12 @@ import threading
 from conftest_rows import row
 from sqlalchemy import event, select
 
-from audit.annotation.accounts import add_account
-from audit.annotation.queue import next_question
-from audit.false_satisfaction.questions import Asking
+from audit.judging.accounts import add_account
 from audit.judging.judgements import judge
+from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
 from audit.judging.unit import rebuild
-from audit.sampling.samples import SampleOptions, Terms
+from audit.sampling.samples import SampleOptions
 from audit.store import table_of, tables
 
 POSITIVE = ["positive", "positive"]
@@ -64,15 +63,6 @@ def test_waits_and_priority_follow_the_answers(build):
     everything = stored(engine)
     rebuild(engine)
     assert stored(engine) == everything
-
-
-def test_asking_takes_best_rank_most_people_and_all_pairs():
-    asking = Asking[str]({1: Terms(2), 2: Terms(5)})
-    asking.note("q", 1, 7, 100, 1)
-    asking.note("q", 2, 9, 100, 1)
-    asking.note("q", 2, 9, 100, 2)
-    ask = asking.asks()["q"]
-    assert (ask.rank, ask.waits, ask.annotators) == (7, 2, 5)
 
 
 def test_the_later_of_two_judgements_sees_both_answers(build):

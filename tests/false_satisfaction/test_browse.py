@@ -6,14 +6,13 @@ import pytest
 from small_corpus import SmallCorpus
 from sqlalchemy import Engine, select
 
-from audit.annotation.accounts import Account, add_account
-from audit.annotation.activity import overview
-from audit.annotation.deferral import FLAG, add_row
-from audit.annotation.queue import next_question
 from audit.errors import NotAllowed, Refused
-from audit.false_satisfaction.browse import STATES, GroupFilter, Page, browse, choices, detail, find_inputs
-from audit.judging.deferral import send_back
+from audit.judging.accounts import Account, add_account
+from audit.judging.activity import overview
+from audit.judging.adjudications import send_back
+from audit.judging.asides import FLAG, add_row
 from audit.judging.judgements import judge
+from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
 from audit.relations import get_relation
 from audit.relations.registry import configured
@@ -21,6 +20,7 @@ from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
 from audit.store import open_store, table_of, tables
+from audit.studies.browse import STATES, GroupFilter, Page, browse, choices, detail, find_inputs
 
 PASSWORD = "a long password"
 TEXTS = [

@@ -3,10 +3,11 @@
 import pytest
 from film_world import answer, world
 
-from audit.annotation.accounts import add_account
-from audit.annotation.causes import current_causes
 from audit.errors import NotAllowed, Refused
-from audit.false_satisfaction.impact import (
+from audit.judging.accounts import add_account
+from audit.judging.causes import current_causes
+from audit.store import table_of, tables
+from audit.studies.impact import (
     cause_of,
     false_satisfactions,
     give_cause,
@@ -14,7 +15,6 @@ from audit.false_satisfaction.impact import (
     proposed,
     take_back_cause,
 )
-from audit.store import table_of, tables
 
 RIGHT = {f"Film {n}{end}": "neutral" for n in range(4) for end in ".!"}
 

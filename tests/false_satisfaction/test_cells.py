@@ -4,14 +4,14 @@ import pytest
 from conftest_rows import row
 from sqlalchemy import select
 
-from audit.annotation.accounts import add_account
-from audit.annotation.queue import next_question
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.questions import queue_length
+from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge
 from audit.judging.labels import answer_with_gold
+from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
 from audit.judging.unit import rebuild
 from audit.sampling.samples import SampleOptions

@@ -3,9 +3,9 @@
 import pytest
 from film_world import answer, world
 
-from audit.annotation.accounts import add_account
 from audit.errors import NotAllowed
-from audit.false_satisfaction.impact import consequences
+from audit.judging.accounts import add_account
+from audit.studies.impact import consequences
 
 
 def test_the_groups_whose_state_a_question_decides(build):

@@ -7,27 +7,27 @@ from conftest_rows import row
 from disputing import disputed
 from sqlalchemy import select
 
-from audit.annotation.queue import next_question, queue_of
-from audit.annotation.ratings import attributed, stored_ratings
 from audit.errors import AuditError, Refused
-from audit.false_satisfaction.browse import detail
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.questions import attributed_groups, queue_length
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import answer_with_gold
+from audit.judging.queue import next_question, queue_of
 from audit.judging.samples import ask_next
 from audit.judging.unit import rebuild
 from audit.judging.validity import draw_validity
 from audit.messages import message
 from audit.reports.agreement import agreement_report
 from audit.reports.html import to_html
+from audit.reports.ratings import attributed, stored_ratings
 from audit.reports.study import study_report
 from audit.reports.tables import to_text
 from audit.reports.validity_study import validity_report, validity_sections
 from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
 from audit.store import insert_new, table_of, tables
+from audit.studies.browse import detail
 
 # Systems a and b share the groups of S1 and S2; own is no relation of ours, and has S1's group too.
 RUN = [

@@ -6,16 +6,16 @@ import pytest
 from conftest_rows import row
 from sqlalchemy import select
 
-from audit.annotation.accounts import add_account
-from audit.annotation.queue import next_question
-from audit.annotation.ratings import attributed, stored_ratings
 from audit.cli import main
 from audit.errors import AuditError, UnknownName
-from audit.false_satisfaction.opinions import opinions
+from audit.judging.accounts import add_account
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import answer_with_gold
+from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
 from audit.reports.agreement import agreement_report
+from audit.reports.opinions import opinions
+from audit.reports.ratings import attributed, stored_ratings
 from audit.sampling.samples import SampleOptions
 from audit.store import table_of, tables
 

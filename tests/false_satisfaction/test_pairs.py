@@ -15,16 +15,16 @@ import summaries
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.annotation.control_questions import KnownText, add_known, add_settled_questions, known_questions, pick_known
-from audit.annotation.queue import next_question
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.opinions import attributed_outputs, opinions
 from audit.false_satisfaction.questions import queue_length
 from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, Step, settle_group
+from audit.judging.control_questions import KnownText, add_known, add_settled_questions, known_questions, pick_known
 from audit.judging.judgements import judge
 from audit.judging.labels import NO_OUTPUT, Label, Labels, answer_with_gold, import_labels, read_labels
+from audit.judging.queue import next_question
 from audit.judging.unit import rebuild
+from audit.reports.opinions import attributed_outputs, opinions
 from audit.reports.study import study_report
 from audit.runner.imported import import_run
 from audit.store import table_of, tables

@@ -7,12 +7,12 @@ import pytest
 import translations
 from sqlalchemy import select
 
-from audit.annotation.accounts import add_account
-from audit.annotation.queue import next_question
 from audit.errors import UnknownName
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.proxies import distances
+from audit.judging.accounts import add_account
 from audit.judging.judgements import judge
+from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
 from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions

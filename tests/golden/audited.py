@@ -14,16 +14,15 @@ import pandas as pd
 from texts import Text, texts
 
 import audit
-from audit.annotation.accounts import add_account
-from audit.annotation.control_questions import KnownText, add_known
-from audit.annotation.queue import next_question
-from audit.annotation.settings import change_settings
 from audit.errors import NotInstalled
 from audit.exchange.export import export
 from audit.exchange.replay import import_export
+from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate, disputes
-from audit.judging.deferral import flag, skip
-from audit.judging.judgements import judge, undo
+from audit.judging.control_questions import KnownText, add_known
+from audit.judging.judgements import flag, judge, skip, undo
+from audit.judging.queue import next_question
+from audit.judging.settings import change_settings
 from audit.relations import Source
 from audit.relations.base import Fixed
 from audit.relations.registry import all_relations

@@ -17,13 +17,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 from question_world import add_people, asked, rows
 
-from audit.annotation.control_questions import KnownText, add_known
-from audit.annotation.queue import next_question, queue_of
-from audit.annotation.settings import change_settings
 from audit.errors import Refused
-from audit.judging.adjudications import adjudicate, disputes
-from audit.judging.deferral import flag, flagged_ids, send_back, skip
-from audit.judging.judgements import UNDOS, judge, undo
+from audit.judging.adjudications import adjudicate, disputes, flagged_ids, send_back
+from audit.judging.control_questions import KnownText, add_known
+from audit.judging.judgements import UNDOS, flag, judge, skip, undo
+from audit.judging.queue import next_question, queue_of
+from audit.judging.settings import change_settings
 from audit.judging.staleness import Choice, mark_stale
 from audit.store import open_store, tables
 from audit.tasks import Input

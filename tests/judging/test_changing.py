@@ -3,15 +3,15 @@
 import pytest
 from question_world import asked, give, rows
 
-from audit.annotation.answers import UNSURE, WITHDRAWN
-from audit.annotation.guidelines import guideline_of
-from audit.annotation.own_answers import own_answer, own_answers
-from audit.annotation.queue import next_question, queue_of
 from audit.errors import NotAllowed, Refused
-from audit.judging.adjudications import adjudicate, disputes
-from audit.judging.deferral import flag_answer, flagged_ids, send_back
-from audit.judging.judgements import change, judge, undo, undone
+from audit.judging.adjudications import adjudicate, disputes, flagged_ids, send_back
+from audit.judging.answers import WITHDRAWN
+from audit.judging.judgements import change, flag_answer, judge, undo, undone
+from audit.judging.own_answers import own_answer, own_answers
+from audit.judging.queue import next_question, queue_of
+from audit.judging.words import guideline_of
 from audit.store import tables
+from audit.tasks.questions import UNSURE
 
 ROLES = {"ann": "annotator", "bob": "annotator", "cy": "annotator", "ada": "adjudicator", "mia": "manager"}
 

@@ -3,11 +3,10 @@
 import pytest
 from question_world import asked, recalled, rows
 
-from audit.annotation.queue import next_question, queue_of
 from audit.errors import NotAllowed, Refused
-from audit.judging.adjudications import adjudicate, opinions
-from audit.judging.deferral import flag, flagged_ids, flags_left, send_back, skip, unflag
-from audit.judging.judgements import UNDOS, Undone, judge, undo, undone
+from audit.judging.adjudications import adjudicate, flagged_ids, flags_left, opinions, send_back
+from audit.judging.judgements import UNDOS, Undone, flag, judge, skip, undo, undone, unflag
+from audit.judging.queue import next_question, queue_of
 from audit.store import tables
 
 TEXTS = [f"Text number {number}." for number in range(1, 15)]

@@ -10,15 +10,16 @@ from hypothesis import strategies as st
 from question_world import PASSWORD, asked, give, rows
 from sqlalchemy import func, select
 
-from audit.annotation import queue
-from audit.annotation.accounts import add_account, list_accounts
-from audit.annotation.answers import UNSURE, Quorum, settle
-from audit.annotation.queue import next_question, queue_of
-from audit.annotation.sign_in import log_in
 from audit.errors import AuditError, NotAllowed, Refused
+from audit.judging import queue
+from audit.judging.accounts import add_account, list_accounts
 from audit.judging.adjudications import adjudicate
+from audit.judging.answers import Quorum, settle
 from audit.judging.judgements import judge, undo
+from audit.judging.queue import next_question, queue_of
+from audit.judging.sign_in import log_in
 from audit.store import table_of, tables
+from audit.tasks.questions import UNSURE
 
 TEXTS = ["It is good.", "It is bad.", "It is long."]
 

@@ -5,9 +5,8 @@ import json
 import pytest
 from sqlalchemy import select
 
-from audit.annotation.answers import counting_votes
-from audit.annotation.sign_in import log_in
 from audit.errors import AuditError, BadFile, NotAllowed
+from audit.judging.answers import counting_votes
 from audit.judging.labels import (
     NO_ROW,
     NOT_HERE,
@@ -15,6 +14,7 @@ from audit.judging.labels import (
     read_labels,
     renamed_labels,
 )
+from audit.judging.sign_in import log_in
 from audit.store import input_ids, open_store, table_of, tables
 from audit.tasks import Input
 

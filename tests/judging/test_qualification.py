@@ -4,17 +4,17 @@ import pytest
 from quality_world import answer_next, know, world
 from small_corpus import SmallCorpus
 
-from audit.annotation.accounts import entries
-from audit.annotation.control_questions import (
+from audit.judging.accounts import entries
+from audit.judging.control_questions import known_questions
+from audit.judging.judgements import judging_mode
+from audit.judging.queue import next_question
+from audit.judging.training import (
     QUALIFYING,
     QUALIFYING_MARK,
     Qualification,
-    known_questions,
     qualification,
     switch_qualification,
 )
-from audit.annotation.queue import next_question
-from audit.judging.training import judging_mode
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run

@@ -7,13 +7,13 @@ import pytest
 from sqlalchemy import select
 
 import audit
-from audit.annotation.accounts import add_account
-from audit.annotation.activity import overview
-from audit.annotation.queue import next_question
 from audit.cli import main
 from audit.errors import AuditError
 from audit.exchange.doctor import doctor
+from audit.judging.accounts import add_account
+from audit.judging.activity import overview
 from audit.judging.judgements import judge
+from audit.judging.queue import next_question
 from audit.store.core import adjudication, answer, input_table, question
 
 TEXTS = [f"Film {number} wasn't bad." for number in range(1, 6)]

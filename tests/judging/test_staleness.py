@@ -5,16 +5,16 @@ from disputing import disputed
 from question_world import add_people, asked, give, recalled, rows
 from sqlalchemy import select
 
-from audit.annotation.activity import overview
-from audit.annotation.guidelines import Guideline, guideline_before
-from audit.annotation.queue import Before, next_question, queue_of
-from audit.annotation.ratings import stored_ratings
 from audit.errors import Refused
 from audit.exchange.doctor import CHECKS
 from audit.judging import unit
+from audit.judging.activity import overview
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge, undo
+from audit.judging.queue import Before, next_question, queue_of
 from audit.judging.staleness import Choice, mark_stale, preview_stale
+from audit.judging.words import Guideline, guideline_before
+from audit.reports.ratings import stored_ratings
 from audit.store import table_of, tables
 
 WHY = "neutral is wider now"

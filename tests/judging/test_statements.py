@@ -6,8 +6,8 @@ import pytest
 from question_world import filled
 from sqlalchemy import event, select
 
-from audit.annotation.queue import next_question, queue_of
 from audit.judging.judgements import judge, undo
+from audit.judging.queue import next_question, queue_of
 from audit.store import table_of, tables
 
 READS = 6

@@ -4,11 +4,11 @@ import pytest
 from question_world import asked, rows
 from sqlalchemy import select
 
-from audit.annotation.answers import stands
-from audit.annotation.queue import next_question
 from audit.errors import NotAllowed, Refused
 from audit.judging.adjudications import adjudicate, disputes, my_adjudications, take_back
+from audit.judging.answers import stands
 from audit.judging.judgements import judge
+from audit.judging.queue import next_question
 from audit.store import table_of, tables
 
 

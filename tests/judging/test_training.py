@@ -4,15 +4,14 @@ import pytest
 from quality_world import LABELS, know, right_answer, settle_how, world
 from question_world import rows
 
-from audit.annotation import control_questions
-from audit.annotation.activity import overview
-from audit.annotation.answers import counting_votes
-from audit.annotation.control_questions import known_questions, remove_known
-from audit.annotation.queue import next_question, queue_of
-from audit.annotation.ratings import stored_ratings
 from audit.errors import AuditError, NotAllowed, Refused
-from audit.judging.judgements import judge, undo
-from audit.judging.training import judging_mode, train
+from audit.judging import training
+from audit.judging.activity import overview
+from audit.judging.answers import counting_votes
+from audit.judging.control_questions import known_questions, remove_known
+from audit.judging.judgements import judge, judging_mode, train, undo
+from audit.judging.queue import next_question, queue_of
+from audit.reports.ratings import stored_ratings
 from audit.store import tables
 
 
@@ -57,12 +56,12 @@ def test_feedback_says_what_is_right_and_why(team):
 def test_passing_lets_in_and_failing_begins_anew(team):
     engine, who = team
     failed = go_through(engine, who["ann"], wrong=2)[-1].finished
-    assert failed == control_questions.Attempt(1, 2, 4, False)
+    assert failed == training.Attempt(1, 2, 4, False)
     assert next_question(engine, who["ann"]) is None
     again = judging_mode(engine, who["ann"]).training
     assert (again.attempt, again.answered, again.last) == (2, 0, failed)
     passed = go_through(engine, who["ann"], wrong=1)[-1].finished
-    assert passed == control_questions.Attempt(2, 3, 4, True)  # 3 of 4 reach a mark of 0.75
+    assert passed == training.Attempt(2, 3, 4, True)  # 3 of 4 reach a mark of 0.75
     assert judging_mode(engine, who["ann"]).training is None
     assert next_question(engine, who["ann"]) is not None
     assert next_question(engine, who["bob"]) is None  # each for themselves
@@ -118,8 +117,8 @@ def test_who_passed_stays_so_until_the_round_or_the_guideline_changes(team, monk
     settle_how(engine, pass_mark=1.0)
     assert judging_mode(engine, who["ann"]).training is None  # the mark of the day counts
     with monkeypatch.context() as patch:
-        newer = control_questions.guideline_of("sentiment", "input")
-        patch.setattr(control_questions, "guideline_of", lambda *of, own: type(newer)(newer.version + 1, newer.text))
+        newer = training.guideline_of("sentiment", "input")
+        patch.setattr(training, "guideline_of", lambda *of, own: type(newer)(newer.version + 1, newer.text))
         assert judging_mode(engine, who["ann"]).training.answered == 0
         assert next_question(engine, who["ann"]) is None
     know(engine, "training", 1, begin="Another")

@@ -14,21 +14,18 @@ from conftest_rows import row
 from contents import content
 from sqlalchemy import Engine, event, select
 
-from audit.annotation.accounts import add_account
-from audit.annotation.control_questions import KnownText, add_known
-from audit.annotation.questions import BEHIND
-from audit.annotation.queue import next_question
-from audit.annotation.settings import change_settings
 from audit.errors import Refused
 from audit.exchange.doctor import CHECKS
-from audit.false_satisfaction.questions import queue_difference, queue_length
-from audit.judging.adjudications import adjudicate, change_adjudication, take_back
-from audit.judging.deferral import flag, send_back, skip, unflag
-from audit.judging.judgements import judge, undo
+from audit.false_satisfaction.questions import BEHIND, queue_difference, queue_length
+from audit.judging.accounts import add_account
+from audit.judging.adjudications import adjudicate, change_adjudication, send_back, take_back
+from audit.judging.control_questions import KnownText, add_known
+from audit.judging.judgements import flag, judge, judging_mode, skip, train, undo, unflag
 from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
+from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
+from audit.judging.settings import change_settings
 from audit.judging.staleness import Choice, mark_stale
-from audit.judging.training import judging_mode, train
 from audit.judging.unit import rebuild
 from audit.judging.validity import draw_validity
 from audit.runner.imported import import_run

@@ -7,16 +7,14 @@ import pandas as pd
 import pytest
 from sqlalchemy import func, select
 
-from audit.annotation.accounts import add_account
-from audit.annotation.activity import overview
-from audit.annotation.answers import SCALES
-from audit.annotation.queue import next_question, queue_of
 from audit.cli import main
 from audit.errors import AuditError, BadFile, BadRow, Refused, UnknownName
 from audit.exchange.doctor import doctor
+from audit.judging.accounts import add_account
+from audit.judging.activity import overview
 from audit.judging.adjudications import disputes
-from audit.judging.deferral import flag
-from audit.judging.judgements import judge, undo
+from audit.judging.judgements import flag, judge, undo
+from audit.judging.queue import next_question, queue_of
 from audit.judging.unit import rebuild
 from audit.judging.validity import (
     draw_validity,
@@ -31,6 +29,7 @@ from audit.reports.words import Say
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store
 from audit.store.core import answer, judgement, question, validity_draw
+from audit.tasks.questions import SCALES
 
 FIRST = ValidityRequest(per_relation=4, first=True)
 

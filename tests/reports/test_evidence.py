@@ -3,9 +3,9 @@
 import pytest
 from sqlalchemy import func, select
 
-from audit.annotation.accounts import add_account
 from audit.exchange.export import export
 from audit.exchange.replay import import_export
+from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate
 from audit.reports import evidence
 from audit.store import open_store, table_of, tables

@@ -4,13 +4,12 @@ import pytest
 from question_world import add_people
 from small_corpus import SmallCorpus
 
-from audit.annotation.activity import overview
-from audit.annotation.questions import count_open
-from audit.annotation.queue import next_question, queue_of
-from audit.annotation.settings import change_settings
-from audit.judging.deferral import flag
-from audit.judging.judgements import judge
+from audit.false_satisfaction.questions import count_open
+from audit.judging.activity import overview
+from audit.judging.judgements import flag, judge
+from audit.judging.queue import next_question, queue_of
 from audit.judging.samples import ask_next
+from audit.judging.settings import change_settings
 from audit.judging.validity import draw_validity
 from audit.reports.first_page import next_lines, open_questions
 from audit.reports.progress import totals

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.annotation.activity import overview
+from audit.judging.activity import overview
 from audit.reports.evidence import evidence
 from audit.reports.progress import CELLS, cells_at_work, progress_document, progress_sections
 from audit.reports.study import cells_of_report, report_of

@@ -5,12 +5,12 @@ import json
 import pandas as pd
 import pytest
 
-from audit.annotation.control_questions import RECORD_COLUMNS, Record, judging_record
-from audit.annotation.settings import JudgingSettings
 from audit.cli import main
 from audit.errors import AuditError
+from audit.judging.settings import JudgingSettings
 from audit.reports.dashboard_charts import shares_chart
 from audit.reports.quality import quality_report, quality_sections
+from audit.reports.record import RECORD_COLUMNS, Record, judging_record
 from audit.store import open_store
 
 POSITIVE, NEGATIVE = frozenset({"positive"}), frozenset({"negative"})

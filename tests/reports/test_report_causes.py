@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.annotation.accounts import add_account
-from audit.annotation.causes import CAUSES
-from audit.false_satisfaction.impact import false_satisfactions, give_cause
+from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate
+from audit.judging.causes import CAUSES
 from audit.judging.samples import ask_next
 from audit.reports.study import study_report
 from audit.reports.validity import cause_entries
@@ -18,6 +17,7 @@ from audit.runner.imported import import_run
 from audit.sampling.samples import SampleOptions
 from audit.statistics.intervals import effective_interval
 from audit.store import open_store, table_of, tables
+from audit.studies.impact import false_satisfactions, give_cause
 
 
 def falses(*cells):

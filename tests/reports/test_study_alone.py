@@ -4,10 +4,10 @@ import pytest
 from question_world import add_people
 from small_corpus import SmallCorpus
 
-from audit.annotation.queue import next_question
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge
 from audit.judging.labels import answer_with_gold
+from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
 from audit.judging.validity import draw_validity
 from audit.reports.evidence import evidence

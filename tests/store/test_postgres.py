@@ -5,21 +5,21 @@ from disputing import disputed
 from sqlalchemy import create_engine, select, text
 from sqlalchemy.exc import OperationalError
 
-from audit.annotation.accounts import (
+from audit.corpora import get_corpus
+from audit.false_satisfaction.questions import attributed_groups, queue_length
+from audit.judging.accounts import (
     add_account,
 )
-from audit.annotation.queue import LEASE, next_question
-from audit.corpora import get_corpus
-from audit.false_satisfaction.impact import consequences, false_satisfactions, give_cause, take_back_cause
-from audit.false_satisfaction.questions import attributed_groups, queue_length
 from audit.judging.adjudications import (
     adjudicate,
     change_adjudication,
+    flagged_ids,
     opinions,
+    send_back,
 )
-from audit.judging.deferral import flag, flagged_ids, send_back, skip, unflag
-from audit.judging.judgements import judge, undo
+from audit.judging.judgements import flag, judge, skip, undo, unflag
 from audit.judging.labels import answer_with_gold
+from audit.judging.queue import LEASE, next_question
 from audit.judging.samples import ask_next
 from audit.judging.validity import draw_validity
 from audit.reports.study import study_report
@@ -31,6 +31,7 @@ from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
 from audit.store import engine as store
 from audit.store import insert_new, open_store, table_of, tables
+from audit.studies.impact import consequences, false_satisfactions, give_cause, take_back_cause
 
 pytestmark = pytest.mark.postgres
 

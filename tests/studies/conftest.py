@@ -5,7 +5,7 @@ import itertools
 
 import pytest
 
-from audit.annotation.accounts import add_account
+from audit.judging.accounts import add_account
 from audit.store import open_store
 from audit.studies.plan import read_plan
 

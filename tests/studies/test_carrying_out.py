@@ -2,9 +2,9 @@
 
 import pytest
 
-from audit.annotation.settings import settings_of
 from audit.cli import main
 from audit.errors import BadFile, NotAllowed
+from audit.judging.settings import settings_of
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.store import open_store, table_of, tables

@@ -234,11 +234,11 @@ def test_passwords_are_taken_out():
 
 
 def test_a_job_of_a_disabled_manager_does_nothing(engine, plan, people, where):
-    from audit.annotation.accounts import disable_account
+    from audit.judging.accounts import disable_account
 
     set_plan(engine, plan())
     disable = people["boss"]
-    from audit.annotation.accounts import add_account
+    from audit.judging.accounts import add_account
 
     add_account(engine, "mia", "manager", "long enough")
     with pytest.MonkeyPatch.context() as patch:

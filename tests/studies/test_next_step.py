@@ -2,9 +2,9 @@
 
 import pytest
 
-from audit.annotation.accounts import add_account
-from audit.annotation.invitations import Terms, invite
 from audit.errors import NotAllowed
+from audit.judging.accounts import add_account
+from audit.judging.invitations import Terms, invite
 from audit.messages import LANGUAGES, catalogue
 from audit.store import open_store
 from audit.studies.next_step import Standing, next_step, standing

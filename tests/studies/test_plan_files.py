@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.annotation.guidelines import guideline_of
-from audit.annotation.settings import JudgingSettings
 from audit.errors import BadFile
+from audit.judging.settings import JudgingSettings
+from audit.judging.words import guideline_of
 from audit.relations import relations_named
 from audit.studies.plan import (
     LARGEST,

@@ -2,11 +2,11 @@
 
 import pytest
 
-from audit.annotation.queue import next_question
-from audit.annotation.settings import change_settings
 from audit.corpora import get_corpus
 from audit.judging.judgements import judge
+from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
+from audit.judging.settings import change_settings
 from audit.reports.html import to_html
 from audit.reports.sections import plan_lines, to_terminal
 from audit.reports.study import study_report

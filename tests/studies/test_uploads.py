@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import add_account, entries
 from audit.corpora import Reading, get_corpus
 from audit.corpora.files import guess_of
 from audit.errors import AuditError, BadFile, BadRow, NotAllowed, Refused
+from audit.judging.accounts import add_account, entries
 from audit.runner.executors import InProcess
 from audit.store import open_store
 from audit.store.core import count_rows, source, study

@@ -10,8 +10,8 @@ from small_corpus import SmallCorpus
 from sqlalchemy import Engine, select
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation import sign_in
-from audit.annotation.accounts import Account, add_account
+from audit.judging import sign_in
+from audit.judging.accounts import Account, add_account
 from audit.judging.samples import ask_next
 from audit.relations import get_relation
 from audit.runner.executors import InProcess

@@ -5,8 +5,8 @@ from pathlib import Path
 from app_driver import Prepared, prepare
 from sqlalchemy import select
 
-from audit.annotation.queue import Shown, next_question
 from audit.judging.judgements import judge
+from audit.judging.queue import Shown, next_question
 from audit.judging.validity import draw_validity
 from audit.sampling.validity import ValidityRequest
 from audit.store import table_of, tables

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 import requests
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import add_account
-from audit.annotation.sign_in import login_of
+from audit.judging.accounts import add_account
+from audit.judging.sign_in import login_of
 from audit.store import open_store
 
 PASSWORD = "correct horse, battery"

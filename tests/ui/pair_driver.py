@@ -6,9 +6,9 @@ from pathlib import Path
 import summaries
 from app_driver import HOSTILE, PASSWORD, Prepared
 
-from audit.annotation.accounts import add_account
-from audit.annotation.queue import Shown, next_question
+from audit.judging.accounts import add_account
 from audit.judging.judgements import judge
+from audit.judging.queue import Shown, next_question
 from audit.judging.samples import ask_next
 from audit.runner.imported import import_run
 from audit.sampling.options import SampleOptions

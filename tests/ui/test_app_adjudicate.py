@@ -2,9 +2,9 @@
 
 from app_driver import Prepared, blocks, go, in_both, open_app, rows
 
-from audit.annotation.guidelines import guideline_of
-from audit.annotation.queue import next_question
 from audit.judging.judgements import judge
+from audit.judging.queue import next_question
+from audit.judging.words import guideline_of
 from audit.store import tables
 from audit.ui.language import text_in
 

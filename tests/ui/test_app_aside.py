@@ -7,9 +7,9 @@ from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app, rows
 from app_driver import said as written
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation.guidelines import Guideline, guideline_of
-from audit.annotation.sign_in import end_logins
 from audit.judging import unit
+from audit.judging.sign_in import end_logins
+from audit.judging.words import Guideline, guideline_of
 from audit.store import tables
 from audit.ui import question
 from audit.ui.language import text_in

@@ -10,7 +10,7 @@ from browser_driver import Window, judgements, streamlit_server, until
 from group_driver import names, prepare_groups, to_group
 from sqlalchemy import select
 
-from audit.annotation.accounts import add_account
+from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate
 from audit.judging.unit import rebuild
 from audit.store import table_of, tables

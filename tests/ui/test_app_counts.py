@@ -12,7 +12,7 @@ from streamlit import config
 from streamlit.config import ConfigOption
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation.queue import queue_of
+from audit.judging.queue import queue_of
 from audit.ui import annotate
 from audit.ui.server import lifespan
 

@@ -6,10 +6,10 @@ import zipfile
 import pytest
 from app_driver import Prepared, go, open_app
 
-from audit.annotation.accounts import entries
 from audit.errors import AuditError, NotAllowed
 from audit.exchange import export as downloads
 from audit.exchange.export import backup_file, export_archive
+from audit.judging.accounts import entries
 from audit.ui.language import text_in
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from audit.annotation.invitations import Terms, invite
+from audit.judging.invitations import Terms, invite
 from audit.store import open_store, tables
 from audit.ui import session, sign_in_pages
 

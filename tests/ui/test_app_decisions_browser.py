@@ -8,10 +8,9 @@ from app_driver import Prepared, prepare, rows
 from app_server import app_server
 from browser_driver import Window, until
 
-from audit.annotation.queue import next_question
-from audit.judging.adjudications import disputes
-from audit.judging.deferral import flag, flagged_ids
-from audit.judging.judgements import judge
+from audit.judging.adjudications import disputes, flagged_ids
+from audit.judging.judgements import flag, judge
+from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
 from audit.sampling.options import SampleOptions
 from audit.store import tables

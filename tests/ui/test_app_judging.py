@@ -17,11 +17,11 @@ from app_driver import (
 )
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation.guidelines import guideline_of
-from audit.annotation.queue import next_question
-from audit.annotation.settings import change_settings
-from audit.annotation.sign_in import end_logins, login_of
 from audit.judging.judgements import judge
+from audit.judging.queue import next_question
+from audit.judging.settings import change_settings
+from audit.judging.sign_in import end_logins, login_of
+from audit.judging.words import guideline_of
 from audit.store import table_of, tables
 from audit.tasks import wording
 from audit.ui import annotate, session

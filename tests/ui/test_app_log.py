@@ -7,9 +7,9 @@ import pytest
 from app_driver import Prepared, go, in_both, open_app
 from sqlalchemy.orm import Session
 
-from audit.annotation.accounts import change_account, disable_account, note
-from audit.annotation.invitations import Terms, invite
-from audit.annotation.settings import change_settings
+from audit.judging.accounts import change_account, disable_account, note
+from audit.judging.invitations import Terms, invite
+from audit.judging.settings import change_settings
 from audit.messages import LANGUAGES, catalogue
 from audit.ui.language import text_in
 

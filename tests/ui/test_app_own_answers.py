@@ -4,9 +4,9 @@ import pytest
 from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app, rows, said
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation.accounts import Account
-from audit.annotation.queue import next_question
+from audit.judging.accounts import Account
 from audit.judging.judgements import judge
+from audit.judging.queue import next_question
 from audit.store import tables
 from audit.ui.language import text_in
 

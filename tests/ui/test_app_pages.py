@@ -7,11 +7,11 @@ from app_driver import Prepared, blocks, go, in_both, open_app, said
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation.accounts import list_accounts
-from audit.annotation.invitations import invitations, link_of, use
-from audit.annotation.queue import next_question
-from audit.annotation.sign_in import end_logins, log_in
+from audit.judging.accounts import list_accounts
+from audit.judging.invitations import invitations, link_of, use
 from audit.judging.judgements import judge
+from audit.judging.queue import next_question
+from audit.judging.sign_in import end_logins, log_in
 from audit.store import table_of, tables
 from audit.ui.language import text_in
 from audit.ui.pages import PAGES, pages_for

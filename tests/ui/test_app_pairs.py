@@ -6,7 +6,7 @@ import pytest
 from app_driver import Prepared, blocks, closed, in_both, open_app, opened_copy, rows, said
 from pair_driver import prepare_pairs, to_task
 
-from audit.annotation.guidelines import guideline_of
+from audit.judging.words import guideline_of
 from audit.store import tables
 from audit.tasks import wording
 from audit.ui.language import text_in

@@ -6,9 +6,9 @@ import pytest
 from app_driver import Prepared, go, in_both, open_app, rows, said
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation.queue import next_question
-from audit.annotation.settings import change_settings, settings_of
 from audit.judging.judgements import judge
+from audit.judging.queue import next_question
+from audit.judging.settings import change_settings, settings_of
 from audit.store import tables
 from audit.ui.language import text_in
 

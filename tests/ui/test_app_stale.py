@@ -4,10 +4,10 @@ import pytest
 from app_driver import Prepared, blocks, go, in_both, open_app, said
 from sqlalchemy import func, select
 
-from audit.annotation.guidelines import guideline_of
-from audit.annotation.queue import next_question
 from audit.judging.judgements import judge
+from audit.judging.queue import next_question
 from audit.judging.unit import rebuild
+from audit.judging.words import guideline_of
 from audit.store import table_of, tables
 from audit.ui.language import plain, text_in
 

@@ -5,11 +5,12 @@ from app_driver import Prepared, go, in_both, open_app, said
 from quality_world import know
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation.accounts import account_details
-from audit.annotation.control_questions import known_questions, qualification
-from audit.annotation.queue import next_question
-from audit.annotation.words import own_words
+from audit.judging.accounts import account_details
+from audit.judging.control_questions import known_questions
 from audit.judging.judgements import judge
+from audit.judging.queue import next_question
+from audit.judging.training import qualification
+from audit.judging.words import own_words
 from audit.ui.language import text_in
 
 

@@ -6,10 +6,10 @@ import pytest
 from app_driver import Prepared, blocks, in_both, open_app, rows, said
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation import control_questions
-from audit.annotation.control_questions import KnownText, add_known
-from audit.annotation.guidelines import guideline_of
-from audit.annotation.settings import change_settings
+from audit.judging import control_questions
+from audit.judging.control_questions import KnownText, add_known
+from audit.judging.settings import change_settings
+from audit.judging.words import guideline_of
 from audit.keys import uniform
 from audit.store import tables
 from audit.tasks import Input, wording

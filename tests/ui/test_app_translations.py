@@ -7,7 +7,7 @@ from app_driver import Prepared, blocks, closed, in_both, open_app, press_answer
 from translation_driver import prepare_translations, to_translation
 from translations import SPANISH, TEXTS
 
-from audit.annotation.guidelines import guideline_of
+from audit.judging.words import guideline_of
 from audit.messages import LANGUAGES
 from audit.store import tables
 from audit.tasks import Input, wording

@@ -7,7 +7,7 @@ import pytest
 from app_driver import Prepared, blocks, in_both, open_app, rows, said
 from words_driver import MANY, PREMISE, prepare_words
 
-from audit.annotation.queue import next_question
+from audit.judging.queue import next_question
 from audit.store import tables
 from audit.tasks import wording
 from audit.ui.language import plain

@@ -10,10 +10,9 @@ from app_server import app_server
 from browser_driver import Window, until
 from sqlalchemy import select
 
-from audit.annotation.accounts import add_account
-from audit.annotation.queue import next_question
-from audit.judging.deferral import flag
-from audit.judging.judgements import judge
+from audit.judging.accounts import add_account
+from audit.judging.judgements import flag, judge
+from audit.judging.queue import next_question
 from audit.judging.staleness import Choice, mark_stale
 from audit.store import table_of, tables
 

@@ -9,10 +9,10 @@ from app_server import app_server
 from http_driver import PAGE, Browser, Served
 from socket_driver import PATIENCE, Screen, Session, session
 
-from audit.annotation.accounts import change_account, disable_account, enable_account, set_password
-from audit.annotation.queue import next_question
-from audit.annotation.sign_in import end_logins
+from audit.judging.accounts import change_account, disable_account, enable_account, set_password
 from audit.judging.judgements import judge
+from audit.judging.queue import next_question
+from audit.judging.sign_in import end_logins
 from audit.ui.annotate import LEAST
 from audit.ui.language import text_in
 from audit.ui.pages import PAGES

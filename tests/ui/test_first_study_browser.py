@@ -15,7 +15,7 @@ from app_server import app_server
 from browser_driver import Window, until
 from sqlalchemy import select
 
-from audit.annotation.accounts import list_accounts
+from audit.judging.accounts import list_accounts
 from audit.store import open_store, table_of, tables
 from audit.studies.next_step import next_step, standing
 from audit.ui.language import text_in

@@ -13,8 +13,8 @@ from app_server import app_server
 from http_driver import PAGE
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import add_account, list_accounts
-from audit.annotation.invitations import Terms, invite, password_link
+from audit.judging.accounts import add_account, list_accounts
+from audit.judging.invitations import Terms, invite, password_link
 from audit.store import open_store
 from audit.ui.language import text_in
 

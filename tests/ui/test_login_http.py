@@ -9,9 +9,9 @@ import pytest
 from app_server import app_server
 from http_driver import PASSWORD, Browser, Served, people_of
 
-from audit.annotation.accounts import set_password
-from audit.annotation.invitations import own_password_link
-from audit.annotation.sign_in import LOGIN, log_in, login_of, unsign
+from audit.judging.accounts import set_password
+from audit.judging.invitations import own_password_link
+from audit.judging.sign_in import LOGIN, log_in, login_of, unsign
 from audit.ui.language import text_in
 
 NEW = "another horse, staple"

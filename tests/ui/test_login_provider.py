@@ -12,7 +12,7 @@ from app_server import app_server
 from browser_driver import Window, until
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
-from audit.annotation.accounts import add_account, disable_account
+from audit.judging.accounts import add_account, disable_account
 from audit.ui.language import text_in
 
 COOKIE = "_streamlit_user"

@@ -8,7 +8,7 @@ from app_driver import Prepared
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from audit.annotation.sign_in import end_logins, login_of
+from audit.judging.sign_in import end_logins, login_of
 from audit.ui.gate import Gate
 from audit.ui.settings import login_cookie_name
 

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from audit.annotation.accounts import add_account
 from audit.errors import AuditError, BadFile, NotAllowed
+from audit.judging.accounts import add_account
 from audit.reports.study import study_report
 from audit.store import open_store
 from audit.ui import worker

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from app_driver import Prepared
 
-from audit.annotation.queue import next_question
 from audit.errors import AuditError
 from audit.judging.judgements import judge
+from audit.judging.queue import next_question
 from audit.judging.validity import draw_validity
 from audit.sampling.validity import ValidityRequest
 from audit.ui import background_cache

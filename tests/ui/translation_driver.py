@@ -6,9 +6,9 @@ import translations
 from app_driver import PASSWORD, Prepared
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import add_account
-from audit.annotation.queue import Shown, next_question
+from audit.judging.accounts import add_account
 from audit.judging.judgements import judge
+from audit.judging.queue import Shown, next_question
 
 
 def prepare_translations(folder: Path, **audits: float) -> Prepared:

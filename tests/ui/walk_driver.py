@@ -15,13 +15,12 @@ from selenium.common.exceptions import StaleElementReferenceException
 from sqlalchemy import ColumnElement, or_
 from words_driver import MANY, ROWS
 
-from audit.annotation.accounts import add_account
-from audit.annotation.control_questions import KnownText, add_known
-from audit.annotation.invitations import Terms, invite, own_password_link
-from audit.annotation.queue import next_question
+from audit.judging.accounts import add_account
 from audit.judging.adjudications import adjudicate, disputes
-from audit.judging.deferral import flag
-from audit.judging.judgements import judge
+from audit.judging.control_questions import KnownText, add_known
+from audit.judging.invitations import Terms, invite, own_password_link
+from audit.judging.judgements import flag, judge
+from audit.judging.queue import next_question
 from audit.judging.samples import ask_next
 from audit.judging.validity import draw_validity
 from audit.runner.imported import import_run

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app_driver import PASSWORD, Prepared
 
-from audit.annotation.accounts import add_account
+from audit.judging.accounts import add_account
 from audit.judging.samples import ask_next
 from audit.runner.imported import import_run
 from audit.sampling.options import SampleOptions

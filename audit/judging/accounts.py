@@ -1,0 +1,528 @@
+"""Accounts, their roles, passwords and studies, and the log. Every write elsewhere calls `require` again, in its own
+transaction."""
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from typing import Any, NamedTuple
+from unicodedata import normalize
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    cast,
+    delete,
+    exists,
+    literal,
+    or_,
+    select,
+)
+
+from audit.errors import AuditError, NotAllowed
+from audit.messages import joined, message
+from audit.store import insert_new, tables
+from audit.store.copying import in_utc
+from audit.store.core import (
+    adjudication,
+    annotator,
+    assignment,
+    count_rows,
+    invitation,
+    judgement,
+    lease,
+    log,
+    question,
+    study,
+)
+from audit.text.languages import is_code
+
+ROLES = ("annotator", "adjudicator", "manager")
+"""Each may do what those before it may."""
+ADJUDICATORS = ("adjudicator", "manager")
+"""Who settles questions, checks and inspects answers, and gives causes."""
+GOLD = "gold"
+MODEL = "model"
+"""The role of a model whose ratings were imported: no person, it cannot log in, and its answers are no votes."""
+DELETED = "deleted-"
+"""Begins the name that stands in place of a deleted person's."""
+SHORTEST, LONGEST = 8, 1_000
+"""Characters of a password: hashing a megabyte would keep the server busy."""
+_MOST_LANGUAGES = 50
+
+
+@dataclass(frozen=True)
+class Account:
+    """An account, without its password."""
+
+    id: int
+    name: str
+    role: str
+    languages: tuple[str, ...] = field(default=(), compare=False)
+    """Codes of the languages it reads, where `require` returned it; none: all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccountDetails(Account):
+    """An account as managers and its owner see it."""
+
+    disabled: bool
+    has_password: bool
+    """Without one it logs in through an identity provider only."""
+    seen_at: datetime | None
+    """The last use of the app, in UTC to the minute; None: never."""
+    studies: tuple[int, ...] = ()
+    """Ids of the studies that it works on; none: all."""
+
+
+# Passwords: Argon2id. Checking one takes the same time whether or not the account exists.
+
+
+def hashed(password: str) -> str:
+    """Return the hash to store. Raises AuditError for a password that is too short or too long."""
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise AuditError(message("account.password_length", count=len(password), least=SHORTEST, most=LONGEST))
+    return str(_hasher().hash(_bytes(password)))
+
+
+def matches(password: str, stored: str | None) -> bool:
+    """Return whether this is the password of the stored hash (None: no account, or one without a password).
+
+    One hash is computed in every case, so that the time does not reveal which names exist.
+    """
+    right = bool(_hasher().verify(_bytes(password[:LONGEST]), stored or _decoy()))
+    return right and stored is not None and len(password) <= LONGEST
+
+
+def _bytes(password: str) -> bytes:
+    return password.encode("utf-8", "surrogatepass")
+
+
+@cache
+def _hasher() -> Any:
+    from pwdlib import PasswordHash
+
+    return PasswordHash.recommended()
+
+
+@cache
+def _decoy() -> str:
+    return str(_hasher().hash("nobody's password"))
+
+
+# Names, roles and languages.
+
+
+def stored_name(written: str) -> str:
+    """Return the name of an annotator as it is stored: neither case nor surrounding blanks tell people apart.
+
+    >>> stored_name(" Ann@X.test ")
+    'ann@x.test'
+    """
+    return normalize("NFC", written.strip().casefold())
+
+
+def checked_name(name: str) -> str:
+    """Return the stored name of an annotator. Raises AuditError for a name that is not allowed."""
+    name = stored_name(name)
+    if not name or name == GOLD or name.startswith(DELETED) or len(name) > 80 or not name.isprintable():
+        raise AuditError(message("account.bad_name", name=name[:80], gold=GOLD))
+    return name
+
+
+def checked_role(role: str) -> str:
+    """Return the role. Raises AuditError for an unknown one."""
+    if role not in ROLES:
+        raise AuditError(message("wrong.role", role=role[:80], allowed=ROLES))
+    return role
+
+
+def joined_languages(languages: Sequence[str]) -> str:
+    """Return language codes joined by commas, as they are stored. Raises AuditError for one that is no code."""
+    if len(languages) > _MOST_LANGUAGES:
+        raise AuditError(message("account.many_languages", count=len(languages), most=_MOST_LANGUAGES))
+    for code in languages:
+        if not is_code(code):
+            raise AuditError(message("wrong.language", language=code[:40]))
+    return ",".join(dict.fromkeys(languages))
+
+
+# Who may do what.
+
+
+def is_person(annotator: Any) -> ColumnElement[bool]:
+    """Return the condition that an annotator, the table or an alias of it, has one of the `ROLES`.
+
+    One comparison per role: SQLAlchemy rebuilds an `IN` at every execution.
+    """
+    return or_(*(annotator.c.role == role for role in ROLES))
+
+
+def may(role: str, least: str) -> bool:
+    """Return whether a role may do what `least` may.
+
+    >>> may("manager", "adjudicator"), may("annotator", "adjudicator")
+    (True, False)
+    """
+    return role in ROLES and ROLES.index(role) >= ROLES.index(least)
+
+
+def require(connection: Connection, account_id: int, *roles: str, lock: bool = False) -> Account:
+    """Return the account, read anew, if it is enabled and has one of the roles; else raise NotAllowed.
+
+    `lock`: nobody else changes it until the transaction ends.
+    """
+    row = connection.execute(_account_query(lock), {"account": account_id}).first()
+    if row is None or row.disabled:
+        raise NotAllowed(message("account.absent_or_disabled"))
+    if row.role not in roles:
+        raise NotAllowed(message("account.role_needed", roles=joined("list.or", roles), name=row.name, role=row.role))
+    return Account(int(row.id), row.name, row.role, tuple(sorted(filter(None, row.languages.split(",")))))
+
+
+@cache
+def _account_query(lock: bool) -> Select[Any]:
+    """Cached: every write checks the account, and building the statement takes longer than running it."""
+    columns = (annotator.c.id, annotator.c.name, annotator.c.role, annotator.c.disabled, annotator.c.languages)
+    query = select(*columns).where(annotator.c.id == bindparam("account"))
+    return query.with_for_update(key_share=True) if lock else query
+
+
+def require_manager(connection: Connection, by: int | None) -> None:
+    """Raise NotAllowed unless `by` is a manager's account, or None: the owner of the database."""
+    if by is not None:
+        require(connection, by, "manager")
+
+
+@contextmanager
+def reading_as(engine: Engine, account_id: int, *roles: str) -> Iterator[Connection]:
+    """Open a connection to read with, for an enabled account that has one of the roles. Raises NotAllowed."""
+    with engine.connect() as connection:
+        require(connection, account_id, *roles)
+        yield connection
+
+
+@contextmanager
+def reading_as_manager(engine: Engine, by: int | None) -> Iterator[Connection]:
+    """Open a connection to read with, as `require_manager`."""
+    with engine.connect() as connection:
+        require_manager(connection, by)
+        yield connection
+
+
+@contextmanager
+def writing_as_manager(engine: Engine, by: int | None) -> Iterator[Connection]:
+    """Open a transaction that is committed at the end, as `require_manager`."""
+    with engine.begin() as connection:
+        require_manager(connection, by)
+        yield connection
+
+
+@contextmanager
+def changing_accounts(engine: Engine, by: int | None = None) -> Iterator[Connection]:
+    """As `writing_as_manager`, one after the other: of two managers who disable each other at once, the second finds
+    itself the last."""
+    with engine.begin() as connection:
+        # A write that changes nothing takes the lock on SQLite and on PostgreSQL.
+        managers = annotator.update().where(annotator.c.role == "manager")
+        connection.execute(managers.values(disabled=annotator.c.disabled))
+        require_manager(connection, by)
+        yield connection
+
+
+# Making and listing accounts, by managers (`by`, an account id) or the owner of the database (None).
+
+
+def add_account(
+    engine: Engine,
+    name: str,
+    role: str,
+    password: str | None,
+    *,
+    languages: Sequence[str] = (),
+    studies: Collection[int] = (),
+    by: int | None = None,
+) -> Account:
+    """Make an account. Without a password it logs in through an identity provider, or sets one by a link.
+
+    Raises NotAllowed, and AuditError for a taken or bad name, an unknown role, a bad language, study or password.
+    """
+    password_hash = None if password is None else hashed(password)
+    with writing_as_manager(engine, by) as connection:
+        account = add_person(connection, name, role, password_hash, joined_languages(languages), studies)
+        assigned: dict[str, Any] = {"assigned": sorted(set(studies))} if studies else {}
+        note(connection, by, "account added", account=account.id, role=role, **assigned)
+    return account
+
+
+def add_person(
+    connection: Connection,
+    name: str,
+    role: str,
+    password_hash: str | None,
+    languages: str = "",
+    studies: Collection[int] = (),
+    completion_code: str | None = None,
+) -> Account:
+    """Insert an account in the caller's transaction. Raises AuditError for a bad or taken name and an unknown role."""
+    row = {
+        "name": checked_name(name),
+        "role": checked_role(role),
+        "password": password_hash,
+        "languages": languages,
+        "completion_code": completion_code,
+        "created_at": tables.now(),
+    }
+    if not insert_new(connection, tables.Annotator, [row]):
+        raise AuditError(message("account.name_taken", name=row["name"]))
+    account = person_named(connection, name)
+    assign(connection, account.id, studies)
+    return account
+
+
+def gold_id(connection: Connection) -> int:
+    """Return the id of the annotator `gold`, made where it is absent. It cannot log in."""
+    row = {"name": GOLD, "role": GOLD, "password": None, "languages": "", "created_at": tables.now()}
+    insert_new(connection, tables.Annotator, [row])
+    return int(connection.execute(select(annotator.c.id).where(annotator.c.name == GOLD)).scalar_one())
+
+
+def list_accounts(engine: Engine) -> list[Account]:
+    """Return the accounts of people that are not disabled, by name."""
+    with engine.connect() as connection:
+        return _people(connection, annotator.c.disabled.is_(False))
+
+
+def account_details(engine: Engine, *, by: int | None = None) -> list[AccountDetails]:
+    """Return every account of a person, the disabled ones too, by name."""
+    with reading_as_manager(engine, by) as connection:
+        return _details(connection, is_person(annotator))
+
+
+def own_account(engine: Engine, account_id: int) -> AccountDetails:
+    """Return an account as its owner sees it. Raises NotAllowed where it is disabled or absent."""
+    with reading_as(engine, account_id, *ROLES) as connection:
+        return _details(connection, annotator.c.id == account_id)[0]
+
+
+def person_named(connection: Connection, name: str) -> Account:
+    """Return the account of this name. Raises AuditError where there is none."""
+    people = _people(connection, annotator.c.name == stored_name(name))
+    if not people:
+        raise AuditError(message("account.absent", name=name))
+    return people[0]
+
+
+def _people(connection: Connection, *conditions: ColumnElement[bool]) -> list[Account]:
+    query = select(annotator.c.id, annotator.c.name, annotator.c.role).where(is_person(annotator), *conditions)
+    return [Account(*row) for row in connection.execute(query.order_by(annotator.c.name))]
+
+
+def _details(connection: Connection, condition: ColumnElement[bool]) -> list[AccountDetails]:
+    studies = assignments_of(connection)
+    return [
+        AccountDetails(
+            id=row.id,
+            name=row.name,
+            role=row.role,
+            languages=tuple(filter(None, row.languages.split(","))),
+            disabled=row.disabled,
+            has_password=row.password is not None,
+            seen_at=row.seen_at and in_utc(row.seen_at),
+            studies=studies.get(row.id, ()),
+        )
+        for row in connection.execute(select(annotator).where(condition).order_by(annotator.c.name))
+    ]
+
+
+# Changing accounts. Each change that takes something away ends the account's logins, and its tokens of the API.
+
+
+def change(connection: Connection, account_id: int, **values: Any) -> None:
+    """Set columns of an account in the caller's transaction."""
+    connection.execute(annotator.update().where(annotator.c.id == account_id).values(values))
+
+
+ENDED = {"session_number": annotator.c.session_number + 1, "token_number": annotator.c.token_number + 1}
+"""Columns of an account that end every login of it, and its API tokens."""
+
+
+def set_password(engine: Engine, name: str, password: str, *, by: int | None = None) -> Account:
+    """Give an account another password, which ends its logins and tokens. Raises AuditError for a bad password."""
+    new = hashed(password)
+    with changing_accounts(engine, by) as connection:
+        account = person_named(connection, name)
+        change(connection, account.id, password=new, **ENDED)
+        note(connection, by, "password set", account=account.id)
+    return account
+
+
+def disable_account(engine: Engine, name: str, *, by: int | None = None) -> Account:
+    """Keep an account out from now on; the question it was shown is free for others. Raises AuditError for the last
+    manager."""
+    with changing_accounts(engine, by) as connection:
+        account = person_named(connection, name)
+        _need_another_manager(connection, account)
+        change(connection, account.id, disabled=True, **ENDED)
+        connection.execute(delete(lease).where(lease.c.annotator_id == account.id))
+        note(connection, by, "account disabled", account=account.id)
+    return account
+
+
+def enable_account(engine: Engine, name: str, *, by: int | None = None) -> Account:
+    """Let a disabled account log in again."""
+    with changing_accounts(engine, by) as connection:
+        account = person_named(connection, name)
+        change(connection, account.id, disabled=False)
+        note(connection, by, "account enabled", account=account.id)
+    return account
+
+
+def change_account(
+    engine: Engine,
+    name: str,
+    role: str,
+    languages: Sequence[str] = (),
+    studies: Collection[int] = (),
+    *,
+    by: int | None = None,
+) -> Account:
+    """Give an account another role, other languages and other studies (none: all), from its next click on.
+
+    Raises AuditError for an unknown role, a bad language or study, and where no manager would remain. Nothing is stored
+    where nothing changes.
+    """
+    checked_role(role)
+    codes = joined_languages(languages)
+    with changing_accounts(engine, by) as connection:
+        account = person_named(connection, name)
+        if role != "manager":
+            _need_another_manager(connection, account)
+        had = _details(connection, annotator.c.id == account.id)[0]
+        values: dict[str, list[Any]] = {
+            "role": [account.role, role],
+            "languages": [",".join(had.languages), codes],
+            "assigned": [list(had.studies), sorted(set(studies))],
+        }
+        if changed := {key: value for key, value in values.items() if value[0] != value[1]}:
+            change(connection, account.id, role=role, languages=codes)
+            assign(connection, account.id, studies)
+            # The question on its screen may be in a language or of a study that is not for it any more.
+            connection.execute(delete(lease).where(lease.c.annotator_id == account.id))
+            detail: dict[str, Any] = changed
+            note(connection, by, "account changed", account=account.id, **detail)
+    return Account(account.id, account.name, role)
+
+
+def _need_another_manager(connection: Connection, account: Account) -> None:
+    """Raise AuditError where this account is the last manager that is not disabled, within `changing_accounts`."""
+    is_manager = (annotator.c.role == "manager") & annotator.c.disabled.is_(False)
+    if account.role == "manager" and not count_rows(connection, annotator, is_manager, annotator.c.id != account.id):
+        raise AuditError(message("account.last_manager", name=account.name))
+
+
+class DeletedPerson(NamedTuple):
+    """What is kept of a deleted person: the name in place of theirs, and how much they gave."""
+
+    name: str
+    judgements: int
+    adjudications: int
+
+
+def delete_person(engine: Engine, name: str, *, by: int | None = None) -> DeletedPerson:
+    """Take name, password, languages, studies and invitations away from an account and disable it.
+
+    History is append-only: judgements and adjudications stay, comments included, under the name `deleted-N` with N the
+    account's number, and count as before. Raises AuditError for the last manager and for one's own account.
+    """
+    with changing_accounts(engine, by) as connection:
+        account = person_named(connection, name)
+        if account.id == by:
+            raise AuditError(message("account.own_deletion"))
+        _need_another_manager(connection, account)
+        new_name = f"{DELETED}{account.id}"
+        empty = {"name": new_name, "password": None, "languages": "", "completion_code": None, "disabled": True}
+        change(connection, account.id, **empty, **ENDED)
+        for table in (lease, assignment, invitation):
+            connection.execute(delete(table).where(table.c.annotator_id == account.id))
+        own = (count_rows(connection, table, table.c.annotator_id == account.id) for table in (judgement, adjudication))
+        note(connection, by, "person deleted", account=account.id)
+        return DeletedPerson(new_name, *own)
+
+
+# Who works on which studies: everybody on all of them, but for accounts that a manager has assigned to some.
+
+
+def is_assigned(account: ColumnElement[int], question: Any = question) -> ColumnElement[bool]:
+    """Condition on `question`, or an alias of it: this account works on a study whose groups wait for it, or on all."""
+    own = assignment.alias("assigned")
+    mine = own.c.annotator_id == account
+    asks = question.c.studies.like(literal("%,") + cast(own.c.study_id, Text) + literal(",%"))
+    return or_(~exists().where(mine), exists().where(and_(mine, asks)))
+
+
+def checked_studies(connection: Connection, studies: Collection[int]) -> list[int]:
+    """Return the ids in their order, each once. Raises AuditError for one that is no study's."""
+    ids = sorted(set(studies))
+    stored = set(connection.execute(select(study.c.id).where(study.c.id.in_(ids))).scalars())
+    if absent := [id for id in ids if id not in stored]:
+        raise AuditError(message("account.no_study", id=absent[0]))
+    return ids
+
+
+def assign(connection: Connection, account_id: int, studies: Collection[int]) -> None:
+    """Have an account work on these studies alone; none: on all. Raises AuditError for one that does not exist."""
+    ids = checked_studies(connection, studies)
+    connection.execute(delete(assignment).where(assignment.c.annotator_id == account_id))
+    if ids:
+        connection.execute(assignment.insert(), [{"annotator_id": account_id, "study_id": id} for id in ids])
+
+
+def assignments_of(connection: Connection) -> dict[int, tuple[int, ...]]:
+    """Return the studies of each account (an id) that is assigned to some."""
+    studies: dict[int, tuple[int, ...]] = {}
+    query = select(assignment.c.annotator_id, assignment.c.study_id).order_by(*assignment.primary_key)
+    for account, id in connection.execute(query):
+        studies[account] = (*studies.get(account, ()), id)
+    return studies
+
+
+# The log: who did what that changes how numbers come about, or that shows what is hidden otherwise.
+
+
+class Entry(NamedTuple):
+    """A line of the log."""
+
+    at: datetime
+    who: str | None
+    """Name of the account; None: the owner of the database."""
+    action: str
+    question_id: int | None
+    detail: dict[str, Any]
+
+
+def note(
+    connection: Connection, account_id: int | None, action: str, question_id: int | None = None, **detail: Any
+) -> None:
+    """Append a line to the log in the caller's transaction.
+
+    `detail` holds numbers and fixed words, never anyone's name or text: exports include it unchanged.
+    """
+    row = {"annotator_id": account_id, "action": action, "question_id": question_id, "detail": detail}
+    connection.execute(log.insert(), row | {"at": tables.now()})
+
+
+def entries(engine: Engine, account_id: int, last: int = 200, *, who: int | None = None) -> list[Entry]:
+    """Return the last lines, of everybody or of the account `who`, the newest first, to a manager."""
+    columns = (log.c.at, annotator.c.name, log.c.action, log.c.question_id, log.c.detail)
+    query = select(*columns).outerjoin(annotator, annotator.c.id == log.c.annotator_id)
+    if who is not None:
+        query = query.where(log.c.annotator_id == who)
+    with reading_as(engine, account_id, "manager") as connection:
+        return [Entry(*row) for row in connection.execute(query.order_by(log.c.id.desc()).limit(last))]

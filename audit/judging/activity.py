@@ -1,0 +1,219 @@
+"""Progress of judging, its speed, and when it will end at that speed: for managers."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Engine, case, func, select, true
+
+from audit.false_satisfaction.questions import OpenQuestions, count_open, from_column
+from audit.judging.accounts import assignments_of, is_person, reading_as_manager
+from audit.judging.answers import is_disputed, is_vote
+from audit.judging.asides import is_flagged, midnight
+from audit.store import tables
+from audit.store.copying import in_utc
+from audit.store.core import annotator, answer, count_rows, input_table, judgement, question
+from audit.tasks.questions import ORIGINS, SCALES, UNSURE
+
+PAUSE = timedelta(minutes=5)
+"""So long without a decision is a pause."""
+RECENT = timedelta(days=7)
+"""What is counted as the present pace."""
+Among = ColumnElement[bool] | None
+"""A condition on the table question: only what is about these questions counts; None: everything."""
+
+
+# Questions that nobody may answer: for managers, who add accounts and assign them.
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Open questions about texts in these languages that no account both reads and works on."""
+
+    languages: tuple[str, ...]
+    """Codes of all that must be read: of a translation the text's, then the one that it was translated into."""
+    questions: int
+
+
+def unread_questions(engine: Engine, by: int | None = None) -> list[Unread]:
+    """As `unread`, for a manager (`by`, an account id; else NotAllowed) or whoever has the database itself (None)."""
+    with reading_as_manager(engine, by) as connection:
+        return unread(connection)
+
+
+def unread(connection: Connection) -> list[Unread]:
+    """Open questions that no account may answer, most questions first; none where nobody has an account.
+
+    Adjudicators and managers are counted where there are no annotators. A question about a group is taken to be in the
+    languages of its source.
+    """
+    rows = connection.execute(
+        select(annotator.c.id, annotator.c.role, annotator.c.languages).where(
+            is_person(annotator), annotator.c.disabled.is_(False)
+        )
+    ).all()
+    studies_of = assignments_of(connection)
+    accounts = [row for row in rows if row.role == "annotator"] or rows
+    query = (
+        select(input_table.c.languages, question.c.studies, func.count())
+        .join(question, question.c.input_id == input_table.c.id)
+        .where(question.c.filled.is_(False), question.c.priority.is_not(None))
+        .group_by(input_table.c.languages, question.c.studies)
+    )
+    numbers: Counter[tuple[str, ...]] = Counter()
+    for joined, studies, number in connection.execute(query):
+        languages, asking = tuple(dict.fromkeys(joined.split(","))), set(from_column(studies))
+        able = (
+            (not row.languages or set(row.languages.split(",")).issuperset(languages))
+            and (row.id not in studies_of or not asking.isdisjoint(studies_of[row.id]))
+            for row in accounts
+        )
+        if accounts and not any(able):
+            numbers[languages] += number
+    return sorted(map(Unread, numbers, numbers.values()), key=lambda each: (-each.questions, each.languages))
+
+
+# How far judging is, and how fast it goes.
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How fast people judge, from what was judged in the app within `RECENT`."""
+
+    judgements: int
+    hours: float
+    """Hours of people at work: from decision to decision, pauses left out, all people added up."""
+    per_hour: float | None
+    """Judgements in an hour of one person's work; None where nobody judged."""
+    per_day: float | None
+    """Judgements in 24 hours, nights included, since the first one of the time that is counted."""
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Counts over the whole database, or over some of its questions; `unread` is of the whole database."""
+
+    questions: OpenQuestions
+    answers: Mapping[str, int]
+    """Questions with an answer, by origin (adjudicated, people, gold); one question may have several origins."""
+    disputed: int
+    """Questions whose votes do not settle them and that nobody has adjudicated."""
+    flagged: int
+    """Flagged questions to which no adjudicator has replied."""
+    filled: int
+    """Questions that as many people judged as they want."""
+    split: int
+    """Of these, those whose votes are not all the same, settled or not. "Unsure" agrees with nothing."""
+    today: int
+    """Judgements of people that count, since midnight (UTC)."""
+    week: int
+    """And within the last seven days."""
+    left: int
+    """Judgements that the open questions still want, audits included."""
+    speed: Speed
+    ends: datetime | None
+    """When the open questions have all their votes at the present pace; None without a pace, or with nothing left."""
+    unread: tuple[Unread, ...]
+    """Open questions in languages that too few accounts read."""
+
+
+def overview(engine: Engine, by: int | None = None, among: Among = None) -> Overview:
+    """Count for a manager (`by`, an account id; else NotAllowed) or for whoever has the database itself (None)."""
+    moment = tables.now()
+
+    def about(table: Any) -> ColumnElement[bool]:
+        return true() if among is None else table.c.question_id.in_(select(question.c.id).where(among))
+
+    by_origin = select(answer.c.origin, func.count()).where(about(answer)).group_by(answer.c.origin)
+    with reading_as_manager(engine, by) as connection:
+        answers: dict[str, int] = dict(connection.execute(by_origin).all())
+        today, week = (
+            count_rows(connection, judgement, judgement.c.decided_at >= since, is_vote(judgement), about(judgement))
+            for since in (midnight(moment), moment - RECENT)
+        )
+        speed = speed_of(_decisions(connection, moment - RECENT, about(judgement)), moment)
+        votes = _votes(connection, among)
+        return Overview(
+            questions=count_open(connection, among),
+            answers={origin: answers.get(origin, 0) for origin in ORIGINS},
+            flagged=count_rows(connection, question, is_flagged(), true() if among is None else among),
+            today=today,
+            week=week,
+            speed=speed,
+            ends=moment + timedelta(days=votes["left"] / speed.per_day) if votes["left"] and speed.per_day else None,
+            unread=tuple(unread(connection)),
+            **votes,
+        )
+
+
+def speed_of(decisions: Mapping[int, Sequence[tuple[datetime, datetime]]], now: datetime) -> Speed:
+    """The speed of people who were shown questions and decided at these moments, in the order of their decisions.
+
+    A gap of `PAUSE` or more between two decisions is a pause; after it, work begins when the next question is shown.
+
+    >>> noon, minute = datetime(2026, 1, 1, 12), timedelta(minutes=1)
+    >>> shown = [(noon, noon + minute), (noon + minute, noon + 2 * minute), (noon + 60 * minute, noon + 61 * minute)]
+    >>> found = speed_of({1: shown}, noon + minute + timedelta(days=2))
+    >>> found.judgements, found.hours, found.per_hour, found.per_day
+    (3, 0.05, 60.0, 1.5)
+    """
+    number, work = 0, timedelta(0)
+    for moments in decisions.values():
+        number += len(moments)
+        before = None
+        for shown, decided in moments:
+            gap = decided - (shown if before is None or decided - before >= PAUSE else before)
+            work += min(max(gap, timedelta(0)), PAUSE)
+            before = decided
+    if not number:
+        return Speed(0, 0.0, None, None)
+    hours = work / timedelta(hours=1)
+    first = min(moments[0][1] for moments in decisions.values() if moments)
+    days = max((now - first) / timedelta(days=1), 1.0)
+    return Speed(number, hours, number / hours if hours else None, number / days)
+
+
+def _votes(connection: Connection, among: Among) -> dict[str, int]:
+    """`filled`, `split`, `disputed` and `left` over all questions; ratings are only left, nobody splits on them."""
+    voted = (
+        select(
+            judgement.c.question_id,
+            func.count().label("votes"),
+            func.count(judgement.c.answer.distinct()).label("kinds"),
+            func.sum(case((judgement.c.answer == UNSURE, 1), else_=0)).label("unsure"),
+        )
+        .where(is_vote(judgement))
+        .group_by(judgement.c.question_id)
+        .subquery()
+    )
+    votes = func.coalesce(voted.c.votes, 0)
+    full = question.c.kind.not_in(SCALES) & voted.c.votes.is_not(None) & (votes >= question.c.annotators)
+    split = full & ((voted.c.kinds > 1) | (voted.c.unsure > 0))
+    lacking = question.c.priority.is_not(None) & (votes < question.c.annotators)
+    numbers = {
+        "filled": case((full, 1), else_=0),
+        "split": case((split, 1), else_=0),
+        "disputed": case((is_disputed(), 1), else_=0),
+        "left": case((lacking, question.c.annotators - votes), else_=0),
+    }
+    query = select(*(func.coalesce(func.sum(number), 0).label(name) for name, number in numbers.items()))
+    query = query.select_from(question.outerjoin(voted, voted.c.question_id == question.c.id))
+    row = connection.execute(query if among is None else query.where(among)).mappings().one()
+    return {name: int(number) for name, number in row.items()}  # PostgreSQL's sums of whole numbers are decimals
+
+
+def _decisions(
+    connection: Connection, since: datetime, about: ColumnElement[bool]
+) -> dict[int, list[tuple[datetime, datetime]]]:
+    """The times (shown, decided) of each person's judgements in the app, withdrawn ones included: they took time."""
+    query = (
+        select(judgement.c.annotator_id, judgement.c.shown_at, judgement.c.decided_at)
+        .where(judgement.c.decided_at >= since, judgement.c.shown_at.is_not(None), about)
+        .order_by(judgement.c.decided_at, judgement.c.id)
+    )
+    decisions: dict[int, list[tuple[datetime, datetime]]] = {}
+    for person, shown, decided in connection.execute(query):
+        decisions.setdefault(int(person), []).append((in_utc(shown), in_utc(decided)))
+    return decisions

@@ -1,0 +1,309 @@
+"""From judgements to answers: what is settled, by whom, and what is disputed.
+
+The table `answer` is derived: `settle` rebuilds the rows of the questions it is given from judgements and
+adjudications, and the same history always gives the same rows.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    cast,
+    delete,
+    exists,
+    func,
+    select,
+)
+
+import audit
+from audit.judging.accounts import ROLES, is_person
+from audit.sampling.options import MAJORITY, UNANIMOUS
+from audit.sampling.samples import stored_quorum
+from audit.store import insert_new, pieces, tables
+from audit.store.core import adjudication, annotator, answer, count_rows, judgement, question
+from audit.tasks.questions import SCALES, UNSURE
+
+WITHDRAWN = "withdrawn"
+PEOPLE = ("adjudicated", "people")
+"""Those of them that come from people."""
+
+VOTE = judgement.alias("vote")
+
+
+class Vote(NamedTuple):
+    """One annotator's judgement that counts."""
+
+    question_id: int
+    annotator: str
+    role: str
+    answer: str
+
+
+class Quorum(NamedTuple):
+    """When the people's votes on a question settle it: once it has as many as it needs, and by which rule."""
+
+    annotators: int
+    rule: str = MAJORITY
+
+    def answer(self, votes: Sequence[str]) -> str | None:
+        """The label that these votes settle on: that of more than half of them, or of all of them by the rule `all`.
+
+        So of two votes both must agree. "Unsure" is a vote, but never an answer. Votes beyond the number needed count;
+        which rule holds never makes people ask one more or fewer.
+
+        >>> Quorum(3).answer(["a", "b", "a"]), Quorum(2).answer(["a", "b"]), Quorum(3, "all").answer(["a", "b", "a"])
+        ('a', None, None)
+        >>> Quorum(2).answer(["a", "b", "a"]), Quorum(3).answer(["a", "unsure", "a"]), Quorum(3).answer(["a", "a"])
+        ('a', 'a', None)
+        """
+        if not votes or len(votes) < self.annotators:
+            return None
+        ((label, number),) = Counter(votes).most_common(1)
+        enough = number == len(votes) if self.rule == UNANIMOUS else 2 * number > len(votes)
+        return label if enough and label != UNSURE else None
+
+
+def voted_answers(votes: Sequence[Vote], quorum: Quorum) -> dict[str, list[str]]:
+    """Return the answers that the votes on one question give, by origin; empty where they settle nothing.
+
+    >>> votes = [Vote(1, "ann", "annotator", "positive"), Vote(1, "gold", "gold", "negative")]
+    >>> voted_answers(votes, Quorum(1)), voted_answers(votes, Quorum(2))
+    ({'people': ['positive'], 'gold': ['negative']}, {'gold': ['negative']})
+    """
+    gold = {vote.answer for vote in votes if vote.role == "gold"}
+    answers = {}
+    if (label := quorum.answer([vote.answer for vote in votes if vote.role in ROLES])) is not None:
+        answers["people"] = [label]
+    if len(gold) == 1:
+        answers["gold"] = list(gold)
+    return answers
+
+
+class _History(NamedTuple):
+    """What the history makes of some questions."""
+
+    rows: Sequence[Row[Any]]
+    filled: set[int]
+    answers: dict[tuple[int, str], list[str]]
+    """(question, origin) -> allowed labels."""
+
+
+def _history(connection: Connection, question_ids: Collection[int]) -> _History:
+    rows = connection.execute(_questions(), {"ids": list(question_ids)}).all()
+    votes: dict[int, list[Vote]] = {row.id: [] for row in rows}
+    for vote in counting_votes(connection, question_ids):
+        votes[vote.question_id].append(vote)
+    filled = {row.id for row in rows if sum(vote.role in ROLES for vote in votes[row.id]) >= row.annotators}
+    answers: dict[tuple[int, str], list[str]] = {}
+    for row in rows:
+        if row.kind not in SCALES:
+            voted = voted_answers(votes[row.id], Quorum(row.annotators, row.quorum))
+            answers |= {(row.id, origin): allowed for origin, allowed in voted.items()}
+    if adjudicated := [row.id for row in rows if row.adjudicated]:
+        last = {id: sorted(allowed) for id, allowed in connection.execute(_adjudications(), {"ids": adjudicated})}
+        answers |= {(id, "adjudicated"): allowed for id, allowed in last.items() if allowed}
+    return _History(rows, filled, answers)
+
+
+def settle(connection: Connection, question_ids: Iterable[int]) -> set[int]:
+    """Rebuild what is derived about these questions: their answers, and whether they have all the votes they need.
+
+    Writes what has changed and nothing else. Returns the questions that have other answers than before.
+    """
+    return {id for piece in pieces(question_ids) for id in _settle(connection, piece)}
+
+
+def _settle(connection: Connection, question_ids: Collection[int]) -> set[int]:
+    history = _history(connection, question_ids)
+    for filled in (True, False):
+        if outdated := [row.id for row in history.rows if row.filled != filled == (row.id in history.filled)]:
+            connection.execute(question.update().where(question.c.id.in_(outdated)).values(filled=filled))
+    before: dict[tuple[int, str], list[str]] = {}
+    if answered := [row.id for row in history.rows if row.answered]:
+        before = {(id, origin): allowed for id, origin, allowed in connection.execute(_stored(), {"ids": answered})}
+    after = history.answers
+    changed = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
+    for id, origin in changed:
+        if (id, origin) in before:
+            connection.execute(delete(answer).where(answer.c.question_id == id, answer.c.origin == origin))
+    new = [
+        {"question_id": id, "origin": origin, "allowed": after[id, origin]}
+        for id, origin in changed
+        if (id, origin) in after
+    ]
+    insert_new(connection, tables.Answer, new)
+    return {id for id, _ in changed}
+
+
+def counting_votes(connection: Connection, question_ids: Iterable[int]) -> list[Vote]:
+    """First-pass judgements that nothing supersedes and that are not withdrawn, oldest first."""
+    return [
+        Vote(*row) for piece in pieces(question_ids) for row in connection.execute(_counting_votes(), {"ids": piece})
+    ]
+
+
+def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict[tuple[int, str], list[str]]:
+    """(question, origin) -> allowed labels, as the history of these questions has them; writes nothing."""
+    return {
+        key: allowed for piece in pieces(question_ids) for key, allowed in _history(connection, piece).answers.items()
+    }
+
+
+def settled_by_people(connection: Connection) -> dict[int, frozenset[str]]:
+    """The allowed labels by question, as people settled them: an adjudicator's answer before an agreement."""
+    query = select(answer.c.question_id, answer.c.allowed).where(answer.c.origin.in_(PEOPLE))
+    # "adjudicated" comes last and takes the place of "people".
+    rows = connection.execute(query.order_by(answer.c.origin.desc()))
+    return {int(id): frozenset(allowed) for id, allowed in rows}
+
+
+def wrongly_filled(connection: Connection) -> int:
+    """The number of questions whose column `filled` is wrong; writes nothing."""
+    return count_rows(connection, question, question.c.filled != (votes_on_question() >= question.c.annotators))
+
+
+# Statements of every judgement are cached: building one takes longer than running it.
+
+
+def _ids() -> BindParameter[Any]:
+    return bindparam("ids", expanding=True)
+
+
+@cache
+def _questions() -> Select[Any]:
+    adjudicated = exists().where(adjudication.c.question_id == question.c.id).label("adjudicated")
+    answered = exists().where(answer.c.question_id == question.c.id).label("answered")
+    columns = (question.c.id, question.c.kind, question.c.annotators, question.c.filled)
+    return select(*columns, stored_quorum().label("quorum"), adjudicated, answered).where(question.c.id.in_(_ids()))
+
+
+@cache
+def _counting_votes() -> Select[Any]:
+    later = judgement.alias("later")
+    return (
+        select(judgement.c.question_id, annotator.c.name, annotator.c.role, judgement.c.answer)
+        .join(annotator, annotator.c.id == judgement.c.annotator_id)
+        .outerjoin(later, later.c.supersedes == judgement.c.id)
+        .where(judgement.c.question_id.in_(_ids()), judgement.c.round == 1)
+        .where(judgement.c.answer != WITHDRAWN, later.c.id.is_(None))
+        .order_by(judgement.c.id)
+    )
+
+
+@cache
+def _adjudications() -> Select[Any]:
+    """Oldest first, so that the last one counts."""
+    columns = (adjudication.c.question_id, adjudication.c.allowed)
+    return select(*columns).where(adjudication.c.question_id.in_(_ids())).order_by(adjudication.c.id)
+
+
+@cache
+def _stored() -> Select[Any]:
+    return select(answer.c.question_id, answer.c.origin, answer.c.allowed).where(answer.c.question_id.in_(_ids()))
+
+
+# Conditions on questions, judgements and adjudications.
+
+
+def is_counted(row: Any) -> ColumnElement[bool]:
+    """Condition on a judgement, the table or an alias of it: it takes none back, and nothing supersedes it."""
+    later = judgement.alias()
+    return and_(row.c.answer != WITHDRAWN, ~exists().where(later.c.supersedes == row.c.id))
+
+
+def by_people(judgement: Any) -> ColumnElement[bool]:
+    """Condition on a judgement, the table or an alias of it: a person's, not gold's."""
+    people = annotator.alias()
+    condition: ColumnElement[bool] = judgement.c.annotator_id.in_(select(people.c.id).where(is_person(people)))
+    return condition
+
+
+def is_vote(judgement: Any) -> ColumnElement[bool]:
+    """Condition on a judgement, the table or an alias of it: a person's of the first pass that counts."""
+    return and_(judgement.c.round == 1, by_people(judgement), is_counted(judgement))
+
+
+def votes_on_question(*conditions: ColumnElement[bool]) -> ColumnElement[int]:
+    """The number of people's votes on the question of the outer statement; `conditions` are on the table `VOTE`."""
+    its_votes = (VOTE.c.question_id == question.c.id, is_vote(VOTE), *conditions)
+    return select(func.count()).select_from(VOTE).where(*its_votes).correlate(question).scalar_subquery()
+
+
+def allows_labels(adjudication: Any) -> ColumnElement[bool]:
+    """Condition: the adjudication allows labels. One without any takes back those before it."""
+    return cast(adjudication.c.allowed, Text) != "[]"
+
+
+def is_adjudicated(question_id: Any) -> ColumnElement[bool]:
+    """Condition: the last adjudication of the question (a column of the outer query, or a number) stands."""
+    standing = adjudication.alias("standing")
+    return exists().where(standing.c.question_id == question_id, stands(standing))
+
+
+def stands(row: Any) -> ColumnElement[bool]:
+    """Condition on an adjudication, the table or an alias of it: the last of its question, and it allows labels."""
+    later = adjudication.alias("later_adjudication")
+    after = exists().where(later.c.question_id == row.c.question_id, later.c.id > row.c.id)
+    return and_(allows_labels(row), ~after)
+
+
+def is_disputed() -> ColumnElement[bool]:
+    """Condition on `question`: it has all its votes, these do not settle it, and nobody has adjudicated it.
+
+    Of ratings every one counts: nobody disputes them.
+    """
+    agreed = exists().where(answer.c.question_id == question.c.id, answer.c.origin == "people")
+    undecided = and_(~agreed, ~is_adjudicated(question.c.id))
+    return and_(question.c.filled.is_(True), question.c.kind.not_in(SCALES), undecided)
+
+
+# The client of an answer: the app's version, and the browser's family, version and platform, or the command. Of what a
+# browser says of itself only words of our own lists and a number are kept: too little to know one browser among others,
+# and nothing that a visitor wrote.
+
+_FAMILIES = {
+    # What imitates others comes first: Edge and Opera call themselves Chrome, Chrome calls itself Safari.
+    "Edge": r"\bEdg(?:A|iOS)?/(\d{1,4})\b",
+    "Opera": r"\bOPR/(\d{1,4})\b",
+    "Firefox": r"\b(?:Firefox|FxiOS)/(\d{1,4})\b",
+    "Chrome": r"\b(?:HeadlessChrome|Chrome|CriOS)/(\d{1,4})\b",
+    "Safari": r"\bVersion/(\d{1,4})\b.*\bSafari/",
+}
+_PLATFORMS = {"Android": "Android", "iPhone": "iOS", "iPad": "iPadOS", "CrOS": "ChromeOS", "Windows": "Windows",
+              "Macintosh": "macOS", "Linux": "Linux"}  # fmt: skip
+
+
+def browser(user_agent: str | None) -> str:
+    """Return the client to store for a browser, by its header User-Agent.
+
+    >>> agent = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"
+    >>> browser(agent).partition("; ")[2]
+    'Chrome 131; Linux'
+    >>> browser("curl/8.0 <script>").partition("; ")[2]
+    'another browser'
+    """
+    header = (user_agent or "")[:1_000]
+    matches = ((name, re.search(pattern, header, re.ASCII)) for name, pattern in _FAMILIES.items())
+    family = next((f"{name} {match[1]}" for name, match in matches if match), "another browser")
+    platform = next((f"; {name}" for token, name in _PLATFORMS.items() if token in header), "")
+    return command(family + platform)
+
+
+def command(name: str) -> str:
+    """Return the client to store with answers that come from a command.
+
+    >>> command("import-labels").partition("; ")[2]
+    'import-labels'
+    """
+    return f"audit {audit.__version__}; {name}"[:80]

@@ -1,0 +1,160 @@
+"""Conditions on questions: put off by somebody, awaiting a decision, in a language that somebody reads.
+
+A question that is put off is skipped for the day or flagged for an adjudicator; neither is a vote, and rows are only
+ever added (`audit.judging.judgements`).
+"""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    FromClause,
+    ScalarSelect,
+    and_,
+    exists,
+    func,
+    literal,
+    or_,
+    select,
+    true,
+)
+
+from audit.errors import Refused
+from audit.judging.answers import allows_labels, is_disputed
+from audit.messages import message
+from audit.store import tables
+from audit.store.core import adjudication, aside, input_table, member, question
+from audit.tasks.questions import SCALES
+
+SKIP, FLAG, BACK, UNFLAG = "skip", "flag", "back", "unflag"
+Who = int | BindParameter[Any]
+When = datetime | BindParameter[Any]
+"""Values, or places that a statement keeps for them."""
+COMMENT = 2_000
+"""Characters of a comment that are kept."""
+
+
+def is_flagged(account: Who | None = None, asked: Any = question) -> ColumnElement[bool]:
+    """Condition on `question`, or an alias of it: flagged by this annotator, or by anybody, and no adjudicator has
+    replied since.
+
+    A reply is an adjudication that allows labels, until its adjudicator takes it back, or a row `back`; whoever flagged
+    may take it back, too.
+    """
+    back, later = aside.alias("back"), adjudication.alias("later_decision")
+    reopened = exists().where(
+        later.c.question_id == adjudication.c.question_id,
+        later.c.annotator_id == adjudication.c.annotator_id,
+        later.c.id > adjudication.c.id,
+        ~allows_labels(later),
+    )
+    replied = or_(
+        exists().where(back.c.question_id == aside.c.question_id, back.c.kind == BACK, back.c.id > aside.c.id),
+        exists().where(taken_back(aside)),
+        exists().where(
+            adjudication.c.question_id == aside.c.question_id,
+            adjudication.c.decided_at >= aside.c.at,
+            allows_labels(adjudication),
+            ~reopened,
+        ),
+    )
+    by_account = [] if account is None else [aside.c.annotator_id == account]
+    flagged: ColumnElement[bool] = asked.c.id.in_(
+        select(aside.c.question_id).where(aside.c.kind == FLAG, *by_account, ~replied)
+    )
+    return flagged
+
+
+def awaits_decision() -> ColumnElement[bool]:
+    """Condition on `question`: in the queue, disputed or flagged, so whoever may answer it must not see what systems
+    said."""
+    undecided = or_(question.c.priority.is_not(None), is_disputed(), is_flagged())
+    return and_(question.c.kind.not_in(SCALES), undecided)
+
+
+def taken_back(flag: FromClause) -> ColumnElement[bool]:
+    """Condition on another row of `aside`, for an `exists`: whoever gave this flag has taken it back since."""
+    row = aside.alias("unflag")
+    return and_(
+        row.c.question_id == flag.c.question_id,
+        row.c.annotator_id == flag.c.annotator_id,
+        row.c.kind == UNFLAG,
+        row.c.id > flag.c.id,
+    )
+
+
+def midnight(moment: datetime) -> datetime:
+    """Return when the day of this moment began (UTC)."""
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def last_skip(account: Who, since: When) -> ScalarSelect[int]:
+    """The id of this annotator's last skip of the outer query's question since then, or null."""
+    skips = select(func.max(aside.c.id)).where(aside.c.question_id == question.c.id, _skips(account, since))
+    return skips.correlate(question).scalar_subquery()
+
+
+def skips_of(account: Who, since: When, asked: Any) -> ColumnElement[int]:
+    """How often this annotator has skipped the question of the outer query since then."""
+    skips = select(func.count()).select_from(aside).where(aside.c.question_id == asked.c.id, _skips(account, since))
+    return skips.correlate(asked).scalar_subquery()
+
+
+def is_skipped(account: Who, since: When) -> ColumnElement[bool]:
+    """Condition on `question`: this annotator skipped it since then."""
+    return question.c.id.in_(select(aside.c.question_id).where(_skips(account, since)))
+
+
+def _skips(account: Who, since: When) -> ColumnElement[bool]:
+    return and_(aside.c.annotator_id == account, aside.c.kind == SKIP, aside.c.at >= since)
+
+
+def check_comment(comment: str | None) -> None:
+    """Raise Refused for a comment that is too long to be kept, or that a database would not take as a text."""
+    if comment and len(comment) > COMMENT:
+        raise Refused(message("refused.comment_long", count=len(comment), most=COMMENT))
+    if comment and ("\0" in comment or any("\ud800" <= letter <= "\udfff" for letter in comment)):
+        raise Refused(message("refused.comment_characters"))
+
+
+def add_row(connection: Connection, account_id: int, question_id: int, kind: str, comment: str | None) -> None:
+    """Append a row; the caller has checked role and content."""
+    row = {"question_id": question_id, "annotator_id": account_id, "kind": kind, "comment": comment or None}
+    connection.execute(aside.insert(), row | {"at": tables.now()})
+
+
+# Who reads what: a question is for people who know all of its languages.
+
+
+def readable(question: Any, codes: tuple[str, ...]) -> ColumnElement[bool]:
+    """Condition on a question of the outer query: who reads `codes` (none: all) reads every text of it.
+
+    Of a question about a group, every member that is shown. Codes are compared letter for letter: who reads `zh` and
+    `zh-TW` has both.
+    """
+    if not codes:
+        return true()
+    # Aliases: the outer query may have these tables itself.
+    its_input, part, part_input = input_table.alias("given"), member.alias("part"), input_table.alias("part_input")
+    read = exists().where(its_input.c.id == question.c.input_id, _all_read(its_input.c.languages, codes))
+    unreadable = exists().where(
+        part.c.group_id == question.c.group_id,
+        part.c.role != "probe",
+        part_input.c.id == part.c.input_id,
+        ~_all_read(part_input.c.languages, codes),
+    )
+    return and_(read, ~unreadable)
+
+
+def _all_read(joined: ColumnElement[str], codes: tuple[str, ...]) -> ColumnElement[bool]:
+    """Condition: nothing is left of codes joined by commas when the known ones are taken out.
+
+    Commas are doubled first, `,en,,en,`, so that neighbours do not share one.
+    """
+    rest: ColumnElement[str] = literal(",") + func.replace(joined, ",", ",,") + literal(",")
+    for code in codes:
+        rest = func.replace(rest, f",{code},", "")
+    return rest == ""

@@ -1,0 +1,412 @@
+"""Control questions, whose answers are known beforehand: for training, and hidden among others to measure annotators.
+
+They are stored beside the questions and settle nothing. A question that still awaits answers cannot become one: its
+answers count, and nobody may be told about them before.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, bindparam, case, exists, func, select
+
+from audit.errors import AuditError, Refused
+from audit.files import read_table, refuse_bad_rows
+from audit.judging.accounts import Account, note, reading_as_manager, writing_as_manager
+from audit.judging.answers import WITHDRAWN, is_counted, settled_answers
+from audit.judging.asides import BACK, COMMENT, readable
+from audit.judging.asking import gold_labels, make_questions
+from audit.judging.order import FIRST, TOGETHER, Place
+from audit.judging.settings import JudgingSettings
+from audit.keys import normal_text, uniform
+from audit.messages import message
+from audit.store import input_ids, pieces, rows_among, tables, upsert
+from audit.store.bulk import LIMIT
+from audit.store.core import answer, aside, draw, input_table, judgement, known, member, question
+from audit.tasks import Input, get_task, label_reader, takes_several, text_columns
+from audit.tasks.questions import ABOUT_OUTPUTS, ORIGINS, SCALES, UNSURE, Subject, asks_pairs, labels_of
+from audit.text.languages import is_code
+
+PASS, REPEAT, KNOWN = 0, 2, 3
+"""Passes of judgements beside ordinary ones (`FIRST`): training, hidden repeats, hidden control questions."""
+TRAINING, GOLD = "training", "gold"
+PURPOSES = (TRAINING, GOLD)
+MOST = 1_000
+"""Questions that one call picks at most."""
+LONGEST = 100_000
+"""Characters of a text that are taken."""
+FILE_COLUMNS = ("text", "text_b", "language", "answer", "explanation")
+
+
+@dataclass(frozen=True)
+class KnownText:
+    """A text (or two that are compared), its right answers, and what people read after they answered in training."""
+
+    input: Input
+    allowed: tuple[str, ...]
+    explanation: str = ""
+
+
+def read_known(path: str | Path, task: str = "sentiment", language: str = "en") -> list[KnownText]:
+    """Read texts with their answers from a table; several right answers of a text have `|` between them.
+
+    `language` is that of rows without one. Raises BadFile or BadRow (file, line, reason) for what cannot be used.
+    """
+    return parse_known(path, None, task, language)
+
+
+def parse_known(
+    name: str | Path, content: bytes | None, task: str = "sentiment", language: str = "en"
+) -> list[KnownText]:
+    """As `read_known`, from the content of a file; `name` is for messages.
+
+    >>> parse_known("own.csv", b"text,answer\\nA fine film.,positive|neutral")[0].allowed
+    ('positive', 'neutral')
+    """
+    texts, bad = text_columns(get_task(task).texts), list[tuple[int, str]]()
+    needed = (*texts, "answer")
+    table = read_table(name, needed, FILE_COLUMNS[2:], content=content, may_be_empty=needed, bad=bad)
+    labels, several, spelled = labels_of(task, "input"), takes_several([task]), label_reader(get_task(task))
+    rows: dict[bytes, KnownText] = {}
+    lines: dict[bytes, int] = {}
+    for line, row in zip(table.index, table.to_dict("records"), strict=True):
+        code, explanation = row.get("language") or language, row.get("explanation", "")
+        written = [label.strip() for label in row["answer"].split("|") if label.strip()]
+        allowed = tuple(dict.fromkeys((spelled(label) if several else None) or label for label in written))
+        if reason := _row_problem({name: row[name] for name in texts}, allowed, explanation, code, labels):
+            bad.append((line, reason))
+            continue
+        item = Input.of(*(normal_text(row[name]) for name in texts), language=code)
+        if item.key in lines:
+            bad.append((line, message("known.text_again", line=lines[item.key])))
+        lines[item.key] = line
+        rows[item.key] = KnownText(item, allowed, explanation)
+    refuse_bad_rows(name, bad, len(table) + len(bad))
+    return list(rows.values())
+
+
+def _row_problem(
+    texts: Mapping[str, str], allowed: tuple[str, ...], explanation: str, code: str, labels: Sequence[str]
+) -> str | None:
+    for name, text in texts.items():
+        if not text:
+            return message("file.empty_column", column=name)
+        if len(text) > LONGEST:
+            return message("known.text_long", column=name, count=len(text), most=LONGEST)
+    if "\0" in "".join([*texts.values(), explanation]):
+        return message("known.nul")
+    if not allowed:
+        return message("known.empty_answer", allowed=labels)
+    if unknown := [label for label in allowed if label not in labels]:
+        return message("wrong.answer", answer=unknown[0], allowed=labels)
+    if set(allowed) == set(labels):
+        return message("known.every_label")
+    if not is_code(code):
+        return message("wrong.language", language=code)
+    return message("known.explanation_long", most=COMMENT) if len(explanation) > COMMENT else None
+
+
+# Managing them: for a manager (`by`, an account id; else NotAllowed) or the owner of the database (None).
+
+
+@dataclass(frozen=True)
+class KnownQuestion:
+    """A control question with its known answer, and how many judgements were given to it in its pass."""
+
+    id: int
+    purpose: str
+    task: str
+    kind: str
+    texts: tuple[str, ...]
+    languages: tuple[str, ...]
+    output: str | None
+    """The output that is judged with the texts, of a question of kind `pair`."""
+    allowed: tuple[str, ...]
+    explanation: str
+    judged: int
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Added:
+    """How many control questions a call added, and how many it changed; where they were picked, from how many
+    candidates, and how many of each label."""
+
+    added: int
+    changed: int
+    candidates: int | None = None
+    labels: Mapping[str, int] | None = None
+
+
+def known_questions(engine: Engine, *, by: int | None = None) -> list[KnownQuestion]:
+    """List the control questions by purpose, oldest first."""
+    of_purpose = case((known.c.purpose == TRAINING, PASS), else_=KNOWN)
+    given = (judgement.c.question_id == known.c.question_id, judgement.c.round == of_purpose)
+    judged = select(func.count()).where(*given, judgement.c.answer != WITHDRAWN).correlate(known).scalar_subquery()
+    columns = [question.c.task, question.c.kind, question.c.output, input_table.c.texts, input_table.c.languages]
+    query = (
+        select(known, *columns, judged.label("judged"))
+        .join(question, question.c.id == known.c.question_id)
+        .join(input_table, input_table.c.id == question.c.input_id)
+        .order_by(known.c.purpose.desc(), known.c.at, known.c.question_id)
+    )
+    same = ("purpose", "task", "kind", "output", "explanation", "judged", "at")
+    with reading_as_manager(engine, by) as connection:
+        return [
+            KnownQuestion(
+                id=row.question_id,
+                texts=tuple(row.texts),
+                languages=tuple(row.languages.split(",")),
+                allowed=tuple(row.allowed),
+                **{name: row._mapping[name] for name in same},
+            )
+            for row in connection.execute(query)
+        ]
+
+
+def add_known(
+    engine: Engine, purpose: str, items: Sequence[KnownText], *, task: str = "sentiment", by: int | None = None
+) -> Added:
+    """Make control questions of these texts; one that exists gets the new purpose, answer and explanation.
+
+    Raises AuditError for an unknown purpose, label or task, for a task that asks about outputs, and where there is no
+    text; Refused where one of the texts still awaits answers. Nothing is changed then.
+    """
+    with writing_as_manager(engine, by) as connection:
+        if not items:
+            raise AuditError(message("known.no_text"))
+        name = get_task(task).name
+        if asks_pairs(name):
+            raise AuditError(message("known.asks_pairs", task=name))
+        ids = input_ids(connection, [item.input for item in items])
+        by_subject: dict[Subject, KnownText] = {(name, ids[item.input.key], None): item for item in items}
+        questions, _ = make_questions(connection, by_subject)
+        rows = {questions[subject]: (item.allowed, item.explanation) for subject, item in by_subject.items()}
+        return _store(connection, purpose, rows, by)
+
+
+def add_settled_questions(
+    engine: Engine, purpose: str, question_ids: Iterable[int], explanation: str = "", *, by: int | None = None
+) -> Added:
+    """Make control questions of settled ones, with the answer that settles them: adjudicated before people before gold.
+
+    Raises AuditError for an unknown purpose, Refused for a question that does not exist, has no answer, or still awaits
+    answers.
+    """
+    with writing_as_manager(engine, by) as connection:
+        _check_purpose(purpose)
+        ids = list(dict.fromkeys(question_ids))
+        answers = settled_answers(connection, ids)
+        rows: dict[int, tuple[Sequence[str], str]] = {}
+        for id in ids:
+            allowed = next((answers[id, origin] for origin in ORIGINS if (id, origin) in answers), None)
+            if allowed is None:
+                raise Refused(message("known.not_settled", id=id))
+            rows[id] = (allowed, explanation)
+        return _store(connection, purpose, rows, by)
+
+
+def pick_known(engine: Engine, purpose: str, count: int, seed: int = 0, *, by: int | None = None) -> Added:
+    """Pick up to `count` control questions that cost no sample anything, as many of each label as there are.
+
+    Candidates are the texts of sources with one gold label (of tasks that ask about texts) and the questions that an
+    adjudicator settled, if no drawn group has any part of them and no answer is awaited. Which are taken depends on
+    `seed` and the texts alone. Raises AuditError for an unknown purpose, a count outside 1 to 1,000, and where there is
+    no candidate.
+    """
+    with writing_as_manager(engine, by) as connection:
+        return pick(connection, purpose, count, seed, by)
+
+
+def pick(connection: Connection, purpose: str, count: int, seed: int, by: int | None) -> Added:
+    """`pick_known` as a part of a transaction that has asked for the role."""
+    if not 1 <= count <= MOST:
+        raise AuditError(message("known.bad_count", count=count, most=MOST))
+    candidates = _candidates(connection)
+    if not candidates:
+        raise AuditError(message("known.nothing_to_pick"))
+    keys = select(input_table.c.id, input_table.c.key)
+    inputs = sorted({id for _, id, _ in candidates})
+    key_of = {row.id: bytes(row.key).hex() for row in rows_among(connection, keys, input_table.c.id, inputs)}
+
+    def place(subject: Subject) -> float:
+        task, input_id, output = subject
+        return uniform("known", seed, task, key_of[input_id], *(() if output is None else (output,)))
+
+    strata: dict[tuple[str, ...], list[Subject]] = {}
+    for subject in sorted(candidates, key=place):
+        strata.setdefault(tuple(sorted(candidates[subject])), []).append(subject)
+    turns = zip_longest(*(strata[labels] for labels in sorted(strata)))
+    chosen = [subject for turn in turns for subject in turn if subject is not None][:count]
+    questions, _ = make_questions(connection, chosen)
+    rows = {questions[subject]: (sorted(candidates[subject]), "") for subject in chosen}
+    labels = Counter("|".join(sorted(candidates[subject])) for subject in chosen)
+    added = _store(connection, purpose, rows, by)
+    return replace(added, candidates=len(candidates), labels=dict(sorted(labels.items())))
+
+
+def _candidates(connection: Connection) -> dict[Subject, frozenset[str]]:
+    """What could be picked, with its allowed labels."""
+    allowed: dict[Subject, frozenset[str]] = {}
+    for (task, input_id), golds in gold_labels(connection).items():
+        labels = golds.intersection(get_task(task).labels)
+        if len(labels) == 1 and not asks_pairs(task):
+            allowed[task, input_id, None] = frozenset(labels)
+    subject = (question.c.task, question.c.input_id, question.c.output)
+    adjudicated = (
+        select(*subject, answer.c.allowed)
+        .join(answer, answer.c.question_id == question.c.id)
+        .where(question.c.kind.in_(ABOUT_OUTPUTS), answer.c.origin == "adjudicated")
+    )
+    allowed |= {(task, id, output): frozenset(labels) for task, id, output, labels in connection.execute(adjudicated)}
+    drawn = select(member.c.input_id).join(draw, draw.c.source_id == member.c.group_id // LIMIT**2).distinct()
+    drawn_inputs = set(connection.execute(drawn).scalars())
+    wanted = question.c.priority.is_not(None) | question.c.id.in_(select(known.c.question_id))
+    unavailable = {tuple(row) for row in connection.execute(select(*subject).where(wanted))}
+    return {key: labels for key, labels in allowed.items() if key[1] not in drawn_inputs and key not in unavailable}
+
+
+def remove_known(engine: Engine, question_ids: Iterable[int] | None, *, by: int | None = None) -> int:
+    """Remove control questions (None: all); returns how many. Their judgements are kept.
+
+    Raises Refused for a question that is no control question.
+    """
+    with writing_as_manager(engine, by) as connection:
+        stored = set(connection.execute(select(known.c.question_id)).scalars())
+        removed = stored if question_ids is None else set(question_ids)
+        if unknown := sorted(removed - stored):
+            raise Refused(message("known.not_known", id=unknown[0]))
+        for piece in pieces(sorted(removed)):
+            connection.execute(known.delete().where(known.c.question_id.in_(piece)))
+        if removed:
+            note(connection, by, "known removed", count=len(removed))
+    return len(removed)
+
+
+def _check_purpose(purpose: str) -> None:
+    if purpose not in PURPOSES:
+        raise AuditError(message("wrong.purpose", purpose=purpose, allowed=PURPOSES))
+
+
+def _store(
+    connection: Connection, purpose: str, rows: Mapping[int, tuple[Sequence[str], str]], by: int | None
+) -> Added:
+    """Store question id -> (allowed labels, explanation), if all can be."""
+    _check_purpose(purpose)
+    existing = {row.id: row for row in rows_among(connection, select(question), question.c.id, sorted(rows))}
+    if missing := sorted(rows.keys() - existing.keys()):
+        raise Refused(message("refused.no_question", id=missing[0]))
+    for id, (allowed, _) in rows.items():
+        labels = labels_of(existing[id].task, existing[id].kind)
+        if unknown := sorted(set(allowed) - set(labels)):
+            raise AuditError(message("wrong.answer", answer=unknown[0], allowed=labels))
+        if existing[id].priority is not None and not existing[id].filled:
+            raise Refused(message("known.waited_for", id=id))
+    changed = len(list(rows_among(connection, select(known.c.question_id), known.c.question_id, sorted(rows))))
+    columns = {"purpose": purpose, "annotator_id": by, "at": tables.now()}
+    stored = [
+        {"question_id": id, "allowed": sorted(set(allowed)), "explanation": explanation.strip()} | columns
+        for id, (allowed, explanation) in rows.items()
+    ]
+    upsert(connection, tables.Known, stored)
+    note(connection, by, "known added", purpose=purpose, added=len(rows) - changed, changed=changed)
+    return Added(len(rows) - changed, changed)
+
+
+# Hidden questions: control questions, and repeats of what the same person has answered before.
+#
+# They measure how well somebody judges while they judge, and cannot be told from the others: they are leased, shown and
+# counted for the annotator as others are. They are never votes, for only pass 1 is part of an answer. Whether one comes
+# next depends only on the annotator and on how much they have done, so that a reload changes nothing.
+
+
+def hidden_question(
+    connection: Connection, account: Account, settings: JudgingSettings, ordinary: Row[Any], place: Place
+) -> tuple[Row[Any], int] | None:
+    """Return the hidden question that comes now in place of the `ordinary` one, and its pass; None: none does.
+
+    It is of the ordinary one's task and kind, and if possible of its language, else it would stand out. The caller asks
+    for none among the versions of a text: what chance had chosen there comes at their end, so that the shares are kept.
+    """
+    if not settings.gold_share and not settings.repeat_share:
+        return None
+    done, put_aside = connection.execute(_asked_count(), {"account": account.id}).one()
+    run, hidden = (place.run, place.hidden) if settings.versions == TOGETHER else (1, place.hidden)
+    if place.answers and put_aside is not None and put_aside > place.answers[0].decided_at:
+        run, hidden = 1, 0
+    drawn = (_drawn_pass(account.id, number, settings) for number in range(max(done - run - hidden + 1, 0), done + 1))
+    due = [kind for kind in drawn if kind is not None][hidden:]
+    if not due:
+        return None
+    query = _gold(account.id) if due[0] == KNOWN else _repeats(account.id, settings.repeat_after)
+    was_deferred = exists().where(aside.c.question_id == question.c.id, aside.c.annotator_id == account.id)
+    rows = connection.execute(
+        query.join(input_table, input_table.c.id == question.c.input_id)
+        .where(question.c.task == ordinary.task, question.c.kind == ordinary.kind)
+        .where(~was_deferred, readable(question, account.languages))  # the page would remind them of what they deferred
+        .order_by(question.c.id)
+    ).all()
+    rows = [row for row in rows if row.languages == ordinary.languages] or rows
+    return (rows[int(uniform("which", account.id, done) * len(rows))], due[0]) if rows else None
+
+
+def _drawn_pass(account_id: int, number: int, settings: JudgingSettings) -> int | None:
+    """Draw the pass of the hidden question for the n-th time that an account is asked; None: an ordinary one comes."""
+    chance = uniform("hidden", account_id, number)
+    if chance < settings.gold_share:
+        return KNOWN
+    return REPEAT if chance < settings.gold_share + settings.repeat_share else None
+
+
+@cache
+def _asked_count() -> Select[Any]:
+    """How often `account` answered, skipped or flagged, which only ever grows, and when it last skipped or flagged."""
+    me: Any = bindparam("account")
+    judged = select(func.count()).where(
+        judgement.c.annotator_id == me, judgement.c.round >= FIRST, judgement.c.answer != WITHDRAWN
+    )
+    return select(judged.scalar_subquery() + func.count(aside.c.id), func.max(aside.c.at)).where(
+        aside.c.annotator_id == me, aside.c.kind != BACK
+    )
+
+
+def _question_columns() -> list[ColumnElement[Any]]:
+    names = ("id", "task", "kind", "priority", "source_input_id")
+    return [*(question.c[name] for name in names), input_table.c.languages]
+
+
+def _gold(account_id: int) -> Select[Any]:
+    """Hidden questions that this account never had in any pass, and that await no answers just now."""
+    had = exists().where(judgement.c.question_id == question.c.id, judgement.c.annotator_id == account_id)
+    return (
+        select(*_question_columns())
+        .join(known, known.c.question_id == question.c.id)
+        .where(known.c.purpose == GOLD, ~had, question.c.priority.is_(None) | question.c.filled.is_(True))
+    )
+
+
+def _repeats(account_id: int, after: int) -> Select[Any]:
+    """Questions that this account gave a label at least `after` answers ago, and was never asked again; no ratings."""
+    again, newer = judgement.alias("again"), judgement.alias("newer")
+    recent = (
+        select(newer.c.id)
+        .where(newer.c.annotator_id == account_id, newer.c.round >= FIRST, newer.c.answer != WITHDRAWN)
+        .order_by(newer.c.id.desc())
+        .limit(1)
+        .offset(after - 1)
+        .scalar_subquery()
+    )
+    repeated = exists().where(
+        again.c.question_id == judgement.c.question_id, again.c.annotator_id == account_id, again.c.round != FIRST
+    )
+    return (
+        select(*_question_columns())
+        .join(judgement, judgement.c.question_id == question.c.id)
+        .where(judgement.c.annotator_id == account_id, judgement.c.round == FIRST, judgement.c.id < recent)
+        .where(judgement.c.answer != UNSURE, is_counted(judgement), ~repeated, question.c.kind.not_in(SCALES))
+    )

@@ -1,0 +1,45 @@
+"""What a front end says about the words of a task."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from audit.errors import AuditError
+from audit.options import Options, Told
+
+
+def _words_of(value: Any) -> Any:
+    """The words in a TOML file, where they may stand under [words]; a mapping as it is."""
+    if not isinstance(value, str):
+        return {} if value is None else value
+    from audit.files import read_bytes, text_of, toml_of
+
+    content = toml_of(value, text_of(value, read_bytes(value, 1_000_000)), "")
+    return dict(content.get("words", content))
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordsOptions(Options):
+    """What annotators read about the task of a run."""
+
+    question: Annotated[str | None, Told("what annotators are asked, in place of the task's question", "TEXT")] = None
+    words: Annotated[
+        Mapping[str, Any],
+        Told(
+            "question, guideline and label texts of the task, as [words] of a plan has them",
+            "FILE.toml",
+            read=_words_of,
+            file=True,
+        ),
+    ] = field(default_factory=dict)
+    change_words: Annotated[bool, Told("set these words although people have answered under other ones")] = False
+
+    def content(self, tasks: Sequence[str]) -> dict[str, Any]:
+        """Return the words for the one task that all these are, checked. Raises AuditError."""
+        from audit.judging.words import words_content
+
+        own = dict(self.words) | ({} if self.question is None else {"question": self.question})
+        if own and len(set(tasks)) > 1:
+            raise AuditError(f"words are of one task, and these corpora are for {', '.join(sorted(set(tasks)))}")
+        words_content(tasks[0], own)
+        return own

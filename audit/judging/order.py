@@ -1,0 +1,143 @@
+"""In which order somebody is asked: the versions of a text one after the other, one task and kind at a time.
+
+The most wanted question comes first, but a text that was read before need not be read
+again, and keys whose meaning changes are pressed wrongly. So after an answer those come first that are about the same
+source, in the same task and kind, and then the others of that task and kind, up to `BLOCK` in a row. What somebody
+answered last is read from their judgements: nothing else is kept, so a restart changes nothing.
+
+Audits of follow-ups keep their place behind everything that groups wait for, and no version of theirs is marked: they
+measure what is carried, which nobody should answer from memory. Ratings keep theirs: they are about single texts.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from itertools import takewhile
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Row, Select, bindparam, select
+
+from audit.false_satisfaction.questions import BEHIND
+from audit.judging.answers import is_counted
+from audit.keys import uniform
+from audit.store.core import input_table, judgement, question
+from audit.tasks.questions import ABOUT_OUTPUTS, SCALES
+
+BLOCK = 25
+"""Answers in a row of one task and kind, after which the most wanted question comes, whatever it is; versions of a text
+that was begun come before."""
+TOGETHER, APART = "together", "apart"
+
+FIRST = 1
+"""The pass of ordinary judgements; higher ones are those of hidden questions."""
+
+
+def block_of(task: str, kind: str) -> tuple[str, str]:
+    """What the keys mean: task and kind. The scales of ratings are alike, and are asked in turn.
+
+    >>> block_of("sentiment", "plausibility") == block_of("similarity", "grammaticality")
+    True
+    """
+    return ("", "rating") if kind in SCALES else (task, kind)
+
+
+class Answered(NamedTuple):
+    """An answer of somebody that counts, and what its question was about."""
+
+    judgement: int
+    question: int
+    round: int
+    task: str
+    kind: str
+    source: int | None
+    """The input of the source of which it is a version."""
+    languages: str
+    decided_at: datetime
+
+    @property
+    def block(self) -> tuple[str, str]:
+        """What its keys meant."""
+        return block_of(self.task, self.kind)
+
+    @property
+    def text(self) -> tuple[str, str, int] | None:
+        """What it shares with other versions of its text; None: it is a version of nothing."""
+        return None if self.source is None or self.kind in SCALES else (self.task, self.kind, self.source)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where somebody stands: their last answers, the newest first; training left out."""
+
+    answers: tuple[Answered, ...] = ()
+
+    @property
+    def ordinary(self) -> list[Answered]:
+        """Those that were not to hidden questions."""
+        return [answered for answered in self.answers if answered.round == FIRST]
+
+    @property
+    def last(self) -> Answered | None:
+        """The last ordinary answer; None where there is none."""
+        return next(iter(self.ordinary), None)
+
+    @property
+    def block(self) -> tuple[str, str] | None:
+        """The task and kind to go on with; None: a block has ended, or none was begun, or ratings are asked. Hidden
+        questions do not count: they come in place of a question, and change nothing of what comes after them."""
+        last = self.last
+        if last is None or last.kind in SCALES:
+            return None
+        in_a_row = sum(1 for _ in takewhile(lambda answered: answered.block == last.block, self.ordinary))
+        return last.block if in_a_row < BLOCK else None
+
+    @property
+    def hidden(self) -> int:
+        """Hidden questions that were answered since the last ordinary one."""
+        return sum(1 for _ in takewhile(lambda answered: answered.round != FIRST, self.answers))
+
+    @property
+    def run(self) -> int:
+        """Ordinary answers in a row about versions of the same text, at the end; 1 where there are no others."""
+        text = self.last and self.last.text
+        return sum(1 for _ in takewhile(lambda answered: answered.text == text, self.ordinary)) if text else 1
+
+
+def place_of(connection: Connection, account_id: int) -> Place:
+    """Where this account stands."""
+    rows = connection.execute(_last_answers(), {"account": account_id})
+    return Place(tuple(Answered(*row) for row in rows))
+
+
+@cache
+def _last_answers() -> Select[Any]:
+    """Cached: every claim runs it."""
+    columns = (judgement.c.id, question.c.id, judgement.c.round, question.c.task, question.c.kind)
+    return (
+        select(*columns, question.c.source_input_id, input_table.c.languages, judgement.c.decided_at)
+        .join(question, question.c.id == judgement.c.question_id)
+        .join(input_table, input_table.c.id == question.c.input_id)
+        .where(judgement.c.annotator_id == bindparam("account"), judgement.c.round >= FIRST, is_counted(judgement))
+        .order_by(judgement.c.id.desc())
+        .limit(2 * BLOCK)  # with the hidden ones
+    )
+
+
+def own_order(account_id: int, questions: Iterable[int]) -> list[int]:
+    """Return questions in a random order of this account's own, the same each time.
+
+    >>> own_order(1, [1, 2, 3, 4]) == own_order(1, [4, 3, 2, 1]) != own_order(2, [1, 2, 3, 4])
+    True
+    """
+    return sorted(questions, key=lambda id: uniform("order", account_id, id))
+
+
+def compared_with(place: Place, chosen: Row[Any]) -> int | None:
+    """Return the judgement with whose text that of a chosen question is compared on the screen: the last one, where it
+    was about another version of the text. None for groups, which show their own differences, and for audits."""
+    last = place.answers[0] if place.answers else None
+    if last is None or chosen.kind not in ABOUT_OUTPUTS or (chosen.priority or 0) >= BEHIND:
+        return None
+    same = (chosen.task, chosen.kind, chosen.source_input_id)
+    return last.judgement if (last.text, last.languages) == (same, chosen.languages) else None

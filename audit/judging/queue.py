@@ -1,0 +1,613 @@
+"""Which question an annotator sees next. A question is leased while somebody looks at it."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    Delete,
+    Engine,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    case,
+    delete,
+    exists,
+    func,
+    literal,
+    or_,
+    select,
+    true,
+)
+from sqlalchemy.sql.dml import ReturningInsert
+
+from audit.errors import UnknownName
+from audit.false_satisfaction.questions import BEHIND
+from audit.judging.accounts import ROLES, Account, is_assigned, reading_as, require
+from audit.judging.answers import is_counted, votes_on_question
+from audit.judging.asides import BACK, FLAG, SKIP, is_flagged, is_skipped, last_skip, midnight, readable, skips_of
+from audit.judging.control_questions import PASS as TRAINING
+from audit.judging.control_questions import hidden_question
+from audit.judging.order import APART, FIRST, Place, compared_with, own_order, place_of
+from audit.judging.settings import settings_of
+from audit.judging.training import needs_training
+from audit.messages import ENGLISH, phrase
+from audit.relations import get_relation
+from audit.relations.asking import group_question
+from audit.store import reading, tables, writing
+from audit.store.copying import in_utc
+from audit.store.core import aside, group, input_table, judgement, lease, member, question, relation
+from audit.tasks import Input, get_task, wording
+from audit.tasks.questions import ABOUT_OUTPUTS, SCALES, labels_of
+
+LEASE = timedelta(minutes=15)
+STRETCH = 10
+"""Ranks within which the order is random where versions are kept apart."""
+MOST = 100
+"""Questions of a stretch, the most wanted ones, among which the order is random."""
+ANY, BLOCK, SOURCE, ONE = "any", "block", "source", "one"
+"""Among which questions a claim searches: all, those of a task and kind, the versions of a text, a single one."""
+_TAKEN = -1
+"""In place of a question's id: somebody else has taken it just now."""
+
+
+def lease_question(
+    connection: Connection, question_id: int, account_id: int, round: int = FIRST, compared: int | None = None
+) -> None:
+    """Lease a question, and store the judgement with whose text its own is compared."""
+    row = {"question_id": question_id, "annotator_id": account_id, "round": round, "compared": compared}
+    connection.execute(lease.insert(), row | {"expires_at": tables.now() + LEASE})
+
+
+# What the page reminds an annotator of when a question comes to their screen again.
+
+
+class Before(NamedTuple):
+    """An annotator's answer that a manager marked stale."""
+
+    guideline: int
+    reason: str
+
+
+class Remembered(NamedTuple):
+    """What this annotator did with a question, as far as its page says so; never their answer."""
+
+    skipped: bool
+    """Whether they skipped it today (UTC)."""
+    sent_back: str | None
+    """What an adjudicator wrote when sending back their flag; empty: nothing; None: no flag of theirs was sent back."""
+    stale: Before | None
+    """The guideline of their answer that went stale, and why; None where none of theirs went stale last."""
+
+
+NOTHING = Remembered(False, None, None)
+
+
+def remembered(connection: Connection, account_id: int, question_id: int) -> Remembered:
+    """Return what this annotator did with a question."""
+    params = {"question": question_id, "account": account_id}
+    since, skipped, flagged, remark = midnight(tables.now()), False, False, None
+    for whose, kind, comment, moment in connection.execute(_deferrals(), params):
+        if whose == account_id:
+            skipped = skipped or (kind == SKIP and in_utc(moment) >= since)
+            flagged = flagged or kind == FLAG
+        if kind == BACK and flagged:
+            remark = comment or ""
+    last = connection.execute(_last_judgement(), params).first()
+    is_stale = last is not None and last.withdrawn_by is not None
+    return Remembered(skipped, remark, Before(last.guideline, last.comment or "") if last and is_stale else None)
+
+
+def may_be_remembered() -> ColumnElement[bool]:
+    """Condition on `question`: somebody put it aside, or let an answer to it go stale. Nothing is remembered of others,
+    which are most."""
+    stale = exists().where(judgement.c.question_id == question.c.id, judgement.c.withdrawn_by.is_not(None))
+    return exists().where(aside.c.question_id == question.c.id) | stale
+
+
+# Statements are cached: every question that is shown runs them.
+
+
+@cache
+def _deferrals() -> Select[Any]:
+    """The skips and flags of a question and the replies to them, oldest first; most questions have none."""
+    columns = (aside.c.annotator_id, aside.c.kind, aside.c.comment, aside.c.at)
+    return select(*columns).where(aside.c.question_id == bindparam("question")).order_by(aside.c.id)
+
+
+@cache
+def _last_judgement() -> Select[Any]:
+    own = (judgement.c.question_id == bindparam("question")) & (judgement.c.annotator_id == bindparam("account"))
+    return (
+        select(judgement.c.guideline, judgement.c.comment, judgement.c.withdrawn_by)
+        .where(own, judgement.c.round == FIRST)
+        # Not by the id itself: for its order SQLite would walk through all judgements of the annotator.
+        .order_by((judgement.c.id + 0).desc())
+        .limit(1)
+    )
+
+
+@dataclass(frozen=True)
+class ShownMember:
+    """One input of a group that is asked about, and the part it plays: source, follow_up or link."""
+
+    role: str
+    input: Input
+
+
+@dataclass(frozen=True)
+class ShownGroup:
+    """A group that is asked about: its relation and its counted members, and no system's name. A text that two of them
+    share, as the first way to a third language has the source's, is in it once."""
+
+    relation: str
+    summary: str
+    """What the relation does and expects, in English; empty where it was imported and nobody registered it."""
+    members: tuple[ShownMember, ...]
+    reveals_outputs: bool = False
+    """Whether the group was made for one system, by what that said of the source: the texts may give it away."""
+
+    @property
+    def follow_ups(self) -> int:
+        """How many follow-ups it has."""
+        return sum(member.role == "follow_up" for member in self.members)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A question as its annotator may see it: no output but the one that it is about, and never whose that is."""
+
+    id: int
+    task: str
+    texts: tuple[str, ...]
+    languages: tuple[str, ...]
+    question: str
+    labels: tuple[str, ...]
+    kind: str = "input"
+    group: ShownGroup | None = None
+    """The group, where the question is about one; `texts` are its source's then."""
+    output: str | None = None
+    """The output that is asked about, of a question of kind `pair`; it is a part of the question itself."""
+    remembered: Remembered = NOTHING
+    """What its annotator did with it before."""
+    compared_with: tuple[str, ...] | None = None
+    """The texts of the version of it that its annotator judged just before, where what differs is to be marked."""
+
+
+@dataclass(frozen=True)
+class Queue:
+    """How much is left for somebody."""
+
+    mine_today: int
+    mine: int
+    left_for_me: int
+    """Questions in the queue that this annotator may still answer, those that others look at now included."""
+    in_other_languages: int = 0
+    """Questions that others may still answer and this annotator may not: they do not read the language."""
+    in_other_studies: int = 0
+    """And those of studies that others work on."""
+    mixed: bool = False
+    """Whether hidden questions come between them: then a page that shows the exact number would give them away."""
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Questions that an account may still answer, but not now: others look at them."""
+
+    with_others: int
+    free_at: datetime | None
+    """When the first of these leases is over, if nobody answers before; None where there is none."""
+
+
+def next_question(engine: Engine, account_id: int) -> Shown | None:
+    """The question that this annotator is asked next, leased to them; None when there is none now.
+
+    In the order of `audit.judging.order`, of those that they have not judged. Only questions in languages that the
+    account reads, and never more people than a question wants; sometimes a hidden one in
+    its place (`audit.judging.control_questions`); none for whoever must pass the training round first. Raises
+    NotAllowed for an account that may not judge.
+    """
+    chosen: int | None = _TAKEN
+    while chosen == _TAKEN:
+        with writing(engine) as connection:
+            chosen = _claim(connection, account_id)
+    if chosen is None:
+        return None
+    # Read after the claim is done: on SQLite everybody else waits for it.
+    with reading(engine) as connection:
+        return show(connection, chosen, account_id)
+
+
+def _claim(connection: Connection, account_id: int) -> int | None:
+    """The id of the question that this account holds from now on; `_TAKEN`: the place found was taken, look again.
+
+    SQLite has one writer at a time (`audit.store.bulk`), which makes all of this one step. PostgreSQL locks the
+    question that was found and looks again: what another transaction has committed since the search began is seen
+    only by a later statement. Locks are taken in one order, account, question, its leases, and of questions one in each
+    transaction, so that no two claims wait for each other, and none for a judgement (`audit.judging.unit`).
+    """
+    account = require(connection, account_id, *ROLES, lock=True)
+    settings = settings_of(connection)
+    if needs_training(connection, account, settings):
+        return None
+    moment = tables.now()
+    params = {"account": account_id, "now": moment, "midnight": midnight(moment)}
+    lease = connection.execute(_held_lease(account.languages), params).first()
+    if lease is not None and lease.mine:
+        return int(lease.id)
+    place, apart = place_of(connection, account_id), settings.versions == APART
+    vacant, again = _vacant(connection, account, apart, place, params)
+    if vacant is None:
+        return None
+    if vacant.crowded:
+        connection.execute(_delete_over_leases(), {**params, "question": vacant.id})
+    if lease is not None:
+        connection.execute(_release_earlier_leases(), {"account": account_id})
+    # What was skipped today comes with a note that nothing else is left, and among the versions of a text every other
+    # question would stand out: none hides there.
+    text = (vacant.task, vacant.kind, vacant.source_input_id)
+    hidden = None
+    if not again and (apart or place.last is None or place.last.text != text):
+        hidden = hidden_question(connection, account, settings, vacant, place)
+    chosen, round = hidden or (vacant, FIRST)
+    compared = None if apart else compared_with(place, chosen)
+    if hidden is not None:
+        lease_question(connection, chosen.id, account_id, round, compared)
+        return int(chosen.id)
+    leased = {**params, "question": chosen.id, "until": moment + LEASE, "compared": compared}
+    return int(chosen.id) if connection.execute(_lease_row(), leased).first() else _TAKEN
+
+
+def _vacant(
+    connection: Connection, account: Account, apart: bool, place: Place, params: dict[str, Any]
+) -> tuple[Row[Any] | None, bool]:
+    """The question that comes next, locked, or None; and whether this annotator skipped it today: such a one comes only
+    where nothing else is left."""
+
+    def find(search: str, past: bool = True, again: bool = False, **values: Any) -> Row[Any] | None:
+        query = _vacant_question(account.languages, past, again, search)
+        return connection.execute(query, {**params, **values}).first()
+
+    def alike(task: str, kind: str, priority: int = 0) -> dict[str, Any]:
+        """Questions asked for the same reason as one of this priority: groups that wait, audits, or ratings."""
+        return {"task": task, "kind": kind, "least": -BEHIND, "bound": BEHIND * max(priority // BEHIND + 1, 1)}
+
+    text, block = place.last and place.last.text, place.block
+    if text and not apart and (vacant := find(SOURCE, **alike(*text[:2]), source=text[2])) is not None:
+        return vacant, False
+    vacant = find(BLOCK, **alike(*block)) if block else None
+    # Past questions that others are claiming first; where only such are left, wait for them.
+    for again, past in ((False, True), (False, False), (True, True), (True, False)):
+        if vacant is None and (vacant := find(ANY, past, again)) is not None and again:
+            return vacant, True
+    if vacant is None:
+        return None, False
+    if block not in (None, (vacant.task, vacant.kind)) and vacant.priority >= BEHIND:
+        vacant = find(BLOCK, **alike(*block, vacant.priority)) or vacant
+    if vacant.kind in SCALES:
+        return vacant, False
+    if apart:
+        least = vacant.priority - vacant.priority % STRETCH
+        stretch = {**alike(vacant.task, vacant.kind), "least": least, "bound": least + STRETCH}
+        ids = connection.execute(_vacant_question(account.languages, None, False, BLOCK), params | stretch).scalars()
+        first = next(iter(own_order(account.id, ids)), vacant.id)
+        return (first != vacant.id and find(ONE, chosen=first)) or vacant, False
+    if vacant.kind in ABOUT_OUTPUTS and vacant.priority < BEHIND and vacant.input_id != vacant.source_input_id:
+        # Who begins with a text begins with its source.
+        vacant = find(SOURCE, **alike(vacant.task, vacant.kind), source=vacant.source_input_id) or vacant
+    return vacant, False
+
+
+def show(connection: Connection, question_id: int, account_id: int | None = None) -> Shown:
+    """A question with its texts, and with the members of the group that it is about.
+
+    For an account that has leased it, with what it did with the question before.
+    """
+    row = connection.execute(_shown(), {"question": question_id, "account": account_id}).one()
+    task = get_task(row.task)
+    group = _group(connection, row.group_id) if row.kind == "group" else None
+    if group is not None:
+        asked = group_question(task.name, group.relation, group.follow_ups, summary=group.summary)
+    else:
+        asked = phrase(ENGLISH, f"scale.{row.kind}") if row.kind in SCALES else wording(task.name).question
+    return Shown(
+        question_id,
+        task.name,
+        tuple(row.texts),
+        tuple(row.languages.split(",")),
+        asked,
+        labels_of(task.name, row.kind),
+        row.kind,
+        group,
+        row.output,
+        remembered(connection, account_id, question_id) if account_id is not None and row.had else NOTHING,
+        None if row.compared is None else tuple(row.compared),
+    )
+
+
+def _group(connection: Connection, group_id: int) -> ShownGroup:
+    relation_query = (
+        select(relation.c.task, relation.c.name, group.c.system_id)
+        .join(group, group.c.relation_id == relation.c.id)
+        .where(group.c.id == group_id)
+    )
+    task, name, system_id = connection.execute(relation_query).one()
+    query = (
+        select(member.c.role, input_table.c.texts, input_table.c.languages)
+        .join(input_table, input_table.c.id == member.c.input_id)
+        .where(member.c.group_id == group_id, member.c.role != "probe")
+        .order_by(member.c.step)
+    )
+    members: list[ShownMember] = []
+    for role, texts, languages in connection.execute(query):
+        task_input = Input.stored(texts, languages)
+        if role != "link" or not any(_on_another_way(task_input, other.input) for other in members):
+            members.append(ShownMember(role, task_input))
+    try:
+        summary = get_relation(task, name).summary
+    except UnknownName:
+        summary = ""
+    return ShownGroup(name, summary, tuple(members), system_id is not None)
+
+
+def _on_another_way(task_input: Input, other: Input) -> bool:
+    """Whether an input is the text of another one, to be translated into another language than that."""
+    same = (task_input.texts, task_input.languages[0]) == (other.texts, other.languages[0])
+    return same and task_input.target != other.target
+
+
+def last_block(engine: Engine, account_id: int) -> tuple[str, str] | None:
+    """What the keys meant that an account answered last by (`audit.judging.order.block_of`); None where it has
+    answered nothing. Raises NotAllowed for an account that may not judge."""
+    with reading_as(engine, account_id, *ROLES) as connection:
+        answers = place_of(connection, account_id).answers
+    return answers[0].block if answers else None
+
+
+def queue_of(engine: Engine, account_id: int) -> Queue:
+    """Counts for the progress line. Raises NotAllowed for an account that may not judge."""
+    with reading(engine) as connection:
+        account = require(connection, account_id, *ROLES)
+        params = {"account": account_id, "midnight": midnight(tables.now())}
+        judged, today = connection.execute(_my_judgements(), params).one()
+        remaining, others, elsewhere = connection.execute(_left(account.languages), params).one()
+        settings = settings_of(connection)
+        return Queue(
+            mine_today=today or 0,
+            mine=judged,
+            left_for_me=remaining or 0,
+            in_other_languages=others or 0,
+            in_other_studies=elsewhere or 0,
+            mixed=bool(settings.gold_share or settings.repeat_share),
+        )
+
+
+def elsewhere(engine: Engine, account_id: int) -> Elsewhere:
+    """The questions that this account may still answer and that others have leased. Raises NotAllowed for one that may
+    not judge."""
+    with reading(engine) as connection:
+        account = require(connection, account_id, *ROLES)
+        params = {"account": account_id, "now": tables.now()}
+        rows = connection.execute(_held_by_others(account.languages), params).all()
+    return Elsewhere(len(rows), min((in_utc(row.until) for row in rows), default=None))
+
+
+# Statements are cached for each set of languages: building one takes longer than running it.
+# `account` and `now` are bound at each call.
+
+
+@cache
+def _shown() -> Select[Any]:
+    """A question with the texts of its input, and those with which they are compared for `account`."""
+    columns = tuple(question.c[name] for name in ("task", "kind", "output", "group_id"))
+    judged, text = question.alias("judged"), input_table.alias("judged_text")
+    compared = (
+        select(text.c.texts)
+        .join(judged, judged.c.input_id == text.c.id)
+        .join(judgement, judgement.c.question_id == judged.c.id)
+        .join(lease, lease.c.compared == judgement.c.id)
+        .where(lease.c.question_id == bindparam("question"), lease.c.annotator_id == bindparam("account"))
+        .scalar_subquery()
+    )
+    texts = (input_table.c.texts, input_table.c.languages, compared.label("compared"))
+    return (
+        select(*columns, *texts, may_be_remembered().label("had"))
+        .join(input_table, input_table.c.id == question.c.input_id)
+        .where(question.c.id == bindparam("question"))
+    )
+
+
+@cache
+def _held_lease(codes: tuple[str, ...]) -> Select[Any]:
+    """A question that this account has a lease of. `mine`: it may still answer it, a hidden one always; those first."""
+    is_open = or_(lease.c.round != FIRST, _is_open_to_account())
+    answerable = case((and_(lease.c.expires_at >= bindparam("now"), is_open, readable(question, codes)), 1), else_=0)
+    return (
+        select(question.c.id, answerable.label("mine"))
+        .join(lease, lease.c.question_id == question.c.id)
+        .where(lease.c.annotator_id == bindparam("account"))
+        .order_by(answerable.desc(), lease.c.expires_at.desc())
+        .limit(1)
+    )
+
+
+@cache
+def _vacant_question(codes: tuple[str, ...], past: bool | None, again: bool, search: str) -> Select[Any]:
+    """The first question of a search with a place for this account, locked.
+
+    `past` those that others have locked; None: the ids of the first `MOST`, none of them locked. `crowded`: it has
+    leases that `_delete_over_leases` takes away; none can come while it is locked. `again`: of those that this account
+    skipped since `midnight`, the longest ago first; else of the others.
+    """
+    me: BindParameter[int] = bindparam("account")
+    since: BindParameter[datetime] = bindparam("midnight")
+    skipped = is_skipped(me, since)
+    conditions, order = _search(search)
+    columns: list[Any] = [question.c.id]
+    if past is not None:
+        its_input = input_table.alias("its_input")
+        languages = select(its_input.c.languages).where(its_input.c.id == question.c.input_id).scalar_subquery()
+        crowded = exists().where(lease.c.question_id == question.c.id, _is_over())
+        columns += [question.c[name] for name in ("task", "kind", "priority", "input_id", "source_input_id")]
+        columns += [languages.label("languages"), crowded.label("crowded")]
+    query = (
+        select(*columns)
+        .where(_is_open_to_account(), has_place(), readable(question, codes), ~_reveals_too_early(codes))
+        .where(skipped if again else ~skipped, *conditions)
+        .order_by(*([last_skip(me, since)] if again else order))
+    )
+    if past is None:
+        return query.limit(MOST)
+    return query.limit(1).with_for_update(of=question, skip_locked=past, key_share=True)
+
+
+def _search(search: str) -> tuple[list[ColumnElement[bool]], list[Any]]:
+    """Conditions and order. Of `BLOCK` and `SOURCE` those of `task` and `kind`, with a priority from `least` to below
+    `bound`; the versions of `source` begin with itself, outputs of one text come one after the other."""
+    wanted: list[Any] = [question.c.priority, question.c.waits.desc()]
+    if search == ANY:
+        # By kind after what settles most: fewer switches between questions about texts and groups.
+        return [], [*wanted, question.c.kind, question.c.id]
+    if search == ONE:
+        return [question.c.id == bindparam("chosen")], [question.c.id]
+    placed = [question.c.priority >= bindparam("least"), question.c.priority < bindparam("bound")]
+    if search == BLOCK:
+        same = [question.c.task == bindparam("task"), question.c.kind == bindparam("kind")]
+        return [*same, *placed], [*wanted, question.c.id]
+    source: Any = bindparam("source")
+    # A source has few questions and a block may have all: `|| ''` keeps databases, which may not know how many, from
+    # going through the block's index.
+    same = [question.c[name].concat("") == bindparam(name) for name in ("task", "kind")]
+    text = case((question.c.kind == "pair", question.c.input_id), else_=0)
+    order = [case((question.c.input_id == source, 0), else_=1), text, *wanted, question.c.id]
+    return [*same, *placed, question.c.source_input_id == source], order
+
+
+def _reveals_too_early(codes: tuple[str, ...]) -> ColumnElement[bool]:
+    """Condition: the question is about a group that may give an output away, and this account may still be asked about
+    a text of it, or about another version of its source. Not where it has put that off twice today: then it will not
+    answer it, and the group would wait for ever."""
+    text, part = question.alias("text"), member.alias("its_member")
+    members = select(part.c.input_id).where(part.c.group_id == question.c.group_id).correlate(question)
+    is_open = and_(
+        text.c.task == question.c.task,
+        text.c.kind.in_(ABOUT_OUTPUTS),
+        _is_open_to_account(text),
+        readable(text, codes),
+        skips_of(bindparam("account"), bindparam("midnight"), text) < 2,
+    )
+    others = or_(
+        exists().where(text.c.source_input_id == question.c.input_id, is_open),
+        exists().where(text.c.input_id.in_(members), is_open),
+    )
+    of_one = group.alias("of_one_system")
+    one_system = exists().where(of_one.c.id == question.c.group_id, of_one.c.system_id.is_not(None))
+    return and_(question.c.kind == "group", one_system, others)
+
+
+@cache
+def _lease_row() -> ReturningInsert[Any]:
+    """The lease of `question` for this account `until` then, if it still has a place for it."""
+    row: Any = (question.c.id, bindparam("account"), bindparam("until"), literal(FIRST), bindparam("compared"))
+    vacant = select(*row).where(question.c.id == bindparam("question"), _is_open_to_account(), has_place())
+    insert = lease.insert().from_select(["question_id", "annotator_id", "expires_at", "round", "compared"], vacant)
+    return insert.returning(lease.c.question_id)
+
+
+@cache
+def _delete_over_leases() -> Delete:
+    """Leases of `question` that have expired, and this account's own, taken away."""
+    return delete(lease).where(lease.c.question_id == bindparam("question"), _is_over())
+
+
+@cache
+def _release_earlier_leases() -> Delete:
+    """Release this account's earlier leases; rows that somebody else is reclaiming now are skipped."""
+    before = lease.alias("before")
+    own_questions = select(before.c.question_id).where(before.c.annotator_id == bindparam("account"))
+    return delete(lease).where(
+        lease.c.annotator_id == bindparam("account"),
+        lease.c.question_id.in_(own_questions.with_for_update(skip_locked=True)),
+    )
+
+
+@cache
+def _held_by_others(codes: tuple[str, ...]) -> Select[Any]:
+    """The questions that this account may still answer and that somebody else looks at now."""
+    return (
+        select(question.c.id, func.min(lease.c.expires_at).label("until"))
+        .join(lease, lease.c.question_id == question.c.id)
+        .where(lease.c.annotator_id != bindparam("account"), lease.c.expires_at >= bindparam("now"))
+        .where(_is_open_to_account(), ~has_place(), readable(question, codes))
+        .group_by(question.c.id)
+    )
+
+
+@cache
+def _my_judgements() -> Select[Any]:
+    """The number of this account's judgements that count, and of those from after `midnight`.
+
+    Hidden ones with them, else who is asked one would see that it is not counted; training without.
+    """
+    today = case((judgement.c.decided_at >= bindparam("midnight"), 1), else_=0)
+    columns: list[Any] = [func.count(), func.sum(today)]
+    return select(*columns).where(
+        judgement.c.annotator_id == bindparam("account"), judgement.c.round != TRAINING, is_counted(judgement)
+    )
+
+
+@cache
+def _left(codes: tuple[str, ...]) -> Select[Any]:
+    """The number of open questions that this account may answer, of those in languages that it does not read, and of
+    those of studies that others work on."""
+    reads, assigned = readable(question, codes), is_assigned(bindparam("account"))
+    numbers = (and_(assigned, reads), and_(assigned, ~reads), ~assigned)
+    return (
+        select(*(func.sum(case((condition, 1), else_=0)) for condition in numbers))
+        .select_from(question)
+        .where(_is_open_to_account(of_any_study=True))
+    )
+
+
+def _is_over() -> ColumnElement[bool]:
+    """Condition on `lease`: expired, or this account's own."""
+    return or_(lease.c.expires_at < bindparam("now"), lease.c.annotator_id == bindparam("account"))
+
+
+def _is_open_to_account(question: Any = question, of_any_study: bool = False) -> ColumnElement[bool]:
+    """Condition on `question`, or an alias of it: somebody waits for it, it has not all its votes, none of this
+    account, and no flag of it.
+
+    Nor had this account the question in training, where it was told the answer; and it is of a study that the account
+    works on, or `of_any_study`.
+    """
+    own = judgement.alias("mine")
+    judged = exists().where(
+        own.c.question_id == question.c.id,
+        own.c.annotator_id == bindparam("account"),
+        or_(own.c.round == TRAINING, own.c.round == FIRST),
+        is_counted(own),
+    )
+    flagged = is_flagged(bindparam("account"), question)
+    for_account = true() if of_any_study else is_assigned(bindparam("account"), question)
+    return and_(question.c.filled.is_(False), question.c.priority.is_not(None), ~judged, ~flagged, for_account)
+
+
+def has_place() -> ColumnElement[bool]:
+    """Condition on `question`: fewer people than it wants have answered it, or look at it `now` without its being
+    hidden; `account` itself left out."""
+    looking = lease.alias("looking")
+    others = (
+        select(func.count())
+        .select_from(looking)
+        .where(looking.c.question_id == question.c.id, looking.c.annotator_id != bindparam("account"))
+        .where(looking.c.expires_at >= bindparam("now"), looking.c.round == FIRST)
+        .correlate(question)
+        .scalar_subquery()
+    )
+    return votes_on_question() + others < question.c.annotators

@@ -1,0 +1,388 @@
+"""The words that annotators read: the question, guideline and labels of a task, and their versions.
+
+Guidelines are Markdown files of data/guidelines, each with its version in the first line. A manager may put words of a
+database in their place. These belong to the database and the task, not to a study. Each change is a row of `setting`
+named `words/TASK/NUMBER` that nothing changes any more, and a line of the log; the guideline's version counts up with
+them, so that each judgement says by which words it was given, whatever language somebody reads.
+
+What all texts of a task are about follows from the corpora of its studies (`about`): of films where all are of films.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import CompoundSelect, Connection, Engine, Select, Text, bindparam, cast, null, select
+from sqlalchemy.exc import IntegrityError
+
+from audit.corpora import about_of
+from audit.errors import AuditError, Refused
+from audit.files import read_bytes, text_of, unstorable
+from audit.judging.accounts import ROLES, note, require, writing_as_manager
+from audit.judging.answers import by_people, is_counted, stands
+from audit.messages import ENGLISH, LANGUAGES, message
+from audit.store import reading
+from audit.store.core import adjudication, count_rows, judgement, question, setting, study
+from audit.tasks import OwnWords, Wording, base_of, get_task, wording
+from audit.tasks.classification import PLUS, Classification
+from audit.tasks.questions import ABOUT_OUTPUTS, SCALES
+from audit.tasks.words import ANY, NO_WORDS, read_guideline, shipped_guideline
+from audit.user_models import short
+
+PREFIX = "words/"
+"""Begins the names of the rows of `setting` that hold words."""
+QUESTION, GUIDELINE, GUIDELINE_FILE, LABELS = "question", "guideline", "guideline_file", "labels"
+KEYS = (QUESTION, GUIDELINE, GUIDELINE_FILE, LABELS)
+"""What may be set, for all languages or, in a table named by its code, for one."""
+MOST = {QUESTION: 500, GUIDELINE: 20_000, LABELS: 100}
+"""Characters of each."""
+Content = dict[str, dict[str, Any]]
+"""Words as they are stored: by language (`ANY`: all), and by key; nothing in them is empty."""
+ELSEWHERE = 0
+"""Version of labels that were given elsewhere, without ours."""
+GROUPS = ("translation",)
+"""Tasks with a guideline of their own for questions about groups, in files named group-TASK."""
+
+
+@dataclass(frozen=True)
+class Guideline:
+    """What people are told about a kind of question."""
+
+    version: int
+    text: str
+    """Markdown, without the line of the version. `{labels}` in it stands for the task's labels."""
+
+
+def guideline_of(task: str, kind: str, language: str = ENGLISH, own: OwnWords = NO_WORDS) -> Guideline:
+    """Return the guideline of questions of this task and kind (input, pair, group, or a scale) in a language.
+
+    Classification has one for all label schemes, questions about groups one for all tasks but those of `GROUPS`. Each
+    change of a database's own words counts as one of the guideline, since a question or a label in other words is
+    another one to be judged by. Raises AuditError for a file that is absent or does not begin with its version.
+
+    >>> guideline_of("sentiment", "input", own=OwnWords(version=3)).version
+    7
+    """
+    if kind in SCALES:
+        return Guideline(*read_guideline(kind, language))
+    if kind == "group":
+        base = base_of(task)
+        about_groups = read_guideline(f"group-{base}" if base in GROUPS else "group", language)
+        return Guideline(about_groups.version + own.version, about_groups.text)
+    version = shipped_guideline(task, language, own.subject).version
+    return Guideline(version + own.version, wording(task, language, own).guideline)
+
+
+def guideline_in_force(connection: Connection, task: str, kind: str, language: str = ENGLISH) -> Guideline:
+    """Return the guideline by which such a question is judged in this database now."""
+    return guideline_of(task, kind, language, NO_WORDS if kind in SCALES else own_words(connection, task))
+
+
+def guideline_before(engine: Engine, account_id: int, task: str, kind: str) -> int | None:
+    """Return the version by which this annotator last judged such a question; None for the first. Raises NotAllowed.
+
+    A manager who lets answers go stale judges nothing in their place.
+    """
+    with reading(engine) as connection:
+        require(connection, account_id, *ROLES)
+        params = {"account": account_id, "task": task, "kind": kind}
+        version: int | None = connection.execute(_last_guideline(), params).scalar()
+        return version
+
+
+@cache
+def _last_guideline() -> Select[Any]:
+    return (
+        select(judgement.c.guideline)
+        .join(question, question.c.id == judgement.c.question_id)
+        .where(judgement.c.annotator_id == bindparam("account"), judgement.c.withdrawn_by.is_(None))
+        .where(question.c.task == bindparam("task"), question.c.kind == bindparam("kind"))
+        .order_by(judgement.c.id.desc())
+        .limit(1)
+    )
+
+
+# The words of a database.
+
+
+@dataclass(frozen=True)
+class DatabaseWords:
+    """The words of every task of a database, as they are in force."""
+
+    tasks: Mapping[str, OwnWords] = field(default_factory=dict)
+
+    def of(self, task: str) -> OwnWords:
+        """What the database says of a task."""
+        return self.tasks.get(task, NO_WORDS)
+
+    def wording(self, task: str, language: str = ENGLISH) -> Wording:
+        """What people read about a task here (`audit.tasks.words.wording`)."""
+        return wording(task, language, self.of(task))
+
+    def label(self, label: str, task: str, language: str = ENGLISH) -> str:
+        """How a label of a task reads here; one that the task does not have, as it is."""
+        return self.wording(task, language).labels.get(label, label)
+
+
+@dataclass(frozen=True)
+class WordsVersion:
+    """Words of a task as they were stored once. `version` counts from 1; 0: nothing was ever stored."""
+
+    version: int = 0
+    content: Content = field(default_factory=dict)
+
+
+def words_of(connection: Connection) -> DatabaseWords:
+    """The words of every task that has words of its own, or studies."""
+    latest, corpora = _stored(connection)
+    own = {task: _own(latest.get(task, WordsVersion()), corpora.get(task, ())) for task in {*latest, *corpora}}
+    return DatabaseWords({task: words for task, words in own.items() if words != NO_WORDS})
+
+
+def own_words(connection: Connection, task: str) -> OwnWords:
+    """What the database says of one task."""
+    return words_of(connection).of(task)
+
+
+def stored_words(connection: Connection, task: str) -> WordsVersion:
+    """The last version of the words that were set for a task."""
+    return _stored(connection)[0].get(task, WordsVersion())
+
+
+def set_words(
+    engine: Engine, task: str, written: Mapping[str, Any], *, by: int | None = None, change: bool = False
+) -> OwnWords:
+    """Set words of a task and say so in the log; returns what holds then.
+
+    `written` has some of `KEYS`, and tables named by a language's code with some of them: what is left out stays as it
+    was, what is empty is taken back. Nothing is stored where nothing changes. `by` is the account of a manager, or None
+    for whoever has the database itself.
+
+    Raises NotAllowed for another role, AuditError for words that cannot be used, and Refused where people have answered
+    questions of the task under other words, unless `change` says that these are to be changed: their answers stay, and
+    say by which version they were given.
+    """
+    try:
+        with writing_as_manager(engine, by) as connection:
+            before = stored_words(connection, task)
+            after = _with(before, task, written)
+            if after != before:
+                answers = _refuse_unasked(connection, task, before, change)
+                row = {"name": f"{PREFIX}{task}/{after.version}", "value": after.content}
+                connection.execute(setting.insert(), row)
+                note(connection, by, "words", task=task, version=after.version, answers=answers)
+            return own_words(connection, task)
+    except IntegrityError:
+        raise Refused(message("words.changed_now")) from None
+
+
+def words_if(connection: Connection, task: str, written: Mapping[str, Any]) -> OwnWords:
+    """What the database would say of a task if these words were set; nothing is. Raises AuditError as `set_words`
+    does."""
+    return _own(_with(stored_words(connection, task), task, written), _stored(connection)[1].get(task, ()))
+
+
+def _with(before: WordsVersion, task: str, written: Mapping[str, Any]) -> WordsVersion:
+    """The version after `before`, where what was written changes it."""
+    after = _merged(before.content, words_content(task, written))
+    if after == before.content:
+        return before
+    _check_labels_differ(task, after)
+    return WordsVersion(before.version + 1, after)
+
+
+def words_content(task: str, written: Mapping[str, Any]) -> Content:
+    """What a user wrote, checked for a task; what is empty stays in it, since it takes words back. A guideline's file
+    is read. Raises AuditError, whose sentence names the key, and BadFile for a file that cannot be read.
+
+    >>> words_content("sentiment", {"question": "Is it praise?", "zh": {"labels": {"positive": "夸奖"}}})
+    {'': {'question': 'Is it praise?'}, 'zh': {'labels': {'positive': '夸奖'}}}
+    """
+    if faults := dict(faults_of(task, written)):
+        where, reason = next(iter(faults.items()))
+        raise AuditError(message("words.at", task=task, where=where, reason=reason), parameter="words")
+    tables_of = {ANY: {key: value for key, value in written.items() if key in KEYS}}
+    tables_of |= {key: dict(value) for key, value in written.items() if key not in KEYS}
+    content: Content = {}
+    for language, table in tables_of.items():
+        if file := table.pop(GUIDELINE_FILE, None):
+            table[GUIDELINE] = _file_text(file)
+        if values := {key: _stripped(value) for key, value in table.items()}:
+            content[language] = values
+    return content
+
+
+def labels_that_read(task: str) -> tuple[str, ...]:
+    """The labels of a task that may be given words: of one with sets of labels the single ones and "none".
+
+    >>> labels_that_read("classification/refund+late")
+    ('none', 'refund', 'late')
+    """
+    of_task = get_task(task)
+    has_sets = isinstance(of_task, Classification) and of_task.multiple
+    return tuple(label for label in of_task.labels if not (has_sets and PLUS in label))
+
+
+def faults_of(task: str, written: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(key, reason) of everything that is wrong with words that a user wrote for a task."""
+    own = {key: value for key, value in written.items() if key not in LANGUAGES}
+    for language, table in {ANY: own, **{code: written[code] for code in LANGUAGES if code in written}}.items():
+        if not isinstance(table, Mapping):
+            yield language, message("words.table", key=language)
+            continue
+        for key, value in table.items():
+            where = f"{language}.{key}".lstrip(".")
+            if key not in KEYS:
+                yield where, message("words.no_key", names=[*KEYS, *(() if language else LANGUAGES)])
+            elif key == LABELS:
+                yield from _label_faults(task, value, where)
+            elif reason := _file_fault(value) if key == GUIDELINE_FILE else _text_fault(value, key):
+                yield where, reason
+        if table.get(GUIDELINE) and table.get(GUIDELINE_FILE):
+            yield f"{language}.{GUIDELINE_FILE}".lstrip("."), message("words.one_guideline")
+
+
+def _label_faults(task: str, labels: Any, where: str) -> Iterator[tuple[str, str]]:
+    if not isinstance(labels, Mapping):
+        yield where, message("words.labels")
+        return
+    allowed = labels_that_read(task)
+    for label, text in labels.items():
+        if label not in allowed:
+            yield f"{where}.{short(label)}", message("words.no_label", labels=list(allowed))
+        elif reason := _text_fault(text, LABELS):
+            yield f"{where}.{label}", reason
+
+
+def _file_fault(path: Any) -> str | None:
+    if not isinstance(path, str | Path):
+        return message("words.file")
+    try:
+        return _text_fault(_file_text(path), GUIDELINE) if path else None
+    except AuditError as problem:
+        return problem.sentence
+
+
+def _text_fault(value: Any, key: str) -> str | None:
+    """What is wrong with a text; None where nothing is."""
+    if not isinstance(value, str):
+        return message("words.text", most=MOST[key])
+    if len(value) > MOST[key]:
+        return message("words.long", count=len(value), most=MOST[key])
+    if what := unstorable(value):
+        return message("user_file.unstorable", what=what)
+    plain = "".join(value.split()) if key == GUIDELINE else value  # a guideline has lines
+    return None if plain.isprintable() else message("words.text", most=MOST[key])
+
+
+def _file_text(path: str | Path) -> str:
+    content = read_bytes(path, 4 * MOST[GUIDELINE] + 1)
+    return text_of(str(path), content)
+
+
+def _stripped(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {label: str(text).strip() for label, text in value.items()}
+    return str(value).strip()
+
+
+def _merged(before: Content, written: Content) -> Content:
+    """Words with others in their place; what is empty is taken back."""
+    after: Content = {}
+    for language in dict.fromkeys([*before, *written]):
+        old, new = before.get(language, {}), written.get(language, {})
+        values = old | new
+        if new.get(LABELS):  # an empty table takes all labels back
+            values[LABELS] = {label: text for label, text in (old.get(LABELS, {}) | new[LABELS]).items() if text}
+        if values := {key: value for key, value in values.items() if value}:
+            after[language] = values
+    return after
+
+
+def _check_labels_differ(task: str, content: Content) -> None:
+    """Raise AuditError where labels were given words and two answers would read the same."""
+    if not any(LABELS in table for table in content.values()):
+        return
+    own = _own(WordsVersion(1, content), ())
+    for language in LANGUAGES:
+        read: dict[str, str] = {}
+        words = wording(task, language, own).labels
+        for label in (*labels_that_read(task), "unsure"):
+            other = read.setdefault(words[label].casefold(), label)
+            if other != label:
+                raise AuditError(
+                    message("words.same", first=other, second=label, words=words[label], language=LANGUAGES[language]),
+                    parameter="words",
+                )
+
+
+def _refuse_unasked(connection: Connection, task: str, before: WordsVersion, change: bool) -> int:
+    """Count the answers in force to questions of the task. Raises Refused where there are any, unless their words are
+    to be changed."""
+    answers = answers_under(connection, task)
+    if answers and not change:
+        asked = wording(task, ENGLISH, own_words(connection, task)).question
+        raise Refused(
+            message("words.judged", count=answers, task=task, question=asked, next=before.version + 1),
+            parameter="change_words",
+        )
+    return answers
+
+
+def answers_under(connection: Connection, task: str) -> int:
+    """Count the judgements and adjudications of people in force to questions of a task, groups left out."""
+    asked = select(question.c.id).where(question.c.task == task, question.c.kind.in_(ABOUT_OUTPUTS))
+    judged = (is_counted(judgement), judgement.c.guideline > 0, by_people(judgement))
+    return count_rows(connection, judgement, judgement.c.question_id.in_(asked), *judged) + count_rows(
+        connection, adjudication, adjudication.c.question_id.in_(asked), stands(adjudication)
+    )
+
+
+def _own(stored: WordsVersion, corpora: Any) -> OwnWords:
+    subjects = {about_of(corpus) for corpus in corpora}
+    subject = subjects.pop() if len(subjects) == 1 else ""
+    wordings = {
+        language: Wording(
+            question=table.get(QUESTION, ""), guideline=table.get(GUIDELINE, ""), labels=table.get(LABELS, {})
+        )
+        for language, table in stored.content.items()
+    }
+    return OwnWords(wordings, stored.version, subject)
+
+
+def _stored(connection: Connection) -> tuple[dict[str, WordsVersion], dict[str, set[str]]]:
+    """By task, the last version of its words, and the corpora of its studies."""
+    latest: dict[str, WordsVersion] = {}
+    corpora: dict[str, set[str]] = {}
+    for name, content, corpus in connection.execute(_words_and_corpora()):
+        if content is None:
+            corpora.setdefault(str(name), set()).add(str(corpus))
+            continue
+        task, _, number = str(name).removeprefix(PREFIX).rpartition("/")
+        if int(number) > latest.get(task, WordsVersion()).version:
+            latest[task] = WordsVersion(int(number), json.loads(content))
+    return latest, corpora
+
+
+@cache
+def _words_and_corpora() -> CompoundSelect[Any]:
+    """One statement, and cached: each answer and each run of a page of the app executes it. (name, words, nothing) of
+    each version of words, and (task, nothing, corpus) of each study."""
+    is_words = setting.c.name.startswith(PREFIX, autoescape=True)
+    words = select(setting.c.name, cast(setting.c.value, Text), cast(null(), Text)).where(is_words)
+    return words.union_all(select(study.c.task, cast(null(), Text), study.c.corpus).distinct())
+
+
+def has_words(task: str) -> bool:
+    """Whether a task can be given words: it is there, and has labels.
+
+    >>> has_words("sentiment"), has_words("classification")
+    (True, False)
+    """
+    with suppress(AuditError):
+        return bool(get_task(task).labels) and bool(base_of(task))
+    return False

@@ -1,0 +1,440 @@
+"""Looking at groups one page at a time: texts, outputs, answers, and why a satisfaction is false.
+
+For adjudicators and managers: this is what must never reach an annotator, so every function asks for the role. An
+adjudicator, who decides, sees no group of which an answer is still to come (`awaits_decision`).
+Pages go by key (group, system) and never count or load everything, so a million groups browse like a hundred.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    RowMapping,
+    Select,
+    String,
+    and_,
+    cast,
+    exists,
+    or_,
+    select,
+    tuple_,
+)
+
+from audit.errors import AuditError, Refused
+from audit.false_satisfaction.questions import contents, group_answers, question_ids, source_input
+from audit.false_satisfaction.resolution import (
+    Drawn,
+    Step,
+    answer_of,
+    known_answers,
+    satisfied_groups,
+    settle_group,
+)
+from audit.judging.accounts import Account, require
+from audit.judging.asides import awaits_decision
+from audit.messages import message
+from audit.relations import COUNTED, Outcome, name_order
+from audit.store import rows_among, table_of, tables
+from audit.tasks import Input, Output, get_task
+from audit.tasks.questions import ABOUT_OUTPUTS, BROKEN, HOLDS, asks_pairs
+
+READERS = ("adjudicator", "manager")
+SETTLED = ("false", "true", "waiting")
+"""States of drawn groups: what their answers say."""
+STATES = (*SETTLED, "undrawn", "violated", "inapplicable", "error", "rejected")
+"""`undrawn` is a satisfied group that is in no sample; the last four are the runner's outcomes."""
+MOST_FOUND = 500
+"""Inputs of a search whose groups are shown."""
+_BATCH = 200
+_FARTHEST = 4_000
+"""Drawn groups that one call looks at in search of a state."""
+
+Cursor = tuple[int, int]
+"""(group id, system id) of the last line that was looked at."""
+
+
+@dataclass(frozen=True)
+class GroupFilter:
+    """Which groups to show; None: all."""
+
+    study: int | None = None
+    relation: int | None = None
+    system: int | None = None
+    state: str | None = None
+    inputs: tuple[int, ...] | None = None
+    """Groups with one of these inputs, as `find_inputs` gives them."""
+
+
+@dataclass(frozen=True)
+class FoundInputs:
+    """The inputs (ids) that a search found; `more`: there are more than `MOST_FOUND`, and these are the first."""
+
+    ids: tuple[int, ...]
+    more: bool
+
+
+@dataclass(frozen=True)
+class Line:
+    """One group of one system, in a list."""
+
+    group_id: int
+    system_id: int
+    corpus: str
+    relation: str
+    system: str
+    row: str
+    state: str
+    text: str
+    """The source's text."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """Lines in the order of their keys; `next` goes on from here, None: there are no more."""
+
+    lines: tuple[Line, ...]
+    next: Cursor | None
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The values that a `GroupFilter` can take: (id, name) pairs."""
+
+    studies: tuple[tuple[int, str], ...]
+    relations: tuple[tuple[int, str], ...]
+    systems: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One member of a group, with the system's output and the answer about it."""
+
+    role: str
+    input: Input
+    output: Output | None
+    allowed: tuple[str, ...]
+    """Right labels; empty where nobody knows."""
+    origin: str
+    """adjudicated, people, gold, `carried ORIGIN`, or empty."""
+    wrong: bool | None
+    """Whether the output is wrong; None where that is not known, or the member does not count (a probe)."""
+    question: int | None = None
+    """The number of the question that asks about it; None where nobody is asked."""
+
+
+@dataclass(frozen=True)
+class Detail:
+    """One group of one system in full, its parts in the order of the group."""
+
+    corpus: str
+    task: str
+    relation: str
+    system: str
+    version: str
+    row: str
+    state: str
+    value: float | None
+    reason: str | None
+    parts: tuple[Part, ...]
+    holds: str | None
+    """Whether the relation holds in this group: holds, broken, waiting, or None where nobody was asked."""
+    holds_origin: str
+    """adjudicated, people, or empty."""
+
+
+def choices(engine: Engine, account_id: int) -> Choices:
+    """The studies, relations and systems of the database. Raises NotAllowed."""
+    study, relation, system = (table_of(model) for model in (tables.Study, tables.Relation, tables.System))
+    with engine.connect() as connection:
+        require(connection, account_id, *READERS)
+        studies = connection.execute(select(study.c.id, study.c.corpus).order_by(study.c.id)).all()
+        relations = connection.execute(select(relation.c.id, relation.c.name, relation.c.version)).all()
+        systems = connection.execute(
+            select(system.c.id, system.c.name, system.c.version).order_by(system.c.name, system.c.id)
+        ).all()
+    return Choices(
+        tuple((id, corpus) for id, corpus in studies),
+        _numbered_names(sorted(relations, key=lambda row: (name_order(row[1]), row[0]))),
+        _numbered_names(systems),
+    )
+
+
+def find_inputs(engine: Engine, account_id: int, search: str) -> FoundInputs:
+    """The inputs with this in one of their texts, without regard to case; of `#17` the input of question 17.
+
+    Raises NotAllowed. Reads all texts once at most: a million of them take about a second.
+    """
+    input_table, question = table_of(tables.Input), table_of(tables.Question)
+    number = search.removeprefix("#")
+    if search.startswith("#") and number.isascii() and number.isdigit() and len(number) < 16:
+        query = select(question.c.input_id).where(question.c.id == int(number))
+    else:
+        # Texts are stored as JSON: what is looked for is written as it is there. Signs of patterns are escaped.
+        written = json.dumps(search, ensure_ascii=False)[1:-1]
+        texts = cast(input_table.c.texts, String)
+        query = select(input_table.c.id).where(texts.icontains(written, autoescape=True)).order_by(input_table.c.id)
+    with engine.connect() as connection:
+        require(connection, account_id, *READERS)
+        ids = connection.execute(query.limit(MOST_FOUND + 1)).scalars().all()
+    return FoundInputs(tuple(ids[:MOST_FOUND]), len(ids) > MOST_FOUND)
+
+
+def browse(
+    engine: Engine, account_id: int, filters: GroupFilter | None = None, after: Cursor | None = None, size: int = 25
+) -> Page:
+    """The next groups that match. Raises NotAllowed, and AuditError for an unknown state.
+
+    A page may hold fewer than `size` lines and still have a `next`: what people's answers say of a group is worked
+    out, not stored, so one call looks at 4,000 drawn groups at most. An adjudicator gets none that awaits a decision.
+    """
+    filters = filters or GroupFilter()
+    if filters.state is not None and filters.state not in STATES:
+        raise AuditError(message("wrong.state", state=filters.state, allowed=STATES))
+    at_once = _BATCH if filters.state in SETTLED else size + 1
+    with engine.connect() as connection:
+        blind = _is_blind(require(connection, account_id, *READERS))
+        lines: list[Line] = []
+        looked = 0
+        while True:
+            batch = _rows(connection, filters, after, at_once, blind)
+            states = _states(connection, batch)
+            for row in batch:
+                if len(lines) == size:
+                    return Page(tuple(lines), after)
+                after = row["group_id"], row["system_id"]
+                if filters.state in (None, states[after]):
+                    lines.append(_line(row, states[after]))
+            looked += len(batch)
+            if len(batch) < at_once:
+                return Page(tuple(lines), None)
+            if looked >= _FARTHEST:
+                return Page(tuple(lines), after)
+
+
+def detail(engine: Engine, account_id: int, group_id: int, system_id: int) -> Detail:
+    """One group of one system in full.
+
+    Raises NotAllowed, AuditError where there is none, and Refused for an adjudicator where it awaits a decision.
+    """
+    with engine.connect() as connection:
+        blind = _is_blind(require(connection, account_id, *READERS))
+        key = (table_of(tables.Verdict).c.group_id == group_id, table_of(tables.Verdict).c.system_id == system_id)
+        row = connection.execute(_query().where(*key)).mappings().first()
+        if row is None:
+            raise AuditError(message("cells.no_group", group=group_id, system=system_id))
+        if blind and awaiting(connection, [group_id]):
+            raise Refused(message("refused.blind"))
+        state = _states(connection, [row])[group_id, system_id]
+        parts = _parts(connection, row)
+        holds, origin = _holds(connection, group_id)
+    names = {name: row[name] for name in ("corpus", "task", "relation", "system", "version", "row", "value", "reason")}
+    return Detail(**names, state=state, parts=parts, holds=holds, holds_origin=origin)
+
+
+def awaiting(connection: Connection, group_ids: Iterable[int]) -> set[int]:
+    """Which of these groups await a decision: about one of their texts, an output, or whether the relation holds."""
+    group, relation, source = table_of(tables.Group), table_of(tables.Relation), table_of(tables.Source)
+    query = (
+        select(group.c.id)
+        .join(relation, relation.c.id == group.c.relation_id)
+        .join(source, source.c.id == group.c.source_id)
+        .where(_awaits_decision())
+    )
+    return {int(row.id) for row in rows_among(connection, query, group.c.id, sorted(set(group_ids)))}
+
+
+def _is_blind(account: Account) -> bool:
+    """Whether this account decides, and has to do so without knowing systems and outputs."""
+    return account.role == "adjudicator"
+
+
+def _awaits_decision() -> ColumnElement[bool]:
+    """Condition on a query with `group`, `relation` and `source`: a question about the group awaits a decision.
+
+    Any question of its task about one of its inputs counts, whatever output it asks about: which of the groups are
+    left out must not tell whose output that is.
+    """
+    group, relation, source = table_of(tables.Group), table_of(tables.Relation), table_of(tables.Source)
+    member, question, other = table_of(tables.Member), table_of(tables.Question), group.alias("other_group")
+    of_members = exists().where(
+        member.c.group_id == group.c.id,
+        question.c.input_id == member.c.input_id,
+        question.c.task == relation.c.task,
+        question.c.kind.in_(ABOUT_OUTPUTS),
+        awaits_decision(),
+    )
+    of_group = exists().where(
+        question.c.kind == "group",
+        question.c.input_id == source.c.input_id,
+        other.c.id == question.c.group_id,
+        other.c.relation_id == group.c.relation_id,
+        awaits_decision(),
+    )
+    return of_members | of_group
+
+
+def _query() -> Select[Any]:
+    study, group, verdict = table_of(tables.Study), table_of(tables.Group), table_of(tables.Verdict)
+    relation, system = table_of(tables.Relation), table_of(tables.System)
+    source, input_table = table_of(tables.Source), table_of(tables.Input)
+    return (
+        select(
+            verdict.c.group_id,
+            verdict.c.system_id,
+            verdict.c.outcome,
+            verdict.c.value,
+            verdict.c.reason,
+            study.c.corpus,
+            relation.c.task,
+            relation.c.params,
+            relation.c.name.label("relation"),
+            group.c.relation_id,
+            system.c.name.label("system"),
+            system.c.version,
+            source.c.row,
+            input_table.c.texts,
+            _drawn().label("drawn"),
+        )
+        .join(group, group.c.id == verdict.c.group_id)
+        .join(study, study.c.id == group.c.study_id)
+        .join(relation, relation.c.id == group.c.relation_id)
+        .join(system, system.c.id == verdict.c.system_id)
+        .join(source, source.c.id == group.c.source_id)
+        .join(input_table, input_table.c.id == source.c.input_id)
+    )
+
+
+def _drawn() -> ColumnElement[bool]:
+    """Condition: the source of the group of the outer query is drawn, or answered, for example by gold."""
+    draw, group, source, question, answer = (
+        table_of(model) for model in (tables.Draw, tables.Group, tables.Source, tables.Question, tables.Answer)
+    )
+    is_drawn = exists().where(draw.c.source_id == group.c.source_id, draw.c.relation_id.in_((0, group.c.relation_id)))
+    answered = exists().where(
+        source.c.id == group.c.source_id,
+        question.c.input_id == source.c.input_id,
+        answer.c.question_id == question.c.id,
+    )
+    return or_(is_drawn, answered)
+
+
+def _rows(
+    connection: Connection, filters: GroupFilter, after: Cursor | None, limit: int, blind: bool
+) -> Sequence[RowMapping]:
+    """The next rows; `blind`: those of groups that await a decision are left out."""
+    group, verdict = table_of(tables.Group), table_of(tables.Verdict)
+    query = _query().order_by(verdict.c.group_id, verdict.c.system_id).limit(limit)
+    if blind:
+        query = query.where(~_awaits_decision())
+    for column, value in (
+        (group.c.study_id, filters.study),
+        (group.c.relation_id, filters.relation),
+        (verdict.c.system_id, filters.system),
+    ):
+        if value is not None:
+            query = query.where(column == value)
+    if filters.inputs is not None:
+        member = table_of(tables.Member)
+        having = select(member.c.group_id).where(member.c.input_id.in_(filters.inputs), member.c.role != "probe")
+        query = query.where(group.c.id.in_(having))
+    if filters.state in (*SETTLED, "undrawn"):
+        drawn = _drawn() if filters.state in SETTLED else ~_drawn()
+        query = query.where(verdict.c.outcome == int(Outcome.SATISFIED), drawn)
+    elif filters.state is not None:
+        query = query.where(verdict.c.outcome == int(Outcome[filters.state.upper()]))
+    if after is not None:
+        query = query.where(tuple_(verdict.c.group_id, verdict.c.system_id) > tuple_(*after))
+    return connection.execute(query).mappings().all()
+
+
+def _states(connection: Connection, rows: Sequence[RowMapping]) -> dict[Cursor, str]:
+    states = {
+        (row["group_id"], row["system_id"]): (
+            "undrawn" if row["outcome"] == Outcome.SATISFIED else Outcome(row["outcome"]).name.lower()
+        )
+        for row in rows
+    }
+    if to_settle := {row["group_id"] for row in rows if row["outcome"] == Outcome.SATISFIED and row["drawn"]}:
+        drawn = list(satisfied_groups(connection, groups=to_settle))
+        answers = known_answers(connection, "both", {step.input_id for group in drawn for step in group.steps})
+        for group in drawn:
+            states[group.group_id, group.system_id] = settle_group(group, answers).state.name.lower()
+    return states
+
+
+def _line(row: RowMapping, state: str) -> Line:
+    names = {name: row[name] for name in ("corpus", "relation", "system", "row")}
+    return Line(row["group_id"], row["system_id"], **names, state=state, text=" ".join(row["texts"]))
+
+
+def _holds(connection: Connection, group_id: int) -> tuple[str | None, str]:
+    """Whether the relation holds in a group by people's answer, and the answer's origin."""
+    question = table_of(tables.Question)
+    content = contents(connection, [group_id])[group_id]
+    query = select(question.c.group_id, question.c.id).where(
+        question.c.kind == "group", question.c.input_id == source_input(content)
+    )
+    questions = dict(connection.execute(query).all())
+    content_of = contents(connection, questions)
+    question_id = next((id for group, id in questions.items() if content_of[group] == content), None)
+    if question_id is None:
+        return None, ""
+    answer = group_answers(connection, questions=[question_id]).get(content)
+    if answer is None:
+        return "waiting", ""
+    return (HOLDS if HOLDS in answer.allowed else BROKEN), answer.origin
+
+
+def _parts(connection: Connection, row: RowMapping) -> tuple[Part, ...]:
+    member, input_table, output = table_of(tables.Member), table_of(tables.Input), table_of(tables.Output)
+    of_system = and_(output.c.input_id == member.c.input_id, output.c.system_id == row["system_id"])
+    query = (
+        select(
+            *(member.c.step, member.c.role, member.c.input_id),
+            *(input_table.c.texts, input_table.c.languages),
+            *(output.c.attempt, output.c.label, output.c.score, output.c.text, output.c.error),
+            output.c.details,
+        )
+        .join(input_table, input_table.c.id == member.c.input_id)
+        .outerjoin(output, of_system)
+        .where(member.c.group_id == row["group_id"])
+        .order_by(member.c.step, output.c.attempt)
+    )
+    # Ordered by attempt: the last one stays.
+    members = {fields.step: fields for fields in connection.execute(query)}.values()
+    answers = known_answers(connection, "both", {fields.input_id for fields in members})
+    inputs = [Input.stored(fields.texts, fields.languages) for fields in members]
+    steps = [
+        Step(fields.role, fields.input_id, Output.stored(fields._mapping), of_step)
+        for fields, of_step in zip(members, inputs, strict=True)
+    ]
+    drawn = Drawn(
+        **{name: row[name] for name in ("task", "relation", "relation_id", "system_id", "group_id", "params")},
+        rank=0,
+        steps=tuple(step for step in steps if step.role in COUNTED),
+        corresponds=row["outcome"] == Outcome.SATISFIED or not asks_pairs(row["task"]),
+    )
+    questions = question_ids(connection, drawn.task, {fields.input_id for fields in members})
+    parts = []
+    for fields, of_step, step in zip(members, inputs, steps, strict=True):
+        answer = answer_of(drawn, step, answers) if step.role in COUNTED else None
+        allowed, origin = (answer.allowed, answer.origin) if answer else (frozenset(), "")
+        result = step.output if fields.attempt is not None else None
+        judged = result is not None and not result.error and allowed
+        wrong = get_task(drawn.task).is_wrong(step.output, allowed) if judged else None
+        number = questions.get(drawn.subject(step)) if step.role in COUNTED else None
+        parts.append(Part(step.role, of_step, result, tuple(sorted(allowed)), origin, wrong, number))
+    return tuple(parts)
+
+
+def _numbered_names(rows: Sequence[Any]) -> tuple[tuple[int, str], ...]:
+    """(id, name), with the version where a name stands for several rows."""
+    names = [name for _, name, _ in rows]
+    return tuple(
+        (id, name if names.count(name) == 1 else f"{name} (version {version}, {id})") for id, name, version in rows
+    )

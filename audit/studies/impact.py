@@ -1,0 +1,220 @@
+"""What hangs on a disputed question, the drawn groups whose state its answer decides; and causes of false ones.
+
+For the order in which adjudicators settle disputes. Each label that a question may get is tried: its groups are settled
+as if it were the answer. Nothing here is part of judging, and nothing of it says which label favours whom: that would
+sway the adjudicator.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy import Connection, Engine, delete, false, select
+
+from audit.errors import Refused
+from audit.false_satisfaction.cells import count
+from audit.false_satisfaction.questions import groups_with
+from audit.false_satisfaction.resolution import (
+    Drawn,
+    KnownAnswer,
+    State,
+    drawn_groups,
+    known_answers,
+    satisfied_groups,
+    settle_group,
+    supposing,
+)
+from audit.judging.accounts import ADJUDICATORS, require
+from audit.judging.causes import TAKEN_BACK, Pair, add_cause, check_cause, current_causes, last_given
+from audit.messages import message
+from audit.store import rows_among, table_of, tables
+from audit.studies.browse import awaiting
+from audit.tasks.questions import Subject, labels_of
+
+
+@dataclass(frozen=True)
+class Consequence:
+    """What hangs on one question: how many drawn (group, system) pairs its answer decides, their relations and systems
+    by name, and the best rank of a group that asks it."""
+
+    question_id: int
+    pairs: int = 0
+    relations: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
+    priority: int | None = None
+
+    @property
+    def urgency(self) -> tuple[int, bool, int, int]:
+        """Sorts the most consequential first: most pairs, then the best rank of a group."""
+        return -self.pairs, self.priority is None, self.priority or 0, self.question_id
+
+
+def consequences(engine: Engine, account_id: int, question_ids: Collection[int]) -> list[Consequence]:
+    """Return what hangs on each of these questions, the most consequential first.
+
+    A question about a group decides no label: `pairs` are those that audit its relation by it then. Raises NotAllowed.
+    """
+    with engine.connect() as connection:
+        require(connection, account_id, *ADJUDICATORS)
+        question, system = table_of(tables.Question), table_of(tables.System)
+        columns = ("id", "task", "kind", "input_id", "output", "group_id", "priority")
+        query = select(*(question.c[name] for name in columns))
+        rows = list(rows_among(connection, query, question.c.id, sorted(set(question_ids))))
+        names = dict(connection.execute(select(system.c.id, system.c.name)).all())
+        checked_by = _checked_by(connection, {row.group_id for row in rows if row.kind == "group"})
+        around = groups_with(connection, {row.input_id for row in rows if row.kind != "group"})
+        groups = list(drawn_groups(connection, None, around))
+        answers = known_answers(connection, inputs={step.input_id for group in groups for step in group.steps})
+    having: dict[Subject, list[Drawn]] = {}
+    for group in groups:
+        for subject in dict.fromkeys(group.subject(step) for step in group.steps):
+            having.setdefault(subject, []).append(group)
+    result = []
+    for row in rows:
+        if row.kind == "group":
+            pairs = checked_by.get(row.group_id, [])
+        else:
+            subject = (row.task, row.input_id, row.output)
+            trials = [
+                supposing(answers, {subject: KnownAnswer(frozenset({label}), "adjudicated")})
+                for label in labels_of(row.task, row.kind)
+            ]
+            decided = [
+                group
+                for group in having.get(subject, ())
+                if len({settle_group(group, trial).state for trial in trials}) > 1
+            ]
+            pairs = [(group.relation, names[group.system_id]) for group in decided]
+        relations, systems = (tuple(sorted({pair[side] for pair in pairs})) for side in (0, 1))
+        result.append(Consequence(row.id, len(pairs), relations, systems, row.priority))
+    return sorted(result, key=lambda consequence: consequence.urgency)
+
+
+def _checked_by(connection: Connection, groups: Collection[int]) -> dict[int, list[tuple[str, str]]]:
+    """Of each of these groups, the names of its relation and of each system that was checked on it."""
+    verdict, group, relation, system = (
+        table_of(model) for model in (tables.Verdict, tables.Group, tables.Relation, tables.System)
+    )
+    query = (
+        select(verdict.c.group_id, relation.c.name, system.c.name)
+        .join(group, group.c.id == verdict.c.group_id)
+        .join(relation, relation.c.id == group.c.relation_id)
+        .join(system, system.c.id == verdict.c.system_id)
+    )
+    pairs: dict[int, list[tuple[str, str]]] = {}
+    for id, relation_name, system_name in rows_among(connection, query, verdict.c.group_id, sorted(groups)):
+        pairs.setdefault(id, []).append((relation_name, system_name))
+    return pairs
+
+
+# Giving causes to false satisfactions: which ones come next, what can be proposed, and storing what people say.
+
+
+@dataclass(frozen=True)
+class FalseSatisfactions:
+    """The false satisfactions that count, evenly down the lists of all cells, and those without a cause: pairs of
+    (group, system)."""
+
+    all: tuple[Pair, ...]
+    without: tuple[Pair, ...]
+
+
+def false_satisfactions(engine: Engine, account_id: int) -> FalseSatisfactions:
+    """The false satisfactions to which causes can be given, the next ones first; by answers of people and gold.
+
+    An adjudicator is not given those of which something awaits a decision: they come later. Raises NotAllowed, and
+    AuditError where nothing was checked yet.
+    """
+    with engine.connect() as connection:
+        account = require(connection, account_id, *ADJUDICATORS)
+        causes = current_causes(connection)
+    counted = count(engine)
+    u = np.concatenate([population.u for population in counted.populations.values()])
+    at = np.flatnonzero(counted.judged.false == 1)
+    # Cells share the numbers of their sources, so systems that are wrong on one group mostly stand side by side.
+    at = at[np.lexsort((counted.system[at], counted.group[at], u[counted.judged.source[at]]))]
+    pairs = tuple(zip(counted.group[at].tolist(), counted.system[at].tolist(), strict=True))
+    without = tuple(pair for pair in pairs if pair not in causes)
+    if account.role == "adjudicator":
+        with engine.connect() as connection:
+            hidden = awaiting(connection, {group_id for group_id, _ in without})
+        without = tuple(pair for pair in without if pair[0] not in hidden)
+    return FalseSatisfactions(pairs, without)
+
+
+def give_cause(engine: Engine, account_id: int, group_id: int, system_id: int, code: str, comment: str = "") -> int:
+    """Store why this group is falsely satisfied by this system; returns the row's id. The last one given counts.
+
+    Raises NotAllowed, and Refused for an unknown code, `other` without a comment, and a pair that is no false
+    satisfaction (any more).
+    """
+    with engine.begin() as connection:
+        # A write first: SQLite then takes its lock here.
+        connection.execute(delete(table_of(tables.Lease)).where(false()))
+        require(connection, account_id, *ADJUDICATORS)
+        check_cause(code, comment)
+        if not _is_false(connection, group_id, system_id):
+            raise Refused(message("refused.not_false"))
+        return add_cause(connection, account_id, (group_id, system_id), code, comment.strip())
+
+
+def take_back_cause(engine: Engine, account_id: int) -> Pair | None:
+    """Take this account's last cause back and return its (group, system); None where there is none. Raises NotAllowed.
+
+    Both rows stay in the history; a cause that somebody gave before counts again.
+    """
+    with engine.begin() as connection:
+        connection.execute(delete(table_of(tables.Lease)).where(false()))
+        require(connection, account_id, *ADJUDICATORS)
+        pair = last_given(connection, account_id)
+        if pair is not None:
+            add_cause(connection, account_id, pair, TAKEN_BACK, None)
+        return pair
+
+
+def labels_given(engine: Engine, account_id: int, system_id: int) -> frozenset[str]:
+    """Every label that a system ever gave in this database: its range, as far as one can see.
+
+    It reads all outputs of the system, so keep what it returns. Raises NotAllowed.
+    """
+    output = table_of(tables.Output)
+    query = select(output.c.label).where(output.c.system_id == system_id, output.c.label.is_not(None)).distinct()
+    with engine.connect() as connection:
+        require(connection, account_id, *ADJUDICATORS)
+        return frozenset(str(row[0]) for row in connection.execute(query))
+
+
+def proposed(
+    wrong: Collection[bool | None], wanted: Collection[Collection[str]], labels: Collection[str]
+) -> str | None:
+    """The cause that can be derived, which is only ever proposed; None: look at it.
+
+    `wrong` says of each counted member whether its output is wrong, `allowed` has the allowed labels of each wrong one,
+    `labels` every label that the system ever gave. Where none of the allowed ones of some member is among these, the
+    system cannot be right: `label_range`. Else, where every output is wrong: `all_wrong`.
+
+    >>> proposed([True, True], [{"neutral"}, {"neutral"}], {"positive", "negative"})
+    'label_range'
+    >>> proposed([True, True], [{"negative"}, {"negative"}], {"positive", "negative"})
+    'all_wrong'
+    >>> proposed([True, False], [{"negative"}], {"positive", "negative"}) is None
+    True
+    """
+    if any(allowed and not set(allowed) & set(labels) for allowed in wanted):
+        return "label_range"
+    return "all_wrong" if wrong and all(wrong) else None
+
+
+def cause_of(engine: Engine, account_id: int, group_id: int, system_id: int) -> tuple[str, str | None] | None:
+    """Code and comment of the cause that counts; None: none was given. Raises NotAllowed."""
+    with engine.connect() as connection:
+        require(connection, account_id, *ADJUDICATORS)
+        cause = current_causes(connection, group_id).get((group_id, system_id))
+        return None if cause is None else (cause.code, cause.comment)
+
+
+def _is_false(connection: Connection, group_id: int, system_id: int) -> bool:
+    """Whether the system satisfies the group, falsely by the answers of people and gold."""
+    groups = list(satisfied_groups(connection, system=system_id, groups=[group_id]))
+    answers = known_answers(connection, inputs={step.input_id for group in groups for step in group.steps})
+    return any(settle_group(group, answers).state is State.FALSE for group in groups)

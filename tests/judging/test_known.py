@@ -1,0 +1,163 @@
+"""Questions whose answer is known: made, picked, read from files, removed."""
+
+import pytest
+from quality_world import answer_next, know, world
+from question_world import rows
+from small_corpus import SmallCorpus
+
+from audit.errors import AuditError, BadRow, Refused
+from audit.judging.adjudications import adjudicate
+from audit.judging.control_questions import (
+    KnownText,
+    add_known,
+    add_settled_questions,
+    known_questions,
+    parse_known,
+    pick_known,
+    remove_known,
+)
+from audit.judging.queue import next_question
+from audit.judging.samples import ask_next
+from audit.judging.unit import rebuild
+from audit.runner.executors import InProcess
+from audit.runner.run import run
+from audit.sampling.samples import SampleOptions
+from audit.store import open_store, table_of, tables
+from audit.store.bulk import LIMIT
+from audit.tasks import Input
+
+
+@pytest.fixture
+def team(tmp_path):
+    return world(tmp_path / "audit.db", questions=3)
+
+
+def test_texts_become_known_and_are_no_ordinary_questions(team):
+    engine, who = team
+    added = know(engine, "training", 4)
+    assert (added.added, added.changed) == (4, 0)
+    controls = known_questions(engine, by=who["mia"])
+    assert [(control.purpose, control.allowed, control.explanation, control.judged) for control in controls] == [
+        ("training", (label,), "Because.", 0) for label in ("positive", "neutral", "negative", "positive")
+    ]
+    seen = {answer_next(engine, who["ann"]).texts[0] for _ in range(3)}
+    assert seen == {f"Film {number} was fine." for number in (1, 2, 3)}
+    assert next_question(engine, who["ann"]) is None
+
+
+def test_a_question_that_waits_for_people_cannot_be_known(team, content):
+    engine, _ = team
+    before = content(engine)
+    with pytest.raises(Refused, match="question 2 still waits for people"):
+        add_known(
+            engine,
+            "gold",
+            [KnownText(Input.of("Other."), ("positive",)), KnownText(Input.of("Film 2 was fine."), ("positive",))],
+        )
+    with pytest.raises(Refused, match="question 1 has no answer that settles it"):
+        add_settled_questions(engine, "gold", [1])
+    assert content(engine) == before
+
+
+def test_a_settled_question_becomes_known_with_its_answer(team):
+    engine, who = team
+    adjudicate(engine, who["ada"], 2, ["negative", "neutral"], "two readings")
+    rebuild(engine)  # nobody waits any more: no drawn group has it
+    added = add_settled_questions(engine, "training", [2], "Read it twice.", by=who["mia"])
+    assert added.added == 1
+    (control,) = known_questions(engine)
+    assert (control.id, control.allowed, control.explanation) == (2, ("negative", "neutral"), "Read it twice.")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda engine: add_known(engine, "quiz", [KnownText(Input.of("A."), ("positive",))]), "purpose 'quiz'"),
+        (lambda engine: add_known(engine, "gold", [KnownText(Input.of("A."), ("good",))]), "answer 'good' is not one"),
+        (lambda engine: add_known(engine, "gold", []), "there is no text to add"),
+        (lambda engine: add_settled_questions(engine, "gold", [99]), "question 99 has no answer"),
+        (lambda engine: pick_known(engine, "gold", 0), "count 0: must be from 1"),
+        (lambda engine: pick_known(engine, "gold", 5), "there is no question to pick"),
+        (lambda engine: remove_known(engine, [1]), "question 1 is no control question"),
+    ],
+)
+def test_what_cannot_be_changes_nothing(team, content, call, message):
+    engine, _ = team
+    before = content(engine)
+    with pytest.raises(AuditError, match=message):
+        call(engine)
+    assert content(engine) == before
+
+
+def test_removing_leaves_the_history_and_is_in_the_log(team):
+    engine, who = team
+    know(engine, "gold", 3)
+    assert remove_known(engine, None, by=who["mia"]) == 3
+    assert known_questions(engine) == []
+    logged = [(row["action"], row["annotator_id"], row["detail"]) for row in rows(engine, tables.Log)]
+    assert [line for line in logged if line[0].startswith("known")] == [
+        ("known added", None, {"purpose": "gold", "added": 3, "changed": 0}),
+        ("known removed", who["mia"], {"count": 3}),
+    ]
+
+
+def test_picking_takes_as_many_of_each_label_and_spends_nothing_of_the_sample(tmp_path, own, toy_relations):
+    engine = open_store(str(tmp_path / "picked.db"), create=True)
+    # Thirty positive sentences and ten negative ones.
+    texts = [f"Film {number} was fine." for number in range(40)]
+    labelled = SmallCorpus("labelled", texts, gold=["negative", "positive", "positive", "positive"] * 10)
+
+    with InProcess() as executor:
+        ran = run(engine, labelled, own.specs("calm"), [toy_relations[0]], executor)
+    ask_next(engine, SampleOptions(8), ran.study.id)[0]
+    open_before = {row["id"] for row in rows(engine, tables.Question)}
+    picked = pick_known(engine, "gold", 12, seed=1)
+    # Eight of the forty sources are drawn; of the 32 others at most 10 are negative.
+    assert picked.candidates == 32
+    assert picked.added == 12
+    assert picked.labels == {"negative": 6, "positive": 6}
+    controls = known_questions(engine)
+    assert not {control.id for control in controls} & open_before
+    drawn = table_of(tables.Draw)
+    with engine.connect() as connection:
+        from sqlalchemy import select
+
+        member = table_of(tables.Member)
+        spent = set(
+            connection.execute(
+                select(member.c.input_id).join(drawn, drawn.c.source_id == member.c.group_id // LIMIT**2)
+            ).scalars()
+        )
+    questions = {row["id"]: row for row in rows(engine, tables.Question)}
+    assert not {questions[control.id]["input_id"] for control in controls} & spent
+    assert all(questions[control.id]["priority"] is None for control in controls)
+    # The same seed on the same texts picks the same; what is known already is not picked again.
+    remove_known(engine, None)
+    assert pick_known(engine, "gold", 12, seed=1).labels == picked.labels
+    assert {control.texts for control in known_questions(engine)} == {control.texts for control in controls}
+    more = pick_known(engine, "training", 40, seed=1)
+    assert more.candidates == 20
+    assert more.added == 20
+    with pytest.raises(AuditError, match="there is no question to pick"):
+        pick_known(engine, "gold", 1)
+
+
+CSV = "text,language,answer,explanation\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("A.,en,good,\n", "line 2: answer 'good' is not one of"),
+        ("A.,en,,\n", "line 2: the column answer is empty"),
+        (",en,positive,\n", "line 2: the column text is empty"),
+        ("A.,english!,positive,\n", "line 2: language 'english!' is no code"),
+        ("A.,en,positive|neutral|negative,\n", "line 2: every label is allowed"),
+        ("A.,en,positive,\nA.,en,negative,\n", "line 3: the text of line 2 again"),
+        ("A.,en,positive,\nB,en\n", "line 3: 2 fields where the header has 4"),
+        (f"A.,en,positive,{'x' * 2001}\n", "line 2: the explanation has more than 2,000"),
+    ],
+)
+def test_wrong_rows_are_refused_with_their_line(rows, message):
+    with pytest.raises(BadRow, match=message):
+        parse_known("known.csv", (CSV + rows).encode())

@@ -1,0 +1,100 @@
+"""What managers see of the judging: every count by hand on a small history, and the pace."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from disputing import disputed
+from question_world import add_people
+from small_corpus import SmallCorpus
+from sqlalchemy import select
+
+from audit.judging import activity as module
+from audit.judging.activity import Speed, overview
+from audit.judging.adjudications import adjudicate
+from audit.judging.judgements import flag, judge, undo
+from audit.judging.queue import next_question
+from audit.judging.samples import ask_next
+from audit.judging.unit import rebuild
+from audit.relations import get_relation
+from audit.runner.executors import InProcess
+from audit.runner.run import run
+from audit.sampling.samples import SampleOptions
+from audit.store import open_store, table_of, tables
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def world(tmp_path):
+    """A database in which six questions (MR3.1 carries answers: one a source) wait for two people each."""
+    engine = open_store(str(tmp_path / "audit.db"), create=True)
+    corpus = SmallCorpus("six", [f"Film {number} is a good film." for number in range(6)])
+    with InProcess() as executor:
+        run(engine, corpus, ["vader", "textblob"], [get_relation("sentiment", "MR3.1")], executor)
+    ask_next(engine, SampleOptions(10))
+    roles = {"ann": "annotator", "ben": "annotator", "ada": "adjudicator", "mia": "manager"}
+    return engine, add_people(engine, roles)
+
+
+def give(engine, person, answers, seconds=10):
+    """This person's answers to the next questions, each shown so many seconds before; returns the questions."""
+    ids = []
+    for answer in answers:
+        shown = next_question(engine, person)
+        judge(engine, person, shown.id, answer, shown_at=tables.now() - timedelta(seconds=seconds))
+        ids.append(shown.id)
+    return ids
+
+
+def test_counts_of_a_small_history(world):
+    engine, people = world
+    assert overview(engine).left == 12  # six questions, two people each
+    assert overview(engine).speed == Speed(0, 0.0, None, None)
+    assert overview(engine).ends is None
+    # ann answers five, takes one back, and flags the last; ben answers the first three: once otherwise, once unsure.
+    first = give(engine, people["ann"], ["positive"] * 5)
+    undo(engine, people["ann"])
+    shown = next_question(engine, people["ann"])
+    flag(engine, people["ann"], shown.id, "Is this a film?")
+    order = dict(zip(first, ("positive", "negative", "unsure"), strict=False))
+    while (question := next_question(engine, people["ben"])) is not None and question.id in order:
+        judge(engine, people["ben"], question.id, order[question.id], shown_at=tables.now() - timedelta(seconds=4))
+    rebuild(engine)
+    counts = overview(engine, people["mia"])
+    # Full: three questions. Split: the two on which ben says something else.
+    assert (counts.filled, counts.split, counts.disputed, counts.flagged) == (3, 2, 2, 1)
+    assert counts.answers == {"adjudicated": 0, "people": 1, "gold": 0}
+    assert (counts.today, counts.week) == (7, 7)  # 4 of ann's count, 3 of ben's
+    # One question is settled: it wants nobody. Of the other five, two have two votes, one has one, two have none.
+    assert counts.left == 0 + 0 + 1 + 2 + 2
+    adjudicate(engine, people["ada"], disputed(engine, people["ada"])[0].shown.id, ["negative"], "it is")
+    assert (overview(engine).split, overview(engine).disputed) == (2, 1)
+
+
+def test_a_withdrawn_judgement_counts_nowhere_but_took_its_time(world):
+    engine, people = world
+    give(engine, people["ann"], ["positive"])
+    undo(engine, people["ann"])
+    counts = overview(engine)
+    assert (counts.today, counts.left) == (0, 12)
+    assert counts.speed.judgements == 1
+
+
+def test_the_end_is_what_is_left_at_the_pace_of_a_day(world, monkeypatch):
+    engine, people = world
+    give(engine, people["ann"], ["positive"] * 4)
+    judgement = table_of(tables.Judgement)
+    with engine.begin() as connection:
+        ids = connection.execute(select(judgement.c.id)).scalars().all()
+        for number, id in enumerate(ids):
+            at = NOON + timedelta(days=number / 2)
+            changed = judgement.update().where(judgement.c.id == id)
+            connection.execute(changed.values(decided_at=at, shown_at=at - timedelta(seconds=9)))
+    monkeypatch.setattr(module.tables, "now", lambda: NOON + timedelta(days=2))
+    counts = overview(engine)
+    # 4 judgements in the 2 days since the first: 2 a day. 8 are left: 4 days.
+    assert counts.speed.per_day == pytest.approx(2.0)
+    # Each came half a day after the one before, so each begins with its question: 9 seconds.
+    assert counts.speed.per_hour == pytest.approx(400)
+    assert (counts.left, counts.ends) == (8, NOON + timedelta(days=6))
+    assert (counts.today, counts.week) == (1, 4)
