@@ -33,7 +33,7 @@ from walk_driver import settle  # noqa: E402
 from audit.judging.accounts import add_account  # noqa: E402
 from audit.judging.adjudications import adjudicate, disputes  # noqa: E402
 from audit.judging.invitations import Terms, invite  # noqa: E402
-from audit.judging.judgements import flag, judge
+from audit.judging.judgements import flag, judge  # noqa: E402
 from audit.judging.queue import next_question  # noqa: E402
 from audit.judging.samples import ask_next  # noqa: E402
 from audit.judging.validity import draw_validity  # noqa: E402
