@@ -68,6 +68,10 @@ class Comparisons:
     systems: tuple[str, ...]
     cluster: np.ndarray
 
+    def columns(self, systems: Sequence[str]) -> list[int]:
+        """The columns of these systems."""
+        return [self.systems.index(system) for system in systems]
+
     def among(self, keep: np.ndarray) -> Comparisons:
         """The same over the groups of these sources (bool) alone."""
         rows = {name: keep[groups.source] for name, groups in self.groups.items()}
@@ -93,7 +97,7 @@ class Comparisons:
         self, weights: Mapping[str, float], systems: Sequence[str], target: Target, delta: float, seed: int = 0
     ) -> Standing:
         """How these systems stand in the mean over relations with these weights."""
-        columns = [self.systems.index(system) for system in systems]
+        columns = self.columns(systems)
         groups, answered = list(self.groups.values()), list(self.answered.values())
         size = max(len(self.cluster), int(self.cluster.max(initial=-1)) + 1)
         cluster = self.cluster if target == "population" else None
@@ -104,7 +108,7 @@ class Comparisons:
     ) -> tuple[float, float]:
         """The least and the most that SR_g of one less that of the other may be where groups are open, with the outer
         ends of the intervals of both."""
-        a, b = self.systems.index(system), self.systems.index(other)
+        a, b = self.columns((system, other))
         groups, ends = list(self.groups.values()), []
         size = max(len(self.cluster), int(self.cluster.max(initial=-1)) + 1)
         for sign in (-1, 1):
@@ -228,7 +232,7 @@ def _observed_scores(comparison: Comparisons | None, relation: str, observed: Ma
     if comparison is None or len(observed) < 2:
         return dict(observed)
     names = list(observed)
-    satisfied = comparison.groups[relation].satisfied[:, [comparison.systems.index(name) for name in names]]
+    satisfied = comparison.groups[relation].satisfied[:, comparison.columns(names)]
     applies = satisfied >= 0
     if applies.all(1).sum() == applies.any(1).sum():
         return dict(observed)
@@ -265,7 +269,7 @@ def _common(comparison: Comparisons | None, relation: str, names: Sequence[str],
         reason = message("no_order.one_not_judged") if observed > 1 else None
         return {"groups": 0, "most_groups": 0, "deciding": 0, "judged": 0, "reason": reason}
     groups, answered = comparison.groups[relation], comparison.answered[relation]
-    columns = [comparison.systems.index(name) for name in names]
+    columns = comparison.columns(names)
     applies = groups.satisfied[:, columns] >= 0
     telling = groups.telling(columns)
     shared = [int((applies[:, a] & applies[:, b]).sum()) for a, b in combinations(range(len(columns)), 2)]
@@ -354,9 +358,7 @@ def pair_entry(
     if np.isnan(ahead):
         return entry | {"reason": message("no_order.none_shared")}
     if comparison is not None and any(
-        comparison.open[name][:, [comparison.systems.index(one) for one in systems]].any()
-        for name in weights
-        if name in comparison.open
+        comparison.open[name][:, comparison.columns(systems)].any() for name in weights if name in comparison.open
     ):
         low, high = comparison.bounds(weights, *systems, basis.target, z)
         return entry | {"difference": None, "low": low, "high": high, "reason": message("no_order.bounds_only")}
@@ -374,7 +376,7 @@ def pair_sizes(comparison: Comparisons | None, weights: Mapping[str, float], sys
     for name in weights if comparison is not None else ():
         if comparison is None or name not in comparison.groups:
             continue
-        columns = [comparison.systems.index(system) for system in systems]
+        columns = comparison.columns(systems)
         pair, answered = comparison.groups[name].pair(*columns), comparison.answered[name]
         needed = comparison.groups[name].satisfied[pair.at][:, columns] == 1
         known = (answered.genuine[pair.at][:, columns] >= 0) | ~needed
@@ -429,12 +431,12 @@ def _settle_primary(
         apart = abs(entry["difference"] or 0.0) > delta + TIED if known else p is not None and p <= 1 - confidence
         entry |= {"p_holm": p, "apart": apart}
         gate = max(gate, p if p is not None else 0.0 if known else 1.0)
-        for relation in relations:
-            if (relation["study"], relation["relation"]) == (entry["study"], entry["relation"]):
-                for pair in relation["pairs"]:
-                    if {pair["system"], pair["other"]} == {entry["system"], entry["other"]} and pair["p"] is not None:
-                        pair |= {"p_holm": p, "apart": apart}
-                        own.append(pair)
+        under = (entry["study"], entry["relation"])
+        of_relation = (pair for one in relations if (one["study"], one["relation"]) == under for pair in one["pairs"])
+        for pair in of_relation:
+            if {pair["system"], pair["other"]} == {entry["system"], entry["other"]} and pair["p"] is not None:
+                pair |= {"p_holm": p, "apart": apart}
+                own.append(pair)
     return gate, own
 
 

@@ -189,7 +189,7 @@ def _primary(basis: Evidence, numbers: Basis) -> list[PrimaryEntry]:
             continue
         stand = comparison.standing(weights, systems, numbers.target, numbers.delta)
         pair = pair_entry(comparison, weights, systems, stand.ahead[0, 1], stand.error[0, 1], numbers)
-        with_groups = sum(comparison.groups[name].pair(*_columns(comparison, systems)).groups > 0 for name in wanted)
+        with_groups = sum(comparison.groups[name].pair(*comparison.columns(systems)).groups > 0 for name in wanted)
         if not pair["judged"] and pair["informative"]:
             nothing = dict.fromkeys(("difference", "low", "high", "p", "p_above", "p_below"))
             pair |= {**nothing, "reason": message("no_order.none_judged")}  # type: ignore[typeddict-item]
@@ -207,10 +207,6 @@ def _primary(basis: Evidence, numbers: Basis) -> list[PrimaryEntry]:
             }
         )
     return entries
-
-
-def _columns(comparison: Comparisons, systems: Sequence[str]) -> list[int]:
-    return [comparison.systems.index(system) for system in systems]
 
 
 def _described(basis: Evidence, settings: Signature) -> Signature:

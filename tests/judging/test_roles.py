@@ -58,7 +58,7 @@ WITHOUT_ACCOUNT = {
     invitations.link_of: "needs the secret of the link itself",
     invitations.use: "needs the secret of the link itself; it is how an account is made by its owner",
     unit.unit_of_work: "it is what asks for the role, in the transaction of those that are tried here",
-    samples.draw_work: "it is what asks for the role, for those that are tried here",
+    samples.drawing: "it is what asks for the role, for those that are tried here",
     unit.rebuild: "writes what follows from the history, for the command line",
     judges.ask_judge: "stores no vote; for whoever has the database itself, from the command line",
     ratings.attributed: "which relations and systems a question serves: for the command line, nobody's answers",
