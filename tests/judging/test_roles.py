@@ -14,7 +14,7 @@ import pytest
 
 import audit.judging
 from audit.errors import NotAllowed, Refused
-from audit.judging import accounts, invitations, judges, sign_in, unit
+from audit.judging import accounts, invitations, judges, samples, sign_in, unit
 from audit.judging.accounts import Account, add_account
 from audit.judging.judgements import (
     change,
@@ -33,7 +33,6 @@ from audit.judging.own_answers import own_answer, own_answers, own_labels
 from audit.judging.queue import elsewhere, next_question, queue_of
 from audit.judging.words import guideline_before
 from audit.reports import ratings
-from audit.store import open_store
 
 FOR_ANNOTATORS = {
     "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "guideline_before",
@@ -58,6 +57,7 @@ WITHOUT_ACCOUNT = {
     invitations.link_of: "needs the secret of the link itself",
     invitations.use: "needs the secret of the link itself; it is how an account is made by its owner",
     unit.unit_of_work: "it is what asks for the role, in the transaction of those that are tried here",
+    samples.draw_work: "it is what asks for the role, for those that are tried here",
     unit.rebuild: "writes what follows from the history, for the command line",
     judges.ask_judge: "stores no vote; for whoever has the database itself, from the command line",
     ratings.attributed: "which relations and systems a question serves: for the command line, nobody's answers",

@@ -68,7 +68,7 @@ def test_where_gold_alone_answers_what_it_can_settle_is_drawn():
     shouted()
     texts = [(f"A good film, the {n}th.", "positive" if n % 10 else None) for n in range(60)]
     study = audit.run(texts, [by_keyword], ["MINE.1"], progress=False)
-    report = study.sample(60).answer_with_gold().report()
+    report = study.answer_with_gold().report()
     assert (report.cells[0].judged, report.cells[0].fs.value) == (54, 0.0)
     assert any("with a gold label alone" in note for note in report.notes)
     # Where people are asked, too, they are asked about all texts, and what gold alone settles is no rate but bounds.
