@@ -33,6 +33,7 @@ from audit.judging.own_answers import own_answer, own_answers, own_labels
 from audit.judging.queue import elsewhere, next_question, queue_of
 from audit.judging.words import guideline_before
 from audit.reports import ratings
+from audit.store import open_store
 
 FOR_ANNOTATORS = {
     "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "guideline_before",
