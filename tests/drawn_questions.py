@@ -37,7 +37,7 @@ def draw_each(
         relation = table_of(tables.Relation)
         relation_id = connection.execute(select(relation.c.id).where(relation.c.task == task)).scalar_one()
         system_id = connection.execute(select(table_of(tables.System).c.id)).scalar_one()
-        insert_new(connection, tables.Sample, [{"study_id": study_id, "annotators": annotators, "drawn_at": moment}])
+        insert_new(connection, tables.Sample, [{"study_id": study_id, "annotators": annotators, "options": {}, "drawn_at": moment}])
         sample = table_of(tables.Sample)
         connection.execute(sample.update().where(sample.c.study_id == study_id).values(annotators=annotators))
         insert_new(connection, tables.Round, [{"study_id": study_id, "number": 1, "contests": [], "drawn_at": moment}])

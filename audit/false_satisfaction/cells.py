@@ -34,12 +34,14 @@ CELL = ["study_id", "relation_id", "system_id"]
 
 class SampleRow(TypedDict):
     """How people are asked about a study: how many answer each question, how many votes settle one, the share of the
-    drawn sources whose follow-ups are audited, and how many rounds there are, of which `complete` count."""
+    drawn sources whose follow-ups are audited, what the last round was to do, and how many rounds there are, of which
+    `complete` count."""
 
     study_id: int
     annotators: int
     quorum: str
     follow_ups: float
+    options: dict[str, Any]
     rounds: int
     complete: int
 
@@ -263,7 +265,7 @@ def ground_of(connection: Connection, study: int | None = None) -> Ground:
 
 def _samples(connection: Connection, standings: Mapping[int, Standing]) -> list[SampleRow]:
     table = table_of(tables.Sample)
-    query = select(table.c.study_id, table.c.annotators, table.c.quorum, table.c.follow_ups)
+    query = select(table.c.study_id, table.c.annotators, table.c.quorum, table.c.follow_ups, table.c.options)
     return [
         cast(
             SampleRow,

@@ -19,7 +19,7 @@ def ask_next(engine: Engine, options: SampleOptions, study: int | None = None, *
     Asked for by a manager (`by`, an account id; else NotAllowed) or by the owner of the database (None). Raises what
     `audit.false_satisfaction.rounds.next_rounds` raises; nothing is changed then.
     """
-    with drawing(engine, by) as work:
+    with draw_work(engine, by) as work:
         quorum = quorum_of(work.connection)
         asked = next_rounds(work.connection, options, study)
         if quorum_of(work.connection) != quorum:
@@ -29,14 +29,14 @@ def ask_next(engine: Engine, options: SampleOptions, study: int | None = None, *
 
 def give_up_rounds(engine: Engine, study: int, *, by: int | None = None) -> int:
     """Let the rounds of a study count with what is open in them; returns for how many that is new."""
-    with drawing(engine, by) as work:
+    with draw_work(engine, by) as work:
         return give_up(work.connection, study)
 
 
 @contextmanager
-def drawing(engine: Engine, by: int | None) -> Iterator[Work]:
+def draw_work(engine: Engine, account: int | None) -> Iterator[Work]:
     """Open a unit of work that draws: it holds everything, and brings the whole queue up to date at the end."""
-    with unit_of_work(engine, by, "manager", owner=True) as work:
+    with unit_of_work(engine, account, "manager", owner=True) as work:
         work.hold_all()
         work.ask_anew()
         yield work

@@ -19,7 +19,7 @@ from audit.annotation.scales import drawn_members
 from audit.errors import AuditError
 from audit.files import read_table, refuse_bad_rows
 from audit.judging.labels import add_votes, elsewhere_accounts
-from audit.judging.samples import drawing
+from audit.judging.samples import draw_work
 from audit.judging.unit import unit_of_work
 from audit.keys import uniform
 from audit.messages import message
@@ -41,7 +41,7 @@ def draw_validity(
     Asked for by a manager (`by`, an account id; else NotAllowed) or by whoever has the database itself (None). Raises
     what `audit.sampling.validity.draw_pairs` raises; nothing is changed then.
     """
-    with drawing(engine, by) as work:
+    with draw_work(engine, by) as work:
         drawn = draw_pairs(work.connection, request, study)
         note(work.connection, by, "validity drawn", pairs=sum(part.pairs for part in drawn))
         return drawn
@@ -52,7 +52,7 @@ def end_validity(engine: Engine, study: int | None = None, *, by: int | None = N
 
     Ratings stay, and drawing again goes on. Raises NotAllowed as `draw_validity`, and AuditError for no such study.
     """
-    with drawing(engine, by) as work:
+    with draw_work(engine, by) as work:
         if study is not None:
             need_study(work.connection, study)
         ended = end_pairs(work.connection, None if study is None else [study])

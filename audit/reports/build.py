@@ -21,6 +21,7 @@ from audit.reports.document import (
     Covered,
     GenuineRates,
     OverallEntry,
+    PrimaryEntry,
     RelationResultEntry,
     ReportDocument,
     RollupEntry,
@@ -117,10 +118,16 @@ def basis_of_totals(cells: pd.DataFrame, target: Target, confidence: float = 0.9
 
 
 def build_report(
-    basis: Basis, signature: Signature, *, waiting: int | None = None, weights: Weights | None = None
+    basis: Basis,
+    signature: Signature,
+    *,
+    waiting: int | None = None,
+    weights: Weights | None = None,
+    primary: Sequence[PrimaryEntry] = (),
 ) -> Report:
     """Return the report. `signature` is kept as it is; its `notes`, a list of strings, are shown wherever the report
-    is. `waiting` is the number of questions that wait, `weights` are a user's preferences.
+    is. `waiting` is the number of questions that wait, `weights` are a user's preferences, `primary` what was to be
+    tested first.
 
     Counts are ints, rates are fractions, whatever is unknown is None. Cells are ordered by task, study, relation
     (numbers as numbers) and system, so equal data give equal reports; there are no times in it. Raises AuditError when
@@ -140,7 +147,7 @@ def build_report(
     families = families_of(basis.cells, "file" not in signature)
     entries = cell_entries(basis)
     relations = relation_entries(basis.cells, entries, basis.comparisons, basis)
-    decide(relations, basis.delta, basis.confidence)
+    decide(relations, basis.delta, basis.confidence, primary)
     report: Report = {
         "signature": _with_expected_misses(entries, signature, basis.confidence),
         "cells": entries,

@@ -732,6 +732,9 @@ class PrimaryEntry(PairEntry):
     study: int
     task: str
     relation: str | None
+    relations: int
+    compared: int
+    """Of how many relations the difference is, of so many that were to be compared."""
     tested: bool
     named_at: str
     answers_before: int

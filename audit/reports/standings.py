@@ -30,6 +30,7 @@ from audit.reports.document import (
     PairEntry,
     PreferenceEntry,
     PreferredSystem,
+    PrimaryEntry,
     RelationResultEntry,
     ReportDocument,
     State,
@@ -383,18 +384,22 @@ def pair_sizes(comparison: Comparisons | None, weights: Mapping[str, float], sys
     return sizes
 
 
-def decide(relations: Sequence[RelationResultEntry], delta: float, confidence: float) -> None:
+def decide(
+    relations: Sequence[RelationResultEntry], delta: float, confidence: float, primary: Sequence[PrimaryEntry] = ()
+) -> None:
     """Say in every relation which systems are told apart, and which surely overtake the best.
 
     Two families of hypotheses, each adjusted by Holm over the whole report: all pairs of all relations (`p_holm`,
     two-sided), and that no rival is better than the system reported as best, of all relations (`overtaking`,
     one-sided). A difference that is known without error is in neither. Where several systems are reported as best, a
-    rival has to be better than each of them (the largest p counts).
+    rival has to be better than each of them (the largest p counts). `primary` comparisons are tested by themselves, and
+    no other adjusted p is below theirs. One that was named after the first answer is one of the others.
     """
     pairs = [pair for relation in relations for pair in relation["pairs"]]
-    tested = [pair for pair in pairs if pair["p"] is not None]
+    gate, own = _settle_primary(primary, relations, delta, confidence)
+    tested = [pair for pair in pairs if pair["p"] is not None and not any(pair is one for one in own)]
     for pair, p in zip(tested, holm([pair["p"] or 0.0 for pair in tested]), strict=True):
-        pair |= {"p_holm": p, "apart": p <= 1 - confidence}
+        pair |= {"p_holm": max(p, gate), "apart": max(p, gate) <= 1 - confidence}
     for pair in pairs:
         if pair["p"] is None and pair["difference"] is not None:
             pair["apart"] = bool(abs(pair["difference"]) > delta + TIED)
@@ -405,10 +410,32 @@ def decide(relations: Sequence[RelationResultEntry], delta: float, confidence: f
         ]
         rivals += [(rival, rival["p"]) for rival in relation["overtaking"] if rival["p"] is not None]
     for (rival, _), p in zip(rivals, holm([alone for _, alone in rivals]), strict=True):
-        rival |= {"p_holm": p, "sure": p <= 1 - confidence}
+        rival |= {"p_holm": max(p, gate), "sure": max(p, gate) <= 1 - confidence}
     for relation in relations:
         relation["best_changes_sure"] = any(rival["sure"] for rival in relation["overtaking"])
         relation["best_sure"] = _surely_best(relation)
+
+
+def _settle_primary(
+    primary: Sequence[PrimaryEntry], relations: Sequence[RelationResultEntry], delta: float, confidence: float
+) -> tuple[float, list[PairEntry]]:
+    """Decide the primary comparisons, each by its own p; returns the largest p of those that are tested (1 where one
+    cannot be tested yet), and the pairs of relations that they are."""
+    gate, own = 0.0, []
+    tested = [entry for entry in primary if entry["tested"]]
+    for entry, alone in zip(tested, holm([entry["p"] or 0.0 for entry in tested]), strict=True):
+        p = alone if entry["p"] is not None else None
+        known = p is None and entry["difference"] is not None
+        apart = abs(entry["difference"] or 0.0) > delta + TIED if known else p is not None and p <= 1 - confidence
+        entry |= {"p_holm": p, "apart": apart}
+        gate = max(gate, p if p is not None else 0.0 if known else 1.0)
+        for relation in relations:
+            if (relation["study"], relation["relation"]) == (entry["study"], entry["relation"]):
+                for pair in relation["pairs"]:
+                    if {pair["system"], pair["other"]} == {entry["system"], entry["other"]} and pair["p"] is not None:
+                        pair |= {"p_holm": p, "apart": apart}
+                        own.append(pair)
+    return gate, own
 
 
 def _surely_best(relation: RelationResultEntry) -> bool:

@@ -60,7 +60,8 @@ def report_of(
     counted = basis.counted
     described = _described(basis, settings_of(METHOD, target, delta, weights, proxies))
     numbers = basis_of(counted, target, delta)
-    report = build_report(numbers, described, waiting=counted.waiting, weights=weights)
+    primary = _primary(basis, numbers)
+    report = build_report(numbers, described, waiting=counted.waiting, weights=weights, primary=primary)
     if basis.open_groups:
         report["overall"]["waiting_groups"] = basis.open_groups
     report["overall"]["audits_waiting"] = counted.audits_waiting
@@ -72,7 +73,7 @@ def report_of(
         report["examples"] = list(basis.examples)
     if basis.repeats:
         report["repeats"] = list(basis.repeats)
-    if primary := _primary(basis, numbers):
+    if primary:
         report["primary"] = primary
     if basis.sliced is not None:
         report["slices"] = slice_entries(report["violations"], basis.sliced, numbers, counted.sources)
@@ -188,19 +189,28 @@ def _primary(basis: Evidence, numbers: Basis) -> list[PrimaryEntry]:
             continue
         stand = comparison.standing(weights, systems, numbers.target, numbers.delta)
         pair = pair_entry(comparison, weights, systems, stand.ahead[0, 1], stand.error[0, 1], numbers)
-        pair |= {"p_holm": pair["p"], "apart": pair["p"] is not None and pair["p"] <= 1 - numbers.confidence}
+        with_groups = sum(comparison.groups[name].pair(*_columns(comparison, systems)).groups > 0 for name in wanted)
+        if not pair["judged"] and pair["informative"]:
+            nothing = dict.fromkeys(("difference", "low", "high", "p", "p_above", "p_below"))
+            pair |= {**nothing, "reason": message("no_order.none_judged")}  # type: ignore[typeddict-item]
         entries.append(
             {
                 **pair,
                 "study": named.study,
                 "task": named.task,
                 "relation": named.relation,
+                "relations": with_groups,
+                "compared": len(wanted),
                 "tested": named.tested,
                 "named_at": named.at.isoformat(timespec="seconds"),
                 "answers_before": named.answers,
             }
         )
     return entries
+
+
+def _columns(comparison: Comparisons, systems: Sequence[str]) -> list[int]:
+    return [comparison.systems.index(system) for system in systems]
 
 
 def _described(basis: Evidence, settings: Signature) -> Signature:

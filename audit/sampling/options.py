@@ -125,5 +125,7 @@ class PlanOptions(DecisionOptions):
                              parameter=("price_per_hour", "pace"))  # fmt: skip
 
 
+OF_ROUNDS = ("base", "share", "decide", "eps", "most")
+"""The options that say what a round asks; the others say how people are asked."""
 FRONT = SampleOptions(decide=WINNER, follow_ups=AUDITED_FOLLOW_UPS)
 """What front ends ask where nothing is said."""

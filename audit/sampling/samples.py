@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, Connection, Subquery, and_, func, or_, sel
 
 from audit.keys import uniforms
 from audit.relations import Outcome
-from audit.sampling.options import MAJORITY, SampleOptions
+from audit.sampling.options import MAJORITY, OF_ROUNDS, SampleOptions
 from audit.store import insert_new, table_of, tables
 from audit.store.bulk import LIMIT
 
@@ -159,6 +159,7 @@ def keep_sample(connection: Connection, study: int, options: SampleOptions) -> T
         "annotators": options.annotators or (before["annotators"] if before else 2),
         "quorum": quorum,
         "follow_ups": max(options.follow_ups or 0.0, before["follow_ups"] if before else 0.0),
+        "options": {name: getattr(options, name) for name in OF_ROUNDS},
     }
     insert_new(connection, tables.Sample, [{"study_id": study, "drawn_at": tables.now()} | values])
     connection.execute(table.update().where(table.c.study_id == study).values(**values))

@@ -327,6 +327,8 @@ class Sample(SQLModel, table=True):
     """How many of a question's votes settle it: a `majority`, or `all`. The same in all samples of a database."""
     follow_ups: float = 0.0
     """The share of the drawn sources whose follow-ups are asked about although answers are carried to them."""
+    options: dict[str, Any] = json_column(default_factory=dict)
+    """What the last round was to do: base, share, decide, eps and most (`audit.sampling.options`)."""
     drawn_at: datetime = moment()
 
 

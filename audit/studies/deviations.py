@@ -38,6 +38,8 @@ def deviations(
     yield from _differing_runs(connection, study["id"], content["study"])
     if sample is not None:
         yield from _differs("sample.follow_ups", content["sample"], "follow_ups", sample["follow_ups"])
+        for name, value in sample["options"].items():
+            yield from _differs(f"sample.{name}", content["sample"], name, value)
         for name in ("annotators", "quorum"):
             yield from _differs(f"judging.{name}", content["judging"], name, sample[name])
     yield from _judging(connection, study, content["judging"])

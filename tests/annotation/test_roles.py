@@ -20,7 +20,7 @@ from audit.annotation.guidelines import guideline_before
 from audit.annotation.own_answers import own_answer, own_answers, own_labels
 from audit.annotation.queue import elsewhere, next_question, queue_of
 from audit.errors import NotAllowed, Refused
-from audit.judging import judges, unit
+from audit.judging import judges, samples, unit
 from audit.judging.deferral import flag, flag_answer, flag_taken_back, skip, unflag
 from audit.judging.judgements import change, judge, undo, undone
 from audit.judging.training import judging_mode, train
@@ -49,6 +49,7 @@ WITHOUT_ACCOUNT = {
     invitations.link_of: "needs the secret of the link itself",
     invitations.use: "needs the secret of the link itself; it is how an account is made by its owner",
     unit.unit_of_work: "it is what asks for the role, in the transaction of those that are tried here",
+    samples.draw_work: "it is what asks for the role, for those that are tried here",
     unit.rebuild: "writes what follows from the history, for the command line",
     judges.ask_judge: "stores no vote; for whoever has the database itself, from the command line",
     ratings.attributed: "which relations and systems a question serves: for the command line, nobody's answers",

@@ -43,7 +43,9 @@ def test_another_number_is_found_and_named(exported):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [{"answers": "people"}, {"target": "population", "delta": 0.1}, {"slices": ["gold"]}])
+@pytest.mark.parametrize(
+    "options", [{"answers": "people"}, {"target": "population", "delta": 0.1}, {"slices": ["gold"]}]
+)
 def test_a_published_report_is_computed_with_its_own_settings(judged, exported, tmp_path, options):
     published = tmp_path / "published.json"
     published.write_text(json.dumps(study_report(open_store(judged), **options)), encoding="utf-8")

@@ -81,10 +81,10 @@ def test_a_relation_is_a_test_and_a_failure_shows_groups(tests):
     result.assert_outcomes(passed=2, failed=1, skipped=1)
     result.stdout.fnmatch_lines(
         [
-            "*test_own?MR3.1?*",
-            "6 of 12 groups are violated, 50.0 % ?*?; at most 10.0 % is allowed",
-            "  source: A good film, number *.  ?positive?",
-            "  follow-up: A GOOD FILM, NUMBER *.  ?negative?",
+            "*test_own[[]MR3.1]*",
+            "6 of 12 groups are violated, 50.0 % *; at most 10.0 % is allowed",
+            "*source: A good film, number *.  [[]positive]",
+            "*follow-up: A GOOD FILM, NUMBER *.  [[]negative]",
         ]
     )
     assert sum("MR3.1: violated" in line for line in result.outlines) == 3

@@ -49,7 +49,9 @@ def shouted(name: str = "MINE.1", **more: object) -> None:
 def test_a_study_from_texts_to_report():
     shouted()
     study = audit.run(FILMS, ["vader", by_keyword], ["MINE.1"], progress=False)
-    assert repr(study).startswith("Study of texts: 4 sources, 1 relation, 2 systems; 8 groups satisfied, 0 sources drawn")
+    assert repr(study).startswith(
+        "Study of texts: 4 sources, 1 relation, 2 systems; 8 groups satisfied, 0 sources drawn"
+    )
     study.sample(4)
     assert sorted(study.questions()["text"]) == sorted(text for text, _ in FILMS)
     report = study.answer_with_gold().report()
@@ -66,7 +68,7 @@ def test_where_gold_alone_answers_what_it_can_settle_is_drawn():
     shouted()
     texts = [(f"A good film, the {n}th.", "positive" if n % 10 else None) for n in range(60)]
     study = audit.run(texts, [by_keyword], ["MINE.1"], progress=False)
-    report = study.sample(60).answer_with_gold().report()
+    report = study.answer_with_gold().report()
     assert (report.cells[0].judged, report.cells[0].fs.value) == (54, 0.0)
     assert any("with a gold label alone" in note for note in report.notes)
     # Where people are asked, too, they are asked about all texts, and what gold alone settles is no rate but bounds.
