@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from types import NoneType
@@ -17,6 +17,7 @@ from audit.systems.foreign import contained, message, shown
 from audit.tasks import Input, Output, Task, get_task
 
 CALL = {"sentence": 256, "document": 32}  # Inputs given to a system at once
+Lacks = Callable[[Input], bool]  # Whether a system has no output for an input, which it knows without being run
 _MESSAGE, _RAW = 500, 20_000
 """Characters kept of an error's message, and of what a system said instead of an output."""
 

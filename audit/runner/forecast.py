@@ -7,7 +7,7 @@ so the numbers are then at least, and at most only where a relation says how muc
 
 import math
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -15,21 +15,22 @@ from typing import Any
 from sqlalchemy import Engine
 
 from audit.corpora.base import languages_of
-from audit.errors import AuditError
 from audit.relations import Relation
 from audit.relations.base import Chained
 from audit.runner import preflight
+from audit.runner.batch import Lacks
 from audit.runner.budget import Meter, Sending, meter_of
-from audit.runner.chunk import Bound, Chunk, PlannedGroup, Planning, Stored, Wanted, source_of
-from audit.runner.executors import Executor, Lost, outcome
+from audit.runner.chunk import Bound, Chunk, Planning, source_of
+from audit.runner.executors import Executor
 from audit.runner.fitting import lacks_of, refuse_misfits
 from audit.runner.options import ONCE, RunOptions
-from audit.runner.repeats import asked_once, stored_calls
-from audit.runner.run import fitted_to, loaded
+from audit.runner.repeats import AskedOnce, AskedRepeatedly, Lacking, asked_once
+from audit.runner.run import fitted_to, planned_groups
 from audit.runner.studies import CHUNK, Sampled
+from audit.runner.system_runner import loaded
 from audit.store.outcomes import find_inputs
 from audit.systems.base import System
-from audit.tasks import Input
+from audit.tasks import Input, Output
 
 
 @dataclass(frozen=True)
@@ -87,16 +88,15 @@ class _Tally:
     hanging: Counter[str] = field(default_factory=Counter)
     more: int | None = 0  # How many inputs the hanging groups want at most; None: unknown
 
-    def add(self, inputs: Mapping[bytes, Input], stored: Sequence[bytes], calls: Mapping[bytes, int]) -> None:
-        """Add inputs that are wanted together: which of them have a stored output, and how many stored calls."""
+    def add(self, inputs: Mapping[bytes, Input], stored: Iterable[bytes], lacking: Lacking) -> None:
+        """Add inputs that are wanted together: which of them have a stored output, and the calls that are lacking."""
         new = {key: item for key, item in inputs.items() if key not in self.wanted}
         self.wanted.update(new)
         self.stored.update(stored)
-        made = {key: max(calls.get(key, 0), int(key in self.stored)) for key in new}
-        self.to_ask += sum(made[key] < self.repeats for key in new)
-        for number in range(self.repeats):
-            if to_ask := [item for key, item in new.items() if made[key] <= number]:
-                self.sending += self.meter.of(to_ask)
+        to_ask = {key: len(numbers) for key, numbers in lacking.items() if key in new}
+        self.to_ask += len(to_ask)
+        for number in range(max(to_ask.values(), default=0)):
+            self.sending += self.meter.of([new[key] for key, calls in to_ask.items() if calls > number])
 
     def add_hanging(self, bound: Bound) -> None:
         """Add a group that wants more."""
@@ -157,7 +157,7 @@ def forecasts(
             tally = tallies[numbers[trial.spec]]
             tally.sending += tally.meter.of(list(trial.inputs.values()))
     for sampled, relations in studies:
-        _Study(sampled, relations, tallies, engine, Stored(set() if options.retry_errors else None)).follow(executor)
+        _Study(sampled, relations, tallies, engine, options.retry_errors).follow(executor)
     return [tally.forecast() for tally in tallies.values()]
 
 
@@ -169,74 +169,61 @@ class _Study:
     relations: Sequence[Relation]
     tallies: Mapping[int, _Tally]
     engine: Engine | None
-    outputs: Stored
+    retry: bool
 
     def follow(self, executor: Executor) -> None:
         """Go through all chunks."""
         languages = languages_of(self.sampled.corpus)
-        lacks = {id: lacks for id, tally in self.tallies.items() if (lacks := lacks_of(tally.system, languages))}
+        lacks = {id: lacks_of(tally.system, languages) for id, tally in self.tallies.items()}
         # First what each system answers before a run.
         inputs = [row.input for _, row in self.sampled.sources[: preflight.MOST_LOOKED_AT]]
         for id, tally in self.tallies.items():
-            for trial in preflight.trials({"": tally.system}, {"": lacks.get(id)}, inputs):
-                if not self._found({id: dict(trial.inputs)})[id]:
-                    tally.add(trial.inputs, [], self._calls(tally, trial.inputs))
+            for trial in preflight.trials({"": tally.system}, {"": lacks[id]}, inputs):
+                found, _ = self._look_up(tally, trial.inputs)
+                if not found:
+                    tally.add(trial.inputs, [], dict.fromkeys(trial.inputs, range(tally.repeats)))
         bound = [Bound(number, relation) for number, relation in enumerate(self.relations, start=1)]
         fitted, seed = fitted_to(self.sampled, self.relations), self.sampled.seed
-        underway: deque[tuple[Chunk, Planning, Future[Any]]] = deque()
         size, drawn = CHUNK[self.sampled.corpus.unit], self.sampled.sources
+        underway: deque[tuple[Chunk, Planning, Future[Any]]] = deque()
         for start in range(0, len(drawn), size):
             rows = enumerate((row for _, row in drawn[start : start + size]), start=start)
             sources = {place: source_of(row.input, f"{seed}:{row.key}") for place, row in rows}
-            chunk = Chunk(0, start // size, sources, dict.fromkeys(self.tallies, bound), lacks, fitted)
-            if (job := chunk.planning()) is None:
-                self._follow(chunk, [])
-            else:
-                underway.append((chunk, job, executor.submit(job)))
-            if len(underway) > executor.places:
-                self._follow(*_planned(*underway.popleft()))
-        while underway:
-            self._follow(*_planned(*underway.popleft()))
+            chunk = Chunk(start // size, sources, dict.fromkeys(self.tallies, bound), fitted)
+            underway.append((chunk, job := chunk.planning(), executor.submit(job)))
+            if len(underway) > executor.places or start + size >= len(drawn):
+                for chunk, job, future in underway:
+                    chunk.planned(planned_groups(executor, job, future))
+                    self._follow(chunk, lacks)
+                underway.clear()
 
-    def _follow(self, chunk: Chunk, groups: list[PlannedGroup]) -> None:
+    def _follow(self, chunk: Chunk, lacks: Mapping[int, Lacks | None]) -> None:
         """Count what a chunk wants, handing it what is stored of that."""
-        wanted = chunk.planned(groups)
-        while any(wanted.values()):
-            found = self._found(wanted)
+        while wanted := chunk.wanted():
+            outputs: dict[int, dict[bytes, Output]] = {}
             for id, inputs in wanted.items():
-                self.tallies[id].add(inputs, list(found[id]), self._calls(self.tallies[id], inputs))
-                chunk.keep(id, found[id])
-            wanted = chunk.wanted()
+                lacking = lacks[id]
+                absent = {key for key, item in inputs.items() if lacking and lacking(item)}
+                asked = {key: item for key, item in inputs.items() if key not in absent}
+                found, calls = self._look_up(self.tallies[id], asked)
+                self.tallies[id].add(asked, found, calls)
+                outputs[id] = found | dict.fromkeys(absent, Output())
+            chunk.take(outputs)
         for id, relation in chunk.hanging():
             self.tallies[id].add_hanging(relation)
 
-    def _calls(self, tally: _Tally, inputs: Mapping[bytes, Input]) -> dict[bytes, int]:
-        """Return how often a system was asked each of these inputs, where that is stored call by call."""
-        if self.engine is None or tally.own is None or tally.repeats == 1:
-            return {}
-        with self.engine.connect() as connection:
-            calls = stored_calls(connection, tally.own, find_inputs(connection, list(inputs)))
-        return {key: len(made) for key, made in calls.items()}
-
-    def _found(self, wanted: Wanted) -> dict[int, dict[bytes, Any]]:
-        """Return the stored outputs of inputs, by the number of the system here."""
-        found: dict[int, dict[bytes, Any]] = {id: {} for id in wanted}
-        if self.engine is None:
-            return found
-        with self.engine.connect() as connection:
-            ids = find_inputs(connection, list({key for inputs in wanted.values() for key in inputs}))
-            for id, inputs in wanted.items():
-                if (own := self.tallies[id].own) is not None:
-                    known = {key: ids[key] for key in inputs if key in ids}
-                    found[id] = self.outputs.outputs(connection, own, known)
-        return found
-
-
-def _planned(chunk: Chunk, job: Planning, future: Future[Any]) -> tuple[Chunk, list[PlannedGroup]]:
-    groups = outcome(job, future)
-    if isinstance(groups, Lost):
-        raise AuditError(
-            f"a worker was lost while it made groups ({groups.reason}; out of memory?); try workers=0",
-            parameter="workers",
-        )
-    return chunk, groups
+    def _look_up(self, tally: _Tally, inputs: Mapping[bytes, Input]) -> tuple[dict[bytes, Output], Lacking]:
+        """Return the stored outputs of inputs, and the calls that are to be made on them."""
+        lacking = dict.fromkeys(inputs, range(tally.repeats))
+        if self.engine is None or tally.own is None:
+            return {}, lacking
+        once, repeats = AskedOnce(tally.own, self.retry), tally.repeats
+        repeated = AskedRepeatedly(tally.own, self.retry, set(), tally.own, repeats, self.sampled.corpus.task)
+        with self.engine.connect() as connection:  # nothing is committed
+            ids = find_inputs(connection, list(inputs))
+            found, calls = once.find(connection, ids)
+            if repeats > 1:
+                calls = repeated.find(connection, ids)[1]
+        return found, {
+            key: calls.get(key, numbers) for key, numbers in lacking.items() if key not in ids or key in calls
+        }

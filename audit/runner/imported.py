@@ -45,7 +45,7 @@ from audit.errors import AuditError
 from audit.files import Excessive, parse_json, read_lines, refuse_bad_rows, unstorable
 from audit.keys import canonical, digest, fingerprint, uniform
 from audit.relations import Outcome
-from audit.runner.coordinator import few_collections
+from audit.runner.dispatch import few_collections
 from audit.runner.progress import Watcher
 from audit.runner.studies import Later, add_sources, named_id, opened
 from audit.store import group_id, insert_new, store_inputs, table_of, tables

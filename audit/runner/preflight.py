@@ -20,8 +20,7 @@ from sqlalchemy import Connection, Engine, or_, select
 from audit.errors import AuditError, BadOutput
 from audit.keys import canonical
 from audit.messages import counted
-from audit.runner.batch import Batch, failed, is_asynchronous
-from audit.runner.chunk import Lacks
+from audit.runner.batch import Batch, Lacks, failed, is_asynchronous
 from audit.runner.executors import Lost, outcome
 from audit.store import table_of, tables
 from audit.store.outcomes import find_inputs

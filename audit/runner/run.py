@@ -1,37 +1,34 @@
 """`audit run`: every relation on every source for every system, each distinct input executed once.
 
-Resume contract. A run is cut into chunks of sources. Outputs are committed as they arrive; the groups, verdicts and
-the note that a chunk is finished for a relation and a system are committed together. The same command again skips
-what is noted as finished and does the rest; since choices are seeded by content and outputs are read back by
-(system, input), it ends with what an undisturbed run ends with.
+Resume contract. A run goes through its sources chunk by chunk. Outputs are committed as they arrive; the groups and
+verdicts of a chunk and the note that it is finished are committed together. The same command again skips the chunks
+that are noted and does the others; choices are seeded by content and outputs are read back by (system, input), so it
+ends with what an undisturbed run ends with.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from time import monotonic
 from typing import Any
 
+import numpy as np
 from sqlalchemy import Connection, Engine, delete, func, literal_column, select
-from sqlalchemy.exc import SQLAlchemyError
 
-from audit.corpora.base import Corpus, languages_of
+from audit.corpora.base import Corpus
 from audit.errors import AuditError
 from audit.messages import counted
 from audit.relations import Outcome, Relation
 from audit.relations.composition import parts_of
 from audit.relations.validity import Fitted, fitted_for
-from audit.runner import preflight
-from audit.runner.batch import CALL, Batch, Identity, is_asynchronous, ready
-from audit.runner.budget import Budget, Sending, meter_of
-from audit.runner.chunk import Bound, Counts, OutputKey, Stored
-from audit.runner.coordinator import BoundSystem, Coordinator, Todo, patiently, written
-from audit.runner.executors import Executor, InProcess, Processes, Waiting
-from audit.runner.fitting import lacks_of, refuse_misfits, remarks
-from audit.runner.options import ONCE, TIME_LIMIT, CommonOptions, RunOptions
-from audit.runner.preflight import Answered, Trial
+from audit.runner.budget import Budget
+from audit.runner.chunk import Bound, Chunk, Planning, load_sources
+from audit.runner.dispatch import BoundSystem, Counts, Dispatcher, few_collections
+from audit.runner.executors import Executor, Lost, outcome
+from audit.runner.fitting import refuse_misfits, remarks
+from audit.runner.options import ONCE, RunOptions
 from audit.runner.progress import Watcher
-from audit.runner.repeats import Repeated, asked_once, is_lacking, keep_calls, settings_of
 from audit.runner.studies import (
     Later,
     Sampled,
@@ -42,25 +39,21 @@ from audit.runner.studies import (
     make_study,
     opened,
     relation_id,
-    system_id,
 )
-from audit.runner.underway import OnlyRun, refuse_second
-from audit.store import pieces, store_inputs, table_of, tables, write_much
+from audit.runner.system_runner import SystemRunner, bind_systems, loaded
+from audit.runner.underway import only_run
+from audit.store import integers, pieces, table_of, tables, write_much
 from audit.store.brought import note_brought
 from audit.store.bulk import group_ids
-from audit.systems import get_system, is_own, systems_of
-from audit.systems.base import System
-from audit.systems.foreign import foreign, shortened
+from audit.store.patient import Patient
+from audit.systems.foreign import shortened
 from audit.tasks import Input, base_of
 
-
-def loaded(names: Iterable[str], limit: float | None = TIME_LIMIT) -> dict[str, System]:
-    """Return the systems that these names mean, by spec. `limit` is the seconds that each of the user's own may take.
-
-    Raises AuditError, which names the system and what it did; UnknownName, and what is wrong with the file of a
-    service.
-    """
-    return {spec: get_system(spec, limit) for name in names for spec in systems_of(name)}
+TRIES = 3  # How many workers may be lost while they make the groups of a chunk
+MOST_CHUNKS = 16
+"""Chunks whose inputs are asked for together, at most."""
+SHORT, LONG = 10.0, 60.0
+"""Seconds: of chunks that took less together, twice as many come next; of such that took more, half as many."""
 
 
 @dataclass(frozen=True)
@@ -181,142 +174,128 @@ def run(
     budget.check(by_spec.values())
     for sentence in remarks(corpus, by_spec, relations, options):
         watcher.says(sentence)
-    is_new = isinstance(database, Later) and database.is_new
     with SystemRunner(executor, by_spec, options, watcher, budget) as runner:
-        if not is_new:
-            patiently(lambda: _refuse_second(opened(database), sampled), watcher.says)
-        answered = runner.first_answers(sampled, None if is_new else opened(database))
-        engine = opened(database)
-        study = patiently(lambda: make_study(engine, sampled), watcher.says)
-        with _alone(engine, study.id, watcher) as place:
-            bound = written(engine, lambda connection: _bind_relations(connection, relations), watcher.says)
-            by_id, fresh = written(engine, lambda c: bind_systems(c, corpus, runner, answered), watcher.says)
-            counts = Counts()
-            counts.note(output for by_key in answered.values() for _, output in by_key.values())
+        answered = runner.first_answers(sampled, database)
+        store = Patient(opened(database), watcher.says)
+        study = store.write(lambda connection: make_study(connection, sampled))
+        with only_run(store, study.id):
+            bound = store.write(lambda connection: _bind_relations(connection, relations))
+            by_id = store.write(lambda connection: bind_systems(connection, corpus, runner, answered))
             if options.retry_errors:
-                patiently(lambda: _forget_chunks_with_errors(engine, study, bound, by_id), watcher.says)
-            todo = patiently(lambda: _todo(engine, study, bound, by_id, options.retry_errors), watcher.says)
+                store.write(lambda connection: _forget_chunks_with_errors(connection, study, bound, by_id))
+            todo = store.read(lambda connection: _todo(connection, study, bound, by_id))
             if todo:
-                write_much(engine)
+                write_much(store.engine)
                 runner.prepare()
+            dispatcher = Dispatcher(runner, by_id, store, study.task, study.unit)
+            counts = dispatcher.counts
+            counts.note(output for by_key in answered.values() for _, output in by_key.values())
             watcher.begin(sum(study.size(number) for number in todo))
-            coordinator = Coordinator(engine, study, by_id, runner, counts, fresh, place)
-            coordinator.fitted = fitted_to(sampled, relations) if todo else {}
-            coordinator.run(todo)
-    result = patiently(lambda: _result(engine, study, counts, bound, by_id, by_spec), watcher.says)
+            _Run(dispatcher, store, study, executor, watcher, fitted_to(sampled, relations) if todo else {}).do(todo)
+    result = store.read(lambda connection: _result(connection, study, counts, bound, by_id))
     if budget.reached:
-        result = replace(result, left=sum(map(study.size, _todo(engine, study, bound, by_id))))
+        left = store.read(lambda connection: _todo(connection, study, bound, by_id))
+        result = replace(result, left=sum(map(study.size, left)))
         if result.left:
             raise LimitReached(budget, result)
-    for id, system in by_id.items():
-        if reason := _all_failed(engine, study.id, id, system.name):
+    for system in by_id.values():
+        if reason := store.read(partial(_all_failed, study=study.id, system=system)):
             raise AllFailed(reason, result)
     return result
 
 
-def _refuse_second(engine: Engine, sampled: Sampled) -> None:
-    with engine.connect() as connection:
-        refuse_second(connection, sampled.key)
+Todo = dict[int, dict[int, list[Bound]]]  # Chunk -> system -> relations that are not finished
+_Planned = list[tuple[Chunk, Planning, Future[Any]]]
 
 
-@contextmanager
-def _alone(engine: Engine, study_id: int, watcher: Watcher) -> Iterator[OnlyRun]:
-    """Have a study for this run. Raises UnderWay where another run of it goes on."""
-    place = OnlyRun(study_id)
-    written(engine, place.take, watcher.says)
-    try:
-        yield place
-    finally:
-        # The run may end for another reason, which is the one to be told: a full disk.
-        with suppress(SQLAlchemyError), engine.begin() as connection:
-            place.release(connection)
-        place.end()
+@dataclass
+class _Run:
+    """Goes through the chunks of a study, some together: while their systems are asked, the next groups are made."""
+
+    dispatcher: Dispatcher
+    store: Patient
+    study: StudyRow
+    executor: Executor
+    watcher: Watcher
+    fitted: Fitted  # What measures of follow-ups have learnt from the study's sources
+
+    def do(self, todo: Todo) -> None:
+        """Do these chunks, until the budget is used up."""
+        source, study = table_of(tables.Source), self.study
+        query = select(source.c.id).where(source.c.study_id == study.id).order_by(source.c.id)
+        ids = self.store.read(lambda connection: integers(connection, query))[:, 0]
+        waiting, together = list(todo.items()), max(2, self.executor.places)
+        with few_collections():
+            planned = self._begin(waiting[:together], ids)
+            del waiting[:together]
+            while planned:
+                began = monotonic()
+                following = self._begin(waiting[:together], ids)
+                del waiting[:together]
+                if not self._finish([self._made(*one) for one in planned]):
+                    return
+                planned, seconds = following, monotonic() - began
+                together = min(MOST_CHUNKS, 2 * together) if seconds < SHORT else together
+                together = max(1, together // 2) if seconds > LONG else together
+
+    def _begin(self, work: Sequence[tuple[int, dict[int, list[Bound]]]], ids: np.ndarray) -> _Planned:
+        """Begin to make the groups of chunks."""
+        begun = []
+        for number, todo in work:
+            own, study = ids[number * self.study.chunk :][: self.study.chunk], self.study
+            load = partial(load_sources, study_id=study.id, seed=study.seed, first=int(own[0]), last=int(own[-1]))
+            chunk = Chunk(number, self.store.read(load), todo, self.fitted)
+            job = chunk.planning()
+            begun.append((chunk, job, self.executor.submit(job)))
+        return begun
+
+    def _made(self, chunk: Chunk, job: Planning, future: Future[Any]) -> Chunk:
+        chunk.planned(planned_groups(self.executor, job, future))
+        return chunk
+
+    def _finish(self, chunks: Sequence[Chunk]) -> bool:
+        """Ask the systems for what chunks want, as long as they want something, and store them; whether all are."""
+        counts, left = self.dispatcher.counts, list(chunks)
+        outputs: dict[int, dict[bytes, Any]] = {system: {} for system in self.dispatcher.systems}
+        while wanting := [(chunk, wanted) for chunk in left if (wanted := chunk.wanted())]:
+            new: dict[int, dict[bytes, Input]] = {}
+            for _, wanted in wanting:
+                for system, inputs in wanted.items():
+                    counts.stored += len(inputs)
+                    new.setdefault(system, {}).update(
+                        (key, item) for key, item in inputs.items() if key not in outputs[system]
+                    )
+            counts.stored -= sum(map(len, new.values()))
+            for system, answered in self.dispatcher.ask(new).items():
+                outputs[system].update(answered)
+            for chunk, wanted in wanting:
+                if all(key in outputs[system] for system, inputs in wanted.items() for key in inputs):
+                    of = {system: {key: outputs[system][key] for key in inputs} for system, inputs in wanted.items()}
+                    chunk.take(of)
+                else:
+                    left.remove(chunk)  # the budget did not allow it
+        for chunk in left:
+            self.dispatcher.store({key: it for key, it in chunk.unasked.items() if key not in self.dispatcher.ids})
+            found = self.store.write(partial(chunk.store, study_id=self.study.id, input_ids=self.dispatcher.ids))
+            counts.note_checks(len(chunk.groups), found)
+            self.watcher.finished(len(chunk.sources))
+        self.dispatcher.ids.clear()
+        return len(left) == len(chunks)
 
 
-class SystemRunner(AbstractContextManager["SystemRunner"]):
-    """How a run asks its systems, `by_spec`: who does the work, how long it may take, what it may spend."""
-
-    def __init__(
-        self,
-        executor: Executor,
-        by_spec: Mapping[str, System],
-        options: CommonOptions,
-        watcher: Watcher,
-        budget: Budget,
-    ):
-        self.executor, self.by_spec, self.watcher, self.budget = executor, by_spec, watcher, budget
-        self.options = options if isinstance(options, RunOptions) else ONCE
-        self.limit, self.retry_errors = options.time_limit, self.options.retry_errors
-        self._is_prepared = False
-        self.waiting = Waiting() if any(map(self.waits, by_spec)) else None
-
-    def __exit__(self, *problem: object) -> None:
-        if self.waiting is not None:
-            self.waiting.__exit__(*problem)
-
-    def waits(self, spec: str) -> bool:
-        """Whether a system waits for another machine, and is trusted not to keep an event loop to itself."""
-        return is_asynchronous(self.by_spec[spec]) and not is_own(spec)
-
-    def prepare(self) -> None:
-        """Let systems load, train or download what they need, once, before anybody works with them.
-
-        Where other processes do the work, the user's own are prepared there, by the first batch; those that wait, by
-        their event loop. Raises AuditError where it fails.
-        """
-        if self._is_prepared:
-            return
-        here = isinstance(self.executor, InProcess)
-        for spec, system in self.by_spec.items():
-            if self.waits(spec) or (is_own(spec) and not here):
-                continue
-            with foreign(f"prepare() of the system {spec!r} failed", self.limit) if is_own(spec) else nullcontext():
-                ready(spec, Identity.of(system)) if here else system.prepare()
-        self._is_prepared = True
-
-    def executor_of(self, spec: str) -> Executor:
-        """Return who does the batches of a system."""
-        return self.waiting if self.waiting is not None and self.waits(spec) else self.executor
-
-    def first_answers(self, sampled: Sampled, engine: Engine | None) -> Answered:
-        """Ask the systems for the first inputs of a study, where a database (None: there is none) has nothing of them.
-
-        Those that have outputs in it are asked for some of these again, once in a command. Raises AuditError where a
-        system has nothing but errors, and where it answers otherwise than is stored.
-        """
-        languages, task = languages_of(sampled.corpus), sampled.corpus.task
-        lacks = {spec: lacks_of(system, languages) for spec, system in self.by_spec.items()}
-        unasked = {spec: system for spec, system in self.by_spec.items() if spec not in self.budget.asked}
-
-        def looked_up() -> tuple[list[Trial], list[Trial]]:
-            inputs = sampled.first_inputs(preflight.MOST_LOOKED_AT, engine)
-            wanted = preflight.trials(self.by_spec, lacks, inputs)
-            if engine is None:
-                return wanted, []
-            several = self.options.repeats > 1
-            return preflight.unanswered(engine, wanted), preflight.stored_trials(engine, unasked, task, several)
-
-        wanted, again = patiently(looked_up, self.watcher.says)
-        if not wanted and not again and engine is not None:
-            return {}
-        self.prepare()
-        meters = ((meter_of(trial.system), list(trial.inputs.values())) for trial in [*again, *wanted])
-        self.budget.spend_first(sum((meter.of(inputs) for meter, inputs in meters if meter), Sending()))
-
-        def submit(trial: Trial, inputs: tuple[Input, ...]) -> tuple[Batch, Future[Any]]:
-            executor = self.executor_of(trial.spec)
-            if isinstance(executor, Processes) and getattr(trial.system, "may_fork", False):
-                executor = InProcess()  # loaded here, before there are workers: all of them have it then
-            call = getattr(trial.system, "call_size", None) or CALL[sampled.corpus.unit]
-            batch = Batch(trial.spec, task, inputs, call, self.limit, Identity.of(trial.system))
-            return batch, executor.submit(batch)
-
-        for trials in (again, wanted):
-            answered = preflight.answers(trials, submit)
-            for remark in preflight.checked(trials, answered):
-                self.watcher.says(remark)
-        self.budget.asked.update(self.by_spec)
-        return answered
+def planned_groups(executor: Executor, job: Planning, future: Future[Any]) -> list[Any]:
+    """Return the groups of a planning job; it is done anew where the worker is lost, killed from outside or by what a
+    system did in it before."""
+    for _ in range(TRIES):
+        groups = outcome(job, future)
+        if not isinstance(groups, Lost):
+            return list(groups)
+        future = executor.submit(job)
+    raise AuditError(
+        f"{TRIES} workers were lost while they made the same groups ({groups.reason}; out of memory?); what was "
+        "finished is stored; run the same command again to resume, with workers=1, or 0 for one process",
+        parameter="workers",
+    )
 
 
 def fitted_to(sampled: Sampled, relations: Iterable[Relation]) -> Fitted:
@@ -332,37 +311,8 @@ def _bind_relations(connection: Connection, relations: Sequence[Relation]) -> li
     return [Bound(relation_id(connection, relation), relation) for relation in relations]
 
 
-def bind_systems(
-    connection: Connection, corpus: Corpus, runner: SystemRunner, answered: Answered
-) -> tuple[dict[int, BoundSystem], set[OutputKey]]:
-    """Return the systems of a run by the ids of their rows; what they answered is stored, and told of by system and
-    input.
-
-    A system whose outputs that count are made of several calls is one of its own, beside the one that is called.
-    """
-    systems: dict[int, BoundSystem] = {}
-    fresh: set[OutputKey] = set()
-    options, unit = runner.options, languages_of(corpus)
-    for spec, system in runner.by_spec.items():
-        base = system_id(connection, system)
-        id = system_id(connection, system, settings_of(system, options))
-        once = options.repeats == 1 or asked_once(system)
-        repeated = None if once else Repeated(base, options.repeats, options.take == "majority", corpus.task)
-        lacks = lacks_of(system, unit)
-        systems[id] = BoundSystem(id, spec, system, lacks, meter_of(system), repeated, runner.waits(spec))
-        by_key = answered.get(spec, {})
-        inputs, _ = store_inputs(connection, {key: item for key, (item, _) in by_key.items()})
-        ids = {key: inputs[key] for key in by_key}
-        if id != base:
-            keep_calls(connection, base, ids, [(key, 1, output) for key, (_, output) in by_key.items()])
-        if ids:
-            Stored().keep(connection, base, ids, [output for _, output in by_key.values()])
-        fresh |= {(id, key) for key in by_key}
-    return systems, fresh
-
-
 def _forget_chunks_with_errors(
-    engine: Engine, study: StudyRow, relations: Sequence[Bound], systems: Mapping[int, BoundSystem]
+    connection: Connection, study: StudyRow, relations: Sequence[Bound], systems: Mapping[int, BoundSystem]
 ) -> None:
     """Take back the note that a chunk is finished for a relation and a system, where a group of it has an error.
 
@@ -378,36 +328,25 @@ def _forget_chunks_with_errors(
         .where(group.c.relation_id.in_([bound.id for bound in relations]), verdict.c.system_id.in_(systems))
     )
     sources = select(source.c.id).where(source.c.study_id == study.id).order_by(source.c.id)
-    with engine.begin() as connection:
-        chunk = {int(id): place // study.chunk for place, id in enumerate(connection.execute(sources).scalars())}
-        rows = connection.execute(failed).all()
-        for number, relation, system in sorted({(chunk[row[1]], row[2], row[3]) for row in rows}):
-            key = {"study_id": study.id, "chunk": number, "relation_id": relation, "system_id": system}
-            connection.execute(delete(progress).filter_by(**key))
-        for piece in pieces(row.id for row in rows if row.of is not None):
-            for table, column in ((tables.Verdict, "group_id"), (tables.Member, "group_id"), (tables.Group, "id")):
-                connection.execute(delete(table_of(table)).where(table_of(table).c[column].in_(piece)))
+    chunk = {int(id): place // study.chunk for place, id in enumerate(connection.execute(sources).scalars())}
+    rows = connection.execute(failed).all()
+    for number, relation, system in sorted({(chunk[row[1]], row[2], row[3]) for row in rows}):
+        key = {"study_id": study.id, "chunk": number, "relation_id": relation, "system_id": system}
+        connection.execute(delete(progress).filter_by(**key))
+    for piece in pieces(row.id for row in rows if row.of is not None):
+        for table, column in ((tables.Verdict, "group_id"), (tables.Member, "group_id"), (tables.Group, "id")):
+            connection.execute(delete(table_of(table)).where(table_of(table).c[column].in_(piece)))
 
 
 def _todo(
-    engine: Engine,
-    study: StudyRow,
-    relations: Sequence[Bound],
-    systems: Mapping[int, BoundSystem],
-    retry: bool = False,
+    connection: Connection, study: StudyRow, relations: Sequence[Bound], systems: Mapping[int, BoundSystem]
 ) -> Todo:
     """Return the relations that are not noted as finished, by chunk and system; chunks with nothing left are absent.
 
     Where calls on some inputs of a system are lacking, since it was asked less often before, nothing of it is finished.
     """
-    with engine.connect() as connection:
-        done = finished(connection, study.id)
-        anew = {
-            id
-            for id, bound in systems.items()
-            if bound.repeated and not bound.repeated.by_majority
-            if is_lacking(connection, study.id, [one.id for one in relations], bound.repeated, retry)
-        }
+    done = finished(connection, study.id)
+    anew = {id for id, bound in systems.items() if bound.asked.is_lacking(connection)}
     todo = {}
     for number in range(-(-study.sources // study.chunk)):
         unfinished = {
@@ -423,9 +362,12 @@ def _todo(
 
 
 def _result(
-    engine: Engine, study: StudyRow, counts: Counts, relations: Sequence[Bound],
-    systems: Mapping[int, BoundSystem], by_spec: Mapping[str, System],
-) -> RunResult:  # fmt: skip
+    connection: Connection,
+    study: StudyRow,
+    counts: Counts,
+    relations: Sequence[Bound],
+    systems: Mapping[int, BoundSystem],
+) -> RunResult:
     """Return what a run made and found, without what is left."""
     group, source, verdict = table_of(tables.Group), table_of(tables.Source), table_of(tables.Verdict)
     limited = {bound.id: bound.name for bound in relations if bound.relation.limits}
@@ -437,51 +379,47 @@ def _result(
         .where(*own, verdict.c.outcome == int(Outcome.REJECTED))
         .group_by(group.c.relation_id)
     )
-    with engine.connect() as connection:
-        ends = select(func.min(source.c.id), func.max(source.c.id)).where(source.c.study_id == study.id)
-        of_study = group.c.id.between(*group_ids(*connection.execute(ends).one()))  # by the primary key
-        query = select(group.c.id).where(of_study, group.c.study_id == study.id).limit(1)
-        without = [
-            bound for bound in relations if not connection.execute(query.where(group.c.relation_id == bound.id)).first()
-        ]
-        rejected = {int(id): int(number) for id, number in connection.execute(rejecting)} if limited else {}
-        all_groups = connection.execute(groups).all() if limited else []
-        cut = cut_inputs(connection, [study.id], systems)
-        notes = inapplicable_notes(connection, [study.id], systems)
+    ends = select(func.min(source.c.id), func.max(source.c.id)).where(source.c.study_id == study.id)
+    of_study = group.c.id.between(*group_ids(*connection.execute(ends).one()))  # by the primary key
+    query = select(group.c.id).where(of_study, group.c.study_id == study.id).limit(1)
+    without = [
+        bound for bound in relations if not connection.execute(query.where(group.c.relation_id == bound.id)).first()
+    ]
+    rejected = {int(id): int(number) for id, number in connection.execute(rejecting)} if limited else {}
+    all_groups = connection.execute(groups).all() if limited else []
+    cut = cut_inputs(connection, [study.id], systems)
+    notes = inapplicable_notes(connection, [study.id], systems)
     return RunResult(
         study,
         counts,
         [bound.name for bound in relations],
-        [system.name for system in by_spec.values()],
-        [system.version for system in by_spec.values()],
+        [bound.system.name for bound in systems.values()],
+        [bound.system.version for bound in systems.values()],
         without_groups=[bound.name for bound in without],
         rejected={limited[id]: (number, rejected.get(id, 0)) for id, number in all_groups},
         inapplicable=notes,
-        cut={systems[id].name: number for id, number in cut.items()},
+        cut={systems[id].system.name: number for id, number in cut.items()},
     )
 
 
-def _all_failed(engine: Engine, study_id: int, system_id: int, name: str) -> str | None:
+def _all_failed(connection: Connection, study: int, system: BoundSystem) -> str | None:
     """Return what to say of a system whose checks in a study all ended in an error; None of any other."""
     group, verdict = table_of(tables.Group), table_of(tables.Verdict)
-    groups = select(group.c.id).where(group.c.study_id == study_id)
+    groups = select(group.c.id).where(group.c.study_id == study)
     checks = select(verdict.c.reason).where(
-        verdict.c.system_id == system_id,
+        verdict.c.system_id == system.id,
         verdict.c.group_id.in_(groups),
         verdict.c.outcome != int(Outcome.REJECTED),
     )
     errors = checks.with_only_columns(verdict.c.reason, func.count().label("number")).group_by(verdict.c.reason)
-    with engine.connect() as connection:
-        # Nearly every system has a check without an error, which is found at once.
-        if connection.execute(checks.where(verdict.c.outcome != int(Outcome.ERROR)).limit(1)).first():
-            return None
-        most = connection.execute(errors.order_by(literal_column("number").desc(), verdict.c.reason).limit(1)).first()
+    # Nearly every system has a check without an error, which is found at once.
+    if connection.execute(checks.where(verdict.c.outcome != int(Outcome.ERROR)).limit(1)).first():
+        return None
+    most = connection.execute(errors.order_by(literal_column("number").desc(), verdict.c.reason).limit(1)).first()
     if most is None:
         return None
     return (
-        f"system {name} failed in every group, most often with {shortened(str(most.reason))!r} ({most.number:,} times);"
-        " the errors are stored, and the same run with retry_errors tries again once the system works"
+        f"system {system.system.name} failed in every group, most often with {shortened(str(most.reason))!r} "
+        f"({most.number:,} times); the errors are stored, and the same run with retry_errors tries again "
+        "once the system works"
     )
-
-
-__all__ = ["AllFailed", "Later", "LimitReached", "RunResult", "Watcher", "loaded", "run"]

@@ -13,7 +13,6 @@ These make a search that was broken off go on where it stopped.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from itertools import product
 from pathlib import Path
 from statistics import median
@@ -29,15 +28,17 @@ from audit.relations.base import Seen, Words, cut_verdict
 from audit.relations.expect import same_interval
 from audit.relations.validity import Fitted, broken
 from audit.runner.budget import Budget
-from audit.runner.chunk import Counts, raise_failed, source_of
-from audit.runner.coordinator import Coordinator, written
+from audit.runner.chunk import raise_failed, source_of
+from audit.runner.dispatch import Counts, Dispatcher
 from audit.runner.executors import Executor
 from audit.runner.fitting import check_limits_used, fitting, refuse_misfits
 from audit.runner.options import SearchOptions
 from audit.runner.progress import Watcher
-from audit.runner.run import SystemRunner, bind_systems, fitted_to, loaded
-from audit.runner.studies import CHUNK, Later, Sampled, StudyRow, opened
+from audit.runner.run import fitted_to
+from audit.runner.studies import CHUNK, Later, Sampled, opened
+from audit.runner.system_runner import SystemRunner, bind_systems, loaded
 from audit.store import pieces
+from audit.store.patient import Patient
 from audit.tasks import Input, Output, Task, get_task, text_columns
 from audit.text import Analysis
 from audit.text.similarity import reference_words
@@ -410,9 +411,8 @@ def search(
     budget.check(systems.values())
     sampled = Sampled(corpus, options.seed, options.limit)
     searching = _Searching(get_task(corpus.task), fixed, options, fitted_to(sampled, fixed))
-    counts = Counts()
     with SystemRunner(executor, systems, options, watcher, budget) as runner:
-        found = _found(searching, sampled, database, runner, counts)
+        found, counts = _found(searching, sampled, database, runner)
     return SearchResult(
         corpus.task, corpus.name, options.seed, one.name, one.version, [relation.name for relation in fixed], options,
         found, counts.executed, counts.stored, counts.failed, searching.not_composed,
@@ -430,29 +430,31 @@ def searchable(corpus: Corpus, options: SearchOptions) -> list[Relation]:
 
 
 def _found(
-    searching: "_Searching", sampled: Sampled, database: Engine | Later, runner: SystemRunner, counts: Counts
-) -> list[Searched]:
+    searching: "_Searching", sampled: Sampled, database: Engine | Later, runner: SystemRunner
+) -> tuple[list[Searched], Counts]:
     """Search from all sources, some side by side."""
     corpus, watcher = sampled.corpus, runner.watcher
-    engine = None if isinstance(database, Later) and database.is_new else opened(database)
-    answered = runner.first_answers(sampled, engine)
-    engine = engine or opened(database)
-    bound, fresh = written(engine, lambda c: bind_systems(c, corpus, runner, answered), watcher.says)
-    counts.executed = len(fresh)
+    answered = runner.first_answers(sampled, database)
+    patient = Patient(opened(database), watcher.says)
+    systems = patient.write(lambda connection: bind_systems(connection, corpus, runner, answered))
     runner.prepare()
-    size = CHUNK[corpus.unit]
-    study = StudyRow(0, corpus.task, corpus.name, sampled.seed, corpus.unit, size, 0)
-    ask = partial(Coordinator(engine, study, bound, runner, counts, fresh).outputs, next(iter(bound)))
+    dispatcher = Dispatcher(runner, systems, patient, corpus.task, corpus.unit)
+    dispatcher.counts.executed = sum(map(len, answered.values()))
+    (system,) = systems
+
+    def ask(inputs: dict[bytes, Input]) -> dict[bytes, Output]:
+        return dispatcher.ask({system: inputs})[system]
+
     rows = [row for _, row in sampled.sources]
     watcher.begin(len(rows))
     found: list[Searched] = []
-    for block in pieces(rows, size):
+    for block in pieces(rows, CHUNK[corpus.unit]):
         walks = [searching.begin(row) for row in block]
         inputs = {row.input.key: row.input for row in block} if searching.relations else {}
         _walk_all(searching, ask, walks, ask(inputs))
         found += map(searching.found, walks)
         watcher.finished(sum(walk.outcome != "left" for walk in walks))
-    return found
+    return found, dispatcher.counts
 
 
 def _walk_all(searching: _Searching, ask: Ask, walks: Sequence[_Walk], outputs: dict[bytes, Output]) -> None:

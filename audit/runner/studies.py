@@ -118,33 +118,32 @@ def _order(drawn: tuple[float, Row]) -> tuple[float, str]:
     return drawn[0], drawn[1].key
 
 
-def make_study(engine: Engine, sampled: Sampled) -> StudyRow:
-    """Return the study of this corpus, seed and limit, made with its sources in one transaction where it is new."""
+def make_study(connection: Connection, sampled: Sampled) -> StudyRow:
+    """Return the study of this corpus, seed and limit, made with its sources where it is new."""
     corpus = sampled.corpus
-    with engine.begin() as connection:
-        study_id = id_of(connection, tables.Study, key=sampled.key)
-        if study_id is None:
-            row = {
-                "key": sampled.key,
-                "task": corpus.task,
-                "corpus": corpus.name,
-                "fingerprint": corpus.fingerprint(),
-                "unit": corpus.unit,
-                "has_gold": any(row.gold is not None for _, row in sampled.sources),
-                "seed": sampled.seed,
-                "limit": sampled.limit,
-                "imported": False,
-                "chunk": CHUNK[corpus.unit],
-                "created_at": tables.now(),
-            }
-            study_id, new = insert_one(connection, tables.Study, row, "key")
-            if new:  # else another process made it, with its sources, since we looked
-                add_sources(connection, study_id, sampled.sources)
-        study, source = table_of(tables.Study), table_of(tables.Source)
-        found = connection.execute(select(study).where(study.c.id == study_id)).mappings().one()
-        sources = connection.execute(select(func.count()).where(source.c.study_id == study_id)).scalar() or 0
-        own = {name: found[name] for name in ("task", "corpus", "seed", "unit", "chunk")}
-        return StudyRow(study_id, **own, sources=int(sources))
+    study_id = id_of(connection, tables.Study, key=sampled.key)
+    if study_id is None:
+        row = {
+            "key": sampled.key,
+            "task": corpus.task,
+            "corpus": corpus.name,
+            "fingerprint": corpus.fingerprint(),
+            "unit": corpus.unit,
+            "has_gold": any(row.gold is not None for _, row in sampled.sources),
+            "seed": sampled.seed,
+            "limit": sampled.limit,
+            "imported": False,
+            "chunk": CHUNK[corpus.unit],
+            "created_at": tables.now(),
+        }
+        study_id, new = insert_one(connection, tables.Study, row, "key")
+        if new:  # else another process made it, with its sources, since we looked
+            add_sources(connection, study_id, sampled.sources)
+    study, source = table_of(tables.Study), table_of(tables.Source)
+    found = connection.execute(select(study).where(study.c.id == study_id)).mappings().one()
+    sources = connection.execute(select(func.count()).where(source.c.study_id == study_id)).scalar() or 0
+    own = {name: found[name] for name in ("task", "corpus", "seed", "unit", "chunk")}
+    return StudyRow(study_id, **own, sources=int(sources))
 
 
 def add_sources(connection: Connection, study_id: int, drawn: Sequence[tuple[float, Row]]) -> None:

@@ -14,8 +14,8 @@ from audit.runner.budget import Sending, meter_of
 from audit.runner.executors import InProcess, Lost, Processes, outcome
 from audit.runner.options import TIME_LIMIT
 from audit.runner.preflight import FIRST, advice
-from audit.runner.run import loaded
 from audit.runner.studies import Sampled
+from audit.runner.system_runner import loaded
 from audit.systems import get_system, is_own
 from audit.systems.asking import asking_of
 from audit.systems.base import HasPairs, System

@@ -4,17 +4,20 @@ import os
 import socket
 import sys
 import sysconfig
-from datetime import timedelta
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
-from uuid import uuid4
+from typing import NoReturn
 
-from sqlalchemy import Connection, delete, select
+from filelock import FileLock, Timeout
+from sqlalchemy import Engine, delete, func, select
+from sqlalchemy.exc import SQLAlchemyError
 
 import audit
-from audit.errors import AuditError, UnderWay
-from audit.store import insert_new, table_of, tables
+from audit.errors import UnderWay
+from audit.store import table_of, tables, upsert
 from audit.store.copying import in_utc
+from audit.store.patient import Patient
 
 
 def another_python(*arguments: str) -> list[str]:
@@ -58,81 +61,55 @@ def began(pid: int) -> str | None:
     return None if state == "Z" else others[18]
 
 
-SILENCE = timedelta(minutes=5)
-"""How long a run on another machine may give no sign of life; clocks of machines that share a database may differ by
-less."""
-RENEW = 15.0  # Seconds between two signs of life
-_RUN = table_of(tables.StudyRun)
-_HERE: set[str] = set()  # Tokens of the runs that go on in this process
+_DYING = 1.0  # Seconds that workers of a run that was killed take to follow it
 
 
-class OnlyRun:
-    """The place of the one run of a study: while one has it, another is refused.
-
-    Every method takes the connection of a transaction that its caller commits.
-    """
-
-    def __init__(self, study_id: int):
-        self._study, self._token = study_id, uuid4().hex
-        self._own = (_RUN.c.study_id == study_id, _RUN.c.token == self._token)
-
-    def take(self, connection: Connection) -> None:
-        """Take the place. Raises UnderWay, which says who has it, where another run of the study goes on."""
-        before = _row(connection, self._study)
-        _refuse(before, self._token)
-        if before is not None:
-            connection.execute(delete(_RUN).where(_RUN.c.study_id == self._study, _RUN.c.token == before.token))
-        moment = tables.now()
-        row = {"study_id": self._study, "token": self._token, "host": socket.gethostname(), "pid": os.getpid()}
-        row |= {"process": began(os.getpid()) or "", "started_at": moment, "seen_at": moment}
-        if not insert_new(connection, tables.StudyRun, [row]):  # another was quicker since we looked
-            _refuse(_row(connection, self._study), self._token)
-        _HERE.add(self._token)
-
-    def renew(self, connection: Connection) -> None:
-        """Say that the run goes on. Raises AuditError where another has taken the place meanwhile."""
-        if not connection.execute(_RUN.update().where(*self._own).values(seen_at=tables.now())).rowcount:
-            raise AuditError("another run of this study has taken over, since this one gave no sign of life")
-
-    def release(self, connection: Connection) -> None:
-        """Give the place back."""
-        connection.execute(delete(_RUN).where(*self._own))
-
-    def end(self) -> None:
-        """The run is over. A place that it could not give back, as on a full disk, is free for the next one."""
-        _HERE.discard(self._token)
+@contextmanager
+def only_run(database: Patient, study_id: int) -> Iterator[None]:
+    """Have a study for one run. Raises UnderWay, which says who has it, where another run of it goes on."""
+    run = table_of(tables.StudyRun)
+    own = {"study_id": study_id, "host": socket.gethostname(), "pid": os.getpid(), "started_at": tables.now()}
+    with _locked(database.engine, study_id):
+        database.write(lambda connection: upsert(connection, tables.StudyRun, [own]))
+        try:
+            yield
+        finally:
+            # The run may end for another reason, which is the one to be told: a full disk.
+            with suppress(SQLAlchemyError), database.engine.begin() as connection:
+                connection.execute(delete(run).filter_by(study_id=study_id))
 
 
-def refuse_second(connection: Connection, study_key: bytes) -> None:
-    """Raise UnderWay where a run of the study with this key goes on."""
-    study = table_of(tables.Study)
-    id = connection.execute(select(study.c.id).where(study.c.key == study_key)).scalar()
-    if id is not None:
-        _refuse(_row(connection, id))
+@contextmanager
+def _locked(engine: Engine, study_id: int) -> Iterator[None]:
+    """Hold a lock that the system takes back when this process ends, however it ends: of a file beside an SQLite
+    database, or of a session of PostgreSQL."""
+    file = engine.url.database
+    if engine.dialect.name == "postgresql":
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            if not connection.execute(select(func.pg_try_advisory_lock(study_id))).scalar():
+                _refuse(engine, study_id)
+            try:
+                yield
+            finally:
+                connection.invalidate()  # and with its session the lock
+    elif file in (None, "", ":memory:"):
+        yield
+    else:
+        lock = FileLock(f"{file}-run-{study_id}")
+        try:
+            lock.acquire(timeout=_DYING)
+        except Timeout:
+            _refuse(engine, study_id)
+        try:
+            yield
+        finally:
+            Path(lock.lock_file).unlink(missing_ok=True)
+            lock.release()
 
 
-def _refuse(row: Any, token: str = "") -> None:
-    """Raise UnderWay where the run of this row, not that of the token, goes on."""
-    if row is None or row.token == token or _is_over(row):
-        return
-    free = ""
-    if row.host != socket.gethostname():
-        free = f"; if that machine is gone, the study is free at {in_utc(row.seen_at) + SILENCE:%H:%M} UTC"
-    raise UnderWay(
-        f"a run of this study is under way: process {row.pid} on {row.host}, since "
-        f"{in_utc(row.started_at):%Y-%m-%d %H:%M} UTC; wait for its end, or stop it and run again{free}"
-    )
-
-
-def _row(connection: Connection, study_id: int) -> Any:
-    return connection.execute(select(_RUN).where(_RUN.c.study_id == study_id)).first()
-
-
-def _is_over(row: Any) -> bool:
-    if row.host == socket.gethostname():
-        if row.pid == os.getpid():
-            return row.token not in _HERE
-        start = began(row.pid)
-        if start is None or (start and row.process):
-            return bool(start != row.process)
-    return bool(in_utc(row.seen_at) < tables.now() - SILENCE)
+def _refuse(engine: Engine, study_id: int) -> NoReturn:
+    """Raise UnderWay, with who runs a study."""
+    with engine.connect() as connection:
+        run = connection.execute(select(table_of(tables.StudyRun)).filter_by(study_id=study_id)).first()
+    who = f": process {run.pid} on {run.host}, since {in_utc(run.started_at):%Y-%m-%d %H:%M} UTC" if run else ""
+    raise UnderWay(f"a run of this study is under way{who}; wait for its end, or stop it and run again")

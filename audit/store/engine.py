@@ -43,7 +43,7 @@ _DAMAGE_SAID = ("no such ", "could not decode", "malformed")
 class DatabaseProblem(AuditError, OperationalError):
     """A database cannot be read or written now: full, locked, read-only, gone, damaged. What was committed is kept.
 
-    It is an error of SQLAlchemy's, too, for those who wait and try again (`audit.runner.coordinator`).
+    It is an error of SQLAlchemy's, too, for those who wait and try again (`audit.store.patient`).
     """
 
     def __init__(self, sentence: str, statement: str | None, orig: BaseException, gone: bool = False):

@@ -139,24 +139,18 @@ class Job(SQLModel, table=True):
 
 
 class StudyRun(SQLModel, table=True):
-    """The run of a study that is under way, one at most. Not a part of the history."""
+    """Who runs a study, or ran it last (`audit.runner.underway.only_run`). Not a part of the history."""
 
     __tablename__ = "study_run"
     study_id: int = Field(primary_key=True, foreign_key="study.id")
-    token: str
-    """Names the run: one process may begin several, one after the other."""
     host: str
     pid: int
-    process: str
-    """When the process began, as its machine counts; empty where it does not say."""
     started_at: datetime = moment()
-    seen_at: datetime = moment()
-    """The last sign of life."""
 
 
 __all__ = ["Cause", "Job", "Known", "Log", "Plan", "Setting", "StudyRun", "now"]
 
-SCHEMA_VERSION = 12
+SCHEMA_VERSION = 13
 """The version of these tables, counted up with each change of them.
 
 A database of version 9 or less was made by a development version and is refused. From 10 on, a change of the tables

@@ -31,7 +31,7 @@ from audit.relations.validity import limits_by_relation
 from audit.resources import data_file
 from audit.runner.fitting import check_limits_used, fitting
 from audit.runner.options import MOST_REPEATS, RunOptions
-from audit.runner.run import loaded
+from audit.runner.system_runner import loaded
 from audit.sampling.options import AUDITED_FOLLOW_UPS, EPS, QUORUMS, WINNER, SampleOptions
 from audit.statistics.intervals import TARGETS
 from audit.studies.deviations import primary_named

@@ -9,7 +9,7 @@ from pebble import ProcessExpired
 
 from audit.errors import AuditError
 from audit.runner.batch import Batch
-from audit.runner.coordinator import AIM, HASTE, Pace
+from audit.runner.dispatch import AIM, HASTE, Pace
 from audit.runner.executors import InProcess
 from audit.runner.options import RunOptions
 from audit.runner.progress import Watcher

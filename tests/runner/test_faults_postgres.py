@@ -17,12 +17,12 @@ from sqlalchemy.exc import DBAPIError
 from audit.judging.samples import ask_next
 from audit.relations import get_relation
 from audit.reports.study import study_report
-from audit.runner.coordinator import Coordinator, is_away
 from audit.runner.executors import InProcess, Processes
 from audit.runner.progress import Watcher
 from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
 from audit.store import open_store
+from audit.store.patient import is_away
 
 pytestmark = pytest.mark.postgres
 
@@ -75,15 +75,26 @@ def server():
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
     monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 5, "document": 2})
-    monkeypatch.setattr("audit.runner.coordinator.MOST", 8)
+    monkeypatch.setattr("audit.runner.dispatch.MOST", 8)
 
 
-class Listening(Watcher):
-    def __init__(self):
-        self.said = []
+class Restarting(Watcher):
+    """Starts the server again twice in a run, which goes on meanwhile."""
+
+    def __init__(self, server, mode):
+        self.said, self.batches, self.threads = [], 0, []
+        self.restart = lambda: server.restart(mode, 0.5)
 
     def says(self, sentence):
         self.said.append(sentence)
+
+    def executed(self, outputs):
+        self.batches += 1
+        if self.batches in (2, 6):
+            for before in self.threads:
+                before.join()
+            self.threads.append(threading.Thread(target=self.restart))
+            self.threads[-1].start()
 
 
 def reported(engine):
@@ -93,7 +104,7 @@ def reported(engine):
 
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 @pytest.mark.parametrize("executor", [InProcess, lambda: Processes(2)])
-def test_a_server_that_starts_again_in_the_middle(server, own, toy_corpus, content, monkeypatch, mode, executor):
+def test_a_server_that_starts_again_in_the_middle(server, own, toy_corpus, content, mode, executor):
     relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
     specs = own.specs("calm", "failing")
 
@@ -103,27 +114,15 @@ def test_a_server_that_starts_again_in_the_middle(server, own, toy_corpus, conte
     report = reported(calm)
     calm.dispose()
     engine = open_store(server.new(), create=True)
-    threads, keep, kept = [], Coordinator._keep, []
-
-    def keeping(self, batches):
-        keep(self, batches)
-        kept.append(batches)
-        if len(kept) in (2, 6):  # twice in the run, which goes on meanwhile
-            for before in threads:
-                before.join()
-            threads.append(threading.Thread(target=server.restart, args=(mode, 0.5)))
-            threads[-1].start()
-
-    monkeypatch.setattr(Coordinator, "_keep", keeping)
-    watcher = Listening()
+    watcher = Restarting(server, mode)
     try:
         with executor() as at_work:
             run(engine, toy_corpus(60), specs, relations, at_work, watcher=watcher)
     finally:
-        for thread in threads:
+        for thread in watcher.threads:
             thread.join()
     engine.dispose()  # its connections may be older than the server
-    assert len(threads) == 2
+    assert len(watcher.threads) == 2
     assert watcher.said
     assert all(
         sentence.startswith("the database does not answer (") and "\n" not in sentence for sentence in watcher.said

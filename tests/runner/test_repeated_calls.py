@@ -66,7 +66,7 @@ def small_chunks(monkeypatch):
     """Thirty sources are then four chunks, of a few batches each."""
     monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
     for name in ("FEW", "MOST"):
-        monkeypatch.setattr(f"audit.runner.coordinator.{name}", 10)
+        monkeypatch.setattr(f"audit.runner.dispatch.{name}", 10)
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ def engine():
 def small_chunks(monkeypatch):
     monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
     for name in ("FEW", "MOST"):
-        monkeypatch.setattr(f"audit.runner.coordinator.{name}", 10)
+        monkeypatch.setattr(f"audit.runner.dispatch.{name}", 10)
 
 
 @pytest.fixture

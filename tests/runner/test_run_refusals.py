@@ -63,13 +63,16 @@ def test_nothing_is_opened_where_something_is_wrong(own, toy_corpus, toy_relatio
         attempt(["nobody"])
     with pytest.raises(AuditError, match="has no 'nothing'"):
         attempt(own.specs("nothing"))
-    monkeypatch.setattr("audit.runner.run.get_system", lambda spec, limit: Absent(("translation",), None))
+    get_system = "audit.runner.system_runner.get_system"
+    monkeypatch.setattr(get_system, lambda spec, limit: Absent(("translation",), None))
     with pytest.raises(AuditError, match="system x does translation, not sentiment"):
         attempt(["x"])
-    monkeypatch.setattr("audit.runner.run.get_system", lambda spec, limit: Absent(("sentiment",), "pip install it"))
+    monkeypatch.setattr(
+        "audit.runner.system_runner.get_system", lambda spec, limit: Absent(("sentiment",), "pip install it")
+    )
     with pytest.raises(NotInstalled, match="system x cannot run here; pip install it"):
         attempt(["x"])
-    monkeypatch.setattr("audit.runner.run.get_system", lambda spec, limit: Absent(("sentiment",), None))
+    monkeypatch.setattr(get_system, lambda spec, limit: Absent(("sentiment",), None))
     corpus = toy_corpus()
     corpus.needs = lambda: "get it"
     with pytest.raises(NotInstalled, match="corpus toy is not available; get it"):

@@ -1,0 +1,156 @@
+"""The systems of a run: loaded, asked for first answers, and bound to their rows in the database."""
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from sqlalchemy import Connection, Engine
+
+from audit.corpora.base import Corpus, languages_of
+from audit.runner import preflight
+from audit.runner.batch import CALL, Batch, Identity, is_asynchronous, ready
+from audit.runner.budget import Budget, Sending, meter_of
+from audit.runner.dispatch import BoundSystem, Pace
+from audit.runner.executors import Executor, InProcess, Processes, Waiting
+from audit.runner.fitting import lacks_of
+from audit.runner.options import ONCE, TIME_LIMIT, CommonOptions, RunOptions
+from audit.runner.preflight import Answered, Trial
+from audit.runner.progress import Watcher
+from audit.runner.repeats import AskedOnce, AskedRepeatedly, asked_once, keep_outputs, settings_of
+from audit.runner.studies import (
+    Later,
+    Sampled,
+    opened,
+    system_id,
+)
+from audit.store import store_inputs
+from audit.systems import get_system, is_own, systems_of
+from audit.systems.base import System
+from audit.systems.foreign import foreign
+from audit.tasks import Input
+
+
+def loaded(names: Iterable[str], limit: float | None = TIME_LIMIT) -> dict[str, System]:
+    """Return the systems that these names mean, by spec. `limit` is the seconds that each of the user's own may take.
+
+    Raises AuditError, which names the system and what it did; UnknownName, and what is wrong with the file of a
+    service.
+    """
+    return {spec: get_system(spec, limit) for name in names for spec in systems_of(name)}
+
+
+class SystemRunner(AbstractContextManager["SystemRunner"]):
+    """How a run asks its systems, `by_spec`: who does the work, how long it may take, what it may spend."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        by_spec: Mapping[str, System],
+        options: CommonOptions,
+        watcher: Watcher,
+        budget: Budget,
+    ):
+        self.executor, self.by_spec, self.watcher, self.budget = executor, by_spec, watcher, budget
+        self.options = options if isinstance(options, RunOptions) else ONCE
+        self.limit, self.retry_errors = options.time_limit, self.options.retry_errors
+        self._is_prepared = False
+        self.waiting = Waiting() if any(map(self.waits, by_spec)) else None
+
+    def __exit__(self, *problem: object) -> None:
+        if self.waiting is not None:
+            self.waiting.__exit__(*problem)
+
+    def waits(self, spec: str) -> bool:
+        """Whether a system waits for another machine, and is trusted not to keep an event loop to itself."""
+        return is_asynchronous(self.by_spec[spec]) and not is_own(spec)
+
+    def batch(self, spec: str, inputs: tuple[Input, ...], task: str, unit: str, times: int = 1) -> Batch:
+        """Return the job of asking a system."""
+        system = self.by_spec[spec]
+        call = getattr(system, "call_size", None) or CALL[unit]
+        return Batch(spec, task, inputs, call, self.limit, Identity.of(system), times)
+
+    def prepare(self) -> None:
+        """Let systems load, train or download what they need, once, before anybody works with them.
+
+        Where other processes do the work, the user's own are prepared there, by the first batch; those that wait, by
+        their event loop. Raises AuditError where it fails.
+        """
+        if self._is_prepared:
+            return
+        here = isinstance(self.executor, InProcess)
+        for spec, system in self.by_spec.items():
+            if self.waits(spec) or (is_own(spec) and not here):
+                continue
+            with foreign(f"prepare() of the system {spec!r} failed", self.limit) if is_own(spec) else nullcontext():
+                ready(spec, Identity.of(system)) if here else system.prepare()
+        self._is_prepared = True
+
+    def executor_of(self, spec: str) -> Executor:
+        """Return who does the batches of a system."""
+        return self.waiting if self.waiting is not None and self.waits(spec) else self.executor
+
+    def first_answers(self, sampled: Sampled, database: Engine | Later) -> Answered:
+        """Ask the systems for the first inputs of a study, where a database has nothing of them.
+
+        Those that have outputs in it are asked for some of these again, once in a command. Raises AuditError where a
+        system has nothing but errors, and where it answers otherwise than is stored.
+        """
+        languages, task = languages_of(sampled.corpus), sampled.corpus.task
+        engine = None if isinstance(database, Later) and database.is_new else opened(database)
+        lacks = {spec: lacks_of(system, languages) for spec, system in self.by_spec.items()}
+        unasked = {spec: system for spec, system in self.by_spec.items() if spec not in self.budget.asked}
+
+        inputs = sampled.first_inputs(preflight.MOST_LOOKED_AT, engine)
+        wanted, again = preflight.trials(self.by_spec, lacks, inputs), []
+        if engine is not None:
+            wanted = preflight.unanswered(engine, wanted)
+            again = preflight.stored_trials(engine, unasked, task, self.options.repeats > 1)
+        if not wanted and not again and engine is not None:
+            return {}
+        self.prepare()
+        meters = ((meter_of(trial.system), list(trial.inputs.values())) for trial in [*again, *wanted])
+        self.budget.spend_first(sum((meter.of(inputs) for meter, inputs in meters if meter), Sending()))
+
+        def submit(trial: Trial, inputs: tuple[Input, ...]) -> tuple[Batch, Future[Any]]:
+            executor = self.executor_of(trial.spec)
+            if isinstance(executor, Processes) and getattr(trial.system, "may_fork", False):
+                executor = InProcess()  # loaded here, before there are workers: all of them have it then
+            batch = self.batch(trial.spec, inputs, task, sampled.corpus.unit)
+            return batch, executor.submit(batch)
+
+        for trials in (again, wanted):
+            answered = preflight.answers(trials, submit)
+            for remark in preflight.checked(trials, answered):
+                self.watcher.says(remark)
+        self.budget.asked.update(self.by_spec)
+        return answered
+
+
+def bind_systems(
+    connection: Connection, corpus: Corpus, runner: SystemRunner, answered: Answered
+) -> dict[int, BoundSystem]:
+    """Return the systems of a run by the ids of their rows; what they answered is stored.
+
+    A system whose outputs that count are made of several calls is one of its own, beside the one that is called.
+    """
+    systems: dict[int, BoundSystem] = {}
+    options, unit = runner.options, languages_of(corpus)
+    for spec, system in runner.by_spec.items():
+        base = system_id(connection, system)
+        id = system_id(connection, system, settings_of(system, options))
+        asked = AskedOnce(id, options.retry_errors)
+        if options.repeats > 1 and not asked_once(system):
+            asked = AskedRepeatedly(id, options.retry_errors, set(), base, options.repeats, corpus.task)
+        by_key = answered.get(spec, {})
+        inputs, _ = store_inputs(connection, {key: item for key, (item, _) in by_key.items()})
+        ids, outputs = {key: inputs[key] for key in by_key}, [output for _, output in by_key.values()]
+        if isinstance(asked, AskedRepeatedly):
+            asked.keep_calls(connection, ids, [(key, 1, output) for key, output in zip(ids, outputs, strict=True)])
+        else:
+            asked.tried.update(by_key)
+        keep_outputs(connection, base, ids, outputs)
+        pace, waits, fresh = Pace.of(system, runner.limit), runner.waits(spec), set(by_key)
+        systems[id] = BoundSystem(id, spec, system, lacks_of(system, unit), meter_of(system), asked, waits, pace, fresh)
+    return systems
