@@ -226,7 +226,9 @@ def _reason(cell: Mapping[str, Any]) -> str | None:
         return message("no_rate.nothing_checked")
     if not cell["drawn"]:
         return message("no_rate.none_drawn")
-    return message("no_rate.one_sided") if cell["open"] else message("no_rate.none_judged")
+    if cell["open"]:
+        return message("no_rate.one_sided")
+    return message("no_rate.waits") if cell["judged"] else message("no_rate.none_judged")
 
 
 def together(

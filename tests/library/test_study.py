@@ -71,11 +71,12 @@ def test_where_gold_alone_answers_what_it_can_settle_is_drawn():
     report = study.answer_with_gold().report()
     assert (report.cells[0].judged, report.cells[0].fs.value) == (54, 0.0)
     assert any("with a gold label alone" in note for note in report.notes)
-    # Where people are asked, too, they are asked about all texts, and what gold alone settles is no rate but bounds.
+    # Where people are asked, too, there is no rate of what gold answers before they have answered.
     everyone = audit.run(texts, [by_keyword], ["MINE.1"], progress=False).sample(60, annotators=1).answer_with_gold()
     assert len(everyone.questions()) == 6
     (cell,) = everyone.report().document["cells"]
-    assert (cell["drawn"], cell["judged"] < 54) == (60, True)
+    assert (cell["drawn"], cell["judged"], cell["waiting"], cell["fs_rate"]) == (60, 54, 6, None)
+    assert "wait for people" in cell["reason"]
     by_label = everyone.answer(everyone.questions().assign(label="positive", annotator="anna")).report()
     assert by_label.cells[0].judged == 60
 
