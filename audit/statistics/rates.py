@@ -26,13 +26,12 @@ class Rate:
     """A rate with the ends of its interval, or, with no `value`, the least and the most that it can be, and the outer
     ends of the intervals of these two.
 
-    `size` is the number of independent observations that say as much. `error` has what each cluster adds to the error.
+    `error` has what each cluster adds to the error.
     """
 
     value: float | None
     low: float
     high: float
-    size: float = math.inf
     least: float | None = None
     most: float | None = None
     error: np.ndarray = field(default_factory=lambda: np.zeros(0), compare=False, repr=False)
@@ -40,8 +39,8 @@ class Rate:
     def less(self) -> "Rate":
         """Return 1 minus the rate."""
         least, most = (None if end is None else 1 - end for end in (self.most, self.least))
-        return Rate(None if self.value is None else 1 - self.value, 1 - self.high, 1 - self.low, self.size, least, most,
-                    -self.error)  # fmt: skip
+        value = None if self.value is None else 1 - self.value
+        return Rate(value, 1 - self.high, 1 - self.low, least, most, -self.error)
 
 
 def bottom_k(u: np.ndarray, lists: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
@@ -130,7 +129,7 @@ def weighted_rate(
         known = [np.bincount(stratum, value == kind, len(share)) for kind in (1, 0)]
         of = np.where(share > 0, share / np.maximum(sizes, 1), 0)
         low, high = max(low, float(of @ known[0])), min(high, 1 - float(of @ known[1]))
-    return Rate(p, min(low, p), max(high, p), size, error=error)
+    return Rate(p, min(low, p), max(high, p), error=error)
 
 
 PULL = 2.0
@@ -260,32 +259,39 @@ def rates_of(
         x = everything.proxy[everything.satisfied == 1]
         known = np.stack([np.bincount(of_cell, column, len(cells)) for column in x.T], axis=1)
         proxy = inside.proxy, known / np.maximum(satisfied, 1)[:, None]
-    stratum, of_strata = _strata(inside, everything, len(cells))
-    if proxy is not None:
-        proxy = proxy[0], np.repeat(proxy[1], len(STRATA), axis=0)
-    false = [
-        weighted_rate(
-            value, inside.q, stratum, of_strata, unit(inside), finite=finite, confidence=confidence, proxy=proxy
-        )
-        for value in values
-    ]
+    stratum, sizes = _strata(inside, everything, len(cells))
+
+    def false_rate(value: np.ndarray) -> Rate | None:
+        # Each stratum has ends of its own, since few and unequally weighted groups tell their variance badly.
+        rates: list[Rate] = []
+        for at, of in enumerate(sizes.T):
+            own = stratum == at
+            rate = weighted_rate(
+                value[own], inside.q[own], inside.cell[own], of, unit(inside)[own], finite=finite,
+                confidence=confidence, proxy=proxy and (proxy[0][own], proxy[1]),
+            )  # fmt: skip
+            if rate is None and of.any():
+                return None
+            rates += [rate] if rate else []
+        shares = sizes.sum(0)[sizes.any(0)] / sizes.sum()
+        return weighted_mean(rates, shares.tolist(), confidence) if len(rates) > 1 else rates[0]
+
+    false = [false_rate(value) for value in values]
     genuine = [None if one is None else product(observed, one.less(), finite) for one in false]
     return Rates(observed, between(false), between(genuine[::-1]))
 
 
 def _strata(judged: Judged, checked: Checked, cells: int) -> tuple[np.ndarray, np.ndarray]:
-    """The strata of judged groups (codes), and how many satisfied groups each has."""
-    number = len(STRATA)
-    sizes = np.bincount(checked.cell * number + checked.stratum, checked.satisfied, cells * number).astype(int)
-    code = judged.cell * number + judged.stratum
-    asked = np.bincount(code, minlength=cells * number).reshape(cells, number)
-    of_cells = sizes.reshape(cells, number)
-    lacking = (asked < LEAST) & (of_cells > asked)
+    """The strata of judged groups, and how many satisfied groups each has (cells, strata)."""
+    shape = cells, len(STRATA)
+    of_checked, of_judged = (groups.cell * len(STRATA) + groups.stratum for groups in (checked, judged))
+    sizes = np.bincount(of_checked, checked.satisfied, cells * len(STRATA)).astype(int).reshape(shape)
+    asked = np.bincount(of_judged, minlength=cells * len(STRATA)).reshape(shape)
+    lacking = (asked < LEAST) & (sizes > asked)
     few = lacking[:, ALIKE] | lacking[:, TELLING]
-    of_cells[few, TELLING] += of_cells[few, ALIKE]
-    of_cells[few, ALIKE] = 0
-    merged = few[judged.cell] & (judged.stratum == ALIKE)
-    return np.where(merged, judged.cell * number + TELLING, code), of_cells.reshape(-1)
+    sizes[few, TELLING] += sizes[few, ALIKE]
+    sizes[few, ALIKE] = 0
+    return np.where(few[judged.cell] & (judged.stratum == ALIKE), TELLING, judged.stratum), sizes
 
 
 def between(rates: Sequence[Rate | None]) -> Rate | None:
@@ -294,7 +300,7 @@ def between(rates: Sequence[Rate | None]) -> Rate | None:
     if len(known) < 2 or len(known) < len(rates):
         return known[0] if len(known) == len(rates) else None
     least, most = known
-    return Rate(None, least.low, most.high, min(least.size, most.size), least.value, most.value)
+    return Rate(None, least.low, most.high, least.value, most.value)
 
 
 def product(observed: Rate, true: Rate, finite: bool) -> Rate:
@@ -307,7 +313,7 @@ def product(observed: Rate, true: Rate, finite: bool) -> Rate:
     rate = observed.value * true.value
     if finite:
         ends_of = observed.value * true.low, observed.value * true.high
-        return Rate(rate, *ends_of, true.size, error=observed.value * true.error)
+        return Rate(rate, *ends_of, error=observed.value * true.error)
     length = max(len(observed.error), len(true.error))
     errors = [np.pad(part, (0, length - len(part))) for part in (observed.error, true.error)]
     norms = float(np.linalg.norm(errors[0]) * np.linalg.norm(errors[1]))
@@ -319,7 +325,7 @@ def product(observed: Rate, true: Rate, finite: bool) -> Rate:
         distances.append(math.sqrt(a * a + b * b + 2 * together * a * b))
     error = true.value * errors[0] + observed.value * errors[1]
     low, high = max(rate - distances[0], 0.0), min(rate + distances[1], 1.0)
-    return Rate(rate, low, high, min(observed.size, true.size), error=error)
+    return Rate(rate, low, high, error=error)
 
 
 def weighted_mean(rates: Sequence[Rate], weights: Sequence[float], confidence: float = 0.95) -> Rate:
