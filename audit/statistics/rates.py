@@ -121,7 +121,7 @@ def weighted_rate(
         # As many independent groups say at most; proxies may say more.
         size = 1 / mixed if proxy is not None else min(1 / mixed, 1 / alone)
     worth = float(of_clusters.sum()) ** 2 / copies  # clusters that weigh alike and say as much
-    if number > 1 and worth < len(value) - 0.5:
+    if number > 1 and seen >= FEW and worth < len(value) - 0.5:
         tail = (1 + confidence) / 2
         size *= float((stdtrit(np.inf, tail) / stdtrit(max(worth - 1, 1.0), tail)) ** 2)
     low, high = ends(p, size, int(seen), confidence)
