@@ -337,10 +337,12 @@ def weighted_mean(rates: Sequence[Rate], weights: Sequence[float], confidence: f
     (0.629, 0.771)
     """
     value = sum(share * (rate.value or 0.0) for rate, share in zip(rates, weights, strict=True))
-    length = max(len(rate.error) for rate in rates)
+    error = np.zeros(max(len(rate.error) for rate in rates))
+    for rate, share in zip(rates, weights, strict=True):
+        error[: len(rate.error)] += share * rate.error
     distances = []
     for end in ("low", "high"):
-        shared, alone = np.zeros(length), 0.0
+        shared, alone = np.zeros(len(error)), 0.0
         for rate, share in zip(rates, weights, strict=True):
             distance = share * abs((rate.value or 0.0) - getattr(rate, end))
             norm = float(np.linalg.norm(rate.error))
@@ -349,4 +351,4 @@ def weighted_mean(rates: Sequence[Rate], weights: Sequence[float], confidence: f
             else:  # nothing is seen of how it varies
                 alone += distance**2
         distances.append(math.sqrt(float((shared**2).sum()) + alone))
-    return Rate(value, max(value - distances[0], 0.0), min(value + distances[1], 1.0))
+    return Rate(value, max(value - distances[0], 0.0), min(value + distances[1], 1.0), error=error)

@@ -276,7 +276,7 @@ async def _join(visit: Visit) -> Response:
     account = await to_thread.run_sync(
         partial(use, engine, secret, visit.name, visit.fields.get("password", "")), limiter=_HASHING
     )
-    return await _enter(visit, account, "studies" if link.purpose == FIRST else "")
+    return await _enter(visit, account, "")
 
 
 # The identity provider, as `st.login` uses it. Streamlit, which is pinned, has no public functions for a server without

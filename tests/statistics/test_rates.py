@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.statistics.rates import Checked, Judged, bottom_k, rates_of, weighted_rate
+from audit.statistics.rates import Checked, Judged, Rate, bottom_k, rates_of, weighted_mean, weighted_rate
 
 
 @given(st.integers(0, 10**6), st.integers(1, 6))
@@ -62,6 +62,13 @@ def test_intervals_cover(share, per_document):
         rate = weighted_rate(false[groups], q[groups], stratum, sizes, document[groups], finite=False)
         covered.append(rate.low <= share <= rate.high)
     assert np.mean(covered) >= 0.91
+
+
+def test_a_mean_of_rates_that_go_together_is_no_better_known_than_they_are():
+    rate = Rate(0.5, 0.4, 0.6, error=np.full(4, 0.02))
+    mean = weighted_mean([weighted_mean([rate, rate], [0.5, 0.5]), rate], [0.5, 0.5])
+    assert (mean.low, mean.high) == pytest.approx((0.4, 0.6))
+    np.testing.assert_allclose(mean.error, rate.error)
 
 
 def test_rates_are_those_of_the_study_and_totals_add_up():

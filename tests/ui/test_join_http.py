@@ -63,8 +63,8 @@ def test_the_first_manager_and_those_whom_they_invite(new: New) -> None:
         assert 'role="alert"' in refused.text
     assert list_accounts(new.engine) == []
     mia, entered = sent(new.link, "mia")
-    assert (entered.status_code, entered.headers["Location"]) == (303, "/studies")
-    assert mia.get(f"{new.address}/studies", headers=PAGE, allow_redirects=False).status_code == 200
+    assert (entered.status_code, entered.headers["Location"]) == (303, "/")
+    assert mia.get(f"{new.address}/", headers=PAGE, allow_redirects=False).status_code == 200
     again = requests.get(new.link, headers=PAGE)
     assert again.status_code == 403
     assert "<form" not in again.text

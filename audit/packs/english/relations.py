@@ -179,13 +179,13 @@ def switched_conjunction(text: Analysis, choices: random.Random) -> str | None:
 
 # Turned round, a judgement changes its word ("better", "worse") and its subject: "this phone is better than that one"
 # is praise, and many read "that one is worse than this phone" as blame. What says neither good nor bad stays so.
-@of_sentences("MR4.4", family=_RESTRUCTURING, check=equivalent, carry=stays("neutral"))
+@of_sentences("MR4.4", version="5", family=_RESTRUCTURING, check=equivalent, carry=stays("neutral"))
 def rephrased_comparison(text: Analysis, choices: random.Random) -> str | None:
     """A comparison is turned round and said with the antonym; the sentiment stays."""
     return rephrase(text)
 
 
-@of_sentences("MR4.5", family=_RESTRUCTURING, check=opinionated(different), carry=nothing)
+@of_sentences("MR4.5", version="5", family=_RESTRUCTURING, check=opinionated(different), carry=nothing)
 def swapped_comparison(text: Analysis, choices: random.Random) -> str | None:
     """The two sides of a comparison that calls one of them better swap places; the label becomes another one."""
     return reverse(text)
