@@ -12,16 +12,18 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sqlalchemy import Engine
 
 from audit.corpora import get_corpus
 from audit.false_satisfaction.cells import count
 from audit.judging.labels import answer_with_gold
 from audit.runner.executors import InProcess
 from audit.runner.fitting import fitting
+from audit.runner.imported import import_run
 from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.statistics.contests import Answered, Compared, Contest, Thresholds, answered_to, ask, eliminate, lead
-from audit.statistics.rates import ALIKE, TELLING, Checked, Judged, bottom_k, rates_of
+from audit.statistics.rates import ALIKE, GOLD, TELLING, Checked, Judged, bottom_k, rates_of
 from audit.store import open_store
 
 POPULATIONS = {
@@ -40,6 +42,8 @@ class World:
     groups: list[Compared]
     genuine: list[np.ndarray]
     cluster: np.ndarray
+    gold: np.ndarray | None = None
+    """Which sources have a gold label, which answers before people do; None: none."""
 
     @property
     def sources(self) -> int:
@@ -58,7 +62,7 @@ class World:
             at = place[of.source] >= 0
             groups.append(Compared(place[of.source[at]], of.satisfied[at], of.output[at], of.proxy[:, at], of.carries))
             genuine.append(x[at])
-        return World(groups, genuine, self.cluster[sources])
+        return World(groups, genuine, self.cluster[sources], None if self.gold is None else self.gold[sources])
 
     def scores(self) -> np.ndarray:
         """SR_g (relations, systems)."""
@@ -80,9 +84,12 @@ class World:
         ]
 
     def base(self, u: np.ndarray, n: int) -> np.ndarray:
-        """Thresholds when the first n satisfied groups of each cell are asked."""
-        lists = [of.source[of.satisfied[:, s] == 1] for of in self.groups for s in range(self.systems)]
-        return bottom_k(u, lists, [n] * len(lists))
+        """Thresholds when gold has answered, and the first n satisfied groups of each cell are asked."""
+        unknown = np.ones(self.sources, bool) if self.gold is None else ~self.gold
+        lists = [
+            of.source[(of.satisfied[:, s] == 1) & unknown[of.source]] for of in self.groups for s in range(self.systems)
+        ]
+        return np.maximum(bottom_k(u, lists, [n] * len(lists)), np.where(unknown, 0.0, 1.0))
 
     def judged(self, u: np.ndarray, q: np.ndarray) -> tuple[Judged, Checked]:
         """The groups as rates take them; a cell is relation x systems + system."""
@@ -90,6 +97,8 @@ class World:
         checked: list[list[np.ndarray]] = []
         for at, (of, x) in enumerate(zip(self.groups, self.genuine, strict=True)):
             stratum = np.where(of.telling(range(self.systems)), TELLING, ALIKE)
+            if self.gold is not None:
+                stratum[self.gold[of.source]] = GOLD
             for s in range(self.systems):
                 cell = at * self.systems + s
                 rows = np.flatnonzero(of.satisfied[:, s] >= 0)
@@ -128,12 +137,46 @@ def population(name: str, folder: Path, sources: int | None = None) -> World:
     with InProcess() as executor:
         run(engine, corpus, systems, relations, executor, RunOptions(limit=sources or limit))
     answer_with_gold(engine)
+    return answered_world(engine)
+
+
+def recorded(groups: Path, folder: Path) -> World:
+    """Recorded groups with gold labels, such as the choices of six language models of LLMBar."""
+    engine = open_store(str(folder / "recorded.db"), create=True)
+    import_run(engine, groups)
+    answer_with_gold(engine)
+    return answered_world(engine)
+
+
+def answered_world(engine: Engine) -> World:
+    """The one study of a database in which gold has answered everything."""
     counted = count(engine)
     (study,) = counted.populations
     of, standing = counted.populations[study], counted.standings[study]
     genuine = [(standing.state[relation] == 0).astype(int) for relation in of.relations]
     engine.dispose()
     return World(list(of.relations.values()), genuine, of.cluster)
+
+
+def with_judge(world: World, right: float, seed: int = 0) -> World:
+    """The world with a model that judges each output of a source, and is right in so many; the same text and output,
+    the same opinion."""
+    rng, groups, said = np.random.default_rng(seed), [], dict[tuple[int, int], bool]()
+    for of, genuine in zip(world.groups, world.genuine, strict=True):
+        opinion = genuine.astype(float)
+        for row, column in np.argwhere(of.satisfied == 1):
+            key = int(of.source[row]), int(of.output[row, column])
+            if not said.setdefault(key, bool(rng.random() < right)):
+                opinion[row, column] = 1 - opinion[row, column]
+        proxy = np.where(of.satisfied == 1, opinion, 0.0)[None]
+        groups.append(Compared(of.source, of.satisfied, of.output, proxy, of.carries))
+    return World(groups, world.genuine, world.cluster, world.gold)
+
+
+def with_gold(world: World, share: float, seed: int = 0) -> World:
+    """The world with gold labels of a random share of its sources."""
+    labelled = np.random.default_rng(seed).random(world.sources) < share
+    return World(world.groups, world.genuine, world.cluster, labelled)
 
 
 def synthetic(
