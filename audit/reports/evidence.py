@@ -12,7 +12,7 @@ from sqlmodel import SQLModel
 import audit
 from audit.corpora.slices import Slicing
 from audit.false_satisfaction.accuracy import RightOutputs, right_outputs
-from audit.false_satisfaction.cells import Counted, count, source_clusters
+from audit.false_satisfaction.cells import Counted, count, recount, source_clusters
 from audit.false_satisfaction.questions import OpenQuestions, asked_by
 from audit.false_satisfaction.resolution import ALLOWED, KnownAnswer, Whose, gold_labels, known_answers
 from audit.false_satisfaction.slices import Sliced, slice_sources
@@ -96,7 +96,7 @@ def evidence(
             plans=plan_adherence(connection, counted.studies, counted.samples),
             accuracy=right_outputs(connection, counted, whose),
             sliced=slice_sources(connection, counted, slicings) if slicings else None,
-            lenient=read_lenient(connection, counted, whose, study, lacking) if lacking else None,
+            lenient=read_lenient(connection, counted, whose, lacking) if lacking else None,
             lacking=lacking,
             judges=judge_entries(connection),
             repeats=repeat_entries(connection, counted, source_clusters(connection, _ids(counted))),
@@ -273,11 +273,7 @@ def disputes(connection: Connection, among: ColumnElement[bool]) -> Entry | None
 
 
 def read_lenient(
-    connection: Connection,
-    counted: Counted,
-    whose: Whose,
-    study: int | None,
-    lacking: Mapping[str, Sequence[str]],
+    connection: Connection, counted: Counted, whose: Whose, lacking: Mapping[str, Sequence[str]]
 ) -> Counted:
     """The counts once more, with the labels that gold never says (`lacking`, by task) right wherever gold answers."""
     answers = {
@@ -286,4 +282,4 @@ def read_lenient(
         else answer
         for question, answer in known_answers(connection, whose).items()
     }
-    return count(connection, whose, study, answers)
+    return recount(connection, counted, whose, answers)
