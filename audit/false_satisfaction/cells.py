@@ -195,33 +195,33 @@ def _groups(
     all_groups: list[list[np.ndarray]] = [[*[none] * 5, no_proxy]]
     sources = clusters = 0
     for study, population in populations.items():
-        of_cluster = population.cluster + clusters
+        of_cluster = (population.cluster + clusters).astype(np.int32)
         for relation, groups in population.relations.items():
             state, q = standings[study].state[relation], standings[study].q[relation]
             applies = np.flatnonzero((groups.satisfied >= 0).any(0))
-            stratum = np.where(groups.telling(applies.tolist()), TELLING, ALIKE)
+            stratum = np.where(groups.telling(applies.tolist()), TELLING, ALIKE).astype(np.int8)
             stratum[standings[study].labelled[groups.source]] = GOLD
             for column, system in enumerate(population.systems):
                 at = np.flatnonzero(groups.satisfied[:, column] >= 0)
                 if not len(at):
                     continue
                 cell = place[study, relation, system]
-                source = groups.source[at]
+                source = groups.source[at].astype(np.int32)
                 # What proxies take false for; comparisons have what they take genuine for.
                 proxy = 1 - groups.proxy[:, :, column].T
                 all_groups.append(
                     [
-                        np.full(len(at), cell), stratum[at], groups.satisfied[at, column], source + sources,
+                        np.full(len(at), cell, np.int32), stratum[at], groups.satisfied[at, column], source + sources,
                         of_cluster[source], proxy[at],
                     ]
                 )  # fmt: skip
                 at = at[state[at, column] != NOT_ASKED]
-                source, of_cell = groups.source[at], state[at, column]
+                source, of_cell = groups.source[at].astype(np.int32), state[at, column]
                 judged.append(
                     [
-                        np.full(len(at), cell), stratum[at], (of_cell == State.FALSE).astype(np.int8),
+                        np.full(len(at), cell, np.int32), stratum[at], (of_cell == State.FALSE).astype(np.int8),
                         (of_cell == OPEN).astype(np.int8), q[at, column], source + sources, of_cluster[source],
-                        proxy[at], population.group[relation][at, column], np.full(len(at), system),
+                        proxy[at], population.group[relation][at, column], np.full(len(at), system, np.int32),
                     ]
                 )  # fmt: skip
         sources += len(population.source)

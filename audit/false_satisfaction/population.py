@@ -155,9 +155,10 @@ def _members_and_outputs(connection: Connection, checks: Checked) -> tuple[Membe
     while rows := cursor.fetchmany(_ROWS):
         of_input, system, *values = zip(*rows, strict=True)
         number = [codes.setdefault(key, len(codes)) for key in zip(*values, strict=True)]
-        at = np.minimum(np.searchsorted(inputs, np.array(of_input)), len(inputs) - 1)
-        known = inputs[at] == np.array(of_input)
-        code[at[known], np.searchsorted(systems, np.array(system))[known]] = np.array(number)[known]
+        ids = np.array(of_input, np.int64)
+        at = np.minimum(np.searchsorted(inputs, ids), len(inputs) - 1)
+        known = inputs[at] == ids
+        code[at[known], np.searchsorted(systems, np.array(system)[known])] = np.array(number)[known]
     return members, Said(inputs, code, tuple(Output(*key) for key in codes))
 
 
