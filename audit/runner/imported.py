@@ -371,7 +371,7 @@ class _File:
             if gold is not None:
                 own = Row(source, members[step][1], gold, row.cluster)
                 self.labelled.setdefault((keys[step], gold), (self._count, step, own))
-        facts = hash((keys[0], golds[0], row.cluster, canonical(row.attributes)))
+        facts = hash((keys[0], golds[0], row.cluster, canonical(row.attributes) if row.attributes else None))
         cell, pair = hash((line.relation, system, source)), hash((line.relation, source))
         outputs = [(number, hash((system, key)), hash(own)) for key, own in zip(keys, calls, strict=True)]
         inputs = tuple((item.texts, item.languages) for _, item in members)
