@@ -40,34 +40,26 @@ class Job(Protocol):
     """Work that can be pickled and done anywhere, any number of times, with the same result."""
 
     @property
-    def limit(self) -> float | None:
-        """Seconds that it may take; None: as long as it likes."""
-        ...
+    def limit(self) -> float | None: ...  # Seconds that it may take; None: as long as it likes
 
-    def work(self) -> Any:
-        """Do it."""
-        ...
+    def work(self) -> Any: ...
 
 
 @dataclass(frozen=True)
 class Lost:
-    """In place of a job's result: it took longer than its limit, or the process that had it came to an end."""
+    """In place of a job's result: it took longer than its limit (`late`), or its process came to an end."""
 
     reason: str
-    late: bool = False  # Whether it took longer than its limit
+    late: bool = False
 
 
 class Executor(Protocol):
     """Does jobs, in any order. A context manager: at its end nothing of it is left running."""
 
     @property
-    def places(self) -> int:
-        """How many jobs it does at once."""
-        ...
+    def places(self) -> int: ...  # How many jobs it does at once
 
-    def submit(self, job: Job) -> Future[Any]:
-        """Take a job."""
-        ...
+    def submit(self, job: Job) -> Future[Any]: ...
 
     def __enter__(self) -> "Executor": ...
 
@@ -75,10 +67,7 @@ class Executor(Protocol):
 
 
 def outcome(job: Job, future: Future[Any]) -> Any:
-    """Wait for a job's result and return it, or `Lost`. Raises AuditError for what the job raised.
-
-    A lost job is not done again here: the runner knows which jobs can be cut smaller.
-    """
+    """Wait for a job's result and return it, or `Lost`. Raises AuditError for what the job raised."""
     try:
         return future.result()
     except AuditError:
@@ -86,7 +75,9 @@ def outcome(job: Job, future: Future[Any]) -> Any:
     except TimeoutError:
         return Lost(f"no answer within {job.limit or 0:g} s", late=True)
     except ProcessExpired as problem:
-        return Lost(f"its process ended with {_ended(problem.exitcode)}")
+        code = problem.exitcode
+        ended = f"signal {signal.Signals(-code).name}" if code < 0 else f"status {0 if code == _QUIETLY else code}"
+        return Lost(f"its process ended with {ended}")
     except BrokenProcessPool:
         return Lost("its process ended")
     except CancelledError:
@@ -106,10 +97,6 @@ def outcome(job: Job, future: Future[Any]) -> Any:
 _QUIETLY = 250  # The status of a process that ended itself with 0
 
 
-def _ended(code: int) -> str:
-    return f"signal {signal.Signals(-code).name}" if code < 0 else f"status {0 if code == _QUIETLY else code}"
-
-
 class InProcess(AbstractContextManager["InProcess"]):
     """Does a job in this process, when it is submitted.
 
@@ -120,7 +107,6 @@ class InProcess(AbstractContextManager["InProcess"]):
     places = 1
 
     def submit(self, job: Job) -> Future[Any]:
-        """Do a job."""
         future: Future[Any] = Future()
         try:
             with alarm(job.limit):
@@ -132,7 +118,7 @@ class InProcess(AbstractContextManager["InProcess"]):
         return future
 
     def __exit__(self, *problem: object) -> None:
-        """Nothing is left running."""
+        pass
 
 
 class Processes(AbstractContextManager["Processes"]):
@@ -151,7 +137,6 @@ class Processes(AbstractContextManager["Processes"]):
         self._open: dict[Future[Any], ProcessPool] = {}
 
     def submit(self, job: Job) -> Future[Any]:
-        """Give a job to the processes."""
         if self._pool is None or not self._pool.active:
             self.__exit__()  # what is left of one that broke
             self._pool = self._make()
@@ -211,9 +196,9 @@ _ENDING = 5.0  # Seconds that systems have to end what they hold
 class Waiting(AbstractContextManager["Waiting"]):
     """Does batches of asynchronous systems, any number at once, on an event loop in a thread of its own.
 
-    All calls of all batches to one system share one `audit.systems.asking.Asking`: never more than its `concurrency` at
-    once. A batch's limit counts from its first call on. It holds for what awaits: the user's own systems, which may
-    keep the loop to themselves, are asked in processes.
+    All calls of all batches to one system share one `audit.systems.asking.Asking`. A batch's limit counts from its
+    first call on, and holds for what awaits: the user's own systems, which may keep the loop to themselves, are asked
+    in processes.
     """
 
     places = 32
@@ -224,10 +209,8 @@ class Waiting(AbstractContextManager["Waiting"]):
         self._thread = threading.Thread(target=self._loop.run_forever, name="asynchronous systems", daemon=True)
         self._thread.start()
 
-    def submit(self, job: Job) -> Future[Any]:
+    def submit(self, job: Any) -> Future[Any]:
         """Begin a batch of a system that has `run_async`. Raises what loading and preparing the system raise."""
-        if not isinstance(job, Batch):
-            raise TypeError(f"{job!r} is not a Batch")
         if job.system not in self._systems:
             system = get_system(job.system, job.limit)  # its own object: connections belong to one event loop
             if not is_asynchronous(system):
@@ -245,10 +228,7 @@ class Waiting(AbstractContextManager["Waiting"]):
         began = asyncio.ensure_future(calls.began.wait())
         try:
             await asyncio.wait([work, began], return_when=asyncio.FIRST_COMPLETED)
-            await asyncio.wait({work}, timeout=limit)
-            if not work.done():
-                raise TimeoutError
-            return Returned.of(work.result(), 0.0, calls.made)
+            return Returned.of(await asyncio.wait_for(work, limit), 0.0, calls.made)
         finally:
             began.cancel()
             work.cancel()
@@ -262,7 +242,6 @@ class Waiting(AbstractContextManager["Waiting"]):
             self._loop.close()
 
     async def _end(self) -> None:
-        """Give up what is under way, and end what the systems hold."""
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()
@@ -275,8 +254,7 @@ class Waiting(AbstractContextManager["Waiting"]):
 
 # A cluster: each of Dask's workers has `Processes` of the run beside it, so that no job can harm the worker.
 
-_CONNECT, _CLOSE = 5, 3
-"""Seconds in which a scheduler answers, and for each step of leaving."""
+_CONNECT, _CLOSE = 5, 3  # Seconds in which a scheduler answers, and for each step of leaving
 _FRESH = 1.0  # Seconds for which the number of places is remembered
 _lock = threading.Lock()
 _processes: dict[str, "Processes | None"] = {}

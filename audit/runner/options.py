@@ -8,7 +8,6 @@ from annotated_types import Ge, Gt, Le
 
 from audit.errors import AuditError
 from audit.files import Excessive, parse_json
-from audit.messages import message
 from audit.options import Options, Told, listed
 
 if TYPE_CHECKING:
@@ -196,15 +195,9 @@ class RunOptions(CommonOptions):
         Le(MOST_REPEATS),
         Told("ask each system each input N times: how often does it contradict itself?", "N"),
     ] = 1
-    take: Annotated[
-        Literal["first", "majority"],
-        Told("with repeats, the output that counts: that of the first call, or the majority of all"),
-    ] = "first"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.take == "majority" and self.repeats == 1:
-            raise AuditError(message("repeats.too_few"), parameter=("repeats", "take"))
         if self.dask is not None and self.workers:
             raise AuditError(
                 f"workers {self.workers}: the cluster at {self.dask} has its own; leave one of them out",

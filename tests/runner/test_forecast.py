@@ -48,21 +48,20 @@ def test_a_forecast_of_fixed_relations_is_what_the_run_then_asks(tmp_path, toy_c
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("take", ["first", "majority"])
-def test_calls_on_the_same_input_are_counted_and_none_is_made_twice(tmp_path, toy_corpus, take):
+def test_calls_on_the_same_input_are_counted_and_none_is_made_twice(tmp_path, toy_corpus):
     engine, corpus = open_store("sqlite://", create=True), toy_corpus()
     fixed = [get_relation("sentiment", name) for name in ("MR2.1", "MR3.1")]
     with serving() as server, InProcess() as executor:
         specs = [server.file(tmp_path, "batch = 1")]
         (before,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, RunOptions(repeats=3))
         assert before.calls == 3 * before.inputs
-        run(engine, corpus, specs, fixed, executor, options=RunOptions(repeats=3, take=take))
+        run(engine, corpus, specs, fixed, executor, options=RunOptions(repeats=3))
         assert len(server.bodies) == before.calls  # the first three inputs among them
         (after,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, RunOptions(repeats=3))
         assert (after.to_ask, after.calls) == (0, 0)
         (more,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, RunOptions(repeats=5))
         assert more.calls == 2 * before.inputs
-        run(engine, corpus, specs, fixed, executor, options=RunOptions(repeats=5, take=take))
+        run(engine, corpus, specs, fixed, executor, options=RunOptions(repeats=5))
         assert len(server.bodies) == before.calls + more.calls
 
 
