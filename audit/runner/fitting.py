@@ -3,11 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
-from itertools import islice
 
 from audit.corpora.base import Corpus, languages_of
-from audit.corpora.files import FileCorpus
-from audit.corpora.foreign import other_languages
 from audit.errors import EXTRAS, AuditError, NotInstalled, install_line
 from audit.messages import counted, with_commas
 from audit.relations import ANY, Relation, get_relation, relations_named
@@ -19,8 +16,6 @@ from audit.runner.repeats import asked_once
 from audit.systems import is_own
 from audit.systems.base import System
 from audit.tasks import Input, base_of, matches
-
-_LOOKED_AT = 200  # Sources of which a run looks in which language they are
 
 
 def fitting(corpus: Corpus, options: CommonOptions = ONCE) -> list[Relation]:
@@ -80,16 +75,18 @@ def fitting_all(corpora: Sequence[Corpus], options: CommonOptions = ONCE) -> lis
 
     Raises what `fitting` raises, where a name, the document share, parameters or limits fit none of the corpora.
     """
-    units = {corpus.unit for corpus in corpora}
-    relations = []
+    several, relations = len({corpus.unit for corpus in corpora}) > 1, []
     for corpus in corpora:
-        own = options
-        if len(units) > 1:  # each corpus runs those of the names that are for its unit
-            if isinstance(own, RunOptions) and corpus.unit != "document":
-                own = replace(own, document_share=None)
-            share = isinstance(own, RunOptions) and own.document_share is not None
-            wanted = ("sentence", "document", "any") if share else (corpus.unit, "any")
-            names = [name for name in own.relations or () if _fits_unit(corpus, name, wanted)]
+        own, units = options, (corpus.unit, "any")
+        if several:  # each corpus runs those of the names that are for its unit
+            if isinstance(own, RunOptions) and own.document_share is not None:
+                own = own if corpus.unit == "document" else replace(own, document_share=None)
+                units = ("sentence", "document", "any") if corpus.unit == "document" else units
+            names = [
+                name
+                for name in own.relations or ()
+                if any(one.unit in units for one in relations_named(corpus.task, [name], languages_of(corpus)))
+            ]
             if own.relations and not names:
                 raise AuditError(
                     f"none of {', '.join(own.relations)} is a relation on {corpus.unit}s, which {corpus.name} has; "
@@ -107,10 +104,6 @@ def fitting_all(corpora: Sequence[Corpus], options: CommonOptions = ONCE) -> lis
                 )
     check_limits_used(options.valid, ran)
     return relations
-
-
-def _fits_unit(corpus: Corpus, name: str, wanted: Sequence[str]) -> bool:
-    return any(one.unit in wanted for one in relations_named(corpus.task, [name], languages_of(corpus)))
 
 
 def check_limits_used(valid: Iterable[str], names: Sequence[str]) -> None:
@@ -191,10 +184,8 @@ def lacks_of(system: System, languages: Sequence[str]) -> Callable[[Input], bool
 def remarks(
     corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation], options: RunOptions
 ) -> Iterator[str]:
-    """Yield what is to be known of a run before it begins: texts that seem to be in another language, what systems and
-    relations leave out, and what systems say of themselves."""
+    """Yield what is to be known before a run: what systems and relations leave out, what systems say of themselves."""
     languages = languages_of(corpus)
-    yield from _of_other_languages(corpus)
     if options.repeats > 1 and (sure := [spec for spec, system in systems.items() if asked_once(system)]):
         yield f"asked once, since they say that they always give the same output: {', '.join(sure)}"
     for spec, system in systems.items():
@@ -205,18 +196,3 @@ def remarks(
         for language in languages:
             if lacking := relation.lacks(language):
                 yield f"relation {relation.name} makes no groups of texts in {language}: {lacking}"
-
-
-def _of_other_languages(corpus: Corpus) -> Iterator[str]:
-    """Yield a sentence for each language that first texts of a user's own corpus are in instead of theirs."""
-    if not isinstance(corpus, FileCorpus):
-        return
-    first = [row.input for row in islice(corpus.rows(), _LOOKED_AT)]
-    for language in languages_of(corpus):
-        pairs = (pair for item in first for pair in zip(item.texts, item.languages, strict=False))
-        texts = [text for text, own in pairs if own == language]
-        for other, number in other_languages(texts, language).most_common():
-            yield (
-                f"{number} of the first {len(texts)} texts of {corpus.name} look {other} and are taken to be in "
-                f"{language}; say the language of each in a column `language`"
-            )
