@@ -1,6 +1,6 @@
 """What a system says when it is asked the same input several times: whether it says the same."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 
 from audit.tasks.base import Output
 from audit.tasks.question_answering import normalised

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from audit.errors import BadFile
 from audit.store import open_store, table_of, tables
-from audit.store.backup import backup, page_faults
+from audit.store.copying import backup, page_faults
 
 
 def beside(folder):

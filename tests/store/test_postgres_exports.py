@@ -7,8 +7,7 @@ from audit.exchange.doctor import doctor
 from audit.exchange.export import export
 from audit.exchange.replay import import_export, replay
 from audit.store import open_store, table_of, tables
-from audit.store.backup import backup
-from audit.store.copying import copy_tables, filled
+from audit.store.copying import backup, copy_tables, filled
 
 pytestmark = pytest.mark.postgres
 
