@@ -3,25 +3,8 @@
     {"relation": "MR1.1", "system": "amazon", "source": "It isn't good.", "follow_ups": ["It is not good."],
      "outputs": [{"label": "negative", "score": 0.9}, "negative"], "verdict": "satisfied"}
 
-`outputs` holds the source's, then each follow-up's: a label, score or text alone, or an object; a list of such where
-the system was asked the same input several times, in that order. An output that is missing is null, or {"error": "..."}
-with what went wrong, and perhaps the `text` that the system said instead; the verdict of its group is `error`, or left
-out. An input of two texts is a list of them. Optional: `id` (of the source), `gold`, `document`, `language`,
-`task`, `version` (of the system), `attributes` (an object of what else is known of the source, by name), `carries` (of
-the relation: `"everything"`, `"nothing"`, a list of labels: an answer about the source that holds for the follow-up
-too, or an object of such labels and what is then right of the follow-up, {"yes": "no"}; the same in all its lines).
-Without it a relation that is registered under the name carries answers as usual, and any other carries none. Where a
-source has several groups of one relation and system, each is a source of its own, clustered with the others, so that a
-cell's sample has one group per source.
-
-A follow-up may be an object with `text`, and with a `gold` label, a `language`, `target_language` or `role` of its own:
-a chain of translations goes from language to language, and what was made from an output on the way has the role `link`.
-
-    {"task": "translation", "relation": "RTT", "system": "ours", "language": "en", "target_language": "es",
-     "source": "It rains.", "follow_ups": [{"text": "Llueve.", "language": "es", "target_language": "en",
-     "role": "link"}], "outputs": ["Llueve.", "It is raining."], "verdict": "satisfied"}
-
-An output of a translation may be null, where the system does not have the two languages: its group is inapplicable.
+docs/formats.md says what else a line may have. Where a source has several groups of one relation and system, each is a
+source of its own, clustered with the others, so that a cell's sample has one group per source.
 
 A file is read line by line and checked as a whole before anything is stored. Meanwhile its groups are in a temporary
 file, and a hash stands for each thing that lines must agree on. All of it is stored in one transaction.

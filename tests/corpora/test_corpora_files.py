@@ -1,13 +1,9 @@
 """The user's files: what is taken, and every way in which a file can be wrong."""
 
-import csv
-import io
 import json
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from audit.corpora import get_corpus
 from audit.corpora.files import FileCorpus, Reading
@@ -54,27 +50,11 @@ def test_jsonl_is_read_alike(tmp_path: Path) -> None:
     assert get_corpus(table).fingerprint() == get_corpus(lines).fingerprint()
 
 
-def test_tabs_and_capital_names(tmp_path: Path) -> None:
-    wanted = [("positive", "Good, yes.")]
-    tabs, lines = "GOLD\tText\npositive\tGood, yes.\n", '{"Text": "Good, yes.", "Gold": "POSITIVE"}'
-    for name, content in (("mine.tsv", tabs), ("mine.ndjson", lines)):
-        assert [(row.gold, row.input.text) for row in get_corpus(_file(tmp_path, content, name)).rows()] == wanted
-
-
 def test_unit_is_guessed_or_given(tmp_path: Path) -> None:
     path = _file(tmp_path, "text\nIt is good. I like it.\nBad. Very bad.\nShort.\n")
     assert FileCorpus(path).unit == "document"
     assert FileCorpus(path, unit="sentence").unit == "sentence"
     assert FileCorpus(path, language="de").language == "de"
-
-
-def test_the_fingerprint_names_the_content(tmp_path: Path) -> None:
-    marks = {
-        FileCorpus(_file(tmp_path, content)).fingerprint()
-        for content in ("text\nA.\nB.\n", "text\nB.\nA.\n", "text,gold\nA.,positive\nB.,\n", "text,x\nA.,\nB.,\n")
-    }
-    assert len(marks) == 4
-    assert FileCorpus(_file(tmp_path, "text\r\nA.\r\nB.\r\n")).fingerprint() in marks
 
 
 @pytest.mark.parametrize(
@@ -108,12 +88,6 @@ def test_each_mistake_is_one_sentence(tmp_path: Path, name: str, content: str | 
     assert str(raised.value).startswith(f"{path}{place}")
     assert reason in str(raised.value)
     assert "\n" not in str(raised.value)
-
-
-def test_marks_of_encodings_and_numbers_as_text_are_taken(tmp_path: Path) -> None:
-    for content in (b"\xef\xbb\xbftext,id\n007,1\n", "text,id\n007,1\n".encode("utf-16")):
-        (row,) = get_corpus(_file(tmp_path, content)).rows()
-        assert (row.key, row.input.text) == ("1", "007")
 
 
 def test_several_bad_rows_are_counted_and_ten_are_shown(tmp_path: Path) -> None:
@@ -151,25 +125,6 @@ def test_gold_that_says_missing_is_offered_as_none(tmp_path: Path) -> None:
         FileCorpus(path, "classification")
     corpus = FileCorpus(path, "classification", reading=Reading(labels={"NA": ""}))
     assert [(row.input.text, row.gold) for row in corpus.rows()] == [("NA", "a"), ("null", "b"), ("It is.", None)]
-
-
-_TEXTS = st.lists(
-    st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filter(str.strip), min_size=1, max_size=8
-)
-
-
-@pytest.mark.slow
-@given(_TEXTS)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
-def test_what_is_written_is_read(tmp_path: Path, texts: list[str]) -> None:
-    table = io.StringIO(newline="")
-    writer = csv.writer(table)
-    writer.writerow(["text"])
-    writer.writerows([text] for text in texts)
-    rows = list(FileCorpus(_file(tmp_path, table.getvalue()), language="en").rows())
-    assert [row.input.text for row in rows] == [text.strip() for text in texts]
-    lines = "\n".join(json.dumps({"text": text}) for text in texts)
-    assert list(FileCorpus(_file(tmp_path, lines, "mine.jsonl")).rows()) == rows
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import audit
 from audit.corpora import FileCorpus, Reading
-from audit.corpora.files import FrameCorpus, offered_columns, offered_labels
+from audit.corpora.files import offered_columns, offered_labels
 from audit.errors import AuditError
 
 REVIEWS = "nr,review,label,author\n1,It is good.,pos,Ann\n2,It is bad.,NEG,Ben\n3,It is there.,meh,Ann\n"
@@ -34,17 +33,6 @@ def test_columns_and_labels_are_read_as_they_are_told(reviews):
         ("3", "It is there.", None, "Ann"),
     ]
     assert all(not row.attributes for row in rows)
-
-
-def test_jsonl_and_frames_are_read_alike(reviews, tmp_path):
-    frame = pd.read_csv(reviews)
-    lines = tmp_path / "reviews.jsonl"
-    frame.to_json(lines, orient="records", lines=True)
-    reading = Reading({"text": "review", "gold": "label"}, {"pos": "positive", "neg": "negative", "meh": "neutral"})
-    of_file, of_lines, of_frame = (
-        FileCorpus(reviews, reading=reading), FileCorpus(lines, reading=reading), FrameCorpus(frame, reading=reading)
-    )  # fmt: skip
-    assert list(of_file.rows()) == list(of_lines.rows()) == list(of_frame.rows())
 
 
 def test_the_names_of_a_tasks_texts_are_columns_too(tmp_path):
@@ -104,21 +92,3 @@ def test_every_label_that_is_named_is_read_in_any_case(labels):
     for written, label in labels.items():
         assert reading.label(written.upper()) == label
     assert reading.label("other") == "other"
-
-
-def test_the_library_takes_both(reviews):
-    study = audit.run(
-        str(reviews), [loud], ["MR3.1"],
-        columns={"text": "review", "gold": "label"}, labels={"pos": "positive", "neg": "negative", "meh": ""},
-        progress=False,
-    )  # fmt: skip
-    assert repr(study).startswith("Study of reviews.csv: 3 sources, 1 relation, 1 system")
-
-
-def loud(text: str) -> str:
-    return "positive" if "good" in text else "negative"
-
-
-def test_a_label_that_the_file_does_not_have_is_told(reviews):
-    with pytest.raises(AuditError, match="no gold label is 'good', which labels names; there are NEG, meh, pos"):
-        FileCorpus(reviews, reading=Reading({"text": "review", "gold": "label"}, {"good": "positive"}))

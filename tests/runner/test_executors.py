@@ -13,10 +13,8 @@ from executor_jobs import Double, Hold, Kill, Leave, Where
 from processes import processes
 
 from audit.cli import main
-from audit.runner.batch import Batch
 from audit.runner.executors import Dask, InProcess, Lost, Processes, outcome
 from audit.store import open_store
-from audit.tasks import Input
 
 LATE = Lost("no answer within 1 s", late=True)
 
@@ -96,19 +94,6 @@ def cluster():
     pytest.importorskip("distributed", reason="pip install 'audit[dask]'")
     with started() as local:
         yield local
-
-
-@pytest.mark.slow
-def test_dask_loses_what_processes_lose(cluster):
-    batch = Batch("vader", "sentiment", tuple(Input.of(f"Film {n} was good.") for n in range(50)))
-    others = [Double(number, seconds=0.1) for number in range(6)]
-    with Dask(cluster.address) as executor:
-        assert executor.places == 2
-        returned = results(executor, *others[:3], Kill(), Hold(), *others[3:], batch)
-    assert returned.pop(Kill()) == Lost("its process ended with signal SIGKILL")
-    assert returned.pop(Hold()) == LATE
-    assert returned.pop(batch).outputs() == batch.work().outputs()
-    assert returned == {job: 2 * job.number for job in others}
 
 
 @pytest.mark.slow

@@ -35,11 +35,6 @@ def answer(text):
     return ("positive", "neutral", "negative")[number % 3], 0.5 + number / 600
 
 
-def log(text):
-    with open(FOLDER / "calls.txt", "a", encoding="utf-8") as file:
-        file.write(text + "\\n")
-
-
 def at_fault(text):
     return text == FATAL and not (FOLDER / "mended").exists()
 
@@ -63,12 +58,6 @@ def hanging_deaf(text):
 def stuck(text):
     if not (FOLDER / "mended").exists():
         time.sleep(60)
-    return answer(text)
-
-
-def slow(text):
-    log(text)
-    time.sleep(0.15)
     return answer(text)
 
 
@@ -129,10 +118,6 @@ class Faulty:
 
     def mend(self):
         (self._folder / "mended").touch()
-
-    def calls(self):
-        log = self._folder / "calls.txt"
-        return log.read_text(encoding="utf-8").splitlines() if log.exists() else []
 
 
 @pytest.fixture
@@ -250,17 +235,16 @@ def test_what_is_raised_or_returned_in_error_is_stored_and_tried_again(faulty, t
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("executor", "limit"), [(lambda: Processes(2), 0.3), (InProcess, 0.3)])
 def test_a_system_that_always_hangs_stops_the_run_and_what_was_finished_is_stored(
-    faulty, toy_corpus, relations, engine, executor, limit, monkeypatch
+    faulty, toy_corpus, relations, engine, monkeypatch
 ):
     monkeypatch.setattr("audit.runner.preflight.FIRST", 0)  # which would refuse it
     stuck, healthy = faulty.specs("stuck", "healthy")
-    with executor() as at_work:
+    with Processes(2) as at_work:
         # What ends here is the run of the healthy one; the other's is stopped.
         run(engine, toy_corpus(), [healthy], relations, at_work)
         with pytest.raises(AuditError, match=r"was lost on 10 inputs one after the other \(no answer within 0") as told:
-            run(engine, toy_corpus(), [healthy, stuck], relations, at_work, options=RunOptions(time_limit=limit))
+            run(engine, toy_corpus(), [healthy, stuck], relations, at_work, options=RunOptions(time_limit=0.3))
     assert "\n" not in str(told.value)
     assert len(outputs(engine, healthy)) == INPUTS
     assert 0 < len(outputs(engine, stuck)) < 10 + 2  # errors of the inputs that were given up before

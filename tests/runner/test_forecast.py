@@ -6,7 +6,6 @@ from service import serving
 from audit.relations import get_relation
 from audit.runner.executors import InProcess, Processes
 from audit.runner.forecast import forecasts
-from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.runner.studies import Sampled
 from audit.store import open_store
@@ -45,24 +44,6 @@ def test_a_forecast_of_fixed_relations_is_what_the_run_then_asks(tmp_path, toy_c
         assert local.seconds == pytest.approx(local.calls / 1000)
         again, _ = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine)
         assert (again.inputs, again.stored, again.to_ask, again.calls) == (local.inputs, local.inputs, 0, 0)
-
-
-@pytest.mark.slow
-def test_calls_on_the_same_input_are_counted_and_none_is_made_twice(tmp_path, toy_corpus):
-    engine, corpus = open_store("sqlite://", create=True), toy_corpus()
-    fixed = [get_relation("sentiment", name) for name in ("MR2.1", "MR3.1")]
-    with serving() as server, InProcess() as executor:
-        specs = [server.file(tmp_path, "batch = 1")]
-        (before,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, RunOptions(repeats=3))
-        assert before.calls == 3 * before.inputs
-        run(engine, corpus, specs, fixed, executor, options=RunOptions(repeats=3))
-        assert len(server.bodies) == before.calls  # the first three inputs among them
-        (after,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, RunOptions(repeats=3))
-        assert (after.to_ask, after.calls) == (0, 0)
-        (more,) = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine, RunOptions(repeats=5))
-        assert more.calls == 2 * before.inputs
-        run(engine, corpus, specs, fixed, executor, options=RunOptions(repeats=5))
-        assert len(server.bodies) == before.calls + more.calls
 
 
 def test_groups_that_hang_on_outputs_make_it_at_least_and_what_is_stored_makes_it_exact(

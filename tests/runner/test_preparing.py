@@ -6,7 +6,6 @@ from collections import Counter
 import pytest
 from sqlalchemy import func, select
 
-from audit.cli import main
 from audit.errors import AuditError
 from audit.relations import get_relation
 from audit.runner.executors import InProcess, Processes
@@ -134,11 +133,3 @@ def test_one_that_is_another_when_it_is_loaded_again_is_refused(module, executor
     engine = open_store("sqlite://", create=True)
     with EXECUTORS[executor]() as doing, pytest.raises(AuditError, match=r"had version .* loaded once more"):
         run(engine, toy_corpus(), [f"{module}:Model"], [get_relation("sentiment", "MR3.1")], doing)
-
-
-def refused(capsys, *arguments):
-    """What a command that is refused says."""
-    assert main(list(arguments)) == 2
-    said = capsys.readouterr()
-    assert "Traceback" not in said.out + said.err
-    return said.err

@@ -12,7 +12,7 @@ from audit.relations.base import unchanged
 from audit.relations.expect import equivalent
 from audit.reports.study import study_report
 from audit.runner.batch import Batch
-from audit.runner.executors import InProcess, Processes
+from audit.runner.executors import InProcess
 from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.sampling.samples import SampleOptions
@@ -157,20 +157,6 @@ def test_interrupted_at_any_batch_it_ends_as_if_undisturbed(own, toy_corpus, toy
     engine = open_store("sqlite://", create=True)
     run(engine, toy_corpus(21), specs, toy_relations, Interrupting(counting.batches))
     assert content(engine) == expected
-
-
-@pytest.mark.slow
-def test_processes_store_what_one_process_stores(own, tmp_path, toy_corpus, content):
-    # Registered relations, since a toy relation is not pickled; the systems are made anew in each worker.
-    relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
-    in_process = open_store(str(tmp_path / "one.db"), create=True)
-    two = open_store(str(tmp_path / "two.db"), create=True)
-    specs = own.specs("calm", "failing")
-    alone = run(in_process, toy_corpus(12), specs, relations, InProcess())
-    with Processes(2) as executor:
-        beside = run(two, toy_corpus(12), specs, relations, executor)
-    assert content(in_process) == content(two)
-    assert alone.as_json() | {"first_error": None} == beside.as_json() | {"first_error": None}
 
 
 def sources_of(engine, study):

@@ -96,12 +96,6 @@ def test_compositions_are_tried_where_no_relation_alone_is_violated():
     assert search(Flipping(" x y", scores={"x": 0.3}), depth=1).found[0].outcome == "none"
 
 
-def test_a_beam_finds_what_the_greedy_search_walks_past():
-    scores = {"x": 0.4, "y": 0.1}
-    assert search(Flipping(" y z", scores=scores)).found[0].outcome == "none"
-    assert search(Flipping(" y z", scores=scores), method="beam", width=2).found[0].violation.relation == "y | z"
-
-
 def test_a_search_goes_on_from_what_is_stored_and_finds_the_same(tmp_path):
     texts = [f"Film {number} is good" for number in range(4)]
     system, store = Flipping(" x y", scores={"x": 0.3}), tmp_path / "s.db"
@@ -111,15 +105,6 @@ def test_a_search_goes_on_from_what_is_stored_and_finds_the_same(tmp_path):
     assert again.stored == first.executed
     undisturbed = search(Flipping(" x y", scores={"x": 0.3}), *texts)
     assert again.found == undisturbed.found
-
-
-def test_what_a_run_stored_is_not_asked_for_and_no_report_counts_the_search(tmp_path):
-    system, store = Flipping(" z"), tmp_path / "s.db"
-    study = audit.run(["It is a film"], [system], ["x", "z"], store=store, progress=False)
-    before = repr(study)
-    result = search(system, names=["x", "z"], store=store)
-    assert (result.stored, result.executed) == (3, 0)
-    assert repr(audit.open(store)) == before
 
 
 @pytest.mark.parametrize(

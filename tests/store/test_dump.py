@@ -105,11 +105,3 @@ def test_rows_that_refer_to_nothing_or_are_there_twice_are_refused(written, tmp_
     with pytest.raises(BadFile, match=r"table source, rows 1 to 1: .*FOREIGN KEY"):
         load(folder, entries | {"study": entries["study"] | {"rows": 0}}, tmp_path / "b.db")
     assert not list(tmp_path.glob("b.db*"))
-
-
-def test_a_database_with_rows_is_not_filled(written, tmp_path, content):
-    folder, entries = written
-    before = content(open_store(str(tmp_path / "a.db")))
-    with pytest.raises(BadFile, match=r"is not empty \(it has rows in "):
-        load(folder, entries, tmp_path / "a.db")
-    assert content(open_store(str(tmp_path / "a.db"))) == before

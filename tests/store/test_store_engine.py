@@ -2,7 +2,6 @@
 
 import os
 import sqlite3
-import threading
 
 import pytest
 from sqlalchemy import inspect, text
@@ -28,13 +27,6 @@ def test_an_absent_database_is_named_and_not_made(tmp_path, url):
     with pytest.raises(BadFile, match=r"there is no database .*absent\.db; make one with `audit run`"):
         open_store(f"sqlite:///{where}" if url else str(where))
     assert not where.exists()
-
-
-@pytest.mark.parametrize("name", ["a?b.db", "a%20b.db", "a#b.db", "ein Ärger.db", "影评.db"])
-def test_a_path_is_taken_as_it_is(tmp_path, name):
-    open_store(str(tmp_path / name), create=True).dispose()
-    assert (tmp_path / name).exists()
-    open_store(str(tmp_path / name)).dispose()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
@@ -101,22 +93,6 @@ def _without_log(where) -> sqlite3.Connection:
 
 
 # SQLite itself waits for the last two, but never for the first.
-@pytest.mark.parametrize(
-    "held", [["BEGIN IMMEDIATE"], ["BEGIN EXCLUSIVE"], ["BEGIN", "SELECT version FROM schema_version"]]
-)
-def test_a_file_that_somebody_else_has_at_work_is_waited_for(tmp_path, held):
-    other = _without_log(tmp_path / "a.db")
-    for statement in held:
-        other.execute(statement).fetchall()
-    released = threading.Timer(0.3, other.execute, ["COMMIT"])
-    released.start()
-    engine = open_store(str(tmp_path / "a.db"))
-    assert not other.in_transaction
-    released.join()
-    other.close()
-    with engine.connect() as connection:
-        assert connection.execute(text("PRAGMA journal_mode")).scalar() == "wal"
-    engine.dispose()
 
 
 def test_errors_name_no_values(tmp_path):
