@@ -163,9 +163,7 @@ class CommonOptions(Options):
         float, Gt(0), Told("seconds that a system may take for a batch of inputs, and for one alone", "SECONDS")
     ] = TIME_LIMIT
     max_calls: Annotated[
-        int | None,
-        Ge(1),
-        Told("stop before more requests than this go to other machines, all systems together", "N"),
+        int | None, Ge(1), Told("stop before more requests than this go to other machines, all systems together", "N")
     ] = None
     max_cost: Annotated[
         float | None, Gt(0), Told("stop before more is spent than this, by the prices in the systems' files", "X")

@@ -405,9 +405,7 @@ def _all_failed(connection: Connection, study: int, system: BoundSystem) -> str 
     group, verdict = table_of(tables.Group), table_of(tables.Verdict)
     groups = select(group.c.id).where(group.c.study_id == study)
     checks = select(verdict.c.reason).where(
-        verdict.c.system_id == system.id,
-        verdict.c.group_id.in_(groups),
-        verdict.c.outcome != int(Outcome.REJECTED),
+        verdict.c.system_id == system.id, verdict.c.group_id.in_(groups), verdict.c.outcome != int(Outcome.REJECTED)
     )
     errors = checks.with_only_columns(verdict.c.reason, func.count().label("number")).group_by(verdict.c.reason)
     # Nearly every system has a check without an error, which is found at once.

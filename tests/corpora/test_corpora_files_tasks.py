@@ -53,10 +53,7 @@ def test_labels_that_are_given_are_the_scheme(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (
-            "text\na\n",
-            "no gold labels, or one alone, so the label scheme is unknown; .*classification/finance,sports",
-        ),
+        ("text\na\n", "no gold labels, or one alone, so the label scheme is unknown; .*classification/finance,sports"),
         ('text,gold\na,sports\nb,"a,b"\n', "'a,b' has a comma"),
         ("text,gold\n" + "".join(f"a,{number}\n" for number in range(101)), "101 different labels, at most 100"),
     ],

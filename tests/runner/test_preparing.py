@@ -91,10 +91,7 @@ def calls(tmp_path):
     return Counter(pid for what, pid in lines if what == "prepare"), {pid for what, pid in lines if what == "asked"}
 
 
-EXECUTORS = {
-    "in this process": InProcess,
-    "processes": lambda: Processes(2),
-}
+EXECUTORS = {"in this process": InProcess, "processes": lambda: Processes(2)}
 
 
 @pytest.mark.parametrize("executor", ["in this process", "processes"])

@@ -6,16 +6,8 @@ from sqlalchemy import create_engine, select, text
 
 from audit.corpora import get_corpus
 from audit.false_satisfaction.questions import attributed_groups, queue_length
-from audit.judging.accounts import (
-    add_account,
-)
-from audit.judging.adjudications import (
-    adjudicate,
-    change_adjudication,
-    flagged_ids,
-    opinions,
-    send_back,
-)
+from audit.judging.accounts import add_account
+from audit.judging.adjudications import adjudicate, change_adjudication, flagged_ids, opinions, send_back
 from audit.judging.judgements import flag, judge, skip, undo, unflag
 from audit.judging.labels import answer_with_gold
 from audit.judging.queue import LEASE, next_question
