@@ -1,16 +1,16 @@
 """Every check of a study at once: one row a source under a relation, one column a system, as arrays.
 
-A database holds millions of verdicts, and a report looks at all of them. One row a verdict, as a Python object, would
-take seconds and gigabytes; here the database packs a group's verdicts into one number, and NumPy takes it apart.
+A database holds millions of verdicts, and a report looks at all of them: as Python objects they would take seconds and
+gigabytes.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
-from sqlalchemy import BigInteger, Connection, Select, case, cast, func, select
+from sqlalchemy import Connection, Select, func, select
 
 from audit.errors import AuditError
 from audit.messages import message
@@ -19,10 +19,6 @@ from audit.store.bulk import LIMIT, group_ids, insert_new, pieces, table_of
 from audit.tasks import Input
 
 UNCHECKED = -1
-_BITS = 3
-"""Bits of an outcome in a packed number: 0 is no verdict, otherwise it is the `Outcome` plus one."""
-_WINDOW = 63 // _BITS
-"""Neighbouring ids of systems whose outcomes fit into one whole number of 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,73 +77,27 @@ def checked(connection: Connection, studies: Sequence[int]) -> Checked:
     ]
     places = np.concatenate([np.empty((0, 2), np.int64), *study_of])
     places = places[np.argsort(places[:, 0])]
-    systems = integers(connection, select(table_of(tables.System).c.id).order_by("id"))[:, 0]
     if not len(places):
         no_ids = np.empty(0, np.int64)
         return Checked((), no_ids, no_ids, no_ids, np.empty(0, bool), np.empty((0, 0), np.int8))
-    windows = list(_windows(systems))
-    packed = integers(
-        connection,
-        select(verdict.c.group_id, *(_packed(piece, len(windows) == 1) for piece in windows))
-        .where(verdict.c.group_id.between(*group_ids(places[0, 0], places[-1, 0])))
-        .group_by(verdict.c.group_id)
-        .order_by(verdict.c.group_id),
-    )
-    group, outcome = packed[:, 0].copy(), _unpacked(packed[:, 1:], systems)
-    del packed
-    place = np.searchsorted(places[:, 0], group // LIMIT**2)
-    inside = places[np.minimum(place, len(places) - 1), 0] == group // LIMIT**2
-    group, outcome, place = group[inside], outcome[inside], place[inside]
-    own = group % LIMIT > 0
-    if own.any():
-        # Groups of one source and relation, each for one system, become one row.
-        first = np.flatnonzero(np.diff(group // LIMIT, prepend=-1))
-        outcome = np.maximum.reduceat(outcome, first, axis=0)
-        group, own, place = group[first], own[first], place[first]
-    present = (outcome != UNCHECKED).any(axis=0)
+    query = select(verdict.c.group_id, verdict.c.system_id, verdict.c.outcome).order_by(verdict.c.group_id)
+    rows = integers(connection, query.where(verdict.c.group_id.between(*group_ids(places[0, 0], places[-1, 0]))))
+    rows = rows[np.isin(rows[:, 0] // LIMIT**2, places[:, 0])]  # between them lie sources of other studies, too
+    systems = np.unique(rows[:, 1])
+    # Groups of one source and relation, each for one system, become one row.
+    begins = np.diff(rows[:, 0] // LIMIT, prepend=-1) > 0
+    first = rows[begins, 0]
+    outcome = np.full((len(first), len(systems)), UNCHECKED, np.int8)
+    outcome[np.cumsum(begins) - 1, np.searchsorted(systems, rows[:, 1])] = rows[:, 2]
+    at = first // LIMIT**2
     return Checked(
-        tuple(int(system) for system in systems[present]),
-        places[place, 1],
-        group // LIMIT % LIMIT,
-        group // LIMIT**2,
-        own,
-        outcome[:, present],
+        tuple(systems.tolist()),
+        places[np.searchsorted(places[:, 0], at), 1],
+        first // LIMIT % LIMIT,
+        at,
+        first % LIMIT > 0,
+        outcome,
     )
-
-
-def _windows(systems: np.ndarray) -> Iterator[np.ndarray]:
-    """The ids, which ascend, in pieces of such as fit into one number.
-
-    >>> [piece.tolist() for piece in _windows(np.array([1, 2, 21, 22, 70]))]
-    [[1, 2, 21], [22], [70]]
-    """
-    while len(systems):
-        inside = systems < systems[0] + _WINDOW
-        yield systems[inside]
-        systems = systems[~inside]
-
-
-def _packed(systems: np.ndarray, alone: bool) -> Any:
-    """A group's outcomes for the systems of one window, as a number: three bits a system by its id, the first lowest.
-
-    `alone` tells that there is no other window.
-    """
-    verdict, first, last = table_of(tables.Verdict), int(systems[0]), int(systems[-1])
-    place = cast(verdict.c.outcome + 1, BigInteger).bitwise_lshift((verdict.c.system_id - first) * _BITS)
-    # The sum of bits that nobody else sets is their union. PostgreSQL's sum would be a decimal number.
-    inside = place if alone else case((verdict.c.system_id.between(first, last), place), else_=0)
-    return cast(func.sum(inside), BigInteger)
-
-
-def _unpacked(packed: np.ndarray, systems: np.ndarray) -> np.ndarray:
-    """The outcomes (rows, systems) of int8 from packed numbers (rows, windows)."""
-    outcome = np.empty((len(packed), len(systems)), np.int8)
-    column = 0
-    for at, piece in enumerate(_windows(systems)):
-        for system in piece:
-            outcome[:, column] = (packed[:, at] >> (system - piece[0]) * _BITS & (1 << _BITS) - 1) - 1
-            column += 1
-    return outcome
 
 
 def need_study(connection: Connection, study: int) -> None:
@@ -160,8 +110,7 @@ def need_study(connection: Connection, study: int) -> None:
 
 # Inputs in the store: each distinct one once, found by its content.
 
-_AT_ONCE = 900
-"""Keys asked for at once: SQLite's smallest limit on parameters is 999."""
+_AT_ONCE = 900  # Keys asked for at once: SQLite's smallest limit on parameters is 999
 
 
 def store_inputs(connection: Connection, wanted: Mapping[bytes, Input]) -> tuple[dict[bytes, int], set[bytes]]:
