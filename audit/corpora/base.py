@@ -69,7 +69,6 @@ corpus's own); any other without arguments."""
 
 
 def languages_of(corpus: Corpus) -> tuple[str, ...]:
-    """The languages of its texts, the most frequent first."""
     return tuple(getattr(corpus, "languages", (corpus.language,)))
 
 

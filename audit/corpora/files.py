@@ -40,17 +40,14 @@ from audit.text.languages import is_code
 if TYPE_CHECKING:
     import pandas as pd
 
-LONGEST = 1_000_000
-"""Bytes of UTF-8 that one text may have: a longer one is a broken quotation mark, not a review."""
+LONGEST = 1_000_000  # Bytes of UTF-8 that one text may have: a longer one is a broken quotation mark, not a review
 _LOOKED_AT = 200
 _KNOWN = ("id", "gold", "language", "document")
 _TARGET = "target_language"
 _MOST_LABELS = 100
 """Labels of a scheme that is made from the gold labels of a file: where there are more, they are no labels."""
-CLUSTER = "cluster"
-"""Another word for the column `document`."""
-Faults = list[tuple[int, str]]
-"""Lines and what is wrong with each."""
+CLUSTER = "cluster"  # Another word for the column `document`
+Faults = list[tuple[int, str]]  # Lines and what is wrong with each
 
 
 @dataclass(frozen=True)
@@ -104,8 +101,7 @@ class Reading:
         return ours
 
 
-AS_IT_IS = Reading()
-"""Of a file with our names and labels."""
+AS_IT_IS = Reading()  # Of a file with our names and labels
 
 
 def is_file_name(name: str) -> bool:
@@ -323,7 +319,6 @@ def unit_of(rows: Sequence[Row]) -> Unit:
 
 
 def _fault(record: _Record, names: Sequence[str]) -> str | None:
-    """Return what is wrong with a row but for its gold; None where nothing is."""
     for name, text in zip(names, record.texts, strict=True):
         if text is None:
             return message("corpus_file.no_text", column=name)
@@ -405,8 +400,7 @@ _NUMBERED: tuple[Mapping[float, str], ...] = (
     {0: "negative", 1: "positive"},
     {-1: "negative", 0: "neutral", 1: "positive"},
     {1: "negative", 2: "negative", 3: "neutral", 4: "positive", 5: "positive"},
-)
-"""What numbers stand for where a file has both ends of a scale, and no others."""
+)  # What numbers stand for where a file has both ends of a scale, and no others
 
 
 def guess_of(name: str, content: bytes, task: str) -> "tuple[pd.DataFrame, Reading]":

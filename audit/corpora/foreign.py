@@ -19,13 +19,10 @@ _SCRIPTS = {
     "Korean": "\uac00-\ud7af",
     "Japanese": "\u3040-\u30ff",
     "Chinese": "\u4e00-\u9fff",
-}
-"""Language -> the letters that are its alone, or of few others; Japanese before Chinese, whose signs it has, too."""
+}  # Language -> the letters that are its alone, or of few others; Japanese before Chinese, whose signs it has, too
 _OF_LATIN = {"Spanish": "es", "French": "fr", "German": "de", "Italian": "it", "Portuguese": "pt", "Dutch": "nl"}
-_SHARE = 0.1
-"""Share of texts in other languages above which a file is refused: a few among many are told, and run."""
-_LEAST = 4
-"""Usual words of a language from which on a text is in it."""
+_SHARE = 0.1  # Share of texts in other languages above which a file is refused: a few among many are told, and run
+_LEAST = 4  # Usual words of a language from which on a text is in it
 
 
 @cache

@@ -24,11 +24,9 @@ SliceFunction = Callable[[Row], Value]
 F = TypeVar("F", bound=Callable[..., Any])
 
 GOLD, COLUMN = "gold", "column"
-DOCUMENT = ("document", "cluster")
-"""What the column of documents is called, whatever the corpus calls it."""
+DOCUMENT = ("document", "cluster")  # What the column of documents is called, whatever the corpus calls it
 YES, NO = message("slices.yes"), message("slices.no")
-PARTS = 4
-"""Classes that numbers are cut into, unless the function says otherwise."""
+PARTS = 4  # Classes that numbers are cut into, unless the function says otherwise
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,6 @@ class Slicing:
 
     @property
     def reads_texts(self) -> bool:
-        """Whether the texts of rows matter to it."""
         return self.column is None and self.function is not gold
 
 
@@ -175,7 +172,6 @@ def cut(values: Sequence[float | None], parts: int) -> tuple[list[str | None], l
 
 
 def gold(row: Row) -> Value:
-    """The gold label of the source."""
     return row.gold
 
 
@@ -224,12 +220,10 @@ def _says(row: Row, name: str) -> bool | None:
 
 
 def negation(row: Row) -> Value:
-    """Whether a text denies something, by phrases of its language."""
     return _says(row, "negation")
 
 
 def question(row: Row) -> Value:
-    """Whether a text asks something, by phrases of its language."""
     return _says(row, "question")
 
 
@@ -267,7 +261,5 @@ SLICES: dict[str, Callable[..., Any]] = {
     "question": question,
     "gender": gender,
     "phrase": phrase,
-}
-"""Slice functions by name; of those with an argument, makers of one. A plug-in adds its own."""
-ARGUMENTS = {COLUMN: "NAME", "phrase": "PATTERN"}
-"""What stands behind the colon of those that have an argument."""
+}  # Slice functions by name; of those with an argument, makers of one. A plug-in adds its own
+ARGUMENTS = {COLUMN: "NAME", "phrase": "PATTERN"}  # What stands behind the colon of those that have an argument

@@ -18,8 +18,7 @@ from audit.tasks import Input, Output, Task, get_task
 
 CALL = {"sentence": 256, "document": 32}  # Inputs given to a system at once
 Lacks = Callable[[Input], bool]  # Whether a system has no output for an input, which it knows without being run
-_MESSAGE, _RAW = 500, 20_000
-"""Characters kept of an error's message, and of what a system said instead of an output."""
+_MESSAGE, _RAW = 500, 20_000  # Characters kept of an error's message, and of what a system said instead of an output
 
 
 class Identity(NamedTuple):
@@ -64,12 +63,10 @@ class Returned:
 
     @classmethod
     def of(cls, outputs: Sequence[Output], seconds: float, calls: int = 0) -> "Returned":
-        """Return the rows of outputs."""
         rows = [(output.label, output.score, output.text, output.error, output.details) for output in outputs]
         return cls(rows, seconds, calls)
 
     def outputs(self) -> list[Output]:
-        """Return the outputs, in the order of the inputs; where each was asked several times, call after call."""
         return [Output(*row) for row in self.rows]
 
 
@@ -147,7 +144,6 @@ class Calls:
         self.began, self.made = asyncio.Event(), 0
 
     async def outputs(self, inputs: Sequence[Input], times: int) -> list[Output]:
-        """Return an output per input and time, in their order whatever the order of the answers."""
         size = self._system.batch
         asked = [inputs[start : start + size] for _ in range(times) for start in range(0, len(inputs), size)]
         answers = await asyncio.gather(*map(self._answered, asked))

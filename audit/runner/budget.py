@@ -45,7 +45,6 @@ class Meter:
         self.counts_tokens = callable(getattr(system, "count_tokens", None))
 
     def of(self, inputs: Sequence[Input], times: int = 1) -> Sending:
-        """Return what sending these inputs takes, so many times."""
         count_characters = getattr(self._system, "count_characters", _characters)
         count_tokens = getattr(self._system, "count_tokens", None)
         characters = times * int(count_characters(inputs))
@@ -113,7 +112,6 @@ class Budget:
         )
 
     def spend(self, sending: Sending) -> None:
-        """Note what is sent."""
         self.spent += sending
 
     def spend_more(self, meter: Meter, calls: int) -> None:
@@ -132,7 +130,6 @@ class Budget:
         self.spend(sending)
 
     def stopped(self) -> str:
-        """Return which limit was reached, and what was spent."""
         return f"{self._limits()} is reached after {self._said(self.spent)}"
 
     def _limits(self) -> str:

@@ -40,7 +40,6 @@ def raise_failed(relation: str, problem: Exception) -> NoReturn:
 
 
 def source_of(item: Input, seed: str) -> Source:
-    """Return the source of an input, not analysed yet."""
     return Source(item, Analysis(item.text, item.languages[0]), seed)
 
 
@@ -98,7 +97,6 @@ class Bound:
 
     @property
     def name(self) -> str:
-        """The relation's name."""
         return self.relation.name
 
 
@@ -118,7 +116,6 @@ class Group:
 
     @property
     def id(self) -> int:
-        """The id of its row."""
         return group_id(self.source_id, self.relation.id, self.system or None)
 
     def advance(self, outputs: list[Output] | None) -> list[Member] | None:
@@ -168,7 +165,6 @@ class Chunk:
         self._walking: list[Group] = []
 
     def planning(self) -> Planning:
-        """Return the job that makes the groups which are the same for every system."""
         relations = tuple(bound.relation for bound in self._fixed if isinstance(bound.relation, Fixed))
         return Planning(tuple((source.input, source.seed) for source in self.sources.values()), relations)
 
@@ -212,7 +208,6 @@ class Chunk:
         self._walk()
 
     def hanging(self) -> list[tuple[int, Bound]]:
-        """Return system and relation of each group that waits for outputs which were not to be had."""
         return [(group.system, group.relation) for group in self._walking]
 
     def _walk(self) -> None:
@@ -247,7 +242,6 @@ class Chunk:
         return False
 
     def _rejects(self, group: Group, follow_ups: Sequence[Input], limits: Iterable[Limit]) -> bool:
-        """Whether a group breaks a limit; it has its verdict then."""
         if group.verdict is None:
             group.verdict = rejected(limits, self.sources[group.source_id].input, follow_ups, self._fitted)
         return group.verdict is not None

@@ -29,8 +29,7 @@ from audit.tasks import Input, Output
 if TYPE_CHECKING:
     from audit.runner.system_runner import SystemRunner
 
-FEW, MOST = 8, 2_048
-"""Inputs of a system's first batch, whose time is not known yet, and of one batch at most."""
+FEW, MOST = 8, 2_048  # Inputs of a system's first batch, whose time is not known yet, and of one batch at most
 AIM = 2.0
 """Seconds that a batch should take: what a killed run has to do again, and how long a limit of time has to wait."""
 HASTE = 4
@@ -58,7 +57,6 @@ class Counts:
     outcomes: dict[str, int] = field(default_factory=lambda: {outcome.name.lower(): 0 for outcome in Outcome})
 
     def note(self, outputs: Iterable[Output]) -> None:
-        """Count what systems returned."""
         for output in outputs:
             self.executed += 1
             if output.error:
@@ -66,7 +64,6 @@ class Counts:
                 self.first_error = self.first_error or output.error
 
     def note_checks(self, groups: int, found: Sequence[Outcome]) -> None:
-        """Count the groups and the checks of a chunk."""
         self.groups += groups
         self.checks += len(found)
         for one in found:
@@ -87,7 +84,6 @@ class Pace:
 
     @classmethod
     def of(cls, system: System, limit: float | None) -> "Pace":
-        """Return the pace of a system at its beginning; `limit` is the seconds that it may take for a batch."""
         aim = getattr(system, "batch_seconds", None) or AIM
         call = max(1, system.batch) if is_asynchronous(system) else 1
         return cls(aim if limit is None else min(aim, limit / HASTE), call)
@@ -131,19 +127,16 @@ class BoundSystem:
     """Inputs that wait to be put into batches, by the numbers of the calls on them."""
     alone: deque[Pending] = field(default_factory=deque)
     """Those that were lost together with others: each becomes a batch of its own."""
-    died: set[bytes] = field(default_factory=set)
-    """Inputs with which a process died that had nothing else to do."""
+    died: set[bytes] = field(default_factory=set)  # Inputs with which a process died that had nothing else to do
     at_work: int = 0  # Batches under way
 
     def most(self, places: int) -> float:
-        """Return how many batches of the system may be under way at once."""
         if not is_asynchronous(self.system):
             return places if hasattr(self.system, "batch_seconds") else math.inf
         # A batch of one that waits is one call, and the next ones stand by; the user's own has its calls in a batch.
         return 2 * self.system.concurrency + SPARE if self.waits else 1
 
     def next(self) -> Pending | None:
-        """Take the next inputs out of those that wait."""
         for numbers, inputs in self.pending.items():
             items: Iterable[tuple[bytes, Input]] = inputs.items()
             if hasattr(self.system, "batch_seconds"):  # one that begins anew for each pair of languages
@@ -159,8 +152,6 @@ class BoundSystem:
 
 
 class Dispatcher:
-    """Asks the systems of a run."""
-
     def __init__(
         self, runner: "SystemRunner", systems: Mapping[int, BoundSystem], database: Patient, task: str, unit: str
     ):
@@ -186,12 +177,10 @@ class Dispatcher:
         return outputs
 
     def store(self, inputs: Mapping[bytes, Input]) -> None:
-        """Store inputs, and keep their ids."""
         if inputs:
             self.ids |= self._database.write(lambda connection: store_inputs(connection, inputs))[0]
 
     def _stored(self, bound: BoundSystem, inputs: Mapping[bytes, Input]) -> dict[bytes, Output]:
-        """Return the outputs that are stored; let the other inputs wait for a batch."""
         ids = {key: self.ids[key] for key in inputs}
         lacking = {key: ids[key] for key, item in inputs.items() if bound.lacks(item)} if bound.lacks else {}
         asked = {key: id for key, id in ids.items() if key not in lacking}

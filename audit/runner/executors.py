@@ -210,7 +210,6 @@ class Waiting(AbstractContextManager["Waiting"]):
         self._thread.start()
 
     def submit(self, job: Any) -> Future[Any]:
-        """Begin a batch of a system that has `run_async`. Raises what loading and preparing the system raise."""
         if job.system not in self._systems:
             system = get_system(job.system, job.limit)  # its own object: connections belong to one event loop
             if not is_asynchronous(system):
@@ -287,7 +286,6 @@ class _Order:
 
 
 def _on_worker(order: _Order) -> Any:
-    """Do a job beside a Dask worker, and return its result or `Lost`."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -353,7 +351,6 @@ class Dask(AbstractContextManager["Dask"]):
         return self._places
 
     def submit(self, job: Job) -> Future[Any]:
-        """Send a job to the scheduler."""
         import cloudpickle
 
         own = self._run, os.getcwd(), audit.__version__, tuple(plugins())
@@ -370,7 +367,6 @@ class Dask(AbstractContextManager["Dask"]):
 
 
 def executor_of(options: CommonOptions = ONCE) -> Executor:
-    """Return who does the work: this process, processes beside it, or workers of Dask."""
     if isinstance(options, RunOptions) and options.dask is not None:
         return Dask(options.dask)
     return InProcess() if options.workers == 0 else Processes(options.workers)

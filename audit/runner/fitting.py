@@ -152,7 +152,6 @@ def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Seq
 
 
 def _advice(spec: str, system: System, task: str) -> str:
-    """What to change where a system does not do a corpus' task."""
     wanted = set(task.partition("/")[2].split(","))
     for other in system.tasks:
         if base_of(other) == base_of(task) and set(other.partition("/")[2].split(",")) == wanted:
@@ -165,7 +164,6 @@ def _advice(spec: str, system: System, task: str) -> str:
 
 
 def reads(system: System, language: str) -> bool:
-    """Whether a system reads a language."""
     return system.languages == ANY or language in system.languages
 
 

@@ -65,7 +65,6 @@ class Forecast:
 
     @property
     def is_exact(self) -> bool:
-        """Whether nothing hangs on what the system will say."""
         return not self.hanging
 
     def as_json(self) -> dict[str, Any]:
@@ -116,13 +115,11 @@ class _Tally:
         }
 
     def add_hanging(self, bound: Bound) -> None:
-        """Add a group that wants more."""
         self.hanging[bound.name] += 1
         more = bound.relation.more if isinstance(bound.relation, Chained) else None
         self.more = None if more is None or self.more is None else self.more + more
 
     def forecast(self) -> Forecast:
-        """Return what is known."""
         system, sending, price = self.system, self.sending, self.meter.price
         asks = callable(getattr(system, "run_async", None))
         calls = sending.calls if meter_of(system) is not None else None
@@ -188,7 +185,6 @@ def _follow_study(
     engine: Engine | None,
     executor: Executor,
 ) -> None:
-    """Make the groups of a study, and follow them as far as outputs are stored."""
     languages = languages_of(sampled.corpus)
     lacks = [lacks_of(tally.system, languages) for tally in tallies]
     # First what each system answers before a run.

@@ -54,7 +54,6 @@ def _listed(value: Any) -> Any:
 
 
 def _attributes(attributes: dict[str, Any] | None) -> dict[str, str]:
-    """The attributes of a source as texts, like the columns of a corpus file."""
     kept = ((name, value) for name, value in (attributes or {}).items() if value is not None)
     return {name: value if isinstance(value, str) else canonical(value) for name, value in kept}
 
@@ -72,8 +71,6 @@ Texts = Annotated[
 
 
 class Said(UserModel):
-    """What a system returned for one input, or why it returned nothing."""
-
     model_config = ConfigDict(extra="ignore")
     label: str | None = None
     score: FiniteFloat | None = None
@@ -82,8 +79,6 @@ class Said(UserModel):
 
 
 class FollowUp(UserModel):
-    """A follow-up with its gold label, role and languages."""
-
     text: Texts
     gold: Any = None
     language: Name | None = None
@@ -160,12 +155,10 @@ Calls = tuple[Fields, ...]  # What a system returned for one input, call by call
 
 
 def _counting(calls: Calls) -> Fields:
-    """The output that counts: that of the first call that answered."""
     return calls[0] if len(calls) == 1 else next((call for call in calls if call[3] is None), calls[0])
 
 
 def _members(line: Line, task: Task) -> Iterator[tuple[bytes, Input]]:
-    """The inputs of a line's group, each with the number of texts and the languages that its task wants."""
     translates = base_of(task.name) == "translation"
     for part in (None, *line.follow_ups):
         texts = line.source if part is None else part.text
@@ -191,7 +184,6 @@ def _member(texts: tuple[str, ...], language: str, target: str | None) -> tuple[
 
 
 def _calls(said: Any, task: Task) -> Calls:
-    """What a system returned for one input, call by call: a list, or the only one alone."""
     if isinstance(said, list):
         if not said:
             raise AuditError("an output is an empty list; write null where there is none")
@@ -223,7 +215,6 @@ def _fields(call: Call, task: Task) -> Fields:
 
 
 def _outcome(verdict: str | None, outputs: Sequence[Fields]) -> Outcome:
-    """The verdict of a line as an outcome, which goes with its outputs."""
     failed = any(output[3] is not None for output in outputs)
     if failed and verdict not in (None, "error"):
         raise AuditError(f"an output is missing, so that the verdict is error or left out, not {verdict}")
@@ -241,7 +232,6 @@ def _outcome(verdict: str | None, outputs: Sequence[Fields]) -> Outcome:
 
 
 def _gold(gold: object, task: Task) -> str | None:
-    """The gold label of a text, checked against the task."""
     if gold is not None and task.question_kind == "pair":
         raise AuditError(f"gold is {short(gold)}, but {task.name} has no gold: a text has many right outputs")
     if gold is not None and gold not in task.labels:
@@ -317,7 +307,6 @@ class _File:
         self.sizes.append(self.spool.write(marshal.dumps(kept)))
 
     def spooled(self) -> Iterator[list[Any]]:
-        """Yield what is stored of the lines, some at a time."""
         self.spool.seek(0)
         for size in self.sizes:
             yield marshal.loads(self.spool.read(size))

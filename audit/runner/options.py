@@ -61,8 +61,6 @@ def parameters_of(value: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusOptions(Options):
-    """How a corpus is read."""
-
     task: Annotated[
         str | None, Told("the task (default: the corpus's; sentiment for a file, translation with targets)", "TASK")
     ] = None
@@ -97,7 +95,6 @@ class CorpusOptions(Options):
 
     @property
     def reading(self) -> "Reading":
-        """How the columns of a file are read."""
         from audit.corpora import Reading
 
         return Reading(self.columns, self.labels)
@@ -124,8 +121,6 @@ class CorpusOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class CommonOptions(Options):
-    """What runs and searches share."""
-
     relations: Annotated[
         Sequence[str] | None,
         Told(
@@ -172,8 +167,6 @@ class CommonOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions(CommonOptions):
-    """How a study is run."""
-
     document_share: Annotated[
         float | None,
         Gt(0),
@@ -205,8 +198,6 @@ class RunOptions(CommonOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions(CommonOptions):
-    """How a search goes."""
-
     budget: Annotated[
         int,
         Ge(2),
@@ -222,7 +213,6 @@ class SearchOptions(CommonOptions):
 
     @property
     def beam(self) -> int:
-        """How many candidates the search goes on from."""
         return self.width if self.method == "beam" else 1
 
 

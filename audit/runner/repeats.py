@@ -68,11 +68,9 @@ class AskedOnce:
         return outputs, {key: numbers for key, numbers in lacking.items() if key not in outputs}
 
     def keep(self, connection: Connection, ids: Ids, numbers: range, returned: Sequence[Output]) -> Outputs:
-        """Store what was returned for inputs; return the outputs that count."""
         return keep_outputs(connection, self.id, ids, returned, numbers.start)
 
     def is_lacking(self, connection: Connection) -> bool:
-        """Whether inputs that the system answered are to be asked again."""
         return False
 
 
@@ -148,5 +146,4 @@ class AskedRepeatedly(AskedOnce):
 
 
 def _counting(calls: Calls) -> Output:
-    """Return the output that counts: that of the first call that answered."""
     return next((output for output in calls.values() if not output.error), next(iter(calls.values())))

@@ -51,8 +51,7 @@ from audit.systems.foreign import shortened
 from audit.tasks import Input, base_of
 
 TRIES = 3  # How many workers may be lost while they make the groups of a chunk
-MOST_CHUNKS = 16
-"""Chunks whose inputs are asked for together, at most."""
+MOST_CHUNKS = 16  # Chunks whose inputs are asked for together, at most
 SHORT, LONG = 10.0, 60.0
 """Seconds: of chunks that took less together, twice as many come next; of such that took more, half as many."""
 
@@ -368,7 +367,6 @@ def _result(
     relations: Sequence[Bound],
     systems: Mapping[int, BoundSystem],
 ) -> RunResult:
-    """Return what a run made and found, without what is left."""
     group, source, verdict = table_of(tables.Group), table_of(tables.Source), table_of(tables.Verdict)
     ends = select(func.min(source.c.id), func.max(source.c.id)).where(source.c.study_id == study.id)
     of_study = group.c.id.between(*group_ids(*connection.execute(ends).one()))  # by the primary key

@@ -25,8 +25,7 @@ TEXTS = {
         "It was shown on Tuesday in the large hall.",
     ),
     "zh": ("这个故事很温暖，演员也很出色。", "情节无聊，结局也说不通。", "周二在大厅里放映。"),
-}
-"""What a system is asked where nobody says what, by language."""
+}  # What a system is asked where nobody says what, by language
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,6 @@ class SystemRunner(AbstractContextManager["SystemRunner"]):
         return is_asynchronous(self.by_spec[spec]) and not is_own(spec)
 
     def batch(self, spec: str, inputs: tuple[Input, ...], task: str, unit: str, times: int = 1) -> Batch:
-        """Return the job of asking a system."""
         system = self.by_spec[spec]
         call = getattr(system, "call_size", None) or CALL[unit]
         return Batch(spec, task, inputs, call, self.limit, Identity.of(system), times)
@@ -82,7 +81,6 @@ class SystemRunner(AbstractContextManager["SystemRunner"]):
         self._is_prepared = True
 
     def executor_of(self, spec: str) -> Executor:
-        """Return who does the batches of a system."""
         return self.waiting if self.waiting is not None and self.waits(spec) else self.executor
 
     def first_answers(self, sampled: Sampled, database: Engine | Later) -> Answered:

@@ -22,24 +22,18 @@ from sqlmodel import SQLModel
 from audit.errors import AuditError
 
 BATCH = 10_000
-COPIED = 1_000
-"""Rows from which PostgreSQL copies: fewer are written before its table for them is made."""
-AT_ONCE = 40
-"""Rows that one statement gives to SQLite: twice the rows per second of one row each; more are no sooner."""
-_PARAMETERS = 900
-"""SQLite's smallest limit on bound parameters is 999."""
+COPIED = 1_000  # Rows from which PostgreSQL copies: fewer are written before its table for them is made
+AT_ONCE = 40  # Rows that one statement gives to SQLite: twice the rows per second of one row each; more are no sooner
+_PARAMETERS = 900  # SQLite's smallest limit on bound parameters is 999
 _STATEMENTS = 1_000
-_COUNTED = {"preserve_rowcount": True}
-"""SQLAlchemy forgets how many rows were new where PostgreSQL returns their ids."""
-_IN = 500
-"""Values in one IN (...)."""
+_COUNTED = {"preserve_rowcount": True}  # SQLAlchemy forgets how many rows were new where PostgreSQL returns their ids
+_IN = 500  # Values in one IN (...)
 
 Rows = Sequence[Mapping[str, Any]] | Mapping[str, Sequence[Any]]
 """Rows as dictionaries with the same keys, or, written sooner, as columns: name -> a value for each row."""
 
 
 def table_of(model: type[SQLModel]) -> Table:
-    """The Core table of a model."""
     return SQLModel.metadata.tables[str(model.__tablename__)]
 
 
@@ -73,7 +67,6 @@ def _write(connection: Connection, table: Table, rows: Rows, replace: bool) -> i
 
 
 def _columns(table: Table, rows: Rows) -> tuple[tuple[str, ...], list[Sequence[Any]]]:
-    """The names of the columns that are given, in the order of the table, and their values."""
     if isinstance(rows, Mapping):
         values_of: dict[str, Sequence[Any]] = {name: _plain(values) for name, values in rows.items()}
         if len({len(values) for values in values_of.values()}) > 1:
@@ -131,7 +124,6 @@ def _execute_in_batches(connection: Connection, statement: str, values: Iterator
 
 @lru_cache(maxsize=256)
 def _sqlite_statement(table: Table, names: tuple[str, ...], replace: bool, rows: int) -> str:
-    """The statement with a `?` for each value of as many rows, in the order of the columns."""
     statement = _with_conflict_clause(sqlite.insert(table), table, names, replace)
     placeholders = f"({', '.join('?' * len(names))})"
     sql = str(statement.compile(dialect=sqlite.dialect(), column_keys=list(names)))
@@ -139,7 +131,6 @@ def _sqlite_statement(table: Table, names: tuple[str, ...], replace: bool, rows:
 
 
 def _with_conflict_clause(statement: Any, table: Table, names: Sequence[str], replace: bool) -> Any:
-    """An INSERT that says what happens to rows that are there."""
     changed = {name: statement.excluded[name] for name in names if not table.c[name].primary_key}
     if not (replace and changed):
         return statement.on_conflict_do_nothing()
@@ -149,7 +140,6 @@ def _with_conflict_clause(statement: Any, table: Table, names: Sequence[str], re
 def _insert_by_row(
     connection: Connection, table: Table, names: Sequence[str], columns: Sequence[Sequence[Any]], replace: bool
 ) -> int:
-    """PostgreSQL, row by row."""
     statement = _with_conflict_clause(postgresql.insert(table), table, names, replace)
     rows = (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
     new = 0

@@ -145,7 +145,6 @@ def copy_to_file(engine: Engine, path: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Delete an SQLite file and what stands beside it while it is open."""
     for suffix in ("", "-wal", "-shm", "-journal"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 

@@ -37,16 +37,14 @@ SECRET_TABLES = ("invitation", "secret", "job", "study_run")
 name with `_` behind it counts too."""
 SECRET_COLUMNS = {"annotator": ("password", "session_number", "token_number", "seen_at", "completion_code")}
 """Columns that stay where they are; they have their defaults where an export is imported."""
-NAMES = {"annotator": ("name",)}
-"""Columns with names of people."""
+NAMES = {"annotator": ("name",)}  # Columns with names of people
 FREE_TEXT = {
     "judgement": ("comment", "client"),
     "adjudication": ("reason",),
     "aside": ("comment",),
     "cause": ("comment",),
     "known": ("explanation",),
-}
-"""Columns in which people write what they like, other people's names included, or by which one may know them."""
+}  # Columns in which people write what they like, other people's names included, or by which one may know them
 IMPERSONAL = {
     "annotator": ("role", "languages"),
     "judgement": ("answer",),
@@ -56,15 +54,12 @@ IMPERSONAL = {
     "known": ("purpose",),
     "log": ("action",),
     "plan": ("name",),
-}
-"""Texts of tables about people that name nobody: words of a list, codes of languages."""
-LEFT_OUT = "(left out)"
-"""Stands in place of a free text that may not be null."""
+}  # Texts of tables about people that name nobody: words of a list, codes of languages
+LEFT_OUT = "(left out)"  # Stands in place of a free text that may not be null
 _NOT_PEOPLE = ("gold", "model")
 
 
 def is_secret(table: Table) -> bool:
-    """Whether a whole table stays where it is."""
     return any(table.name == name or table.name.startswith(f"{name}_") for name in SECRET_TABLES)
 
 
@@ -74,7 +69,6 @@ def exported_tables() -> list[Table]:
 
 
 def exported_columns(table: Table) -> list[str]:
-    """The columns of a table that an export has, in their order."""
     return [column.name for column in table.columns if column.name not in SECRET_COLUMNS.get(table.name, ())]
 
 
@@ -180,7 +174,6 @@ def load_tables(connection: Connection, folder: Path, entries: Mapping[str, Any]
 
 
 def file_name(table: Table) -> str:
-    """Where a table is, in the folder of an export."""
     return f"{FOLDER}/{table.name}.jsonl"
 
 

@@ -35,8 +35,7 @@ _OTHERWISE = (DataError, IntegrityError, NotSupportedError, ProgrammingError)
 _DAMAGE = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR_SHORT_READ")
 _DAMAGE_SAID = ("no such ", "could not decode", "malformed")
 """Parts of what SQLite and its driver say of tables that are gone and texts that are none, which have no code."""
-POOL = 20
-"""Connections that a process keeps open, and as many more while it needs them; a PostgreSQL server takes 100."""
+POOL = 20  # Connections that a process keeps open, and as many more while it needs them; a PostgreSQL server takes 100
 PATIENCE = 30.0  # Seconds to wait for another process that writes the same file of SQLite
 _MAKING = 0x61756469  # The advisory lock of PostgreSQL under which tables are made: any number that others hardly use
 _MUCH = ("cache_size=-131072", "wal_autocheckpoint=8000")
@@ -88,7 +87,6 @@ def _explain(engine: Engine, name: str) -> None:
 
 
 def one_line(problem: object) -> str:
-    """What an error says, on one line."""
     return " ".join(str(problem).split())
 
 
@@ -132,7 +130,6 @@ def open_store(where: str, create: bool = False) -> Engine:
 
 @contextmanager
 def _opening(engine: Engine, name: str) -> Iterator[None]:
-    """Problems of opening in one sentence; the engine is closed then."""
     try:
         yield
     except SQLAlchemyError as problem:
@@ -159,7 +156,6 @@ def file_of(where: str) -> Path | None:
 
 
 def _url(where: str) -> URL:
-    """The URL of a path or URL. A path is taken as it is: `a?b.db` is a file name, not a query."""
     if not where.strip():
         raise AuditError(
             "the name of the database is empty; name a path or an SQLAlchemy URL such as sqlite:///audit.db"

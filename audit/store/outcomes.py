@@ -38,7 +38,6 @@ class Checked:
     outcome: np.ndarray
 
     def of(self, study: int) -> "Checked":
-        """The checks of one of the studies; the systems stay."""
         return self._rows(self.study == study)
 
     def _rows(self, rows: np.ndarray) -> "Checked":

@@ -33,7 +33,6 @@ class Patient:
         return self._again(writing, work)
 
     def read(self, work: Callable[[Connection], Result]) -> Result:
-        """Return what work reads."""
         return self._again(Engine.connect, work)
 
     def _again(self, begin: Callable[[Engine], object], work: Callable[[Connection], Result]) -> Result:

@@ -26,7 +26,6 @@ def insert_one(connection: Connection, model: type[SQLModel], row: Mapping[str, 
 
 
 def has_gold(engine: Engine) -> bool:
-    """Whether the corpus of a study has gold labels."""
     study = table_of(tables.Study)
     with engine.connect() as connection:
         return connection.execute(select(study.c.id).where(study.c.has_gold).limit(1)).first() is not None

@@ -28,17 +28,14 @@ from sqlmodel import Field, SQLModel
 
 
 def now() -> datetime:
-    """The present moment in UTC."""
     return datetime.now(UTC)
 
 
 def json_column(**options: Any) -> Any:
-    """A list or an object."""
     return Field(sa_column=Column(JSON, nullable=False), **options)
 
 
 def moment(nullable: bool = False) -> Any:
-    """A time in UTC."""
     return Field(default=None if nullable else ..., sa_column=Column(DateTime(timezone=True), nullable=nullable))
 
 
@@ -64,8 +61,7 @@ class Known(SQLModel, table=True):
     question_id: int = Field(primary_key=True, foreign_key="question.id")
     purpose: str
     allowed: list[str] = json_column()
-    explanation: str = ""
-    """What people read after they answered in training."""
+    explanation: str = ""  # What people read after they answered in training
     annotator_id: int | None = Field(default=None, foreign_key="annotator.id")
     """Who put it there; null: whoever has the database itself."""
     at: datetime = moment()
@@ -119,10 +115,8 @@ class Job(SQLModel, table=True):
     """Work that the app began and that goes on without it: a run of metamorphic testing."""
 
     id: int | None = Field(default=None, primary_key=True)
-    plan: str
-    """Name of the plan that it carries out."""
-    state: str
-    """waiting, running, stopping (asked to, but still there), done, failed or stopped."""
+    plan: str  # Name of the plan that it carries out
+    state: str  # waiting, running, stopping (asked to, but still there), done, failed or stopped
     annotator_id: int | None = Field(default=None, foreign_key="annotator.id")
     host: str = ""
     pid: int | None = None
@@ -130,11 +124,9 @@ class Job(SQLModel, table=True):
     done: int = 0
     total: int = 0
     message: str | None = None
-    log: str | None = None
-    """The end of what its process printed, without passwords."""
+    log: str | None = None  # The end of what its process printed, without passwords
     started_at: datetime = moment()
-    seen_at: datetime = moment()
-    """The last sign of life."""
+    seen_at: datetime = moment()  # The last sign of life
     ended_at: datetime | None = moment(nullable=True)
 
 
@@ -181,10 +173,8 @@ class Study(SQLModel, table=True):
     has_gold: bool
     seed: int
     limit: int | None = None
-    imported: bool = False
-    """Whether somebody else made and checked its groups."""
-    chunk: int
-    """Sources per chunk of work; fixed when the study is made, since `progress` counts in it."""
+    imported: bool = False  # Whether somebody else made and checked its groups
+    chunk: int  # Sources per chunk of work; fixed when the study is made, since `progress` counts in it
     created_at: datetime = moment()
 
 
@@ -194,8 +184,7 @@ class Input(SQLModel, table=True):
     id: int | None = Field(default=None, primary_key=True)
     key: bytes = content_key()
     texts: list[str] = json_column()
-    languages: str
-    """Language codes in the order of the texts, joined by commas."""
+    languages: str  # Language codes in the order of the texts, joined by commas
 
 
 class Source(SQLModel, table=True):
@@ -220,8 +209,7 @@ class Relation(SQLModel, table=True):
     task: str
     name: str
     version: str
-    params: str = "{}"
-    """Canonical JSON."""
+    params: str = "{}"  # Canonical JSON
 
 
 class System(SQLModel, table=True):
@@ -231,8 +219,7 @@ class System(SQLModel, table=True):
     id: int | None = Field(default=None, primary_key=True)
     name: str
     version: str
-    settings: str = "{}"
-    """Canonical JSON."""
+    settings: str = "{}"  # Canonical JSON
 
 
 class Output(SQLModel, table=True):
@@ -321,8 +308,7 @@ class Sample(SQLModel, table=True):
     """That people are asked about a study's texts, and how. One for each study."""
 
     study_id: int = Field(primary_key=True, foreign_key="study.id")
-    annotators: int = 2
-    """How many people answer each question."""
+    annotators: int = 2  # How many people answer each question
     quorum: str = "majority"
     """How many of a question's votes settle it: a `majority`, or `all`. The same in all samples of a database."""
     follow_ups: float = 0.0
@@ -370,15 +356,11 @@ class ValidityStudy(SQLModel, table=True):
     __tablename__ = "validity_study"
     study_id: int = Field(primary_key=True, foreign_key="study.id")
     seed: int
-    annotators: int = 3
-    """How many people rate each text."""
-    asks: str = "texts"
-    """`texts` (to rate them), `groups` (whether the relation holds in them), or `both`."""
-    first: bool = False
-    """Whether these questions come before all others; else ratings come after them."""
+    annotators: int = 3  # How many people rate each text
+    asks: str = "texts"  # `texts` (to rate them), `groups` (whether the relation holds in them), or `both`
+    first: bool = False  # Whether these questions come before all others; else ratings come after them
     drawn_at: datetime = moment()
-    ended_at: datetime | None = moment(nullable=True)
-    """Since when nobody is asked any more; null: people are."""
+    ended_at: datetime | None = moment(nullable=True)  # Since when nobody is asked any more; null: people are
 
 
 class ValidityDraw(SQLModel, table=True):
@@ -434,19 +416,15 @@ class Annotator(SQLModel, table=True):
     id: int | None = Field(default=None, primary_key=True)
     name: str = Field(unique=True)
     role: str
-    password: str | None = None
-    """Argon2id hash; null: cannot log in."""
-    languages: str = ""
-    """Language codes joined by commas; empty: all."""
+    password: str | None = None  # Argon2id hash; null: cannot log in
+    languages: str = ""  # Language codes joined by commas; empty: all
     disabled: bool = False
     session_number: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     """In every login of the account: counted up, it ends them all."""
     token_number: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     """In every API token of the account, likewise."""
-    seen_at: datetime | None = moment(nullable=True)
-    """The last use of the app, to the minute; null: never."""
-    completion_code: str | None = None
-    """The code of the invitation that the account came by."""
+    seen_at: datetime | None = moment(nullable=True)  # The last use of the app, to the minute; null: never
+    completion_code: str | None = None  # The code of the invitation that the account came by
     created_at: datetime = moment()
 
 
@@ -465,12 +443,9 @@ class Invitation(SQLModel, table=True):
     annotator_id: int | None = Field(default=None, foreign_key="annotator.id")
     """Who made it; null: whoever has the database itself."""
     role: str
-    languages: str = ""
-    """Languages of the accounts that it makes, as in `annotator`."""
-    studies: str | None = None
-    """Ids of the studies that they work on, joined by commas; null: all."""
-    code: str | None = None
-    """The completion code of a recruitment platform."""
+    languages: str = ""  # Languages of the accounts that it makes, as in `annotator`
+    studies: str | None = None  # Ids of the studies that they work on, joined by commas; null: all
+    code: str | None = None  # The completion code of a recruitment platform
     uses_left: int
     created_at: datetime = moment()
     expires_at: datetime = moment()
@@ -502,8 +477,7 @@ class Judgement(SQLModel, table=True):
     supersedes: int | None = Field(default=None, foreign_key="judgement.id", unique=True)
     compared: int | None = Field(default=None, foreign_key="judgement.id")
     """Judged with what differs from the text of this judgement, an earlier one of theirs, marked; null: nothing was."""
-    client: str | None = None
-    """With what it was given: the app's version and the browser, or the command."""
+    client: str | None = None  # With what it was given: the app's version and the browser, or the command
     withdrawn_by: int | None = Field(default=None, foreign_key="annotator.id")
     """On a row `withdrawn`: the manager who let the answer go stale; null: whoever gave it took it back."""
 
@@ -515,8 +489,7 @@ class Judge(SQLModel, table=True):
     id: int | None = Field(default=None, primary_key=True)
     name: str
     version: str
-    settings: str = "{}"
-    """Canonical JSON, with the model and the prompt."""
+    settings: str = "{}"  # Canonical JSON, with the model and the prompt
     created_at: datetime = moment()
 
 
@@ -531,8 +504,7 @@ class JudgeAnswer(SQLModel, table=True):
     """0: asked as people are; others: the same asked in another way, which measures how consistent the judge is."""
     attempt: int = Field(default=1, sa_column=Column(SmallInteger, primary_key=True, autoincrement=False))
     """The last one counts; an error is tried again."""
-    answer: str | None = None
-    """A label of the task, or `unsure`; null: an error."""
+    answer: str | None = None  # A label of the task, or `unsure`; null: an error
     error: str | None = None
     text: str | None = None
     """What the model wrote beside an answer, its reasoning, or what it wrote that could not be read as one."""
@@ -548,8 +520,7 @@ class Adjudication(SQLModel, table=True):
     annotator_id: int = Field(foreign_key="annotator.id")
     allowed: list[str] = json_column()
     reason: str
-    code: str | None = None
-    """Why people disagreed, a word of a list (`audit.judging.causes`)."""
+    code: str | None = None  # Why people disagreed, a word of a list (`audit.judging.causes`)
     guideline: int | None = None
     decided_at: datetime = moment()
 
@@ -588,5 +559,4 @@ class Lease(SQLModel, table=True):
     expires_at: datetime = moment()
     round: int = Field(default=1, sa_column_kwargs={"server_default": "1"})
     """The pass that a judgement under this lease belongs to."""
-    compared: int | None = None
-    """What differs from the text of this judgement is marked; null: nothing is."""
+    compared: int | None = None  # What differs from the text of this judgement is marked; null: nothing is
