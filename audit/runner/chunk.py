@@ -6,7 +6,7 @@ from math import isnan
 from operator import itemgetter
 from traceback import extract_tb
 from types import MappingProxyType
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 from sqlalchemy import Connection, select
 
@@ -14,7 +14,7 @@ from audit.errors import AuditError, first_line
 from audit.relations import Fixed, Member, Outcome, Relation, Source, Verdict
 from audit.relations.base import COUNTED, Role, Steps, Words, cut_verdict
 from audit.relations.validity import Fitted, Limit, broken, learns
-from audit.store import group_id, insert_new, table_of, tables, upsert
+from audit.store import columns, group_id, insert_new, table_of, tables, upsert
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
@@ -260,38 +260,24 @@ class Chunk:
             for system, bounds in self.todo.items()
             for place, verdict in self._checked(system, {bound.id for bound in bounds})
         ]
-        own = zip(ids[len(self._shared) :], groups[len(self._shared) :], strict=True)
-        verdicts += [(id, group.system, group.verdict) for id, group in own if group.verdict]
+        chained = zip(ids[len(self._shared) :], groups[len(self._shared) :], strict=True)
+        verdicts += [(id, group.system, group.verdict) for id, group in chained if group.verdict]
         verdicts.sort(key=itemgetter(0, 1))  # in the order of their key a database writes them soonest
-        rows: dict[str, list[Any]] = {
-            "id": ids,
-            "study_id": [study_id] * len(groups),
-            "relation_id": [group.relation.id for group in groups],
-            "source_id": [group.source_id for group in groups],
-            "system_id": [group.system or None for group in groups],
-        }
-        insert_new(connection, tables.Group, rows)
-        rows = {
-            "group_id": [id for id, group in zip(ids, groups, strict=True) for _ in group.keys],
-            "step": [step for group in groups for step in range(len(group.keys))],
-            "input_id": [input_ids[key] for group in groups for key in group.keys],
-            "role": [role for group in groups for role in group.roles],
-        }
-        insert_new(connection, tables.Member, rows)
-        rows = {
-            "group_id": [id for id, _, _ in verdicts],
-            "system_id": [system for _, system, _ in verdicts],
-            "outcome": [int(verdict.outcome) for _, _, verdict in verdicts],
-            "value": [verdict.value for _, _, verdict in verdicts],
-            "reason": [verdict.reason for _, _, verdict in verdicts],
-        }
-        upsert(connection, tables.Verdict, rows)
-        done = [
-            {"study_id": study_id, "relation_id": bound.id, "system_id": system, "chunk": self.number}
-            for system, bounds in self.todo.items()
-            for bound in bounds
-        ]
-        insert_new(connection, tables.Progress, done)
+        of_groups = (
+            (id, study_id, group.relation.id, group.source_id, group.system or None)
+            for id, group in zip(ids, groups, strict=True)
+        )
+        insert_new(connection, tables.Group, columns("id study_id relation_id source_id system_id", of_groups))
+        members = (
+            (id, step, input_ids[key], role)
+            for id, group in zip(ids, groups, strict=True)
+            for step, (key, role) in enumerate(zip(group.keys, group.roles, strict=True))
+        )
+        insert_new(connection, tables.Member, columns("group_id step input_id role", members))
+        checks = ((id, system, int(own.outcome), own.value, own.reason) for id, system, own in verdicts)
+        upsert(connection, tables.Verdict, columns("group_id system_id outcome value reason", checks))
+        done = ((study_id, own.id, system, self.number) for system, bounds in self.todo.items() for own in bounds)
+        insert_new(connection, tables.Progress, columns("study_id relation_id system_id chunk", done))
         return [verdict.outcome for _, _, verdict in verdicts]
 
     def _checked(self, system: int, relations: Container[int]) -> Iterator[tuple[int, Verdict]]:

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -165,8 +165,7 @@ class Dispatcher:
 
     def ask(self, wanted: Wanted) -> dict[int, dict[bytes, Output]]:
         """Return the outputs of inputs, by system; those are absent that the budget did not allow."""
-        new = {key: item for inputs in wanted.values() for key, item in inputs.items() if key not in self.ids}
-        self.store(new)
+        self.store({key: item for inputs in wanted.values() for key, item in inputs.items()})
         outputs = {id: self._stored(self.systems[id], inputs) for id, inputs in wanted.items()}
         while self._submit_all():
             for bound, found in self._take():
@@ -177,21 +176,19 @@ class Dispatcher:
         return outputs
 
     def store(self, inputs: Mapping[bytes, Input]) -> None:
-        if inputs:
-            self.ids |= self._database.write(lambda connection: store_inputs(connection, inputs))[0]
+        if new := {key: item for key, item in inputs.items() if key not in self.ids}:
+            self.ids |= self._database.write(lambda connection: store_inputs(connection, new))[0]
 
     def _stored(self, bound: BoundSystem, inputs: Mapping[bytes, Input]) -> dict[bytes, Output]:
-        ids = {key: self.ids[key] for key in inputs}
-        lacking = {key: ids[key] for key, item in inputs.items() if bound.lacks(item)} if bound.lacks else {}
-        asked = {key: id for key, id in ids.items() if key not in lacking}
-        reads_only = type(bound.asked) is AskedOnce and not lacking
+        lacking = {key: self.ids[key] for key, item in inputs.items() if bound.lacks and bound.lacks(item)}
+        asked = {key: self.ids[key] for key in inputs if key not in lacking}
 
         def look_up(connection: Connection) -> tuple[dict[bytes, Output], dict[bytes, range]]:
-            found, missing = bound.asked.find(connection, asked)
             if lacking:
                 keep_outputs(connection, bound.id, lacking, [Output()] * len(lacking))
-            return found, missing
+            return bound.asked.find(connection, asked)
 
+        reads_only = type(bound.asked) is AskedOnce and not lacking
         found, missing = (self._database.read if reads_only else self._database.write)(look_up)
         self.counts.stored += len(found) - len(bound.fresh & found.keys())
         bound.fresh -= found.keys()
@@ -210,24 +207,23 @@ class Dispatcher:
 
         Until the first batch is back nobody knows how long it takes: others wait.
         """
-        executor, budget = self._runner.executor_of(bound.spec), self._runner.budget
+        executor, budget, meter = self._runner.executor_of(bound.spec), self._runner.budget, bound.meter
         others = sum(one.at_work for one in self.systems.values() if not one.waits)
         full = not bound.waits and others >= executor.places + self._spare
         unknown = not (bound.waits or bound.pace.known) and bound.at_work
-        if full or unknown or bound.at_work >= bound.most(executor.places) or (bound.meter and budget.reached):
+        if full or unknown or bound.at_work >= bound.most(executor.places) or (meter and budget.reached):
             return False
         if (work := bound.next()) is None:
             return False
-        if bound.meter is not None:
-            times = len(work.numbers)
-            fitting = budget.fits(bound.meter, list(work.inputs.values()), times)
+        if meter is not None:
+            items, times = list(work.inputs.items()), len(work.numbers)
+            fitting = budget.fits(meter, list(work.inputs.values()), times)
             if not fitting:
                 return False
-            rest = dict(islice(work.inputs.items(), fitting, None))
-            if rest:
+            if rest := items[fitting:]:
                 bound.pending.setdefault(work.numbers, {}).update(rest)
-            work = replace(work, inputs=dict(islice(work.inputs.items(), fitting)))
-            budget.spend(bound.meter.of(list(work.inputs.values()), times))
+            work = Pending(dict(items[:fitting]), work.numbers)
+            budget.spend(meter.of(list(work.inputs.values()), times))
         batch = self._runner.batch(bound.spec, tuple(work.inputs.values()), self._task, self._unit, len(work.numbers))
         bound.at_work += 1
         self._jobs[executor.submit(batch)] = batch, bound, work
@@ -263,10 +259,8 @@ class Dispatcher:
             bound.asked.tried.update(work.inputs)
             self.counts.note(returned)
             again = sum(number > 1 for number in work.numbers) * len(work.inputs)
-            if isinstance(bound.asked, AskedRepeatedly):
-                self.counts.repeated += again
-            else:
-                self.counts.retried += again
+            kind = "repeated" if isinstance(bound.asked, AskedRepeatedly) else "retried"
+            setattr(self.counts, kind, getattr(self.counts, kind) + again)
             self._runner.watcher.executed(len(returned))
             yield bound, kept
 

@@ -35,7 +35,7 @@ from audit.relations import Outcome
 from audit.runner.dispatch import few_collections
 from audit.runner.progress import Watcher
 from audit.runner.studies import Later, add_sources, named_id, opened
-from audit.store import group_id, insert_new, store_inputs, table_of, tables, write_much
+from audit.store import columns, group_id, insert_new, store_inputs, table_of, tables, write_much
 from audit.store.queries import insert_one
 from audit.tasks import Input, Output, Task, base_of, get_task
 from audit.user_models import Allowed, UserModel, mistakes, short
@@ -504,14 +504,14 @@ def _store(connection: Connection, study_id: int, known: _File, content: str) ->
                     numbered = enumerate(made, start=1) if len(made) > 1 else ()
                     repeats += [(ids[key], system, n, *call) for n, call in numbered]
             verdicts.append((id, system, outcome, None, next((output[3] for output in counting if output[3]), None)))
-        said = ("label", "score", "text", "error")
+        said = "label score text error"
         for model, stored, names in (
-            (tables.Group, groups, ("id", "study_id", "relation_id", "source_id", "system_id")),
-            (tables.Member, members, ("group_id", "step", "input_id", "role")),
-            (tables.Output, outputs, ("input_id", "system_id", "attempt", *said)),
-            (tables.Repeat, repeats, ("input_id", "system_id", "number", *said)),
-            (tables.Verdict, verdicts, ("group_id", "system_id", "outcome", "value", "reason")),
+            (tables.Group, groups, "id study_id relation_id source_id system_id"),
+            (tables.Member, members, "group_id step input_id role"),
+            (tables.Output, outputs, f"input_id system_id attempt {said}"),
+            (tables.Repeat, repeats, f"input_id system_id number {said}"),
+            (tables.Verdict, verdicts, "group_id system_id outcome value reason"),
         ):
             stored.sort(key=itemgetter(0, 1))  # in the order of their key a database writes them soonest
-            insert_new(connection, model, dict(zip(names, zip(*stored, strict=True), strict=False)))
+            insert_new(connection, model, columns(names, stored))
         yield len(kept)

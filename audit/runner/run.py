@@ -274,7 +274,7 @@ class _Run:
                 else:
                     left.remove(chunk)  # the budget did not allow it
         for chunk in left:
-            self.dispatcher.store({key: it for key, it in chunk.unasked.items() if key not in self.dispatcher.ids})
+            self.dispatcher.store(chunk.unasked)
             found = self.store.write(partial(chunk.store, study_id=self.study.id, input_ids=self.dispatcher.ids))
             counts.note_checks(len(chunk.groups), found)
             self.watcher.finished(len(chunk.sources))

@@ -37,6 +37,15 @@ def table_of(model: type[SQLModel]) -> Table:
     return SQLModel.metadata.tables[str(model.__tablename__)]
 
 
+def columns(names: str, rows: Iterable[tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
+    """Rows as columns.
+
+    >>> columns("a b", [(1, 2), (3, 4)])
+    {'a': (1, 3), 'b': (2, 4)}
+    """
+    return dict(zip(names.split(), zip(*rows, strict=True), strict=False))
+
+
 def insert_new(connection: Connection, model: type[SQLModel], rows: Rows) -> int:
     """Insert rows; those whose key is there already are left as they are. Returns how many were new.
 
