@@ -1,11 +1,9 @@
 """What a run would ask of its systems, and what that costs, without asking any.
 
 Groups that are the same for every system are made, as a run makes them: what they want is known exactly. Those that
-look at a system's outputs on the way are followed as far as outputs are stored; what they want after that is not known,
-so the numbers are then at least, and at most only where a relation says how much more it wants.
+look at a system's outputs on the way are followed as far as outputs are stored: the numbers are then at least.
 """
 
-import math
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
@@ -17,7 +15,6 @@ from sqlalchemy import Engine
 
 from audit.corpora.base import languages_of
 from audit.relations import Relation
-from audit.relations.base import Chained
 from audit.runner import preflight
 from audit.runner.budget import Meter, Sending, meter_of
 from audit.runner.chunk import Bound, Chunk, Planning, source_of
@@ -38,11 +35,9 @@ class Forecast:
     """What a run would ask of a system.
 
     `inputs` are distinct ones, `stored` those whose outputs are there already, `to_ask` the others. `hanging` are the
-    groups, by relation, that want more, depending on what the system will say, and `most_to_ask` is how many inputs at
-    most; None: unknown. A system on this machine makes no requests: `calls` is None for it, as are `batch`, the most
-    inputs of a request, `rounds`, how many requests come one after the other, and `seconds`, how long it takes at
-    least at its rate. `tokens_counted`: by the system's own tokenizer, else a token is taken to have four characters.
-    `cost` is None where there is no price in its file.
+    groups, by relation, that want more, depending on what the system will say. A system on this machine makes no
+    requests: `calls` is None for it, as is `seconds`, how long it takes at least at its rate. `tokens_counted`: by the
+    system's own tokenizer, else a token is taken to have four characters. `cost` is None where its file has no price.
     """
 
     system: str
@@ -50,17 +45,13 @@ class Forecast:
     inputs: int
     stored: int
     to_ask: int
-    most_to_ask: int | None
     hanging: Mapping[str, int]
     calls: int | None
-    batch: int | None
     characters: int
     tokens: int
     tokens_counted: bool
     cost: float | None
     currency: str | None
-    concurrency: int | None
-    rounds: int | None
     seconds: float | None
 
     @property
@@ -69,7 +60,7 @@ class Forecast:
 
     def as_json(self) -> dict[str, Any]:
         """Return what `audit run --dry-run` has in JSON."""
-        return asdict(self) | {"hanging": dict(self.hanging), "exact": self.is_exact}
+        return asdict(self) | {"exact": self.is_exact}
 
 
 @dataclass
@@ -86,7 +77,6 @@ class _Tally:
     stored: set[bytes] = field(default_factory=set)
     to_ask: int = 0
     hanging: Counter[str] = field(default_factory=Counter)
-    more: int | None = 0  # How many inputs the hanging groups want at most; None: unknown
 
     def add(self, inputs: Mapping[bytes, Input], engine: Engine | None) -> dict[bytes, Output]:
         """Add inputs that are wanted together; returns the outputs that are stored of them."""
@@ -114,16 +104,9 @@ class _Tally:
             key: calls.get(key, numbers) for key, numbers in lacking.items() if key not in ids or key in calls
         }
 
-    def add_hanging(self, bound: Bound) -> None:
-        self.hanging[bound.name] += 1
-        more = bound.relation.more if isinstance(bound.relation, Chained) else None
-        self.more = None if more is None or self.more is None else self.more + more
-
     def forecast(self) -> Forecast:
         system, sending, price = self.system, self.sending, self.meter.price
         asks = callable(getattr(system, "run_async", None))
-        calls = sending.calls if meter_of(system) is not None else None
-        concurrency = getattr(system, "concurrency", 1) if asks else None
         rate = getattr(system, "rate", None)
         return Forecast(
             system=system.name,
@@ -131,17 +114,13 @@ class _Tally:
             inputs=len(self.wanted),
             stored=len(self.stored),
             to_ask=self.to_ask,
-            most_to_ask=None if self.more is None else self.to_ask + self.more,
             hanging=dict(self.hanging),
-            calls=calls,
-            batch=self.meter.batch if calls is not None else None,
+            calls=sending.calls if meter_of(system) is not None else None,
             characters=sending.characters,
             tokens=round(sending.tokens),
             tokens_counted=self.meter.counts_tokens,
             cost=sending.cost if price else None,
             currency=price.currency if price else None,
-            concurrency=concurrency,
-            rounds=math.ceil(sending.calls / concurrency) if concurrency else None,
             seconds=sending.calls / rate if asks and rate else None,
         )
 
@@ -215,4 +194,4 @@ def _follow_study(
                 outputs[id] = tallies[id].add(asked, engine) | dict.fromkeys(absent, Output())
             chunk.take(outputs)
         for id, relation in chunk.hanging():
-            tallies[id].add_hanging(relation)
+            tallies[id].hanging[relation.name] += 1

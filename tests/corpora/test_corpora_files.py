@@ -39,17 +39,6 @@ def test_all_columns(tmp_path: Path) -> None:
     )
 
 
-def test_jsonl_is_read_alike(tmp_path: Path) -> None:
-    table = _file(tmp_path, "text,gold,year,id\nGood.,positive,1999,7\nBad.,,2000,8\n")
-    lines = _file(
-        tmp_path,
-        '{"text": "Good.", "gold": "Positive", "year": 1999, "id": 7}\n\n{"text": "Bad.", "year": "2000", "id": "8"}\n',
-        "mine.jsonl",
-    )
-    assert list(get_corpus(table).rows()) == list(get_corpus(lines).rows())
-    assert get_corpus(table).fingerprint() == get_corpus(lines).fingerprint()
-
-
 def test_unit_is_guessed_or_given(tmp_path: Path) -> None:
     path = _file(tmp_path, "text\nIt is good. I like it.\nBad. Very bad.\nShort.\n")
     assert FileCorpus(path).unit == "document"
@@ -88,16 +77,6 @@ def test_each_mistake_is_one_sentence(tmp_path: Path, name: str, content: str | 
     assert str(raised.value).startswith(f"{path}{place}")
     assert reason in str(raised.value)
     assert "\n" not in str(raised.value)
-
-
-def test_several_bad_rows_are_counted_and_ten_are_shown(tmp_path: Path) -> None:
-    content = "text,gold\n" + "Fine.,positive\n" * 3 + "Odd.,odd\n" * 14
-    with pytest.raises(BadFile) as raised:
-        FileCorpus(_file(tmp_path, content))
-    message = str(raised.value)
-    assert "14 of 17 rows are wrong, so nothing was used" in message
-    assert [f"line {line}:" in message for line in (4, 5, 14, 15)] == [False, True, True, False]
-    assert "and 4 more" in message
 
 
 @pytest.mark.parametrize("with_ids", [True, False])

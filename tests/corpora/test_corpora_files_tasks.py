@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from audit.corpora import get_corpus
 from audit.corpora.files import gold_of
-from audit.errors import BadFile, BadRow
+from audit.errors import BadFile
 from audit.tasks.similarity import level_of
 
 
@@ -40,14 +40,6 @@ def test_a_file_brings_its_own_labels(tmp_path: Path) -> None:
     # Sorted as they are written first: capitals come before small letters.
     assert corpus.task == "classification/Sports,finance"
     assert [row.gold for row in corpus.rows()] == ["Sports", "finance", None, "Sports", "finance"]
-
-
-def test_labels_that_are_given_are_the_scheme(tmp_path: Path) -> None:
-    file = _file(tmp_path, "text,gold\na,sports\nb,\n")
-    corpus = get_corpus(file, "classification/finance,sports")
-    assert (corpus.task, corpus.has_gold) == ("classification/finance,sports", True)
-    with pytest.raises(BadRow, match="'sports' is unknown; allowed are finance, politics, or nothing"):
-        get_corpus(file, "classification/finance,politics")
 
 
 @pytest.mark.parametrize(

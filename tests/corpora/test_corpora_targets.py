@@ -3,7 +3,7 @@
 import pytest
 
 from audit.corpora import get_corpus
-from audit.errors import AuditError, BadFile
+from audit.errors import BadFile
 from audit.tasks import Input
 
 
@@ -27,16 +27,6 @@ def test_each_text_is_a_source_for_each_target_but_its_own_language(file):
     assert rows[0].input == Input.of("It rains.", target="es")
 
 
-def test_a_file_may_have_a_column_of_targets(tmp_path):
-    path = tmp_path / "own.csv"
-    path.write_text("text,language,target_language\nIt rains.,en,es\nLlueve.,es,en\n", encoding="utf-8")
-    rows = list(get_corpus(path, "translation").rows())
-    assert [row.input for row in rows] == [
-        Input.of("It rains.", target="es"),
-        Input.of("Llueve.", language="es", target="en"),
-    ]
-
-
 def test_texts_of_several_languages_go_into_every_target_but_their_own(tmp_path):
     path = tmp_path / "own.csv"
     path.write_text("text,language\nIt rains.,en\nLlueve.,es\nIt snows.,en\nNieva.,es\n", encoding="utf-8")
@@ -49,19 +39,6 @@ def test_texts_of_several_languages_go_into_every_target_but_their_own(tmp_path)
         ("es", "fr"),
     ]
     assert corpus.size() == len(list(corpus.rows())) == 8
-
-
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("rotten-tomatoes", "say which languages"),
-        ("rotten-tomatoes@en", "say other languages"),
-        ("cluener-pairs@en", "pairs of texts"),
-    ],
-)
-def test_what_cannot_be_translated_is_refused(name, says):
-    with pytest.raises(AuditError, match=says):
-        get_corpus(name, "translation")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from audit.corpora.base import Row
 from audit.corpora.slices import cut, divide, find_slicing, sliced
-from audit.errors import AuditError
 from audit.tasks import Input
 
 
@@ -69,16 +68,3 @@ def test_functions_say_names_truths_or_numbers():
     assert divide(find_slicing("n"), rows)[0] == [None, None, "1"]
     halves = sliced(parts=2, whole=True)(lambda every: [len(one.input.text) for one in every])
     assert divide(find_slicing(halves), rows)[1] == ["1", "2–3"]
-
-
-@pytest.mark.parametrize(
-    ("spec", "says"),
-    [
-        (3, "slices has int, which is neither a name nor a function"),
-        ("phrase:(", r"slice phrase: '\(' is no regular expression"),
-        (sliced(whole=True)(lambda rows: []), "slice 'lambda' has 0 values for 1 rows"),
-    ],
-)
-def test_what_cannot_be_sliced_is_told(spec, says):
-    with pytest.raises(AuditError, match=says):
-        divide(find_slicing(spec), [row("text")])

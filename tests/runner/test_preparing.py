@@ -41,25 +41,6 @@ class Prepared:
 class Model(Prepared):
     def predict(self, texts):
         return [self.said(text) for text in texts]
-
-
-class Waiting(Prepared):
-    name = "waiting"
-    settings = {{}}
-    summary = "waits"
-    concurrency = 4
-    batch = 2
-
-    def needs(self):
-        return None
-
-    def run(self, inputs):
-        from audit.tasks import Output
-
-        return [Output(self.said(item.text)) for item in inputs]
-
-    async def run_async(self, inputs):
-        return self.run(inputs)
 """
 
 
@@ -95,12 +76,11 @@ EXECUTORS = {"in this process": InProcess, "processes": lambda: Processes(2)}
 
 
 @pytest.mark.parametrize("executor", ["in this process", "processes"])
-@pytest.mark.parametrize("kind", ["Model", "Waiting"])
-def test_it_is_prepared_once_in_each_process(module, kind, executor, tmp_path, toy_corpus):
+def test_it_is_prepared_once_in_each_process(module, executor, tmp_path, toy_corpus):
     relations = [get_relation("sentiment", "MR3.1")]
     engine = open_store("sqlite://", create=True)
     with EXECUTORS[executor]() as doing:
-        run(engine, toy_corpus(), [f"{module}:{kind}"], relations, doing)
+        run(engine, toy_corpus(), [f"{module}:Model"], relations, doing)
         total, errors = outputs(engine)
         prepared, asked = calls(tmp_path)
     assert total > 40

@@ -42,19 +42,6 @@ def fragile(text):
     if number == 1:
         raise RuntimeError("busy")
     return "positive", 0.5
-
-
-def out_of_order(text):
-    if asked("out_of_order", text) < 2:
-        raise RuntimeError("out of order")
-    return "positive", 0.5
-
-
-class Sure:
-    name, tasks, deterministic = "sure", ("sentiment",), True
-
-    def predict(self, texts):
-        return ["positive" for text in texts if asked("sure", text) >= 0]
 '''
 
 

@@ -7,9 +7,6 @@ from interrupting import Interrupting
 from sqlalchemy import select
 
 from audit.judging.samples import ask_next
-from audit.relations import get_relation, uses
-from audit.relations.base import unchanged
-from audit.relations.expect import equivalent
 from audit.reports.study import study_report
 from audit.runner.batch import Batch
 from audit.runner.executors import InProcess
@@ -181,19 +178,3 @@ def test_a_larger_limit_begins_with_the_sources_of_a_smaller_one(own, toy_corpus
     assert [u for _, u in everything] == sorted(u for _, u in everything)
     assert len({u for _, u in everything}) == 30
     assert Counter(own.calls()).most_common(1)[0][1] == 1
-
-
-def test_a_relation_that_applies_to_nothing_is_told_by_name(own, toy_corpus, toy_relations, engine):
-    def never(text, choices):
-        """Applies to nothing."""
-
-    uses.relation("T4", task="sentiment", family="toys", unit="sentence", check=equivalent, carry=unchanged)(never)
-    nothing = get_relation("sentiment", "T4")
-    alone = run(engine, toy_corpus(), own.specs("calm"), [nothing], InProcess())
-    assert alone.lines()[1:] == ["T4 applies to none of the 30 sources: no groups, no verdicts."]
-    for time in ("first", "again"):
-        ran = run(engine, toy_corpus(), own.specs("calm"), [toy_relations[0], nothing], InProcess())
-        assert ran.as_json()["relations_without_groups"] == ["T4"]
-        assert "T4 applies to none of the 30 sources: no groups, no verdicts." in ran.lines()
-        assert ("nothing was left to do" in ran.lines()[-1]) == (time == "again")
-    assert run(engine, toy_corpus(), own.specs("calm"), toy_relations, InProcess()).without_groups == []

@@ -9,8 +9,6 @@ from service import serving
 import audit
 from audit import registry
 from audit.cli import main
-from audit.errors import AuditError
-from audit.runner.options import SearchOptions
 
 pytestmark = pytest.mark.usefixtures("asked_once")
 
@@ -105,27 +103,6 @@ def test_a_search_goes_on_from_what_is_stored_and_finds_the_same(tmp_path):
     assert again.stored == first.executed
     undisturbed = search(Flipping(" x y", scores={"x": 0.3}), *texts)
     assert again.found == undisturbed.found
-
-
-@pytest.mark.parametrize(
-    ("request_", "said"),
-    [
-        ({"budget": 1}, "budget=1: expected a whole number from 2"),
-        ({"depth": 0}, "depth=0: expected a whole number from 1"),
-        ({"max_changed": 0.0}, "max_changed=0.0: expected a number above 0, to 1"),
-        ({"method": "swarm"}, "method='swarm': expected one of greedy, beam"),
-        (
-            {"names": ["MR5.2"], "unit": "document"},
-            "MR5.2 cannot be searched: what it makes hangs on what a system says",
-        ),
-    ],
-)
-def test_what_cannot_be_searched_is_told(request_, said):
-    with pytest.raises(AuditError, match=said):
-        search(Flipping("z"), **request_)
-    with pytest.raises(AuditError, match="search one at a time"):
-        audit.search(["It"], {"a": len, "b": len}, ["x"], budget=5)
-    assert SearchOptions(budget=2).beam == 1
 
 
 def test_by_the_command_line_with_a_limit_of_requests(tmp_path, monkeypatch, capsys):

@@ -4,29 +4,11 @@ import os
 import sqlite3
 
 import pytest
-from sqlalchemy import inspect, text
+from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from audit.errors import AuditError, BadFile
-from audit.store import open_store, tables
-
-
-def test_a_new_database_has_the_tables_and_opens_again(tmp_path):
-    where = str(tmp_path / "a.db")
-    engine = open_store(where, create=True)
-    assert {"study", "source", "verdict", "judgement"} <= set(inspect(engine).get_table_names())
-    engine.dispose()
-    again = open_store(where)
-    with again.connect() as connection:
-        assert connection.execute(text("SELECT version FROM schema_version")).scalars().all() == [tables.SCHEMA_VERSION]
-
-
-@pytest.mark.parametrize("url", [False, True])
-def test_an_absent_database_is_named_and_not_made(tmp_path, url):
-    where = tmp_path / "absent.db"
-    with pytest.raises(BadFile, match=r"there is no database .*absent\.db; make one with `audit run`"):
-        open_store(f"sqlite:///{where}" if url else str(where))
-    assert not where.exists()
+from audit.store import open_store
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
