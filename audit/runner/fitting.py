@@ -77,7 +77,8 @@ def fitting_all(corpora: Sequence[Corpus], options: CommonOptions = ONCE) -> lis
     """
     several, relations = len({corpus.unit for corpus in corpora}) > 1, []
     for corpus in corpora:
-        own, units = options, (corpus.unit, "any")
+        own: CommonOptions = options
+        units: tuple[str, ...] = (corpus.unit, "any")
         if several:  # each corpus runs those of the names that are for its unit
             if isinstance(own, RunOptions) and own.document_share is not None:
                 own = own if corpus.unit == "document" else replace(own, document_share=None)

@@ -200,7 +200,7 @@ def _fields(call: Call, task: Task) -> Fields:
         if alone == "label" and call in task.labels:
             return call, None, None, None
         if alone != "score":
-            call = Said(**{alone: call})
+            call = Said(label=call) if alone == "label" else Said(text=call)
     elif isinstance(call, float) and alone == "score":
         call = Said(score=call)
     if not isinstance(call, Said):
@@ -311,7 +311,7 @@ class _File:
         for size in self.sizes:
             yield marshal.loads(self.spool.read(size))
 
-    def _taken(self, number: int, line: Line) -> tuple[tuple[int, ...], list[tuple[int, ...]], tuple[Any, ...]]:
+    def _taken(self, number: int, line: Line) -> tuple[tuple[int, ...], list[tuple[int, int, int]], tuple[Any, ...]]:
         """Take a line: its hashes, those of its outputs, and what is stored of it."""
         task = get_task(line.task or "sentiment")
         if not task.labels:
@@ -478,8 +478,8 @@ def _store(connection: Connection, study_id: int, known: _File, content: str) ->
     of_task = {"task": next(iter(known.tasks)), "version": "imported"}
     relations, systems = {}, {}
     for name, (carries, _) in known.relations.items():
-        own = {"name": name, "params": "{}" if carries is None else f'{{"carries":{carries}}}'}
-        relations[name] = named_id(connection, tables.Relation, of_task | own)
+        params = "{}" if carries is None else f'{{"carries":{carries}}}'
+        relations[name] = named_id(connection, tables.Relation, of_task | {"name": name, "params": params})
     for name, version in known.systems:
         key = {"name": name, "version": version or f"imported {content}", "settings": "{}"}
         systems[name, version] = named_id(connection, tables.System, key)

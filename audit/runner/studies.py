@@ -15,8 +15,21 @@ from audit.messages import message
 from audit.relations import Relation
 from audit.relations.base import SYSTEM_REASONS, Outcome
 from audit.relations.registry import name_order
-from audit.store import input_ids, insert_new, open_store, table_of, tables
+from audit.store import input_ids, insert_new, open_store, tables
 from audit.store.copying import in_utc
+from audit.store.core import (
+    count_rows,
+    group,
+    input_table,
+    member,
+    output,
+    progress,
+    relation,
+    source,
+    study,
+    system,
+    verdict,
+)
 from audit.store.engine import file_of
 from audit.store.queries import id_of, insert_one
 from audit.systems.base import System
@@ -97,7 +110,6 @@ class Sampled:
     def first_inputs(self, number: int, engine: Engine | None) -> list[Input]:
         """Return the inputs of the first sources, by u: those that a database has where the study is there, else the
         corpus's, which has to be read for that."""
-        study, source, input_table = table_of(tables.Study), table_of(tables.Source), table_of(tables.Input)
         stored = (
             select(input_table.c.texts, input_table.c.languages)
             .join(source, source.c.input_id == input_table.c.id)
@@ -138,11 +150,10 @@ def make_study(connection: Connection, sampled: Sampled) -> StudyRow:
         study_id, new = insert_one(connection, tables.Study, row, "key")
         if new:  # else another process made it, with its sources, since we looked
             add_sources(connection, study_id, sampled.sources)
-    study, source = table_of(tables.Study), table_of(tables.Source)
     found = connection.execute(select(study).where(study.c.id == study_id)).mappings().one()
-    sources = connection.execute(select(func.count()).where(source.c.study_id == study_id)).scalar() or 0
+    sources = count_rows(connection, source, source.c.study_id == study_id)
     own = {name: found[name] for name in ("task", "corpus", "seed", "unit", "chunk")}
-    return StudyRow(study_id, **own, sources=int(sources))
+    return StudyRow(study_id, **own, sources=sources)
 
 
 def add_sources(connection: Connection, study_id: int, drawn: Sequence[tuple[float, Row]]) -> None:
@@ -183,7 +194,6 @@ def named_id(connection: Connection, model: type[tables.Relation] | type[tables.
 
 def finished(connection: Connection, study_id: int) -> set[tuple[int, int, int]]:
     """Return chunk, system and relation of what is noted as finished."""
-    progress = table_of(tables.Progress)
     query = select(progress.c.chunk, progress.c.system_id, progress.c.relation_id)
     return {(int(row[0]), int(row[1]), int(row[2])) for row in connection.execute(query.filter_by(study_id=study_id))}
 
@@ -194,7 +204,6 @@ def finished(connection: Connection, study_id: int) -> set[tuple[int, int, int]]
 def _details(connection: Connection, studies: Sequence[int], systems: Iterable[int] | None) -> Sequence[Any]:
     """Return what systems (of these ids) say of inputs in groups of these studies: id and name, of how many inputs they
     read a part, and the tokens and money that they used."""
-    group, member, output, system = map(table_of, (tables.Group, tables.Member, tables.Output, tables.System))
     in_studies = (
         select(member.c.group_id)
         .join(group, group.c.id == member.c.group_id)
@@ -227,7 +236,6 @@ def inapplicable_notes(
 ) -> list[str]:
     """Return a sentence for each system (of these ids) that read a part of some inputs, or says what it used, and for
     each system and reason of `SYSTEM_REASONS` why groups are inapplicable: which relations, how many."""
-    group, verdict, relation, system = map(table_of, (tables.Group, tables.Verdict, tables.Relation, tables.System))
     by_cell = (
         select(system.c.name, verdict.c.reason, relation.c.name, func.count())
         .select_from(verdict)
@@ -268,8 +276,6 @@ def runs(engine: Engine) -> list[dict[str, Any]]:
     last attempt; `number` is the system's in this database, `#2` in `audit compare`; `began` is when the study was
     begun, in UTC, by the first of its systems.
     """
-    study, system, output = map(table_of, (tables.Study, tables.System, tables.Output))
-    progress, group, verdict = map(table_of, (tables.Progress, tables.Group, tables.Verdict))
     later, listed = output.alias(), []
     same = (later.c.input_id == output.c.input_id, later.c.system_id == output.c.system_id)
     again = select(later.c.attempt).where(*same, later.c.attempt > output.c.attempt).exists()
@@ -284,7 +290,7 @@ def runs(engine: Engine) -> list[dict[str, Any]]:
     with engine.connect() as connection:
         studies = {row.id: row for row in connection.execute(select(study))}
         systems = {row.id: row for row in connection.execute(select(system))}
-        sources = _counted(connection, table_of(tables.Source).c.study_id)
+        sources = _counted(connection, source.c.study_id)
         executed = _counted(connection, output.c.system_id, output.c.attempt == 1)
         failed = _counted(connection, output.c.system_id, output.c.error.is_not(None), ~again)
         found = [tuple(map(int, row)) for query in (ran, imported) for row in connection.execute(query)]

@@ -70,4 +70,4 @@ def _words(kind: str, name: str, by: Brought) -> dict[str, str]:
 def _brought(connection: Connection) -> list[tuple[str, str, Brought]]:
     setting = table_of(tables.Setting)
     query = select(setting.c.name, setting.c.value).where(setting.c.name.like(f"{_PREFIX}:%")).order_by(setting.c.name)
-    return [(*row.split(":", 2)[1:], value) for row, value in connection.execute(query)]  # type: ignore[misc]
+    return [(*row.split(":", 2)[1:], value) for row, value in connection.execute(query)]
