@@ -43,9 +43,10 @@ from audit.runner.studies import (
 )
 from audit.runner.system_runner import SystemRunner, bind_systems, loaded
 from audit.runner.underway import only_run
-from audit.store import integers, pieces, table_of, tables, write_much
+from audit.store import integers, pieces, write_much
 from audit.store.brought import note_brought
 from audit.store.bulk import group_ids
+from audit.store.core import group, member, progress, source, verdict
 from audit.store.patient import Patient
 from audit.systems.foreign import shortened
 from audit.tasks import Input, base_of
@@ -222,8 +223,7 @@ class _Run:
 
     def do(self, todo: Todo) -> None:
         """Do these chunks, until the budget is used up."""
-        source, study = table_of(tables.Source), self.study
-        query = select(source.c.id).where(source.c.study_id == study.id).order_by(source.c.id)
+        query = select(source.c.id).where(source.c.study_id == self.study.id).order_by(source.c.id)
         ids = self.store.read(lambda connection: integers(connection, query))[:, 0]
         waiting, together = deque(todo.items()), max(2, self.executor.places)
         with few_collections():
@@ -318,8 +318,6 @@ def _forget_chunks_with_errors(
     Groups that hang on a system's outputs are made anew, and some are none without the error: they go with it. Nobody
     can have drawn them.
     """
-    group, verdict = table_of(tables.Group), table_of(tables.Verdict)
-    source, progress = table_of(tables.Source), table_of(tables.Progress)
     failed = (
         select(group.c.id, group.c.source_id, group.c.relation_id, verdict.c.system_id, group.c.system_id.label("of"))
         .join(verdict, verdict.c.group_id == group.c.id)
@@ -333,8 +331,8 @@ def _forget_chunks_with_errors(
         key = {"study_id": study.id, "chunk": number, "relation_id": relation, "system_id": system}
         connection.execute(delete(progress).filter_by(**key))
     for piece in pieces(row.id for row in rows if row.of is not None):
-        for table, column in ((tables.Verdict, "group_id"), (tables.Member, "group_id"), (tables.Group, "id")):
-            connection.execute(delete(table_of(table)).where(table_of(table).c[column].in_(piece)))
+        for column in (verdict.c.group_id, member.c.group_id, group.c.id):
+            connection.execute(delete(column.table).where(column.in_(piece)))
 
 
 def _todo(
@@ -367,7 +365,6 @@ def _result(
     relations: Sequence[Bound],
     systems: Mapping[int, BoundSystem],
 ) -> RunResult:
-    group, source, verdict = table_of(tables.Group), table_of(tables.Source), table_of(tables.Verdict)
     ends = select(func.min(source.c.id), func.max(source.c.id)).where(source.c.study_id == study.id)
     of_study = group.c.id.between(*group_ids(*connection.execute(ends).one()))  # by the primary key
     query = select(group.c.id).where(of_study, group.c.study_id == study.id).limit(1)
@@ -400,7 +397,6 @@ def _result(
 
 def _all_failed(connection: Connection, study: int, system: BoundSystem) -> str | None:
     """Return what to say of a system whose checks in a study all ended in an error; None of any other."""
-    group, verdict = table_of(tables.Group), table_of(tables.Verdict)
     groups = select(group.c.id).where(group.c.study_id == study)
     checks = select(verdict.c.reason).where(
         verdict.c.system_id == system.id, verdict.c.group_id.in_(groups), verdict.c.outcome != int(Outcome.REJECTED)
