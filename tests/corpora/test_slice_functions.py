@@ -26,7 +26,6 @@ def slices_of(spec, *texts, language="en"):
         ("question", "en", ["Good?", "Why is it so long", "Did he leave"], ["What a film.", "It is good."]),
         ("question", "zh", ["好吗", "为什么", "你去哪里？"], ["很好。", "哪怕下雨"]),
         ("phrase:not|never", "en", ["Not so.", "never!"], ["Nothing", "knot"]),
-        ("phrase:!", "en", ["So!"], ["So."]),
         ("phrase:电影", "zh", ["这部电影好"], ["这本书好"]),
     ],
 )

@@ -148,28 +148,10 @@ def outputs(engine, name):
         return {texts[0]: error or (label, score) for texts, label, score, error in connection.execute(query)}
 
 
-def verdicts(engine):
-    """System -> outcomes, by source row."""
-    group, verdict, source, system = map(table_of, (tables.Group, tables.Verdict, tables.Source, tables.System))
-    query = (
-        select(system.c.name, source.c.row, verdict.c.outcome)
-        .select_from(verdict)
-        .join(group, group.c.id == verdict.c.group_id)
-        .join(source, source.c.id == group.c.source_id)
-        .join(system, system.c.id == verdict.c.system_id)
-    )
-    verdict_of_group = {}
-    with engine.connect() as connection:
-        for name, row, outcome in connection.execute(query):
-            verdict_of_group.setdefault(name, {})[row] = outcome
-    return verdict_of_group
-
-
 def fail_once(engine, specs, errors, healthy):
     """Each system has one stored error, its own, on the source of row 7, and answers all else as a healthy one does."""
     right = outputs(engine, healthy)
     assert len(right) == INPUTS
-    verdicts_before = verdicts(engine)
     cells = {cell["system"]: cell["errors"] for cell in study_report(engine)["cells"]}
     for spec, error in zip(specs, errors, strict=True):
         outputs_before = outputs(engine, spec)
@@ -177,7 +159,6 @@ def fail_once(engine, specs, errors, healthy):
         if ":Too" not in spec:  # which have no scores
             assert outputs_before == {text: right[text] for text in outputs_before}
         assert len(outputs_before) == INPUTS - 1
-        assert [row for row, outcome in verdicts_before[spec].items() if outcome == 3] == ["7"]
         assert cells[spec] == 1
 
 

@@ -72,12 +72,8 @@ def test_the_rows_come_back(written, tmp_path, content):
     ("column", "value", "message"),
     [
         ("seed", "0", 'column seed is "0", not of type integer'),
-        ("seed", True, "column seed is true, not of type integer"),
-        ("seed", 1 << 63, "not of type integer"),
-        ("has_gold", 1, "column has_gold is 1, not of type boolean"),
         ("key", "xy", 'column key is "xy", not of type bytes'),
         ("created_at", "yesterday", "not of type time"),
-        ("created_at", "2026-01-01T00:00:00", "not of type time"),
         ("corpus", None, "column corpus is null"),
         ("strange", 1, "exactly id, key, task"),
     ],
