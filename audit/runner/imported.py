@@ -36,7 +36,7 @@ from audit.runner.dispatch import few_collections
 from audit.runner.progress import Watcher
 from audit.runner.studies import Later, add_sources, named_id, opened
 from audit.store import columns, group_id, insert_new, store_inputs, table_of, tables, write_much
-from audit.store.queries import insert_one
+from audit.store.outcomes import insert_one
 from audit.tasks import Input, Output, Task, base_of, get_task
 from audit.user_models import Allowed, UserModel, mistakes, short
 

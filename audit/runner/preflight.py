@@ -21,8 +21,7 @@ from audit.messages import counted
 from audit.runner.batch import Batch, Lacks, failed, is_asynchronous
 from audit.runner.executors import Lost, outcome
 from audit.store import table_of, tables
-from audit.store.outcomes import find_inputs
-from audit.store.queries import id_of
+from audit.store.outcomes import find_inputs, id_of
 from audit.systems import offered, without_version
 from audit.systems.base import System
 from audit.systems.foreign import shortened, shown

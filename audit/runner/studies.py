@@ -31,7 +31,7 @@ from audit.store.core import (
     verdict,
 )
 from audit.store.engine import file_of
-from audit.store.queries import id_of, insert_one
+from audit.store.outcomes import id_of, insert_one
 from audit.systems.base import System
 from audit.tasks import Input
 
