@@ -21,6 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import pandas as pd
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, FiniteFloat, StringConstraints, ValidationError
 from sqlalchemy import Connection, Engine, select
@@ -260,6 +261,9 @@ def _carries(value: Any, task: Task) -> str | None:
 # The whole file.
 
 
+_LINES, _OUTPUTS = ("line", "source", "facts", "cell", "pair", "group"), ("line", "asked", "calls")
+
+
 class _File:
     """What is known of the lines that were read, with a hash for each thing that lines must agree on."""
 
@@ -295,16 +299,10 @@ class _File:
         self._frames = ([], [])
 
     def _keep(self, taken: Sequence[Any]) -> None:
-        lines, outputs, kept = (
-            [line[0] for line in taken],
-            [own for line in taken for own in line[1]],
-            [line[2] for line in taken],
-        )
-        self._frames[0].append(
-            pd.DataFrame(lines, columns=["line", "source", "facts", "cell", "pair", "group"], dtype="int64")
-        )
-        self._frames[1].append(pd.DataFrame(outputs, columns=["line", "asked", "calls"], dtype="int64"))
-        self.sizes.append(self.spool.write(marshal.dumps(kept)))
+        lines, outputs = [line[0] for line in taken], [own for line in taken for own in line[1]]
+        for kept, rows, names in zip(self._frames, (lines, outputs), (_LINES, _OUTPUTS), strict=True):
+            kept.append(pd.DataFrame(np.array(rows, np.int64).reshape(-1, len(names)), columns=list(names)))
+        self.sizes.append(self.spool.write(marshal.dumps([line[2] for line in taken])))
 
     def spooled(self) -> Iterator[list[Any]]:
         self.spool.seek(0)
