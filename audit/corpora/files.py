@@ -83,11 +83,9 @@ class Reading:
         return by_word.get(gold.casefold(), gold)
 
     def names(self, path: Path, written: Sequence[str], task: str) -> dict[str, str]:
-        """Return our names of a file's columns, by the file's; the user's own columns keep theirs.
-
-        Ours may be written in any case; the texts of a pair may have the names that their task has for them. Raises
-        BadFile for a column that is missing, with the one that may be meant, or that is there twice.
-        """
+        """Return our names of a file's columns, by the file's; the user's own columns keep theirs. Ours may be written
+        in any case; the texts of a pair may have the names that their task has for them. Raises BadFile for a column
+        that is missing, with the one that may be meant, or that is there twice."""
         texts, folded = text_columns(get_task(task).texts), {name.casefold() for name in written}
         own = dict(zip(text_names(get_task(task)), texts, strict=False))
         columns = {own.get(ours, "document" if ours == CLUSTER else ours): it for ours, it in self.columns.items()}

@@ -120,11 +120,9 @@ class Recording:
 
 
 def read_recording(path: str | Path) -> Recording:
-    """Read the recorded translations of a CSV, or of all CSVs of a folder in the order of their names.
-
-    Files are read once per process, and again when they change. Raises BadFile for a file without the columns, in
-    another encoding or absent, and where nothing in it can be used; rows that are wrong are left out and counted.
-    """
+    """Read the recorded translations of a CSV, or of all CSVs of a folder in the order of their names. Files are read
+    once per process, and again when they change. Raises BadFile for a file without the columns, in another encoding or
+    absent, and where nothing in it can be used; rows that are wrong are left out and counted."""
     place = Path(path)
     if not place.is_dir():
         refuse_no_file(place)
@@ -313,10 +311,8 @@ def check_targets(file: str, rows: Iterable[Row]) -> None:
 
 
 class Toward:
-    """The texts of a corpus of single texts, each to be translated into every target language but its own.
-
-    Raises AuditError for a corpus of pairs, for no or wrong targets, and where each is the corpus's own language.
-    """
+    """The texts of a corpus of single texts, each to be translated into every target language but its own. Raises
+    AuditError for a corpus of pairs, for no or wrong targets, and where each is the corpus's own language."""
 
     task = "translation"
     has_gold = False

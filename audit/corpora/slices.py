@@ -31,12 +31,9 @@ PARTS = 4  # Classes that numbers are cut into, unless the function says otherwi
 
 @dataclass(frozen=True)
 class Slicing:
-    """A way to divide sources: a slice function with its name.
-
-    `parts` is how many classes numbers are cut into. Of a function of the `whole` corpus all rows are the argument, and
-    the result has a value for each. `names` are slices that are told of where they are empty. `column` is the column of
-    the corpus that it reads.
-    """
+    """A way to divide sources: a slice function with its name. `parts` is how many classes numbers are cut into. Of a
+    function of the `whole` corpus all rows are the argument, and the result has a value for each. `names` are slices
+    that are told of where they are empty. `column` is the column of the corpus that it reads."""
 
     name: str
     function: Callable[..., Any]

@@ -31,11 +31,9 @@ class Sending:
 
 
 class Meter:
-    """What asking a system takes: requests of `batch` inputs, and money where its file has a price.
-
-    A system may count itself: `count_characters(inputs)`, where it sends more than the texts (a prompt), and
-    `count_tokens(inputs)`, where it has a tokenizer.
-    """
+    """What asking a system takes: requests of `batch` inputs, and money where its file has a price. A system may count
+    itself: `count_characters(inputs)`, where it sends more than the texts (a prompt), and `count_tokens(inputs)`, where
+    it has a tokenizer."""
 
     def __init__(self, system: System) -> None:
         self.name, self._system = system.name, system

@@ -138,11 +138,9 @@ class Group:
 
 
 class Chunk:
-    """The work of one chunk for some relations and systems, without a database and without an executor.
-
-    `todo[system id]` holds the relations that are not finished for that system, `sources` the sources by id, in order.
-    Give `planned` what the planning job made; then ask `wanted`, and `take` the outputs, until nothing is wanted.
-    """
+    """The work of one chunk for some relations and systems, without a database and without an executor. `todo[system
+    id]` holds the relations that are not finished for that system, `sources` the sources by id, in order. Give
+    `planned` what the planning job made; then ask `wanted`, and `take` the outputs, until nothing is wanted."""
 
     def __init__(
         self,

@@ -42,9 +42,7 @@ _TOGETHER = 0.02  # Seconds that the answer of another machine waits for others,
 @dataclass
 class Counts:
     """What a run made and found; `executed` counts calls to systems, `stored` outputs that were there already.
-
-    `retried` of those executed had failed before, `repeated` were asked what the system had been asked before.
-    """
+    `retried` of those executed had failed before, `repeated` were asked what the system had been asked before."""
 
     groups: int = 0
     checks: int = 0
@@ -204,9 +202,7 @@ class Dispatcher:
 
     def _submit(self, bound: BoundSystem) -> bool:
         """Submit a batch of a system, as many inputs as the budget allows; whether there was one, and a place for it.
-
-        Until the first batch is back nobody knows how long it takes: others wait.
-        """
+        Until the first batch is back nobody knows how long it takes: others wait."""
         executor, budget, meter = self._runner.executor_of(bound.spec), self._runner.budget, bound.meter
         others = sum(one.at_work for one in self.systems.values() if not one.waits)
         full = not bound.waits and others >= executor.places + self._spare
@@ -265,10 +261,8 @@ class Dispatcher:
             yield bound, kept
 
     def _is_lost_for_good(self, bound: BoundSystem, work: Pending, lost: Lost) -> bool:
-        """Do a lost batch again, each input alone; whether it is one that is not done again.
-
-        The first time that a process dies of one input, it may have been killed from outside: it is done again.
-        """
+        """Do a lost batch again, each input alone; whether it is one that is not done again. The first time that a
+        process dies of one input, it may have been killed from outside: it is done again."""
         if len(work.inputs) > 1 or not (lost.late or bound.died.issuperset(work.inputs)):
             bound.pace.lose(len(work.inputs))
             bound.died.update(work.inputs if len(work.inputs) == 1 else ())
@@ -287,10 +281,8 @@ class Dispatcher:
 
 @contextmanager
 def few_collections() -> Iterator[None]:
-    """Collect garbage seldom, and not among what was loaded before: a run makes millions of small objects.
-
-    Workers that are forked meanwhile do as this process.
-    """
+    """Collect garbage seldom, and not among what was loaded before: a run makes millions of small objects. Workers that
+    are forked meanwhile do as this process."""
     before = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)

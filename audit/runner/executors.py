@@ -98,11 +98,9 @@ _QUIETLY = 250  # The status of a process that ended itself with 0
 
 
 class InProcess(AbstractContextManager["InProcess"]):
-    """Does a job in this process, when it is submitted.
-
-    A limit is kept by the alarm of the main thread, which wakes Python code and most waiting, but no loop of native
-    code; in another thread there is none. `Processes` keeps it whatever the system does.
-    """
+    """Does a job in this process, when it is submitted. A limit is kept by the alarm of the main thread, which wakes
+    Python code and most waiting, but no loop of native code; in another thread there is none. `Processes` keeps it
+    whatever the system does."""
 
     places = 1
 
@@ -122,10 +120,8 @@ class InProcess(AbstractContextManager["InProcess"]):
 
 
 class Processes(AbstractContextManager["Processes"]):
-    """Does jobs in `workers` processes (default: one per core), which begin with the first job.
-
-    A job that takes longer than its limit is ended with its process; another process takes the place of one that died.
-    """
+    """Does jobs in `workers` processes (default: one per core), which begin with the first job. A job that takes longer
+    than its limit is ended with its process; another process takes the place of one that died."""
 
     def __init__(self, workers: int | None = None, start: str | None = None, prepare: Callable[[], None] | None = None):
         """`start` is how processes are made, as multiprocessing has it; `prepare` is called in each of them first."""
@@ -194,12 +190,9 @@ _ENDING = 5.0  # Seconds that systems have to end what they hold
 
 
 class Waiting(AbstractContextManager["Waiting"]):
-    """Does batches of asynchronous systems, any number at once, on an event loop in a thread of its own.
-
-    All calls of all batches to one system share one `audit.systems.asking.Asking`. A batch's limit counts from its
-    first call on, and holds for what awaits: the user's own systems, which may keep the loop to themselves, are asked
-    in processes.
-    """
+    """Does batches of asynchronous systems, any number at once, on an event loop in a thread of its own. All calls of
+    all batches to one system share one `audit.systems.asking.Asking`. A batch's limit counts from its first call on,
+    and holds for what awaits: the user's own systems, which may keep the loop to themselves, are asked in processes."""
 
     places = 32
 
@@ -317,11 +310,9 @@ def _end_run(run: str) -> None:
 
 
 class Dask(AbstractContextManager["Dask"]):
-    """Does jobs on the workers of the scheduler at `address` (`tcp://host:8786`), as many as are there at any time.
-
-    The jobs of a worker that goes away are given to another by Dask. The cluster is left running. Raises NotInstalled
-    without Dask's package; AuditError where no scheduler answers.
-    """
+    """Does jobs on the workers of the scheduler at `address` (`tcp://host:8786`), as many as are there at any time. The
+    jobs of a worker that goes away are given to another by Dask. The cluster is left running. Raises NotInstalled
+    without Dask's package; AuditError where no scheduler answers."""
 
     def __init__(self, address: str):
         if find_spec("distributed") is None:

@@ -19,11 +19,9 @@ from audit.tasks import Input, base_of, matches
 
 
 def fitting(corpus: Corpus, options: CommonOptions = ONCE) -> list[Relation]:
-    """Return the relations to run on a corpus: the named ones, or those of its task and unit that are default.
-
-    `all` and `family:NAME` among the names mean those of several relations that fit the corpus. Raises AuditError for a
-    relation that does not fit the corpus' unit or language, a parameter that it does not have, and what is no limit.
-    """
+    """Return the relations to run on a corpus: the named ones, or those of its task and unit that are default. `all`
+    and `family:NAME` among the names mean those of several relations that fit the corpus. Raises AuditError for a
+    relation that does not fit the corpus' unit or language, a parameter that it does not have, and what is no limit."""
     names, share = options.relations, options.document_share if isinstance(options, RunOptions) else None
     if share is not None and corpus.unit != "document":
         raise AuditError(
@@ -71,10 +69,8 @@ def fitting(corpus: Corpus, options: CommonOptions = ONCE) -> list[Relation]:
 
 
 def fitting_all(corpora: Sequence[Corpus], options: CommonOptions = ONCE) -> list[list[Relation]]:
-    """Return what is `fitting` for each of several corpora, sentences and documents among them.
-
-    Raises what `fitting` raises, where a name, the document share, parameters or limits fit none of the corpora.
-    """
+    """Return what is `fitting` for each of several corpora, sentences and documents among them. Raises what `fitting`
+    raises, where a name, the document share, parameters or limits fit none of the corpora."""
     several, relations = len({corpus.unit for corpus in corpora}) > 1, []
     for corpus in corpora:
         own: CommonOptions = options

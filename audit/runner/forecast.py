@@ -132,11 +132,9 @@ def forecasts(
     engine: Engine | None = None,
     options: RunOptions = ONCE,
 ) -> list[Forecast]:
-    """Return what runs of these systems on these studies, one after the other, would ask of each of them.
-
-    `engine` is the database that the runs would use, which is only read; None: there is none yet. Raises what
-    `audit.runner.run.run` raises before it asks a system.
-    """
+    """Return what runs of these systems on these studies, one after the other, would ask of each of them. `engine` is
+    the database that the runs would use, which is only read; None: there is none yet. Raises what
+    `audit.runner.run.run` raises before it asks a system."""
     by_spec = loaded(systems, options.time_limit)
     for sampled, relations in studies:
         refuse_misfits(sampled.corpus, by_spec, relations)

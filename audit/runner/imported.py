@@ -427,10 +427,8 @@ class Imported:
 
 
 def import_run(database: Engine | Later, path: str | Path, seed: int = 0, watcher: Watcher | None = None) -> Imported:
-    """Store the groups of a file as a study of its own. Importing it again changes nothing.
-
-    Raises BadFile or BadRow (file, line, reason) before anything is stored.
-    """
+    """Store the groups of a file as a study of its own. Importing it again changes nothing. Raises BadFile or BadRow
+    (file, line, reason) before anything is stored."""
     path, watcher = Path(path), watcher or Watcher()
     with few_collections(), TemporaryFile() as spool:
         known = _File(spool)

@@ -148,11 +148,9 @@ def answers(
 
 
 def checked(wanted: Iterable[Trial], answered: Answered) -> list[str]:
-    """Return what to say of systems that failed on some of their inputs, or now answer stored ones differently.
-
-    Raises AuditError, naming the system and what to change, where one has nothing but errors, and where the stored
-    outputs are another model's.
-    """
+    """Return what to say of systems that failed on some of their inputs, or now answer stored ones differently. Raises
+    AuditError, naming the system and what to change, where one has nothing but errors, and where the stored outputs are
+    another model's."""
     said: list[str] = []
     for trial in wanted:
         now = {key: output for key, (_, output) in answered[trial.spec].items()}

@@ -24,10 +24,8 @@ class Watcher:
 
 
 class Bar(Watcher):
-    """A bar of tqdm, on stderr or as a widget of a notebook: what is committed, the rate, and the time left.
-
-    `leave` keeps it when it is done; `say` gets the remarks.
-    """
+    """A bar of tqdm, on stderr or as a widget of a notebook: what is committed, the rate, and the time left. `leave`
+    keeps it when it is done; `say` gets the remarks."""
 
     def __init__(
         self, name: str, leave: bool = True, say: Callable[[str], object] | None = None, unit: str = "source"

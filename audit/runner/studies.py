@@ -40,9 +40,7 @@ CHUNK = {"sentence": 250, "document": 25}  # Sources per chunk of work: a kill c
 
 class Later:
     """A database that is opened once everything else has been checked, so that a mistake leaves no empty one behind.
-
-    `begin` is called with it then, before anything is stored.
-    """
+    `begin` is called with it then, before anything is stored."""
 
     def __init__(self, store: str, begin: Callable[[Engine], object] = lambda engine: None) -> None:
         self._store, self._begin = store, begin
@@ -84,10 +82,8 @@ class StudyRow:
 
 
 class Sampled:
-    """The sources of a study that need not be stored yet: the rows with the `limit` smallest u, in the order of u.
-
-    They are drawn when somebody asks, and once: a corpus may be large.
-    """
+    """The sources of a study that need not be stored yet: the rows with the `limit` smallest u, in the order of u. They
+    are drawn when somebody asks, and once: a corpus may be large."""
 
     def __init__(self, corpus: Corpus, seed: int, limit: int | None = None) -> None:
         self.corpus, self.seed, self.limit = corpus, seed, limit

@@ -28,9 +28,7 @@ from audit.tasks import Input
 
 def loaded(names: Iterable[str], limit: float | None = TIME_LIMIT) -> dict[str, System]:
     """Return the systems that these names mean, by spec. `limit` is the seconds that each of the user's own may take.
-
-    Raises AuditError, which names the system and what it did; UnknownName, and what is wrong with a service's file.
-    """
+    Raises AuditError, which names the system and what it did; UnknownName, and what is wrong with a service's file."""
     return {spec: get_system(spec, limit) for name in names for spec in systems_of(name)}
 
 
@@ -65,11 +63,9 @@ class SystemRunner(AbstractContextManager["SystemRunner"]):
         return Batch(spec, task, inputs, call, self.limit, Identity.of(system), times)
 
     def prepare(self) -> None:
-        """Let systems load, train or download what they need, once. Raises AuditError where it fails.
-
-        Where other processes do the work, the user's own are prepared there, by the first batch; those that wait, by
-        their event loop.
-        """
+        """Let systems load, train or download what they need, once. Raises AuditError where it fails. Where other
+        processes do the work, the user's own are prepared there, by the first batch; those that wait, by their event
+        loop."""
         if self._is_prepared:
             return
         here = isinstance(self.executor, InProcess)

@@ -44,10 +44,8 @@ def columns(names: str, rows: Iterable[tuple[Any, ...]]) -> dict[str, tuple[Any,
 
 
 def insert_new(connection: Connection, model: type[SQLModel], rows: Rows) -> int:
-    """Insert rows; those whose key is there already are left as they are. Returns how many were new.
-
-    Columns that are left out get the table's default.
-    """
+    """Insert rows; those whose key is there already are left as they are. Returns how many were new. Columns that are
+    left out get the table's default."""
     return _write(connection, table_of(model), rows, replace=False)
 
 

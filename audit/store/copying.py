@@ -34,10 +34,8 @@ def in_utc(value: datetime) -> datetime:
 
 
 def read_rows(connection: Connection, table: Table, columns: Iterable[str] | None = None) -> Iterator[dict[str, Any]]:
-    """The rows of a table in the order of their key, as dictionaries by column; times are UTC.
-
-    The same content gives the same rows in the same order, from SQLite and from PostgreSQL.
-    """
+    """The rows of a table in the order of their key, as dictionaries by column; times are UTC. The same content gives
+    the same rows in the same order, from SQLite and from PostgreSQL."""
     wanted = list(table.columns) if columns is None else [table.c[name] for name in columns]
     times = [column.name for column in wanted if column.type.python_type is datetime]
     query = select(*wanted).order_by(*table.primary_key.columns)
@@ -46,11 +44,8 @@ def read_rows(connection: Connection, table: Table, columns: Iterable[str] | Non
 
 
 def write_rows(connection: Connection, table: Table, rows: Iterable[dict[str, Any]]) -> int:
-    """Insert rows that are not there yet; returns how many. Columns that they lack take their defaults.
-
-    Raises BadFile where the database refuses them (a key that is there twice, a reference to nothing, a value that it
-    cannot hold).
-    """
+    """Insert rows that are not there yet; returns how many. Columns that they lack take their defaults. Raises BadFile
+    where the database refuses them (a key that is there twice, a reference to nothing, a value that it cannot hold)."""
     source, written = iter(rows), 0
     while batch := list(islice(source, BATCH)):
         try:
@@ -76,9 +71,7 @@ def copy_tables(source: Connection, target: Connection) -> None:
 @contextmanager
 def filled(where: str) -> Iterator[Connection]:
     """A connection into a new or empty database, which afterwards holds all that was inserted, or is as it was before.
-
-    Raises BadFile for a database that has rows, and what `open_store` raises.
-    """
+    Raises BadFile for a database that has rows, and what `open_store` raises."""
     file = file_of(where)
     new = file is not None and not file.exists()
     engine = open_store(where, create=True)
@@ -112,10 +105,8 @@ def _number_on(connection: Connection) -> None:
 
 @contextmanager
 def private_copy(engine: Engine, folder: Path) -> Iterator[Engine]:
-    """A copy of a whole database at one moment, as an SQLite file in a folder; others go on writing meanwhile.
-
-    The copy is the caller's to change. It goes when the context ends.
-    """
+    """A copy of a whole database at one moment, as an SQLite file in a folder; others go on writing meanwhile. The copy
+    is the caller's to change. It goes when the context ends."""
     path = folder / "copy.db"
     copy_to_file(engine, path)
     copy = open_store(str(path))
@@ -164,10 +155,8 @@ class BackedUp:
 
 
 def backup(engine: Engine, file: Path) -> BackedUp:
-    """Write a backup to a new file that only its owner may read, and check it.
-
-    Raises BadFile where the file is there already or cannot be written, and where the check finds fault with it.
-    """
+    """Write a backup to a new file that only its owner may read, and check it. Raises BadFile where the file is there
+    already or cannot be written, and where the check finds fault with it."""
     with new_file(file, private=True, new=True) as part:
         copy_to_file(engine, part)
         if faults := page_faults(part):

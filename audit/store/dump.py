@@ -91,9 +91,7 @@ def pseudonym(name: str, salt: bytes) -> str:
 
 def pseudonymise(connection: Connection, salt: bytes, keep_free_text: bool = False) -> None:
     """Put pseudonyms for the names of people, and nothing for what they wrote freely. For a copy, never a database.
-
-    `gold` and models are nobody and keep their names.
-    """
+    `gold` and models are nobody and keep their names."""
     table = table_of(tables.Annotator)
     people = connection.execute(select(table.c.id, table.c.name).where(table.c.role.not_in(_NOT_PEOPLE))).all()
     for id, name in people:
@@ -110,10 +108,8 @@ def pseudonymise(connection: Connection, salt: bytes, keep_free_text: bool = Fal
 
 
 def salt_of(file: Path | None) -> bytes:
-    """The salt in a file, made where there is none; without a file a new one that nobody keeps.
-
-    Raises BadFile for a file that cannot be read or written, or is too short to be a salt.
-    """
+    """The salt in a file, made where there is none; without a file a new one that nobody keeps. Raises BadFile for a
+    file that cannot be read or written, or is too short to be a salt."""
     if file is None:
         return secrets.token_bytes(32)
     if not os.path.exists(file):
@@ -132,10 +128,8 @@ _NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def write_tables(connection: Connection, folder: Path) -> dict[str, Any]:
-    """Write every table that an export carries; returns the manifest's part about them, by the table's name.
-
-    One row is in memory at a time. Passwords and sessions are never written.
-    """
+    """Write every table that an export carries; returns the manifest's part about them, by the table's name. One row is
+    in memory at a time. Passwords and sessions are never written."""
     (folder / FOLDER).mkdir()
     entries: dict[str, Any] = {}
     for table in exported_tables():
@@ -155,11 +149,9 @@ def write_tables(connection: Connection, folder: Path) -> dict[str, Any]:
 
 
 def load_tables(connection: Connection, folder: Path, entries: Mapping[str, Any]) -> int:
-    """Insert the rows of an export into a database that has none; returns how many.
-
-    `entries` is what `write_tables` returned. Raises BadRow for a row that is not one (file, line), BadFile for tables
-    or a number of rows that do not fit.
-    """
+    """Insert the rows of an export into a database that has none; returns how many. `entries` is what `write_tables`
+    returned. Raises BadRow for a row that is not one (file, line), BadFile for tables or a number of rows that do not
+    fit."""
     if differing := set(entries) ^ {table.name for table in exported_tables()}:
         raise BadFile(f"{folder}: the manifest has other tables than this audit: {', '.join(sorted(differing))}")
     total = 0

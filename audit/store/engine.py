@@ -45,10 +45,8 @@ _dumps = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", "
 
 
 class DatabaseProblem(AuditError, OperationalError):
-    """A database cannot be read or written now: full, locked, read-only, gone, damaged. What was committed is kept.
-
-    It is an error of SQLAlchemy's, too, for those who wait and try again (`audit.store.patient`).
-    """
+    """A database cannot be read or written now: full, locked, read-only, gone, damaged. What was committed is kept. It
+    is an error of SQLAlchemy's, too, for those who wait and try again (`audit.store.patient`)."""
 
     def __init__(self, sentence: str, statement: str | None, orig: BaseException, gone: bool = False):
         OperationalError.__init__(self, statement, None, orig, hide_parameters=True, connection_invalidated=gone)
@@ -203,9 +201,7 @@ def readable(where: str) -> Engine | None:
 
 def write_much(engine: Engine) -> None:
     """Give connections to a file of SQLite more memory than the app's many need, as one that writes millions of rows.
-
-    Keys of contents are random: without it each new input would read and write pages that were there a moment ago.
-    """
+    Keys of contents are random: without it each new input would read and write pages that were there a moment ago."""
     in_memory = engine.url.database in (None, "", ":memory:")
     if engine.dialect.name == "sqlite" and not in_memory and not event.contains(engine, "connect", _more_memory):
         event.listen(engine, "connect", _more_memory)

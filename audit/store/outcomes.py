@@ -56,11 +56,9 @@ class Checked:
 
 
 def integers(connection: Connection, query: Select[Any]) -> np.ndarray:
-    """What a query of whole numbers returns (no nulls), as an array (rows, columns) of int64.
-
-    The driver's own cursor is read, and its rows are strung together: SQLAlchemy's row objects would take four times as
-    long, and a row at a time twice.
-    """
+    """What a query of whole numbers returns (no nulls), as an array (rows, columns) of int64. The driver's own cursor
+    is read, and its rows are strung together: SQLAlchemy's row objects would take four times as long, and a row at a
+    time twice."""
     cursor: Any = connection.execute(query).cursor
     columns = len(query.selected_columns)
     if cursor is None:  # what returns no rows has no cursor; a SELECT always has one
@@ -114,10 +112,8 @@ _AT_ONCE = 900  # Keys asked for at once: SQLite's smallest limit on parameters 
 
 
 def store_inputs(connection: Connection, wanted: Mapping[bytes, Input]) -> tuple[dict[bytes, int], set[bytes]]:
-    """Store inputs, given by key; their ids by key, and the keys of those that were there before.
-
-    On SQLite the connection must be one that writes (`audit.store.bulk`): new inputs get the next numbers.
-    """
+    """Store inputs, given by key; their ids by key, and the keys of those that were there before. On SQLite the
+    connection must be one that writes (`audit.store.bulk`): new inputs get the next numbers."""
     ids_by_key = find_inputs(connection, list(wanted))
     before = set(ids_by_key)
     missing = [key for key in wanted if key not in ids_by_key]

@@ -19,11 +19,9 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Patient:
-    """Works with a database in transactions that are done again while it is away, for `PATIENCE` seconds at most.
-
-    What a run writes is the same however often it is written. `say` is told that it waits. Anything else that the
-    database raises, such as a full disk, is raised at once.
-    """
+    """Works with a database in transactions that are done again while it is away, for `PATIENCE` seconds at most. What
+    a run writes is the same however often it is written. `say` is told that it waits. Anything else that the database
+    raises, such as a full disk, is raised at once."""
 
     engine: Engine
     say: Callable[[str], None]

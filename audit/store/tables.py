@@ -81,10 +81,8 @@ class Cause(SQLModel, table=True):
 
 
 class Log(SQLModel, table=True):
-    """What was done that changes how numbers come about, or shows what is hidden otherwise. Append-only.
-
-    `detail` holds numbers and words of lists, never a person's name or text.
-    """
+    """What was done that changes how numbers come about, or shows what is hidden otherwise. Append-only. `detail` holds
+    numbers and words of lists, never a person's name or text."""
 
     id: int | None = Field(default=None, primary_key=True)
     annotator_id: int | None = Field(default=None, foreign_key="annotator.id")
@@ -96,10 +94,8 @@ class Log(SQLModel, table=True):
 
 
 class Plan(SQLModel, table=True):
-    """A version of a study's plan: corpus, systems, relations, sample, judging. Append-only.
-
-    Freezing adds a version with the same content; versions after it are changes to a frozen plan.
-    """
+    """A version of a study's plan: corpus, systems, relations, sample, judging. Append-only. Freezing adds a version
+    with the same content; versions after it are changes to a frozen plan."""
 
     __table_args__ = (UniqueConstraint("name", "version"),)
     id: int | None = Field(default=None, primary_key=True)
@@ -224,10 +220,7 @@ class System(SQLModel, table=True):
 
 class Output(SQLModel, table=True):
     """What a system returned for an input. The last attempt counts. Beside an error, `text` is what the system said
-    instead of an output.
-
-    The key begins with the input: what all systems say of one is read together.
-    """
+    instead of an output. The key begins with the input: what all systems say of one is read together."""
 
     __table_args__ = CLUSTERED
     input_id: int = Field(primary_key=True, foreign_key="input.id")
@@ -258,10 +251,8 @@ class Repeat(SQLModel, table=True):
 
 
 class Group(SQLModel, table=True):
-    """A metamorphic group. `system_id` is null where the group is the same for every system.
-
-    The id is computed from source, relation and system (`audit.store.bulk.group_id`): planning twice makes one row.
-    """
+    """A metamorphic group. `system_id` is null where the group is the same for every system. The id is computed from
+    source, relation and system (`audit.store.bulk.group_id`): planning twice makes one row."""
 
     # Only what SQLite calls INTEGER is its row number, and needs no index beside it; it has 64 bits there.
     id: int = Field(
@@ -320,10 +311,8 @@ class Sample(SQLModel, table=True):
 
 class Round(SQLModel, table=True):
     """A round of questions. It counts when all of them are answered, or from `given_up_at` on with what is open.
-
     `contests` are the decisions that it asks for, as they stood when it was drawn (`audit.false_satisfaction.rounds`);
-    empty: it asks the first sources of each cell.
-    """
+    empty: it asks the first sources of each cell."""
 
     __table_args__ = CLUSTERED
     study_id: int = Field(primary_key=True, foreign_key="study.id")
@@ -365,9 +354,7 @@ class ValidityStudy(SQLModel, table=True):
 
 class ValidityDraw(SQLModel, table=True):
     """A drawn pair of a relation: a group, and the step of the one of its follow-ups that is rated beside its source.
-
-    Ranks of a relation run from 1, one source each.
-    """
+    Ranks of a relation run from 1, one source each."""
 
     __tablename__ = "validity_draw"
     study_id: int = Field(primary_key=True, foreign_key="study.id")
@@ -534,12 +521,9 @@ class Answer(SQLModel, table=True):
 
 
 class Aside(SQLModel, table=True):
-    """What somebody did with a question instead of answering it. Append-only; never a vote.
-
-    A `skip` puts it behind for this annotator for the day; a `flag` asks an adjudicator to look at it; `back` is an
-    adjudicator's reply to the flags on it, which lets the annotators who flagged it answer it again; `unflag` takes
-    one's own flag back.
-    """
+    """What somebody did with a question instead of answering it. Append-only; never a vote. A `skip` puts it behind for
+    this annotator for the day; a `flag` asks an adjudicator to look at it; `back` is an adjudicator's reply to the
+    flags on it, which lets the annotators who flagged it answer it again; `unflag` takes one's own flag back."""
 
     __table_args__ = (Index("ix_aside_question", "question_id"), Index("ix_aside_annotator", "annotator_id"))
     id: int | None = Field(default=None, primary_key=True)
