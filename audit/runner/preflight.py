@@ -6,20 +6,17 @@ has outputs in the database is asked three of their inputs again: another model 
 differently, and its outputs must not be mixed with the stored ones.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from math import isclose
-from typing import Any
 
 from sqlalchemy import Connection, Engine, or_, select
 
 from audit.errors import AuditError, BadOutput
 from audit.keys import canonical
 from audit.messages import counted
-from audit.runner.batch import Batch, Lacks, failed, is_asynchronous
-from audit.runner.executors import Lost, outcome
+from audit.runner.batch import Lacks, is_asynchronous
 from audit.store import table_of, tables
 from audit.store.outcomes import find_inputs, id_of
 from audit.systems import offered, without_version
@@ -121,30 +118,6 @@ def _is_of(task: str, output: Output) -> bool:
     except BadOutput:
         return False
     return True
-
-
-def answers(
-    wanted: Sequence[Trial], submit: Callable[[Trial, tuple[Input, ...]], tuple[Batch, Future[Any]]]
-) -> Answered:
-    """Return what each system says of its inputs, `submit`ted to who will do the run; what was lost, one by one."""
-    answered: Answered = {trial.spec: {} for trial in wanted}
-    waiting = [(trial, tuple(trial.inputs.values())) for trial in wanted]
-    at_work: dict[Future[Any], tuple[Trial, Batch]] = {}
-    while waiting or at_work:
-        for trial, inputs in waiting:
-            batch, future = submit(trial, inputs)
-            at_work[future] = trial, batch
-        waiting = []
-        for future in wait(at_work, return_when=FIRST_COMPLETED).done:
-            trial, batch = at_work.pop(future)
-            result = outcome(batch, future)
-            if isinstance(result, Lost) and len(batch.inputs) > 1:
-                waiting += [(trial, (item,)) for item in batch.inputs]
-                continue
-            outputs = [failed(result.reason)] if isinstance(result, Lost) else result.outputs()
-            pairs = zip(batch.inputs, outputs, strict=True)
-            answered[trial.spec] |= {item.key: (item, output) for item, output in pairs}
-    return answered
 
 
 def checked(wanted: Iterable[Trial], answered: Answered) -> list[str]:

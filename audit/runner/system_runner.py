@@ -1,7 +1,7 @@
 """The systems of a run: loaded, asked for first answers, and bound to their rows in the database."""
 
-from collections.abc import Iterable, Mapping
-from concurrent.futures import Future
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -9,10 +9,10 @@ from sqlalchemy import Connection, Engine
 
 from audit.corpora.base import Corpus, languages_of
 from audit.runner import preflight
-from audit.runner.batch import CALL, Batch, Identity, is_asynchronous, ready
+from audit.runner.batch import CALL, Batch, Identity, failed, is_asynchronous, ready
 from audit.runner.budget import Budget, Sending, meter_of
 from audit.runner.dispatch import BoundSystem, Pace
-from audit.runner.executors import Executor, InProcess, Processes, Waiting
+from audit.runner.executors import Executor, InProcess, Lost, Processes, Waiting, outcome
 from audit.runner.fitting import lacks_of
 from audit.runner.options import ONCE, TIME_LIMIT, CommonOptions, RunOptions
 from audit.runner.preflight import Answered, Trial
@@ -97,18 +97,34 @@ class SystemRunner(AbstractContextManager["SystemRunner"]):
         meters = ((meter_of(trial.system), list(trial.inputs.values())) for trial in [*again, *wanted])
         self.budget.spend_first(sum((meter.of(inputs) for meter, inputs in meters if meter), Sending()))
 
-        def submit(trial: Trial, inputs: tuple[Input, ...]) -> tuple[Batch, Future[Any]]:
-            executor = self.executor_of(trial.spec)
-            if isinstance(executor, Processes) and getattr(trial.system, "may_fork", False):
-                executor = InProcess()  # loaded here, before there are workers: all of them have it then
-            batch = self.batch(trial.spec, inputs, task, sampled.corpus.unit)
-            return batch, executor.submit(batch)
-
         for trials in (again, wanted):
-            answered = preflight.answers(trials, submit)
+            answered = self._answers(trials, task, sampled.corpus.unit)
             for remark in preflight.checked(trials, answered):
                 self.watcher.says(remark)
         self.budget.asked.update(self.by_spec)
+        return answered
+
+    def _answers(self, wanted: Sequence[Trial], task: str, unit: str) -> Answered:
+        """Return what each system says of its inputs, asked by who will do the run; what was lost, one by one."""
+        answered: Answered = {trial.spec: {} for trial in wanted}
+        waiting = [(trial, tuple(trial.inputs.values())) for trial in wanted]
+        at_work: dict[Future[Any], tuple[Trial, Batch]] = {}
+        while waiting or at_work:
+            for trial, inputs in waiting:
+                executor, batch = self.executor_of(trial.spec), self.batch(trial.spec, inputs, task, unit)
+                if isinstance(executor, Processes) and getattr(trial.system, "may_fork", False):
+                    executor = InProcess()  # loaded here, before there are workers: all of them have it then
+                at_work[executor.submit(batch)] = trial, batch
+            waiting = []
+            for future in wait(at_work, return_when=FIRST_COMPLETED).done:
+                trial, batch = at_work.pop(future)
+                result = outcome(batch, future)
+                if isinstance(result, Lost) and len(batch.inputs) > 1:
+                    waiting += [(trial, (item,)) for item in batch.inputs]
+                    continue
+                outputs = [failed(result.reason)] if isinstance(result, Lost) else result.outputs()
+                pairs = zip(batch.inputs, outputs, strict=True)
+                answered[trial.spec] |= {item.key: (item, output) for item, output in pairs}
         return answered
 
 
