@@ -219,20 +219,16 @@ class FileCorpus:
                     raise BadFile(joined("list.also", [lacking, *hint]), parameter="columns" if hint else "")
             piece = piece.rename(columns=names)
             piece = piece.loc[:, ~piece.columns.duplicated()]
-            taken = (*_KNOWN, *self._texts)
-            own = [name for name in piece.columns if name not in taken]
+            own = [name for name in piece.columns if name not in (*_KNOWN, *self._texts)]
             self.attributes = tuple(dict.fromkeys([*self.attributes, *own]))
-            known = {name: piece[name] if name in piece else repeat(None) for name in (*taken, _TARGET)}
-            texts = zip(*(known[name] for name in self._texts), strict=False)
-            attributes = zip(*(piece[name] for name in own), strict=True) if own else repeat(())
-            fixed = zip(*(known[name] for name in (*_KNOWN, _TARGET)), strict=False)
-            for line, of_row, (id, *fields), values in zip(piece.index, texts, fixed, attributes, strict=False):
+            for line, row in zip(piece.index, piece.to_dict("records"), strict=True):
                 number += 1
-                gold, language, document, target = ("" if value is None else as_text(value) for value in fields)
-                key = str(number) if "id" not in names.values() else "" if id is None else as_text(id)
-                kept = {name: _value(value) for name, value in zip(own, values, strict=True) if value is not None}
-                target = target if self.task == "translation" else ""
-                yield _Record(line, key, of_row, language or self._default, target, gold, document, kept)
+                known = {name: "" if row.get(name) is None else as_text(row[name]) for name in (*_KNOWN, _TARGET)}
+                key = known["id"] if "id" in names.values() else str(number)
+                target = known[_TARGET] if self.task == "translation" else ""
+                kept = {name: _value(row[name]) for name in own if row[name] is not None}
+                texts, language = tuple(row.get(name) for name in self._texts), known["language"] or self._default
+                yield _Record(line, key, texts, language, target, known["gold"], known["document"], kept)
 
     def _read_gold(self, golds: Mapping[str, list[int]], bad: Faults) -> set[str]:
         """Read the label that each gold of the file stands for; return those that stand for none, whose rows are bad.
