@@ -19,12 +19,11 @@ from audit.messages import message
 from audit.relations import Composed, Outcome, Plain, find_relation
 from audit.relations.registry import name_order
 from audit.reports.document import Entry, RepeatedCell, unknown
-from audit.runner.repeats import base_ids
 from audit.statistics.repeats import NO_CALL, contradictions, steadiness, violation_rate
 from audit.store import UNCHECKED, integers, table_of, tables
 from audit.store.bulk import group_ids
 from audit.tasks import Output, get_task
-from audit.tasks.repeated import FIRST, MAJORITY, what_is_said
+from audit.tasks.repeated import what_is_said
 
 Answered = Mapping[int, Sequence[Output]]
 """What a system returned for each input (by id), in the order of the calls, without those that failed."""
@@ -36,8 +35,7 @@ def repeat_entries(connection: Connection, counted: Counted, clusters: Clusters)
     itself, and how steady the verdicts of each of its cells are."""
     if connection.execute(select(table_of(tables.Repeat).c.number).limit(1)).first() is None:
         return []
-    bases = base_ids(connection, counted.checks.systems)
-    answered, failed = _calls(connection, set(bases.values()))
+    answered, failed = _calls(connection, counted.checks.systems)
     members = _members(connection, counted)
     relation = table_of(tables.Relation)
     named = connection.execute(select(relation.c.id, relation.c.name, relation.c.version))
@@ -56,9 +54,9 @@ def repeat_entries(connection: Connection, counted: Counted, clusters: Clusters)
             "cells": [],
         }
         for column, id in enumerate(checks.systems):
-            if bases[id] not in answered:
+            if id not in answered:
                 continue
-            outputs, name = answered[bases[id]], str(systems.get(id, f"#{id}"))
+            outputs, name = answered[id], str(systems.get(id, f"#{id}"))
             rows = np.flatnonzero(checks.outcome[:, column] != UNCHECKED)
             groups = pd.DataFrame(
                 {
@@ -68,10 +66,9 @@ def repeat_entries(connection: Connection, counted: Counted, clusters: Clusters)
                     "members": [members[group] for group in checks.groups(rows)[:, column].tolist()],
                 }
             )
-            found = _system(task, groups, outputs, failed[bases[id]])
+            found = _system(task, groups, outputs, failed[id])
             if found["inputs"]:
-                take = MAJORITY if id != bases[id] else FIRST
-                entry["systems"].append({"system": name, "take": take, **found})
+                entry["systems"].append({"system": name, **found})
                 for relation_id, of_relation in groups.groupby("relation", sort=False):
                     cell = _cell(task, *stored[relation_id], of_relation, outputs)
                     entry["cells"].append(cell | {"relation": str(relations[relation_id]), "system": name})

@@ -673,8 +673,7 @@ def repeats(report: doc.ReportDocument, say: Say) -> Sections:
     """Yield contradictions on the same input, and verdicts by call."""
     for entry in report.get("repeats") or []:
         systems = table_of(
-            say, entry["systems"], "system", "take", "inputs", "calls", "contradicted", "share_differ", "disagreement",
-            take=lambda one: say(f"repeats.take_{one['take']}"),
+            say, entry["systems"], "system", "inputs", "calls", "contradicted", "share_differ", "disagreement",
             calls=lambda one: "–".join(dict.fromkeys(map(count, (one["least_calls"], one["most_calls"])))),
             contradicted=lambda one: say.of(one["contradicted"], one["inputs"]),
             share_differ=lambda one: estimate(one, "share"),
