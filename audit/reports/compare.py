@@ -19,10 +19,10 @@ from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.resolution import Whose
 from audit.options import spread
 from audit.relations import COUNTED, Outcome
-from audit.reports.build import Basis
+from audit.reports.basis import Basis, Comparisons
 from audit.reports.document import Entry
 from audit.reports.options import CompareOptions
-from audit.reports.standings import Comparisons, pair_entry, pair_sizes
+from audit.reports.standings import compared_pair, pair_sizes
 from audit.reports.study import comparisons_of
 from audit.reports.tables import Section, Table
 from audit.reports.words import UNKNOWN, Estimate, percent, signed
@@ -276,8 +276,7 @@ def _entry(
 def _rise(comparison: Comparisons, weights: Mapping[str, float], numbers: Basis) -> Entry:
     """SR_g of the old system less that of the new one, as the report's pairs have it."""
     systems = (comparison.systems[0], comparison.systems[1])
-    stand = comparison.standing(weights, systems, numbers.target, 0.0)
-    pair = pair_entry(comparison, weights, systems, stand.ahead[0, 1], stand.error[0, 1], numbers)
+    pair = compared_pair(comparison, weights, systems, numbers, 0.0)
     return {"estimate": pair["difference"], "low": pair["low"], "high": pair["high"], "p": pair["p"], "p_holm": None}
 
 

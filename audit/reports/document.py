@@ -2,15 +2,14 @@
 
 `ReportDocument` is what `audit.reports.build` makes and what the terminal, HTML, charts, app and library render.
 `json_schema` gives its JSON Schema, which the documentation publishes. Rates are fractions between 0 and 1, counts are
-whole numbers, and whatever is unknown is null. An interval ends at `..._low` and `..._high`; where answers leave
-bounds only, these are `..._least` and `..._most`, and the interval is theirs.
+whole numbers, and whatever is unknown is null. A rate that is estimated is an `EstimateEntry`.
 """
 
 import json
 import math
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NotRequired
 
 import pandas as pd
 from typing_extensions import TypedDict, is_typeddict  # Python's own, before 3.12, is not enough for pydantic
@@ -21,18 +20,8 @@ if TYPE_CHECKING:
 Rate = float | None
 Entry = dict[str, Any]
 """A small part of a document: values by name."""
-Part = TypeVar("Part")
 State = Literal["sure", "likely", "open", "level", "looks", "apart", "unknown", "one_system"]
 """How sure it is which system is best."""
-
-
-def unknown(part: type[Part]) -> Part:
-    """A part of a document of which nothing is known: null under each of its keys.
-
-    >>> unknown(GenuineRates)["fs_low"] is None
-    True
-    """
-    return cast(Part, dict.fromkeys(part.__annotations__))
 
 
 def plain(value: Any) -> Any:
@@ -44,6 +33,44 @@ def plain(value: Any) -> Any:
     if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
         return None
     return value.item() if hasattr(value, "item") else value
+
+
+class EstimateEntry(TypedDict):
+    """A rate with the ends of its 95 % interval, from `n` judged groups or outputs; without a value the `reason`.
+
+    Where answers leave bounds only, `least` and `most` are these in place of a value, and the interval is theirs.
+    """
+
+    value: Rate
+    low: Rate
+    high: Rate
+    least: Rate
+    most: Rate
+    n: int | None
+    reason: str | None
+
+
+ENDS = ("value", "low", "high", "least", "most")
+
+
+def estimated(rate: Any, n: int | None = None, reason: str | None = None) -> EstimateEntry:
+    """Return what statistics say of a rate as documents have it: value, low and high, one with these names, or None.
+
+    >>> estimated((0.5, 0.25, 0.75), 8)["high"], estimated(None, reason="nothing is judged")["reason"]
+    (0.75, 'nothing is judged')
+    """
+    values = rate if isinstance(rate, tuple) else [getattr(rate, end, None) for end in ENDS]
+    if hasattr(rate, "rate"):
+        values[0] = rate.rate
+    known = dict(zip(ENDS, map(plain, values), strict=False))
+    return {**dict.fromkeys(ENDS), **known, "n": n, "reason": reason}  # type: ignore[typeddict-item]
+
+
+def less(rate: EstimateEntry) -> EstimateEntry:
+    """Return 1 minus a rate: the lower end of one is the upper end of the other."""
+    ends = zip(ENDS, ("value", "high", "low", "most", "least"), strict=True)
+    turned = {end: None if rate[of] is None else 1 - rate[of] for end, of in ends}  # type: ignore[literal-required]
+    return {**rate, **turned}  # type: ignore[typeddict-item]
 
 
 class Place(TypedDict):
@@ -99,32 +126,19 @@ class Signature(TypedDict, total=False):
 
 
 class GenuineRates(TypedDict):
-    """SR_o, R_FS and SR_g, the latter two with their intervals; without an estimate what the answers leave possible."""
+    """SR_o, R_FS and SR_g."""
 
     sr_observed: Rate
-    fs_rate: Rate
-    fs_low: Rate
-    fs_high: Rate
-    fs_least: Rate
-    fs_most: Rate
-    sr_genuine: Rate
-    sr_genuine_low: Rate
-    sr_genuine_high: Rate
-    sr_least: Rate
-    sr_most: Rate
+    fs_rate: EstimateEntry
+    sr_genuine: EstimateEntry
 
 
 class Violations(TypedDict):
-    """VR_o and VR_g of a system, the latter with its interval or bounds; else `reason` says why it has none."""
+    """VR_o and VR_g of a system."""
 
     system: str
     vr_observed: Rate
-    vr_genuine: Rate
-    vr_genuine_low: Rate
-    vr_genuine_high: Rate
-    vr_least: Rate
-    vr_most: Rate
-    reason: str | None
+    vr_genuine: EstimateEntry
 
 
 class Counts(TypedDict):
@@ -165,12 +179,6 @@ class CellEntry(Place, Counts, GenuineRates):
 
     relation: str
     system: str
-    vr_observed: Rate
-    vr_genuine: Rate
-    reason: str | None
-    """Why there is no genuine rate; null where there is one."""
-    method: str | None
-    """What made the interval."""
 
 
 class CommonEntry(TypedDict):
@@ -265,14 +273,12 @@ class OverallEntry(Counts, Covered):
 
 
 class RollupEntry(GenuineRates):
-    """Cells taken together, by relation, family, system, or all."""
+    """Cells taken together, by relation, family, system, or all; `missing` are those that lack an estimate."""
 
     by: str
     name: str
     task: str | None
     cells: int
-    method: str | None
-    reason: str | None
     missing: list[Entry]
 
 
@@ -298,18 +304,17 @@ class ViolationTable(Place):
     rows: list[ViolationRow]
 
 
-class SystemAccuracy(Ends):
-    """A system's share of right outputs among the sources that have a label."""
+class SystemAccuracy(TypedDict):
+    """A system's share of right outputs among the sources that have a label; n are its outputs there."""
 
     system: str
-    outputs: int
-    accuracy: Rate
+    accuracy: EstimateEntry
 
 
-class RepeatedCell(Ends):
+class RepeatedCell(TypedDict):
     """How steady a cell's verdicts are over calls, or the reason why that is not known.
 
-    `unstable` groups, whose `share` has an interval, do not have the same verdict by every call. `vr_by_chance` is the
+    `unstable` groups, their `share`, do not have the same verdict by every call. `vr_by_chance` is the
     violation rate that randomness alone would make, were each follow-up the source once more. Of the `violated` groups
     `always_violated` are so by every call.
     """
@@ -319,7 +324,7 @@ class RepeatedCell(Ends):
     groups: int | None
     calls: int | None
     unstable: int | None
-    share: Rate
+    share: EstimateEntry
     vr_first: Rate
     vr_mean: Rate
     vr_by_chance: Rate
@@ -328,18 +333,19 @@ class RepeatedCell(Ends):
     reason: str | None
 
 
-class SliceRate(Violations, GenuineRates):
+class SliceRate(GenuineRates):
     """Rates of a system on the sources of a slice, over all relations (`relation` null) or under one."""
 
     slice: str | None
     relation: str | None
+    system: str
     sources: int
     groups: int
     violated: int
     judged: int
     false: int
-    vr_observed_low: Rate
-    vr_observed_high: Rate
+    vr_observed: EstimateEntry
+    vr_genuine: EstimateEntry
 
 
 class SliceStanding(Ends):
@@ -389,9 +395,7 @@ class PreferredSystem(Ranks):
     """A system in the order by a user's weights."""
 
     score_observed: Rate
-    score: Rate
-    score_low: Rate
-    score_high: Rate
+    score: EstimateEntry
 
 
 class WeightedRanking(TypedDict):
@@ -400,7 +404,6 @@ class WeightedRanking(TypedDict):
     ranking: list[PreferredSystem]
     winner_observed: list[str] | None
     winner: list[str] | None
-    move: Entry | None
 
 
 class PreferenceEntry(WeightedRanking):

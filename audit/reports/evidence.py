@@ -20,7 +20,7 @@ from audit.judging.answers import stands
 from audit.judging.causes import REASONS, current_causes
 from audit.judging.words import words_of
 from audit.messages import message
-from audit.reports.build import KEY
+from audit.reports.basis import KEY
 from audit.reports.document import (
     Entry,
     Signature,
@@ -28,7 +28,7 @@ from audit.reports.document import (
 from audit.reports.examples import read_examples
 from audit.reports.judges import judge_entries
 from audit.reports.repeats import repeat_entries
-from audit.reports.validity_study import ValidityRecord, read_validity
+from audit.reports.validity import ValidityRecord, read_validity
 from audit.runner.studies import cut_inputs, inapplicable_notes
 from audit.sampling.options import MAJORITY
 from audit.store import snapshot, table_of, tables

@@ -22,7 +22,6 @@ from audit.reports.words import (
     Say,
     chance,
     count,
-    estimate,
     family_name,
     label_name,
     p_text,
@@ -71,7 +70,7 @@ def verdict(entry: DecisionEntry, language: str = ENGLISH) -> str:
         sentence += say(f"decision.{kind}", chances=say.names(chance(chances[system]) for system in entry["systems"]))
     if not accuracy or not right:
         return sentence
-    rates = {one["system"]: one["accuracy"] for one in accuracy["systems"]}
+    rates = {one["system"]: one["accuracy"]["value"] for one in accuracy["systems"]}
     other = max(rates[system] or 0.0 for system in entry["systems"] if system in rates)
     shares = {"share": percent(rates[accuracy["best"][0]], 0), "other": percent(other, 0)}
     code = "decision.right" if accuracy["apart"] else "decision.right_looks"
@@ -91,7 +90,7 @@ def accuracy_line(entry: DecisionEntry, say: Say) -> str:
     accuracy = entry["accuracy"]
     if not accuracy:
         return ""
-    rates = [f"{one['system']} {percent(one['accuracy'])}{PERCENT}" for one in accuracy["systems"]]
+    rates = [f"{one['system']} {percent(one['accuracy']['value'])}{PERCENT}" for one in accuracy["systems"]]
     if (more := len(rates) - SYSTEMS_SHOWN) > 0:
         rates = [*rates[:SYSTEMS_SHOWN], say("decision.more_systems", count=more)]
     return say(f"decision.accuracy_{accuracy['by']}", count=accuracy["texts"], rates=say.list(rates))
@@ -100,7 +99,7 @@ def accuracy_line(entry: DecisionEntry, say: Say) -> str:
 def _falls(entry: DecisionEntry, say: Say) -> Iterator[str]:
     """Yield what is left of the rates of the best systems, and how much worse they could be."""
     for one in by_rank(entry["ranking"]):
-        score, low = one["score"], one["score_low"]
+        score, low = one["score"]["value"], one["score"]["low"]
         if one["system"] in entry["systems"][:2] and score is not None and low is not None:
             rates = {"genuine": percent(score), "worse": percent(score - low)}
             yield say("decision.falls", system=one["system"], observed=percent(one["score_observed"]), **rates)
@@ -111,7 +110,7 @@ def false_line(report: ReportDocument, say: Say) -> str:
     totals = report["overall"]
     if not totals["cells_covered"]:
         return ""
-    rates = {"false": say.rate(totals, "fs_rate", PERCENT), "genuine": say.rate(totals, "sr_genuine", PERCENT)}
+    rates = {"false": say.rate(totals["fs_rate"], PERCENT), "genuine": say.rate(totals["sr_genuine"], PERCENT)}
     return say("headline.false", observed=percent(totals["sr_observed"]), **rates)
 
 
@@ -166,7 +165,7 @@ def next_lines(report: ReportDocument, entry: DecisionEntry, say: Say) -> Iterat
         yield say("next.weigh", systems=say.names(entry["systems"]), accurate=accurate)
     elif entry["state"] == "sure":
         yield say("next.choose", system=entry["systems"][0])
-    if not any(one["holds"]["judged"] for one in report.get("validity") or ()):
+    if not any(one["holds"]["rate"]["n"] for one in report.get("validity") or ()):
         yield say("next.holds")
 
 
@@ -209,7 +208,7 @@ def by_rank(entries: Sequence[PreferredSystem]) -> list[PreferredSystem]:
 
     def place(entry: PreferredSystem) -> tuple[float, float, str]:
         if entry["p_best"] is None or entry["rank_low"] is None or entry["rank_high"] is None:
-            return (float("inf"), -(entry["score"] or 0.0), entry["system"])
+            return (float("inf"), -(entry["score"]["value"] or 0.0), entry["system"])
         return (entry["rank_low"] + entry["rank_high"], -entry["p_best"], entry["system"])
 
     return sorted(entries, key=place)
@@ -230,7 +229,7 @@ def ranking_table(entries: Iterable[Mapping[str, Any]], say: Say, *more: str) ->
     return table_of(
         say, entries, "system", *more, "reported", "genuine", "ranks", "p_best",
         reported=lambda one: one.get("score_observed"),
-        genuine=lambda one: estimate(one, "score") if "score" in one else None,
+        genuine=lambda one: one.get("score"),
         ranks=lambda one: ranks_text(one), p_best=lambda one: chance(one.get("p_best")),
     )  # fmt: skip
 
@@ -350,11 +349,10 @@ def delta_text(delta: float, say: Say) -> str:
 def score_chart(entry: DecisionEntry, say: Say) -> Chart | None:
     """Return every system's rate before and after, the best on top; None where no system has a score."""
     rows = [
-        {"name": one["system"], "observed": one["score_observed"], "genuine": one["score"],
-         "low": one["score_low"], "high": one["score_high"]}
-        for one in sorted(entry["ranking"], key=lambda one: (-(one["score"] or -1.0), one["system"]))
+        {"name": one["system"], "observed": one["score_observed"], "genuine": one["score"]["value"], **one["score"]}
+        for one in sorted(entry["ranking"], key=lambda one: (-(one["score"]["value"] or -1.0), one["system"]))
         if one["score_observed"] is not None
-    ]  # fmt: skip
+    ]
     return Chart(partial(charts.before_after, rows), verdict(entry, say.language), say("chart.key")) if rows else None
 
 
@@ -368,8 +366,8 @@ def family_chart(report: ReportDocument, say: Say) -> Chart | None:
                 name = f"{name} · {table['corpus'] or task_name(table['task'], say.language)}"
             for rates in row["rates"] if row["by"] == "family" else []:
                 if rates["vr_observed"] is not None:
-                    vr = estimate(rates, "vr_genuine")
-                    ends = [1 - end for end in (vr.value, vr.most, vr.least) if end is not None]
+                    known = (rates["vr_genuine"][end] for end in ("value", "most", "least"))  # type: ignore[literal-required]
+                    ends = [1 - end for end in known if end is not None]
                     after = "–".join(dict.fromkeys(percent(end, 0) for end in ends)) or UNKNOWN
                     text = f"{percent(1 - rates['vr_observed'], 0)} → {after}"
                     share = 1 - sum(ends) / len(ends) if ends else None  # between bounds the middle

@@ -204,7 +204,7 @@ def share_text(share: Entry, say: Say) -> str:
     """
     if share["value"] is None:
         return say.said(share["reason"] or UNKNOWN)
-    return f"{estimate(share, 'value').text(sign=' %')} ({count(share['part'])} / {count(share['whole'])})"
+    return f"{estimate(share).text(sign=' %')} ({count(share['part'])} / {count(share['whole'])})"
 
 
 def judges_sections(document: Entry) -> Iterator[Section]:

@@ -10,7 +10,7 @@ from audit.errors import AuditError
 from audit.judging.control_questions import KNOWN, REPEAT
 from audit.judging.order import FIRST
 from audit.messages import message, with_commas
-from audit.reports.document import Entry, plain
+from audit.reports.document import Entry, estimated, plain
 from audit.reports.ratings import RATING, Kind, Rated
 from audit.reports.record import Record
 from audit.reports.tables import Section, Table, closing
@@ -125,7 +125,7 @@ def quality_sections(report: Entry) -> Iterator[Section]:
     rows = [
         (
             person["annotator"], person["judgements"],
-            *(estimate(person[name], "value") for name in ("accuracy", "consistency", "settled", "others")),
+            *(estimate(person[name]) for name in ("accuracy", "consistency", "settled", "others")),
             number(person["speed"]["seconds"], 1), person["speed"]["fast"]["value"],
         )
         for person in report["annotators"]
@@ -170,9 +170,7 @@ def annotators_report(rated: Rated, draws: int = 1000, seed: int = 0) -> Entry:
             {
                 "annotator": name,
                 "ratings": int(fit.ratings[place]),
-                "accuracy": float(fit.accuracy[place]),
-                "accuracy_low": ends[place][0],
-                "accuracy_high": ends[place][1],
+                "accuracy": estimated((float(fit.accuracy[place]), *ends[place])),
                 # Unknown for true labels that the annotator never saw.
                 "confusion": {
                     true: {label: plain(chance) for label, chance in by_label(row).items()}
@@ -208,7 +206,7 @@ def annotators_sections(report: Entry) -> Iterator[Section]:
     title = f"{len(report['annotators']):,} annotators, {count(len(report['items']))} items; rates are in per cent"
     matrices = [
         Section(
-            f"{one['annotator']}: right {estimate(one, 'accuracy').text()}, {count(one['ratings'])} ratings",
+            f"{one['annotator']}: right {estimate(one['accuracy']).text()}, {count(one['ratings'])} ratings",
             [
                 Table(
                     ("is / says", *report["labels"]), [(true, *row.values()) for true, row in one["confusion"].items()]

@@ -11,17 +11,18 @@ from itertools import pairwise
 from typing import Any
 
 from audit.messages import ENGLISH, catalogue
+from audit.relations import find_relation
 from audit.relations.composition import summary_from
 from audit.reports import charts, first_page
 from audit.reports import document as doc
 from audit.reports.first_page import by_rank, confidence_of, ranks_text
 from audit.reports.judges import judge_section
 from audit.reports.tables import NARROWEST, WIDTH, Chart, Marked, Section, Table, Verbatim, table_of, to_text, wrap
-from audit.reports.validity_study import validity_parts
-from audit.reports.violations import counterpart
+from audit.reports.validity import validity_parts
 from audit.reports.words import (
     PERCENT,
     UNKNOWN,
+    Estimate,
     Say,
     capital,
     chance,
@@ -129,11 +130,11 @@ def notes_of(report: doc.ReportDocument, say: Say) -> list[str]:
     """Return the signature's notes, then what the data themselves call for."""
     lines = [say.said(note) for note in report["signature"].get("notes") or []]
     totals, relations = report["overall"], report["relations"]
-    if any(entry.get("sr_least") is not None for entry in report["rollups"]):
+    if any(entry["sr_genuine"]["least"] is not None for entry in report["rollups"]):
         lines.append(say("note.bounds_together"))
     checked = [cell for cell in report["cells"] if cell["sr_observed"] is not None]
-    unestimated = sum(cell["sr_genuine"] is None for cell in checked)
-    bounded = any(cell.get("fs_least") is not None for cell in report["cells"])
+    unestimated = sum(cell["sr_genuine"]["value"] is None for cell in checked)
+    bounded = any(cell["fs_rate"]["least"] is not None for cell in report["cells"])
     if unestimated and (unestimated < totals["cells"] or bounded):
         lines.append(say("note.unestimated", part=unestimated, count=totals["cells"]))
     elif unestimated:
@@ -145,7 +146,7 @@ def notes_of(report: doc.ReportDocument, say: Say) -> list[str]:
     if other := [one["relation"] for one in own if not set(one["best_own"] or ()) & set(one["best_genuine"])]:
         lines.append(say("note.other_best", names=other))
     # While no carry error is measured, the signature's own note says how many of its questions wait.
-    if totals.get("audits_waiting") and any(one["carry"] and one["carry"]["audited"] for one in relations):
+    if totals.get("audits_waiting") and any(one["carry"] and one["carry"]["error"]["n"] for one in relations):
         lines.append(say("note.audits_waiting", number=count(totals["audits_waiting"])))
     if totals["errors"]:
         lines.append(say("note.not_checked", count=totals["errors"]))
@@ -253,7 +254,7 @@ def false_chart(cells: Iterable[doc.CellEntry], say: Say) -> Chart:
 
 def _false_field(cell: doc.CellEntry, say: Say) -> dict[str, Any]:
     """Return what the heat map of R_FS has of a cell."""
-    fs, judged = estimate(cell, "fs_rate"), cell["judged"]
+    fs, judged = estimate(cell["fs_rate"]), cell["judged"]
     few = fs.value is not None and judged is not None and judged < LEAST_SHOWN
     known = fs.value is not None and not few
     return {
@@ -310,9 +311,12 @@ def rates_chart(relation: doc.RelationResultEntry, cells: Iterable[doc.CellEntry
 
 def _bar(name: str, rates: Mapping[str, Any], kind: str, **more: Any) -> dict[str, Any]:
     """Return a row of `charts.before_after`: of satisfaction (`sr`) or violation (`vr`) rates."""
-    genuine = estimate(rates, f"{kind}_genuine")
-    row = {"name": name, "observed": rates[f"{kind}_observed"], "genuine": genuine.value, "low": genuine.low}
-    return row | {"high": genuine.high, "least": genuine.least, "most": genuine.most} | more
+    ends: Mapping[str, Any] = rates[f"{kind}_genuine"]
+    return {"name": name, "observed": _value(rates[f"{kind}_observed"]), "genuine": ends["value"], **ends} | more
+
+
+def _value(rate: Any) -> Any:
+    return rate["value"] if isinstance(rate, Mapping) else rate
 
 
 def difference_chart(pairs: Sequence[doc.PairEntry], say: Say) -> Chart | None:
@@ -389,10 +393,10 @@ def common_text(relation: doc.RelationResultEntry, say: Say) -> str:
 def carry_text(relation: doc.RelationResultEntry, say: Say) -> str:
     """Return how often answers are carried wrongly, and what that can do to R_FS; empty where nothing was audited."""
     carry = relation.get("carry")
-    if not carry or not carry["audited"]:
+    if not carry or not carry["error"]["n"]:
         return ""
     wrong = count(carry["wrong"])
-    return say("audits.carry", error=say.rate(carry, "error"), wrong=wrong, count=carry["audited"])
+    return say("audits.carry", error=say.rate(carry["error"]), wrong=wrong, count=carry["error"]["n"])
 
 
 def oriented(pairs: Sequence[doc.PairEntry]) -> list[doc.PairEntry]:
@@ -411,13 +415,17 @@ def oriented(pairs: Sequence[doc.PairEntry]) -> list[doc.PairEntry]:
     return [entry for _, entry in sorted(turned, key=lambda placed: placed[0])]
 
 
+def _difference(entry: Mapping[str, Any]) -> Estimate:
+    return Estimate(entry["difference"], entry["low"], entry["high"], reason=entry.get("reason"))
+
+
 def pairs_tables(relation: doc.RelationResultEntry, say: Say) -> Iterator[Table]:
     """Yield the table of the pairs of a relation whose difference is known; none where none is."""
     if pairs := oriented(relation["pairs"]):
         yield table_of(
             say, pairs, "better", "other", "points", "p_holm", "apart", "judged_of_deciding", names=2,
             better=lambda pair: pair["system"],
-            points=lambda pair: estimate(pair, "difference"),
+            points=_difference,
             p_holm=lambda pair: p_text(pair["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}"),
             apart=lambda pair: say("pairs.yes" if pair["apart"] else "pairs.no"),
             judged_of_deciding=lambda pair: say.of(pair["judged"], pair["informative"]),
@@ -432,10 +440,11 @@ def rollups(report: doc.ReportDocument, say: Say) -> Sections:
     entries, kinds = report["rollups"], [entry["by"] for entry in report["rollups"]]
     if not entries:
         return
-    reasons = ["reason"] if any(entry["reason"] for entry in entries) else []
+    reasons = ["reason"] if any(entry["sr_genuine"]["reason"] for entry in entries) else []
     together = table_of(
         say, entries, "by", "name", "sr_observed", "fs_rate", "sr_genuine", *reasons, names=2,
         by=lambda entry: say(f"level.{entry['by']}"), name=lambda entry: rollup_name(report, entry, say),
+        reason=lambda entry: entry["sr_genuine"]["reason"],
     )  # fmt: skip
     breaks = frozenset(at for at in range(1, len(kinds)) if kinds[at] != kinds[at - 1])
     parts: list[Any] = [say("html.together_what"), replace(together, breaks=breaks)]
@@ -449,10 +458,8 @@ def rollups(report: doc.ReportDocument, say: Say) -> Sections:
 
 def rates_text(rates: doc.ViolationRate | doc.SliceRate, say: Say) -> str:
     """Return VR_o, and what it is once false satisfactions are counted, with its interval."""
-    if rates["vr_observed"] is None:
-        return UNKNOWN
-    unknown = rates["vr_genuine"] is None and rates.get("vr_least") is None
-    return f"{percent(rates['vr_observed'])} → {UNKNOWN if unknown else say.rate(rates, 'vr_genuine')}"
+    observed = _value(rates["vr_observed"])
+    return UNKNOWN if observed is None else f"{percent(observed)} → {say.rate(rates['vr_genuine'])}"
 
 
 def violations(report: doc.ReportDocument, say: Say) -> Sections:
@@ -497,7 +504,8 @@ def _task_bars(report: doc.ReportDocument, say: Say) -> list[dict[str, Any]]:
         several = sum(other["task"] == table["task"] for other in report["violations"]) > 1
         label = place(report, table, say) if several else task_name(base_of(table["task"]), say.language)
         for row in table["rows"]:
-            name = counterpart(table["task"], row["name"]) if row["by"] == "relation" else None
+            registered = find_relation(table["task"], row["name"]) if row["by"] == "relation" else None
+            name = registered.counterpart if registered else None
             for rates in row["rates"] if name else []:
                 if rates["vr_observed"] is not None:
                     tasks.add(table["task"])
@@ -565,7 +573,7 @@ def standings_table(entry: doc.Entry, say: Say) -> Table:
         slice=lambda one: slice_name(one["slice"], say),
         order_observed=lambda one: " > ".join(one["order_observed"]),
         order_genuine=lambda one: " > ".join(one["order_genuine"] or ()),
-        points=lambda one: estimate(one, "difference") if one["best_differs"] else None,
+        points=lambda one: _difference(one) if one["best_differs"] else None,
         p_holm=lambda one: p_text(one["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}") if one["best_differs"] else None,
         apart=lambda one: say("pairs.yes" if one["sure"] else "pairs.no") if one["best_differs"] else None,
     )  # fmt: skip
@@ -591,7 +599,7 @@ def worst_table(report: doc.ReportDocument, say: Say) -> Table:
     found = [test for test in (report.get("slice_tests") or {"tests": []})["tests"] if test["found"]]
     return table_of(
         say, found[:LISTED_SLICES], "rate", "slice", "system", "groups", "clusters", "judged", "inside", "outside",
-        "difference", "q", names=3, slice=where, q=lambda test: p_number(test["q"]),
+        "difference", "q", names=3, slice=where, difference=_difference, q=lambda test: p_number(test["q"]),
         rate=lambda test: "VR_o" if test["rate"] == "observed" else "VR_g",
         inside=lambda test: test["inside"], outside=lambda test: test["outside"],
     )  # fmt: skip
@@ -628,17 +636,18 @@ def worst(report: doc.ReportDocument, say: Say) -> Sections:
 def accuracy(report: doc.ReportDocument, say: Say) -> Sections:
     entries = report.get("accuracy") or []
     for entry in entries if any(entry["systems"] for entry in entries) else []:
-        systems = sorted(entry["systems"], key=lambda one: (-(one["accuracy"] or 0.0), one["system"]))
+        systems = sorted(entry["systems"], key=lambda one: (-(one["accuracy"]["value"] or 0.0), one["system"]))
         title, parts = title_of(report, entry, say("accuracy.title"), say), list[Any]()
         if systems:
             rates = table_of(
                 say, systems, "system", "right", "accuracy", "one_minus_vr_o", "one_minus_vr_g",
-                right=lambda one: say.of(one["right"], one["outputs"]),
-                one_minus_vr_o=lambda one: one["sr_observed"], one_minus_vr_g=lambda one: estimate(one, "sr_genuine"),
+                right=lambda one: say.of(one["right"], one["accuracy"]["n"]),
+                one_minus_vr_o=lambda one: one["sr_observed"], one_minus_vr_g=lambda one: one["sr_genuine"],
             )  # fmt: skip
-            ends = {"accuracy": "accuracy", "accuracy_low": "low", "accuracy_high": "high"}
+            ends = {"accuracy": "value", "accuracy_low": "low", "accuracy_high": "high"}
             bars = [
-                _bar(one["system"], one, "sr") | {end: one.get(key) for end, key in ends.items()} for one in systems
+                _bar(one["system"], one, "sr", **{end: one["accuracy"][key] for end, key in ends.items()})
+                for one in systems
             ]
             alt = say("accuracy.alt", title=title)
             parts = [rates, Chart(partial(charts.before_after, bars), alt, say("chart.key_accuracy"))]
@@ -665,7 +674,7 @@ def accuracy_lines(entry: doc.Entry, say: Say) -> list[str]:
 
 def _accuracy_order(entry: doc.Entry, score: str, rate: str) -> str:
     fields: Mapping[str, Any] = entry  # `score` is a part of keys
-    rates = {system["system"]: system[rate] for system in fields["systems"]}
+    rates = {system["system"]: _value(system[rate]) for system in fields["systems"]}
     return in_order(fields[f"order_{score}"] or (), lambda before, after: bool(rates[before] - rates[after] <= TIED))
 
 
@@ -677,7 +686,7 @@ def repeats(report: doc.ReportDocument, say: Say) -> Sections:
             take=lambda one: say(f"repeats.take_{one['take']}"),
             calls=lambda one: "–".join(dict.fromkeys(map(count, (one["least_calls"], one["most_calls"])))),
             contradicted=lambda one: say.of(one["contradicted"], one["inputs"]),
-            share_differ=lambda one: estimate(one, "share"),
+            share_differ=lambda one: one["share"],
         )  # fmt: skip
         title = title_of(report, entry, say("repeats.title"), say)
         yield Section(title, [systems, *_repeat_lines(entry, say), *_by_call(entry, say)])
@@ -704,7 +713,7 @@ def _by_call(entry: doc.Entry, say: Say) -> Iterator[Table | str]:
     if known := [cell for cell in entry["cells"] if cell["reason"] is None]:
         yield table_of(
             say, known, "relation", "system", "groups", "unstable", "vr_first", "vr_mean", "vr_by_chance",
-            "always_violated", names=2, unstable=lambda cell: estimate(cell, "share"),
+            "always_violated", names=2, unstable=lambda cell: cell["share"],
             always_violated=lambda cell: say.of(cell["always_violated"], cell["violated"]),
         )  # fmt: skip
         yield say("repeats.cells")
@@ -751,10 +760,10 @@ def causes(report: doc.ReportDocument, say: Say) -> Sections:
 
 def causes_text(entry: doc.Entry, say: Say) -> str:
     """Return the causes that were given, the commonest first, with their shares."""
-    shown = sorted((cause for cause in entry["causes"] if cause["count"]), key=lambda cause: -cause["share"])
+    shown = sorted((cause for cause in entry["causes"] if cause["count"]), key=lambda cause: -cause["share"]["value"])
     return say.list(
         (
-            f"{say('cause_in_words.' + one['cause'])} {say.rate(one, 'share', PERCENT)} ({count(one['count'])})"
+            f"{say('cause_in_words.' + one['cause'])} {say.rate(one['share'], PERCENT)} ({count(one['count'])})"
             for one in shown
         ),
         "semicolon",
@@ -782,18 +791,12 @@ def preference(report: doc.ReportDocument, say: Say) -> Sections:
     ranking = by_rank(entry["ranking"])
     parts: list[Any] = [say("preference.weights", weights=entry["source"]), first_page.ranking_table(ranking, say)]
     for one in ranking:
-        if one["score"] is None or one["p_best"] is None:
-            code = "no_chances" if one["score"] is not None else "not_ranked" if one["p_best"] is None else "no_score"
+        if one["score"]["value"] is None or one["p_best"] is None:
+            code = "not_ranked" if one["score"]["value"] is None else "no_chances"
             parts.append(say(f"preference.{code}", system=one["system"], reason=say.said(one["reason"])))
     if entry["winner"]:
         before, after = (say.list(systems or ()) for systems in (entry["winner_observed"], entry["winner"]))
         parts.append(say(f"preference.{'same' if before == after else 'changed'}", before=before, after=after))
-        delta, move = report["signature"].get("delta") or 0.0, entry["move"]
-        if move is None:
-            parts.append(say("preference.no_move"))
-        else:
-            values = {"rival": move["rival"], "share": percent(move["distance"] / 2), "points": percent(delta)}
-            parts.append(say("preference.move_delta" if delta else "preference.move", **values))
     yield Section(say("html.preference"), parts)
 
 
@@ -857,7 +860,7 @@ def _marked(before: str | None, after: str) -> list[tuple[str, bool]]:
 
 def reading(report: doc.ReportDocument, say: Say) -> Sections:
     codes = ["proxies" if "proxy" in report["signature"] else "rates", "per_cent"]
-    if any(cell["fs_low"] is not None for cell in report["cells"]):
+    if any(cell["fs_rate"]["low"] is not None for cell in report["cells"]):
         codes += [str(report["signature"].get("target") or "corpus"), "compared"]
     if any(carry_text(relation, say) for relation in report["relations"]):
         codes.append("carried")

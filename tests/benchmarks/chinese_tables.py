@@ -29,7 +29,8 @@ def rates(report, entry):
         if row["by"] not in ("relation", "family"):
             continue
         shown = [
-            percent(one["vr_observed"]) + (f" → {percent(one['vr_genuine'])}" if one["vr_genuine"] is not None else "")
+            percent(one["vr_observed"])
+            + (f" → {percent(one['vr_genuine']['value'])}" if one["vr_genuine"]["value"] is not None else "")
             for one in row["rates"]
         ]
         rows.append([row["name"], f"{max(one['groups'] for one in row['rates']):,}", *shown])
@@ -45,7 +46,7 @@ def rates(report, entry):
         table(
             ["relation", *entry["systems"]],
             [
-                [name, *(f"{percent(c['fs_rate'])} ({c['false']:,} of {c['judged']:,})" for c in line)]
+                [name, *(f"{percent(c['fs_rate']['value'])} ({c['false']:,} of {c['judged']:,})" for c in line)]
                 for name, line in zip(names, found, strict=True)
             ],
         )
@@ -70,7 +71,9 @@ def main(paths, pictures):
                 [
                     s["system"],
                     f"{s['right']:,} of {s['outputs']:,}",
-                    *(percent(s[name]) for name in ("accuracy", "sr_observed", "sr_genuine")),
+                    percent(s["accuracy"]["value"]),
+                    percent(s["sr_observed"]),
+                    percent(s["sr_genuine"]["value"]),
                 ]
                 for s in entry["systems"]
             ]
@@ -82,7 +85,7 @@ def main(paths, pictures):
             rows = [
                 [topic, f"{max(of[topic, system]['groups'] for system in entry['systems']):,}"]
                 + [
-                    f"{percent(of[topic, s]['vr_observed'])} → {percent(of[topic, s]['vr_genuine'])}"
+                    f"{percent(of[topic, s]['vr_observed']['value'])} → {percent(of[topic, s]['vr_genuine']['value'])}"
                     for s in entry["systems"]
                 ]
                 for topic in entry["topics"]

@@ -42,7 +42,10 @@ def judged(study):
 @pytest.mark.slow
 def test_the_report_of_a_judged_study(judged):
     report = study_report(judged)
-    rates = {cell["system"]: (cell["sr_observed"], cell["fs_rate"], cell["sr_genuine"]) for cell in report["cells"]}
+    rates = {
+        cell["system"]: (cell["sr_observed"], cell["fs_rate"]["value"], cell["sr_genuine"]["value"])
+        for cell in report["cells"]
+    }
     # SR_g = SR_o (1 - R_FS): all of `last`'s three satisfactions out of four are false.
     assert rates == {"first": (1, 0, 1), "lead": (1, 0, 1), "last": (0.75, 1, 0)}
     assert report["signature"]["answers"] == {"whose": "both", "people": 7}
@@ -114,6 +117,6 @@ def test_a_run_of_own_systems_is_asked_about(tmp_path, monkeypatch):
     anna, ben, _ = summaries.people(engine)
     summaries.judge_all(engine, anna, ben)
     cells = {cell["system"]: cell for cell in study_report(engine)["cells"]}
-    assert {name: (cell["judged"], cell["fs_rate"]) for name, cell in cells.items()} == {
+    assert {name: (cell["judged"], cell["fs_rate"]["value"]) for name, cell in cells.items()} == {
         "own_summaries:Lead": (4, 0.0), "own_summaries:Whole": (4, 0.0),
     }  # fmt: skip

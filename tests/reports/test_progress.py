@@ -28,7 +28,6 @@ def test_the_document_has_the_cells_of_the_report(judged):
         assert (cell["settled"] == cell["drawn"]) == (cell["waiting"] == 0)
     assert document["questions"]["adjudicated"] > 0
     text = to_text(list(progress_sections(document)))
-    assert "fs_high" not in text
     assert "by adjudicators" in text
 
 
