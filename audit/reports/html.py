@@ -29,8 +29,9 @@ _ENDS = re.compile(r"\[[^\]]+\]")
 def to_html(report: ReportDocument, language: str = ENGLISH) -> str:
     """Return the report as a self-contained HTML document: no scripts, no requests, light and dark, printable.
 
-    Behind its first page the sections are folded, and open on paper. Every text is escaped, in charts by the chart engine. The charts' colours are mapped to style variables, so that
-    they follow the reader's colour scheme. The same report gives the same document on the same day.
+    Behind its first page the sections are folded, and open on paper. Every text is escaped, in charts by the chart
+    engine. The charts' colours are mapped to style variables, so that they follow the reader's colour scheme. The same
+    report gives the same document on the same day.
     """
     say, decisions = Say(language), report["decisions"]
     first, *lines = first_page.first_lines(report, language)
