@@ -225,8 +225,7 @@ def _parts(rated: Any, column: str | None) -> Any:
 def _stored(engine: Any, about: str, column: str | None, task: str | None) -> tuple[Any, Any]:
     """Return the ratings of a database, and the parts that they are told by."""
     from audit.false_satisfaction.questions import attributed_groups
-    from audit.reports.opinions import attributed_outputs, opinions
-    from audit.reports.ratings import attributed, stored_ratings
+    from audit.reports.ratings import attributed, attributed_outputs, opinions, stored_ratings
 
     if about == "false":
         rated = opinions(engine, task)

@@ -73,21 +73,6 @@ def less(rate: EstimateEntry) -> EstimateEntry:
     return {**rate, **turned}  # type: ignore[typeddict-item]
 
 
-class Place(TypedDict):
-    """What cells, relations and tables have in common: what they belong to."""
-
-    task: str
-    study: int | str | None
-    corpus: str | None
-
-
-class Ends(TypedDict):
-    """The ends of a 95 % interval; null where there is none."""
-
-    low: Rate
-    high: Rate
-
-
 class Signature(TypedDict, total=False):
     """What the numbers were made from and how, so that equal signatures mean equal reports.
 
@@ -102,18 +87,18 @@ class Signature(TypedDict, total=False):
     samples: list[Entry]
     systems: list[Entry]
     relations: list[Entry]
-    answers: dict[str, Any]
+    answers: Entry
     """Whose answers count (`whose`), and how many questions each origin settled."""
     words: dict[str, int]
     """By task, the version of the words that the users set for it; absent where all words are audit's own."""
     holds: Any
     estimator: str
     audits: dict[str, str]
-    proxy: dict[str, Any]
+    proxy: Entry
     causes: int
     slices: list[str]
     weights: str
-    primary: list[dict[str, Any]]
+    primary: list[Entry]
     interval: str | None
     confidence: float | None
     target: str
@@ -125,20 +110,23 @@ class Signature(TypedDict, total=False):
     """What has to be known to read the numbers."""
 
 
+# Cells, and cells together.
+
+
+class Place(TypedDict):
+    """What cells, relations and tables have in common: what they belong to."""
+
+    task: str
+    study: int | str | None
+    corpus: str | None
+
+
 class GenuineRates(TypedDict):
     """SR_o, R_FS and SR_g."""
 
     sr_observed: Rate
     fs_rate: EstimateEntry
     sr_genuine: EstimateEntry
-
-
-class Violations(TypedDict):
-    """VR_o and VR_g of a system."""
-
-    system: str
-    vr_observed: Rate
-    vr_genuine: EstimateEntry
 
 
 class Counts(TypedDict):
@@ -163,6 +151,70 @@ class Counts(TypedDict):
     """Drawn groups that wait for an answer; over all cells, questions that wait."""
 
 
+class CellEntry(Place, Counts, GenuineRates):
+    """One system under one relation of one study: counts, and rates among the groups that it applies to."""
+
+    relation: str
+    system: str
+
+
+class OverallEntry(Counts, GenuineRates):
+    """Sums over all cells; rates over the `cells_covered`, those that have an estimate or, where none has, bounds."""
+
+    relations: int
+    relations_compared: int
+    systems: int
+    cells: int
+    cells_estimated: int
+    cells_waiting: int
+    cells_covered: int
+    satisfied_covered: int | None
+    waiting_distinct: bool
+    waiting_groups: NotRequired[int]
+    audits_waiting: NotRequired[int | None]
+    best_changes_sure: int
+    best_changes_open: int
+    best_changes_estimated: int
+
+
+class RollupEntry(GenuineRates):
+    """Cells taken together, by relation, family, system, or all; `missing` are those that lack an estimate."""
+
+    by: str
+    name: str
+    task: str | None
+    cells: int
+    missing: list[Entry]
+
+
+class ViolationRate(TypedDict):
+    """Observed and genuine violation rate of one system in a row of the violation table."""
+
+    system: str
+    groups: int | None
+    vr_observed: Rate
+    vr_genuine: EstimateEntry
+
+
+class ViolationRow(TypedDict):
+    """A relation, a family, or all of them."""
+
+    by: str
+    name: str
+    family: str | None
+    rates: list[ViolationRate]
+
+
+class ViolationTable(Place):
+    """Violation rates as studies print them: relations down, systems across."""
+
+    systems: list[str]
+    rows: list[ViolationRow]
+
+
+# How systems stand to each other.
+
+
 class Ranks(TypedDict):
     """How sure a system's place among others is; `reason` says why that is not known."""
 
@@ -174,20 +226,20 @@ class Ranks(TypedDict):
     reason: str | None
 
 
-class CellEntry(Place, Counts, GenuineRates):
-    """One system under one relation of one study: counts, and rates among the groups that it applies to."""
+class RankedEntry(Ranks):
+    """A system in the order of a relation, by rates over the common groups."""
 
-    relation: str
-    system: str
+    sr_observed: Rate
+    sr_genuine: Rate
 
 
 class CommonEntry(TypedDict):
     """The groups that apply to all systems of a relation, and the most that two of them share."""
 
-    groups: int | None
-    most_groups: int | None
-    deciding: int | None
-    judged: int | None
+    groups: int
+    most_groups: int
+    deciding: int
+    judged: int
     reason: str | None
 
 
@@ -200,29 +252,43 @@ class OvertakingEntry(TypedDict):
     sure: bool
 
 
-class RankedEntry(Ranks):
-    """A system in the order of a relation, by rates over the common groups."""
+class Difference(TypedDict):
+    """A difference of two rates with the ends of its 95 % interval, in place of which may be those of what is possible;
+    `p_holm` is adjusted over all pairs, or slices, of the report."""
 
-    sr_observed: Rate
-    sr_genuine: Rate
+    difference: float | None
+    low: Rate
+    high: Rate
+    p: float | None
+    p_holm: float | None
+    reason: str | None
 
 
-class PairEntry(Ends):
+class PairEntry(Difference):
     """SR_g of `system` minus that of `other`."""
 
     system: str
     other: str
-    difference: float | None
-    p: float | None
     p_above: float | None
     p_below: float | None
-    p_holm: float | None
-    """Adjusted over all pairs of the report."""
     apart: bool
     groups: int
     informative: int
     judged: int
-    reason: str | None
+
+
+class PrimaryEntry(PairEntry):
+    """The comparison of a study that was named before its first answer (`tested`), under a relation or over all."""
+
+    study: int
+    task: str
+    relation: str | None
+    relations: int
+    compared: int
+    """Of how many relations the difference is, of so many that were to be compared."""
+    tested: bool
+    named_at: str
+    answers_before: int
 
 
 class RelationResultEntry(Place):
@@ -247,152 +313,8 @@ class RelationResultEntry(Place):
     carry: NotRequired[Entry | None]
 
 
-class Covered(GenuineRates):
-    """The part of the totals that is about the cells that have an estimate or, where none has, about bounds of all."""
-
-    cells_covered: int
-    satisfied_covered: int | None
-
-
-class OverallEntry(Counts, Covered):
-    """Sums over all cells; rates over the cells that have an estimate."""
-
-    relations: int
-    relations_compared: int
-    systems: int
-    cells: int
-    cells_estimated: int
-    cells_waiting: int
-    waiting_distinct: bool
-    best_changes_sure: int
-    best_changes_open: int
-    best_changes_estimated: int
-
-    waiting_groups: NotRequired[int]
-    audits_waiting: NotRequired[int | None]
-
-
-class RollupEntry(GenuineRates):
-    """Cells taken together, by relation, family, system, or all; `missing` are those that lack an estimate."""
-
-    by: str
-    name: str
-    task: str | None
-    cells: int
-    missing: list[Entry]
-
-
-class ViolationRate(Violations):
-    """Observed and genuine violation rate of one system in a row of the violation table."""
-
-    groups: int | None
-
-
-class ViolationRow(TypedDict):
-    """A relation, a family, or all of them."""
-
-    by: str
-    name: str
-    family: str | None
-    rates: list[ViolationRate]
-
-
-class ViolationTable(Place):
-    """Violation rates as studies print them: relations down, systems across."""
-
-    systems: list[str]
-    rows: list[ViolationRow]
-
-
-class SystemAccuracy(TypedDict):
-    """A system's share of right outputs among the sources that have a label; n are its outputs there."""
-
-    system: str
-    accuracy: EstimateEntry
-
-
-class RepeatedCell(TypedDict):
-    """How steady a cell's verdicts are over calls, or the reason why that is not known.
-
-    `unstable` groups, their `share`, do not have the same verdict by every call. `vr_by_chance` is the
-    violation rate that randomness alone would make, were each follow-up the source once more. Of the `violated` groups
-    `always_violated` are so by every call.
-    """
-
-    relation: str
-    system: str
-    groups: int | None
-    calls: int | None
-    unstable: int | None
-    share: EstimateEntry
-    vr_first: Rate
-    vr_mean: Rate
-    vr_by_chance: Rate
-    violated: int | None
-    always_violated: int | None
-    reason: str | None
-
-
-class SliceRate(GenuineRates):
-    """Rates of a system on the sources of a slice, over all relations (`relation` null) or under one."""
-
-    slice: str | None
-    relation: str | None
-    system: str
-    sources: int
-    groups: int
-    violated: int
-    judged: int
-    false: int
-    vr_observed: EstimateEntry
-    vr_genuine: EstimateEntry
-
-
-class SliceStanding(Ends):
-    """Who is best in a slice, over the groups there that apply to all systems, and whether that is another one.
-
-    `rival` is the best there where it is not `best_genuine` of the whole: by so much is its SR_g above it there. `p` is
-    adjusted for choosing among the systems, `p_holm` for all slices of the report, too.
-    """
-
-    slice: str | None
-    groups: int
-    order_observed: list[str]
-    order_genuine: list[str] | None
-    relations: int
-    """Under which enough is judged in the slice."""
-    best_differs_observed: bool | None
-    best_differs: bool | None
-    rival: str | None
-    difference: float | None
-    p: float | None
-    p_holm: float | None
-    sure: bool
-    reason: str | None
-
-
-class SliceTest(Place, Ends):
-    """The violation rate of a system in a slice against that of all other sources of the study."""
-
-    by: str
-    slice: str
-    system: str
-    rate: str
-    """`observed` or `genuine`."""
-    groups: int
-    clusters: int
-    judged: int | None
-    inside: float
-    outside: float
-    difference: float
-    p: float
-    q: float
-    """The least false discovery rate at which the slice is among the found."""
-    found: bool
-
-
 class PreferredSystem(Ranks):
-    """A system in the order by a user's weights."""
+    """A system in the order by a mean over relations."""
 
     score_observed: Rate
     score: EstimateEntry
@@ -411,6 +333,13 @@ class PreferenceEntry(WeightedRanking):
 
     weights: dict[str, float]
     source: str
+
+
+class SystemAccuracy(TypedDict):
+    """A system's share of right outputs among the sources that have a label; n are its outputs there."""
+
+    system: str
+    accuracy: EstimateEntry
 
 
 class DecisionAccuracy(TypedDict):
@@ -453,18 +382,83 @@ class DecisionEntry(TypedDict):
     """null: no source has a gold label or an answer."""
 
 
-class PrimaryEntry(PairEntry):
-    """The comparison of a study that was named before its first answer (`tested`), under a relation or over all."""
+# Repeats and slices.
 
-    study: int
-    task: str
+
+class RepeatedCell(TypedDict):
+    """How steady a cell's verdicts are over calls, or the reason why that is not known.
+
+    `unstable` groups, their `share`, do not have the same verdict by every call. `vr_by_chance` is the violation rate
+    that randomness alone would make, were each follow-up the source once more. Of the `violated` groups
+    `always_violated` are so by every call.
+    """
+
+    relation: str
+    system: str
+    groups: int | None
+    calls: int | None
+    unstable: int | None
+    share: EstimateEntry
+    vr_first: Rate
+    vr_mean: Rate
+    vr_by_chance: Rate
+    violated: int | None
+    always_violated: int | None
+    reason: str | None
+
+
+class SliceRate(GenuineRates):
+    """Rates of a system on the sources of a slice, over all relations (`relation` null) or under one."""
+
+    slice: str | None
     relation: str | None
+    system: str
+    sources: int
+    groups: int
+    violated: int
+    judged: int
+    false: int
+    vr_observed: EstimateEntry
+    vr_genuine: EstimateEntry
+
+
+class SliceStanding(Difference):
+    """Who is best in a slice, over the groups there that apply to all systems, and whether that is another one.
+
+    `rival` is the best there where it is not `best_genuine` of the whole: by so much is its SR_g above it there. `p` is
+    adjusted for choosing among the systems. `relations` are those under which enough is judged in the slice.
+    """
+
+    slice: str | None
+    groups: int
+    order_observed: list[str]
+    order_genuine: list[str] | None
     relations: int
-    compared: int
-    """Of how many relations the difference is, of so many that were to be compared."""
-    tested: bool
-    named_at: str
-    answers_before: int
+    best_differs_observed: bool | None
+    best_differs: bool | None
+    rival: str | None
+    sure: bool
+
+
+class SliceTest(Place):
+    """The violation rate (`observed` or `genuine`) of a system in a slice against that of all other sources of the
+    study. `q` is the least false discovery rate at which the slice is among the `found`."""
+
+    by: str
+    slice: str
+    system: str
+    rate: str
+    groups: int
+    clusters: int
+    judged: int | None
+    inside: float
+    outside: float
+    difference: float
+    low: Rate
+    high: Rate
+    p: float
+    q: float
+    found: bool
 
 
 class ReportDocument(TypedDict):

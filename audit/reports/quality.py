@@ -11,7 +11,7 @@ from audit.judging.control_questions import KNOWN, REPEAT
 from audit.judging.order import FIRST
 from audit.messages import message, with_commas
 from audit.reports.document import Entry, estimated, plain
-from audit.reports.ratings import RATING, Kind, Rated
+from audit.reports.ratings import RATING, Kind, Rated, only_task
 from audit.reports.record import Record
 from audit.reports.tables import Section, Table, closing
 from audit.reports.words import count, estimate, number, percent
@@ -43,10 +43,7 @@ def quality_report(record: Record, task: str | None = None, kind: Kind | None = 
     tasks = [name for name in judged if matches(name, task)]
     if judged and not tasks:
         raise AuditError(f"nobody judged a question of the task {task}; there are judgements of {with_commas(judged)}")
-    if len(tasks) > 1:
-        raise AuditError(
-            f"there are judgements of several tasks: {with_commas(tasks)}; choose one with task=NAME", parameter="task"
-        )
+    only_task(tasks)
     chosen = tasks[0] if tasks else task or "sentiment"
     frame = frame[frame["task"] == chosen]
     question_kind = kind or get_task(chosen).question_kind

@@ -15,8 +15,7 @@ from audit.exchange.replay import import_export, replay
 from audit.false_satisfaction.questions import queue_length
 from audit.judging.samples import ask_next
 from audit.reports.agreement import agreement_report, stored_agreement
-from audit.reports.opinions import attributed_outputs
-from audit.reports.ratings import attributed, stored_ratings
+from audit.reports.ratings import attributed, attributed_outputs, stored_ratings
 from audit.reports.sections import to_terminal
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
