@@ -122,7 +122,7 @@ class Basis:
 
     def within(self, keep: np.ndarray) -> Basis:
         """The basis of the groups of these sources (bool, by their codes) alone."""
-        judged, checked = (where(groups, keep[groups.source]) for groups in (self.judged, self.checked))
+        judged, checked = where(self.judged, keep[self.judged.source]), where(self.checked, keep[self.checked.source])
         return replace(self, judged=judged, checked=checked, _of_cells={})
 
     @cached_property
@@ -148,12 +148,12 @@ def basis_of_totals(cells: pd.DataFrame, target: Target, confidence: float = 0.9
             )
         judged.append((np.full(n, at), np.arange(n) < false, np.full(n, n / max(satisfied, 1))))
         checked.append((np.full(satisfied + violated, at), np.arange(satisfied + violated) < satisfied))
-    cell, false, q = (np.concatenate(parts) for parts in zip(*judged, strict=True))
+    cell, is_false, q = (np.concatenate(parts) for parts in zip(*judged, strict=True))
     of_cell, is_satisfied = (np.concatenate(parts) for parts in zip(*checked, strict=True))
     each, nothing, every = np.arange(len(cell)), np.zeros(len(cell), np.int8), np.arange(len(of_cell)) + len(cell)
     return Basis(
         cells,
-        Judged(cell, nothing + TELLING, false.astype(np.int8), nothing, q, each, each),
+        Judged(cell, nothing + TELLING, is_false.astype(np.int8), nothing, q, each, each),
         Checked(of_cell, np.full(len(of_cell), TELLING), is_satisfied.astype(np.int8), every, every),
         target=target,
         confidence=confidence,

@@ -174,7 +174,7 @@ def together(basis: Basis, entries: Sequence[CellEntry], places: Sequence[int]) 
         reason = message("no_rate.cells_with_bounds", count=len(lacking))
     elif lacking:
         reason = message("no_rate.cells_without_estimate", count=len(lacking))
-    missing: list[Entry] = [{name: cell[name] for name in ("study", "relation", "system")} for cell in lacking]  # type: ignore[literal-required]
+    missing: list[Entry] = [{name: cell[name] for name in ("study", "relation", "system")} for cell in lacking]
     return genuine_rates(rates, sum(cell["judged"] or 0 for cell in chosen), reason), missing
 
 
@@ -322,10 +322,10 @@ def accuracy_entries(
     that row's name. `order_*` are the systems, best first (ties by name), by each of the three; None where one system
     lacks the rate. Without gold `systems` is empty, with the reason.
     """
-    counts = {outputs.study: outputs for outputs in right_outputs if outputs.by == "gold"}
+    counts: Mapping[Any, RightOutputs] = {one.study: one for one in right_outputs if one.by == "gold"}
     entries: list[Entry] = []
     for table in violations:
-        outputs = counts.get(table["study"])  # type: ignore[call-overload]
+        outputs = counts.get(table["study"])
         totals, systems = table["rows"][-1], list[Entry]()
         if outputs is not None and outputs.reason is None:
             by_name = {answered.system: answered for answered in outputs.systems}

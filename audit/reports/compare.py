@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, Engine, Row, select
+from sqlalchemy import Connection, Engine, select
 
 import audit
 from audit.errors import AuditError, UnknownName
@@ -104,7 +104,7 @@ def status_of(document: Entry, undecided: str | None = None) -> int:
 # The two systems, and the report's comparison of them under each relation.
 
 
-def _label(version: Row[Any]) -> str:
+def _label(version: Any) -> str:
     return f"{version.name}@{version.version}"
 
 
@@ -132,7 +132,7 @@ def compare(
     return document
 
 
-def _system(connection: Connection, name: str) -> Row[Any]:
+def _system(connection: Connection, name: str) -> Any:
     """The system that a name means. Raises AuditError, which lists what is there, where it is none or several."""
     table = table_of(tables.System)
     columns = (table.c.id, table.c.name, table.c.version, table.c.settings)
@@ -175,7 +175,7 @@ class _Both:
         return replace(of, answered=answered, open={key: one & False for key, one in of.open.items()})
 
 
-def _both(connection: Connection, versions: Sequence[Row[Any]], answers: Whose) -> _Both:
+def _both(connection: Connection, versions: Sequence[Any], answers: Whose) -> _Both:
     """Read the two from the studies with groups that apply to both. Raises AuditError where there are none."""
     checks = checked(connection, connection.execute(select(table_of(tables.Study).c.id)).scalars().all())
     if missing := [_label(version) for version in versions if version.id not in checks.systems]:
@@ -206,7 +206,7 @@ def _both(connection: Connection, versions: Sequence[Row[Any]], answers: Whose) 
     return replace(both, comparison=replace(both.comparison, cluster=np.concatenate(clusters)))
 
 
-def _document(connection: Connection, versions: Sequence[Row[Any]], both: _Both, options: CompareOptions) -> Entry:
+def _document(connection: Connection, versions: Sequence[Any], both: _Both, options: CompareOptions) -> Entry:
     """The whole document, before conditions are decided."""
     numbers = Basis(pd.DataFrame(), target=options.target)
     entries = [_entry(both, [key], numbers, *names) for key, names in both.keys.items()]
@@ -270,9 +270,7 @@ Members = list[tuple[str, tuple[str, ...], str]]
 """Role, texts, and what the system said, of each counted member."""
 
 
-def _listed(
-    connection: Connection, both: _Both, versions: Sequence[Row[Any]], show: int, *, worse: bool
-) -> list[Entry]:
+def _listed(connection: Connection, both: _Both, versions: Sequence[Any], show: int, *, worse: bool) -> list[Entry]:
     """Groups that got worse, or better: those that one of the two satisfies rightly and the other does not first, then
     those whose verdict changed and which nobody settled, then those that are satisfied falsely."""
     rows: list[tuple[int, int, str, list[int], list[str]]] = []

@@ -59,7 +59,7 @@ def estimated(rate: Any, n: int | None = None, reason: str | None = None) -> Est
     >>> estimated((0.5, 0.25, 0.75), 8)["high"], estimated(None, reason="nothing is judged")["reason"]
     (0.75, 'nothing is judged')
     """
-    values = rate if isinstance(rate, tuple) else [getattr(rate, end, None) for end in ENDS]
+    values = list(rate) if isinstance(rate, tuple) else [getattr(rate, end, None) for end in ENDS]
     if hasattr(rate, "rate"):
         values[0] = rate.rate
     known = dict(zip(ENDS, map(plain, values), strict=False))

@@ -142,7 +142,7 @@ def signature(
         "systems": sorted(entries, key=lambda system: system["name"]),
         "relations": relation_entries(connection, np.unique(counted.checks.relation).tolist()),
         "answers": {"whose": whose} | answers,
-        **({"words": changed} if changed else {}),  # type: ignore[typeddict-item]
+        **({"words": changed} if changed else {}),
         "holds": about_groups or None,
         "estimator": ESTIMATOR,
         "notes": notes + _carry_note(counted),

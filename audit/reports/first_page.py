@@ -357,7 +357,7 @@ def family_chart(report: ReportDocument, say: Say) -> Chart | None:
                 name = f"{name} · {table['corpus'] or task_name(table['task'], say.language)}"
             for rates in row["rates"]:
                 if rates["vr_observed"] is not None:
-                    known = (rates["vr_genuine"][end] for end in ("value", "most", "least"))  # type: ignore[literal-required]
+                    known = (rates["vr_genuine"][end] for end in ("value", "most", "least"))
                     ends = [1 - end for end in known if end is not None]
                     after = "–".join(dict.fromkeys(percent(end, 0) for end in ends)) or UNKNOWN
                     text = f"{percent(1 - rates['vr_observed'], 0)} → {after}"

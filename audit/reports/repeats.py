@@ -138,7 +138,7 @@ def _system(task: str, groups: pd.DataFrame, outputs: Answered, failed: Counter[
     }
 
 
-def _cell(task: str, name: str, version: str, groups: pd.DataFrame, outputs: Answered) -> RepeatedCell:
+def _cell(task: str, name: str, version: str, groups: pd.DataFrame, outputs: Answered) -> Any:
     """Measure how steady a cell's verdicts are, or say why that is not known."""
     relation = find_relation(task, name)
     # Behind a semicolon stand versions of taggers, which checks do not ask.

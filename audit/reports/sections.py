@@ -269,8 +269,8 @@ def _relation(
         _common(relation, say),
         _carry(relation, say),
     ]
-    parts = [table_of(say, values, "system", *columns), rates_chart(relation, cells, say)]
-    parts += [capital(sentence) for sentence in sentences if sentence]  # type: ignore[misc]
+    parts: list[Any] = [table_of(say, values, "system", *columns), rates_chart(relation, cells, say)]
+    parts += [capital(sentence) for sentence in sentences if sentence]
     if pairs := _oriented(relation["pairs"]):
         parts.append(
             table_of(

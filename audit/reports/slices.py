@@ -95,7 +95,8 @@ def _rate(entry: Entry, name: str | None, relation: str | None, system: str, par
     if not cells:
         return []
     rates = part.rates(cells)
-    checked, judged = (where(groups, np.isin(groups.cell, cells)) for groups in (part.checked, part.judged))
+    checked = where(part.checked, np.isin(part.checked.cell, cells))
+    judged = where(part.judged, np.isin(part.judged.cell, cells))
     reason = None
     if rates.genuine is None or rates.genuine.value is None:
         lacking = len(cells) - len(np.unique(judged.cell))
@@ -169,7 +170,7 @@ def _standing(entry: Entry, name: str | None, part: Basis, slices: StudySlices) 
     # It was chosen among all others.
     p = None if pair["p_above"] is None else min(1.0, pair["p_above"] * (len(entry["systems"]) - 1))
     exact = p is None and pair["difference"] is not None and pair["difference"] > part.delta + TIED
-    ends = {key: pair[key] for key in ("difference", "low", "high", "reason")}  # type: ignore[literal-required]
+    ends = {key: pair[key] for key in ("difference", "low", "high", "reason")}
     return standing | {"rival": best[0], "p": p, "sure": exact, **ends}  # type: ignore[no-any-return]
 
 
@@ -221,7 +222,7 @@ def _tests(
     for kind, groups in (("observed", checked), ("genuine", judged)):
         rates = [getattr(one, kind) for one in both]
         known = [rate.less() for rate in rates if rate is not None and rate.value is not None]
-        clusters = [len(np.unique(one.cluster)) for one in groups]  # type: ignore[attr-defined]
+        clusters = [len(np.unique(one.cluster)) for one in groups]
         if len(known) < 2 or min(clusters) < LEAST_CLUSTERS:
             yield kind, None
             continue

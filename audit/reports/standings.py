@@ -74,7 +74,7 @@ def relation_entries(entries: Sequence[CellEntry], basis: Basis) -> list[Relatio
 
 
 def _relation(cells: list[CellEntry], basis: Basis, seed: int) -> RelationResultEntry:
-    task, study, relation, corpus = (cells[0][name] for name in ("task", "study", "relation", "corpus"))  # type: ignore[literal-required]
+    task, study, relation = cells[0]["task"], cells[0]["study"], cells[0]["relation"]
     comparison, observed, genuine = basis.comparisons.get(study), _observed(cells), _genuine(cells)
     names, weights = [system for system in genuine if system in observed], {relation: 1.0}
     stand = _standing(comparison, weights, names, {relation: cells}, basis, seed)
@@ -91,7 +91,7 @@ def _relation(cells: list[CellEntry], basis: Basis, seed: int) -> RelationResult
     return {
         "task": task,
         "study": study,
-        "corpus": corpus,
+        "corpus": cells[0]["corpus"],
         "relation": relation,
         "order_observed": in_order(before),
         "order_genuine": in_order(after),
@@ -128,7 +128,7 @@ def _standing(
     for relation, share in weights.items():
         rates = {cell["system"]: cell["sr_genuine"] for cell in cells[relation]}
         for at, system in enumerate(systems):
-            value, low, high = (rates[system][end] for end in ("value", "low", "high"))  # type: ignore[literal-required]
+            value, low, high = (rates[system][end] for end in ("value", "low", "high"))
             if value is None or low is None or high is None:
                 return None
             score[at] += share * value

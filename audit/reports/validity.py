@@ -277,7 +277,7 @@ def _notes(record: ValidityRecord, rated: pd.DataFrame, by: By) -> Iterator[str]
 
 def low_notes(entries: Sequence[Entry]) -> list[str]:
     """Warn of each relation whose share of valid follow-ups is low, whatever the drawn ones happen to be."""
-    notes = []
+    notes = list[str]()
     for entry in entries:
         share, by = entry["share"], message(f"validity.rated_{entry['by']}")
         if share["high"] is not None and share["high"] < LOW_SHARE:

@@ -8,7 +8,7 @@ import pytest
 from audit.cli import main
 from audit.errors import AuditError
 from audit.judging.settings import JudgingSettings
-from audit.reports.dashboard_charts import shares_chart
+from audit.reports.charts import shares_chart
 from audit.reports.quality import quality_report, quality_sections
 from audit.reports.record import RECORD_COLUMNS, Record, judging_record
 from audit.store import open_store
