@@ -33,7 +33,7 @@ from audit.reports.document import (
     plain,
 )
 from audit.reports.preference import Weights
-from audit.reports.standings import decide, decisions, preference, relation_entries
+from audit.reports.standings import decide, decisions, relation_entries
 from audit.statistics.intervals import mid_p
 from audit.statistics.rates import Rates
 
@@ -77,19 +77,15 @@ def build_report(
     entries = cell_entries(basis)
     relations = relation_entries(entries, basis)
     decide(relations, basis.delta, basis.confidence, primary)
-    report: Report = {
+    return {
         "signature": _with_expected_misses(entries, signature, basis.confidence),
         "cells": entries,
         "relations": relations,
         "overall": overall(basis, entries, relations, waiting),
         "rollups": roll_ups(basis, entries, families),
         "violations": violation_tables(basis, entries, families),
-        "decisions": [],
+        "decisions": decisions(basis, entries, families, weights),
     }
-    if weights is not None:
-        report["preference"] = preference(basis, entries, weights)
-    report["decisions"] = decisions(basis, entries, families, report.get("preference"))
-    return report
 
 
 def families_of(cells: pd.DataFrame, registered: bool) -> dict[tuple[str, str], str]:

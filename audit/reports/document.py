@@ -328,13 +328,6 @@ class WeightedRanking(TypedDict):
     winner: list[str] | None
 
 
-class PreferenceEntry(WeightedRanking):
-    """One ranking by a user's weights of relations."""
-
-    weights: dict[str, float]
-    source: str
-
-
 class SystemAccuracy(TypedDict):
     """A system's share of right outputs among the sources that have a label; n are its outputs there."""
 
@@ -473,7 +466,6 @@ class ReportDocument(TypedDict):
     decisions: list[DecisionEntry]
     examples: NotRequired[list[Entry]]
     primary: NotRequired[list[PrimaryEntry]]
-    preference: NotRequired[PreferenceEntry]
     sensitivity: NotRequired[Entry | None]
     accuracy: NotRequired[list[Entry]]
     repeats: NotRequired[list[Entry]]

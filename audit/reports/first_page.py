@@ -255,6 +255,9 @@ def _certainty(report: ReportDocument, entry: DecisionEntry, say: Say) -> Iterat
     yield from listed("out", entry["out"])
     if entry["weights"]:
         yield say("decision.by_weights", count=len(entry["relations"]), weights=entry["weights"])
+        for one in entry["ranking"] if not entry["systems"] else ():
+            if one["reason"]:
+                yield say("decision.not_ranked", system=one["system"], reason=say.said(one["reason"]))
     elif entry["families"]:
         yield say("decision.mean", count=len(entry["families"]), relations=count(len(entry["relations"])))
     yield from listed("unjudged", entry["unjudged"])

@@ -16,7 +16,7 @@ from audit.relations.composition import summary_from
 from audit.relations.registry import base_name
 from audit.reports import charts, first_page
 from audit.reports import document as doc
-from audit.reports.first_page import by_rank, confidence_of, ranks_text
+from audit.reports.first_page import confidence_of, ranks_text
 from audit.reports.judges import judge_section
 from audit.reports.tables import NARROWEST, WIDTH, Chart, Marked, Section, Table, Verbatim, table_of, to_text, wrap
 from audit.reports.validity import validity_parts
@@ -718,7 +718,7 @@ def _shares(entry: doc.Entry, say: Say) -> str:
     )
 
 
-# The validity study, model judges, the user's weights, examples.
+# The validity study, model judges, examples.
 
 
 def validity(report: doc.ReportDocument, say: Say) -> Sections:
@@ -729,23 +729,6 @@ def validity(report: doc.ReportDocument, say: Say) -> Sections:
 def judges(report: doc.ReportDocument, say: Say) -> Sections:
     if parts := [judge_section(entry, say) for entry in report.get("judges") or []]:
         yield Section(say("judges.title"), [say("judges.note_questions"), say("judges.note_apart"), *parts])
-
-
-def preference(report: doc.ReportDocument, say: Say) -> Sections:
-    """Yield the ranking by the user's weights, and whether another system was best as reported."""
-    entry = report.get("preference")
-    if entry is None:
-        return
-    ranking = by_rank(entry["ranking"])
-    parts: list[Any] = [say("preference.weights", weights=entry["source"]), first_page.ranking_table(ranking, say)]
-    for one in ranking:
-        if one["p_best"] is None:
-            code = "not_ranked" if one["score"]["value"] is None else "no_chances"
-            parts.append(say(f"preference.{code}", system=one["system"], reason=say.said(one["reason"])))
-    if entry["winner"]:
-        before, after = (say.list(systems or ()) for systems in (entry["winner_observed"], entry["winner"]))
-        parts.append(say(f"preference.{'same' if before == after else 'changed'}", before=before, after=after))
-    yield Section(say("html.preference"), parts)
 
 
 _CONTEXT = 100
@@ -825,6 +808,6 @@ def signature(report: doc.ReportDocument, say: Say) -> Sections:
 
 SECTIONS: tuple[Callable[[doc.ReportDocument, Say], Sections], ...] = (
     first_page.decisions, notes, plans, relations, rollups, violations, slices, worst, accuracy, repeats, causes,
-    validity, judges, preference, examples, reading, signature,
+    validity, judges, examples, reading, signature,
 )  # fmt: skip
 """The sections of a report, in order."""

@@ -24,7 +24,6 @@ from audit.reports.document import (
     EstimateEntry,
     OvertakingEntry,
     PairEntry,
-    PreferenceEntry,
     PreferredSystem,
     PrimaryEntry,
     RankedEntry,
@@ -469,37 +468,28 @@ def _score(system: str, value: float, basis: Basis, weights: Mapping[Key, float]
     return estimated((value, mean.low, mean.high))
 
 
-def preference(basis: Basis, entries: Sequence[CellEntry], weights: Weights) -> PreferenceEntry:
-    """Return every system's SR_g by a user's weights, and how sure the winner is.
-
-    A relation that is in several studies shares its weight among them. Raises UnknownName for a weight of a relation
-    that is not there.
-    """
-    keys = list(_by_relation(entries))
-    names = [relation for _, relation in keys]
-    shares = weights.over(list(dict.fromkeys(names)))
-    ranked = weighted_ranking(basis, entries, {key: shares[key[1]] / names.count(key[1]) for key in keys})
-    return {**ranked, "weights": shares, "source": weights.source}
-
-
 def decisions(
-    basis: Basis,
-    entries: Sequence[CellEntry],
-    families: Mapping[tuple[str, str], str],
-    preferred: PreferenceEntry | None = None,
+    basis: Basis, entries: Sequence[CellEntry], families: Mapping[tuple[str, str], str], weights: Weights | None = None
 ) -> list[DecisionEntry]:
     """Return the decision of each task: which system to use, and how sure that is.
 
     Systems are compared by the mean over families of relations of the family's pooled genuine rate, so that a relation
     of 3 groups does not weigh as much as one of 2,000, nor a family of ten relations as ten. Only relations count under
-    which every compared system has an estimate; the others are named in `left_out`. The user's weights, where they give
-    a winner, replace this mean. `families` maps (task, relation) to a family, a relation without one is its own.
+    which every compared system has an estimate; the others are named in `left_out`. The user's `weights` replace this
+    mean for tasks that have such a relation, which shares its weight among its studies. `families` maps (task,
+    relation) to a family, a relation without one is its own. Raises UnknownName for a weight of a relation that is not
+    there.
     """
-    tasks = dict.fromkeys(cell["task"] for cell in entries)
-    return [
-        _decision(task, basis, [cell for cell in entries if cell["task"] == task], families, preferred)
-        for task in tasks
-    ]
+    shares = weights.over(list(dict.fromkeys(cell["relation"] for cell in entries))) if weights else {}
+    found = []
+    for task in dict.fromkeys(cell["task"] for cell in entries):
+        cells = [cell for cell in entries if cell["task"] == task]
+        keys = list(_by_relation(cells))
+        names = [relation for _, relation in keys]
+        total = sum(shares.get(name, 0.0) for name in set(names))
+        own = {key: shares[key[1]] / total / names.count(key[1]) for key in keys if shares.get(key[1])}
+        found.append(_decision(task, basis, cells, families, own, weights.source if weights and own else None))
+    return found
 
 
 def _decision(
@@ -507,16 +497,16 @@ def _decision(
     basis: Basis,
     cells: Sequence[CellEntry],
     families: Mapping[tuple[str, str], str],
-    preferred: PreferenceEntry | None,
+    own: Mapping[Key, float],
+    source: str | None,
 ) -> DecisionEntry:
     systems = sorted(_observed(cells))
     judged = {c["system"] for c in cells if c["fs_rate"]["value"] is not None or c["satisfied"] == 0}
     weights, used_families, left_out = _mean_over_families(cells, families, judged & set(systems))
     ranked: WeightedRanking = {"ranking": [], "winner_observed": [], "winner": []}
-    source, used = None, set[str]()
-    if preferred is not None and preferred["winner"] and set(preferred["winner"]) <= set(systems):
-        ranked, source = preferred, preferred["source"]
-        used = {relation for relation, share in preferred["weights"].items() if share}
+    used = set[str]()
+    if own:
+        ranked, used = weighted_ranking(basis, cells, own), {relation for _, relation in own}
     elif weights and (len(judged) > 1 or len(systems) == 1):
         # Of systems of which nothing is judged only the reported rates are known.
         reported = weighted_ranking(basis, cells, weights)
@@ -527,7 +517,7 @@ def _decision(
     state, named = _state(ranked)
     if len(systems) == 1:
         state, named = "one_system", systems
-    elif state == "unknown" and len(judged) > 1 and not weights:
+    elif state == "unknown" and len(judged) > 1 and not weights and not own:
         state = "apart"
     chances = {one["system"]: one["p_best"] for one in ranked["ranking"] if one["p_best"] is not None}
     by_families = bool(ranked["ranking"]) and not source
