@@ -38,12 +38,6 @@ def test_close_systems_are_not_decided(tmp_path):
     assert "do not decide between" in verdict(entry)
 
 
-def test_nothing_false_and_all_false_are_level(tmp_path):
-    for false in (0, 100):
-        entry = decision(tmp_path, f"MR1.1,a,100,100,100,{false}", f"MR1.1,b,100,100,100,{false}", target="corpus")
-        assert entry["state"] == "level"
-
-
 def test_families_weigh_alike_however_many_relations_they_have(tmp_path):
     first = [f"MR1.{at},{name},100,{rate},{rate},0" for at in (1, 2, 3) for name, rate in (("a", 90), ("b", 80))]
     entry = decision(tmp_path, *first, "MR2.1,a,100,50,50,0", "MR2.1,b,100,80,80,0", target="corpus")

@@ -78,13 +78,6 @@ def test_nobody_and_nothing(two_annotators):
         quality_report(two_annotators, "summaries")
 
 
-def test_unsure_is_no_label_of_the_others():
-    rows = [row(name, number, 1, "unsure") for name in ("ann", "bob") for number in range(12)]
-    report = quality_report(record(rows))
-    assert report["alpha"] is None
-    assert report["annotators"][0]["unsure"]["value"] == 1.0
-
-
 def test_of_a_judged_database(judged, capsys):
     record = judging_record(open_store(judged))
     assert record.people == ("anna", "ben")

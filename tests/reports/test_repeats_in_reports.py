@@ -136,23 +136,3 @@ def test_the_rest_of_the_report_is_what_it_is_without_repeats(toy_corpus, specs,
     often = study_report(made(toy_corpus(), specs("steady"), relations, RunOptions(repeats=3)))
     assert often.pop("repeats")
     assert often == once
-
-
-def test_a_majority_is_reported_by_the_calls_it_was_made_of(toy_corpus, specs, relations):
-    engine = made(toy_corpus(), specs("shaken"), relations[:1], RunOptions(repeats=3))
-    run(
-        engine,
-        toy_corpus(),
-        specs("shaken"),
-        relations[:1],
-        InProcess(),
-        options=RunOptions(repeats=3, take="majority"),
-    )
-    (entry,) = study_report(engine)["repeats"]
-    first, majority = sorted(entry["systems"], key=lambda system: system["take"])
-    assert (first["take"], majority["take"]) == ("first", "majority")
-    assert first["system"] != majority["system"]
-    same = ("inputs", "contradicted", "share", "disagreement")
-    assert [first[name] for name in same] == [majority[name] for name in same]
-    assert first["contradicted"] > 0
-    assert {cell["violated"] for cell in entry["cells"]} == {0}

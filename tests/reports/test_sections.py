@@ -213,10 +213,6 @@ def test_the_first_lines_are_few_and_name_the_rest(report):
     assert first_lines(report)[-1].startswith("Next: ")
 
 
-def test_of_nothing_it_says_so():
-    assert first_lines({"overall": {"cells": 0}}) == ["Nothing was checked yet: no group is satisfied or violated."]
-
-
 def test_a_new_section_is_one_function(monkeypatch):
     def weather(report, say):
         yield Section("Weather", [Table(say.heads("system", "share"), [("vader", 0.25)]), "It rained."])
