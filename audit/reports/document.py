@@ -252,29 +252,25 @@ class OvertakingEntry(TypedDict):
     sure: bool
 
 
-class Difference(TypedDict):
-    """A difference of two rates with the ends of its 95 % interval, in place of which may be those of what is possible;
-    `p_holm` is adjusted over all pairs, or slices, of the report."""
+class PairEntry(TypedDict):
+    """SR_g of `system` minus that of `other`, with the ends of its 95 % interval, or where groups are open of what is
+    possible."""
 
+    system: str
+    other: str
     difference: float | None
     low: Rate
     high: Rate
     p: float | None
-    p_holm: float | None
-    reason: str | None
-
-
-class PairEntry(Difference):
-    """SR_g of `system` minus that of `other`."""
-
-    system: str
-    other: str
     p_above: float | None
     p_below: float | None
+    p_holm: float | None
+    """Adjusted over all pairs of the report."""
     apart: bool
     groups: int
     informative: int
     judged: int
+    reason: str | None
 
 
 class PrimaryEntry(PairEntry):
@@ -413,24 +409,6 @@ class SliceRate(GenuineRates):
     false: int
     vr_observed: EstimateEntry
     vr_genuine: EstimateEntry
-
-
-class SliceStanding(Difference):
-    """Who is best in a slice, over the groups there that apply to all systems, and whether that is another one.
-
-    `rival` is the best there where it is not `best_genuine` of the whole: by so much is its SR_g above it there. `p` is
-    adjusted for choosing among the systems. `relations` are those under which enough is judged in the slice.
-    """
-
-    slice: str | None
-    groups: int
-    order_observed: list[str]
-    order_genuine: list[str] | None
-    relations: int
-    best_differs_observed: bool | None
-    best_differs: bool | None
-    rival: str | None
-    sure: bool
 
 
 class SliceTest(Place):

@@ -272,26 +272,19 @@ def _relation(
     parts: list[Any] = [table_of(say, values, "system", *columns), rates_chart(relation, cells, say)]
     parts += [capital(sentence) for sentence in sentences if sentence]
     if pairs := _oriented(relation["pairs"]):
-        parts.append(
-            table_of(
-                say, pairs, "better", "other", "points", "p_holm", "apart", "judged_of_deciding", names=2,
-                better=lambda pair: pair["system"], points=_difference, p_holm=_p, apart=lambda pair: _yes(pair, say),
-                judged_of_deciding=lambda pair: say.of(pair["judged"], pair["informative"]),
-            )
+        shown = table_of(
+            say, pairs, "better", "other", "points", "p_holm", "apart", "judged_of_deciding", names=2,
+            better=lambda pair: pair["system"], points=_difference,
+            p_holm=lambda pair: p_text(pair["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}"),
+            apart=lambda pair: say("pairs.yes" if pair["apart"] else "pairs.no"),
+            judged_of_deciding=lambda pair: say.of(pair["judged"], pair["informative"]),
         )  # fmt: skip
+        parts.append(shown)
     return Section(relation["relation"], parts, _summary(report, relation, say), relation["best_changes_sure"])
 
 
 def _difference(entry: Fields) -> Estimate:
     return Estimate(entry["difference"], entry["low"], entry["high"], reason=entry.get("reason"))
-
-
-def _p(entry: Fields) -> str:
-    return p_text(entry["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}")
-
-
-def _yes(entry: Fields, say: Say, key: str = "apart") -> str:
-    return say("pairs.yes" if entry[key] else "pairs.no")
 
 
 def rates_chart(relation: doc.RelationResultEntry, cells: Iterable[doc.CellEntry], say: Say) -> Chart:
@@ -502,13 +495,14 @@ def slices(report: doc.ReportDocument, say: Say) -> Sections:
             continue
         over_all = [rates for rates in entry["rates"] if rates["relation"] is None]
         bars = [_bar(rates["system"], rates, "vr", group=_slice(rates["slice"], say)) for rates in over_all]
-        parts: list[Any] = [slice_table(entry, say), say("slices.key"), standings_table(entry, say)]
+        parts: list[Any] = [slice_table(entry, say), say("slices.key")]
+        for decision in entry["decisions"]:
+            chosen = say.list([_slice(decision["slice"], say), first_page.verdict(decision, say.language)], "colon")
+            parts.append(chosen + say("list.stop"))
         if entry["empty"]:
             parts.append(say("slices.empty", names=say.list(say.said(name) for name in entry["empty"])))
         if entry["unsliced"]:
             parts.append(say("slices.unsliced", count=entry["unsliced"]))
-        best = [say.list(entry[name] or ()) or UNKNOWN for name in ("best_observed", "best_genuine")]
-        parts.append(say("slices.best", before=best[0], after=best[1]))
         parts.append(_bars(bars, say("slices.alt", title=title), say("chart.key_violations")))
         yield Section(title, parts + [_slices_of(entry, system, say) for system in entry["systems"]])
 
@@ -527,19 +521,6 @@ def _slices_of(entry: doc.Entry, system: str, say: Say) -> Section:
     names = [name for name in entry["relations"] if any(relation == name for _, relation in texts)]
     rows = [(_slice(part, say), *(texts.get((part, name), UNKNOWN) for name in names)) for part in entry["slices"]]
     return Section(say("slices.of_system", system=system), [Table([*say.heads("slice"), *names], rows)])
-
-
-def standings_table(entry: doc.Entry, say: Say) -> Table:
-    """Return who is best in each slice, and by how much another system is there above the best over all."""
-    return table_of(
-        say, entry["standings"], "slice", "order_observed", "order_genuine", "points", "p_holm", "apart",
-        slice=lambda one: _slice(one["slice"], say),
-        order_observed=lambda one: " > ".join(one["order_observed"]),
-        order_genuine=lambda one: " > ".join(one["order_genuine"] or ()),
-        points=lambda one: _difference(one) if one["best_differs"] else None,
-        p_holm=lambda one: _p(one) if one["best_differs"] else None,
-        apart=lambda one: _yes(one, say, "sure") if one["best_differs"] else None,
-    )  # fmt: skip
 
 
 def worst_table(report: doc.ReportDocument, say: Say) -> Table:

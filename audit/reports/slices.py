@@ -1,6 +1,7 @@
 """Rates by slices of the sources: the report over each slice's groups, and which slices are worse than the rest."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,12 @@ from audit.corpora.slices import GOLD
 from audit.false_satisfaction.slices import Sliced, StudySlices
 from audit.messages import message
 from audit.reports.basis import Basis
-from audit.reports.build import genuine_rates
-from audit.reports.document import Entry, SliceRate, SliceStanding, SliceTest, ViolationTable, estimated, less
-from audit.reports.standings import compared_pair
+from audit.reports.build import cell_entries, families_of, genuine_rates
+from audit.reports.document import Entry, SliceRate, SliceTest, ViolationTable, estimated, less, plain
+from audit.reports.standings import decisions
 from audit.statistics.intervals import Estimate, difference_of_rates
-from audit.statistics.orders import TIED, best_of, discovery_rates, holm
-from audit.statistics.rates import Rates, where
+from audit.statistics.orders import discovery_rates
+from audit.statistics.rates import Checked, Judged, of_cells, where
 
 LEVEL = 0.05
 """The false discovery rate up to which slices are found."""
@@ -25,44 +26,45 @@ one of genuine rates: fewer tell too little of how groups go together."""
 
 
 def slice_entries(tables: Sequence[ViolationTable], sliced: Sliced, basis: Basis, sources: np.ndarray) -> list[Entry]:
-    """Return an entry for each table of `violations` and slicing: rates of every slice and system, and which is best in
+    """Return an entry for each table of `violations` and slicing: rates of every slice and system, and the decision in
     each slice.
 
     `sources` are the ids of the sources by their codes in `basis`. `rates` has one for each (slice, system) over all
     relations (`relation` None), then one for each relation. A study that the property says nothing of has no rates and
-    a reason. `p_holm` of the standings is over all slices of all entries.
+    a reason.
     """
     entries: list[Entry] = []
     for table in tables:
+        own = _of_study(basis, table["study"])
         for by, studies in sliced.by.items():
             slices = studies[int(str(table["study"]))]
             reason = message("slices.none_gold" if by == GOLD else "slices.none_of", property=by)
             entry: Entry = {
                 "task": table["task"], "study": table["study"], "corpus": table["corpus"], "by": by, "slices": [],
                 "empty": [], "unsliced": int((slices.code == len(slices.names)).sum()), "systems": table["systems"],
-                "relations": [row["name"] for row in table["rows"] if row["by"] == "relation"],
-                "best_observed": [], "best_genuine": None, "rates": [], "standings": [],
-                "reason": None if slices.names else reason,
+                "relations": [row["name"] for row in table["rows"] if row["by"] == "relation"], "rates": [],
+                "decisions": [], "reason": None if slices.names else reason,
             }  # fmt: skip
             entries.append(entry)
             if slices.names:
-                _fill(entry, slices, basis, sources)
-    # Those whose best is that of the whole have p = 1.
-    known = [standing for entry in entries for standing in entry["standings"] if standing["best_differs"] is not None]
-    adjusted = holm([1.0 if standing["p"] is None else standing["p"] for standing in known])
-    for standing, p in zip(known, adjusted, strict=True):
-        if standing["p"] is not None:
-            standing |= {"p_holm": p, "sure": p <= 1 - basis.confidence}
+                _fill(entry, slices, own, sources)
     return entries
 
 
+def _of_study(basis: Basis, study: Any) -> Basis:
+    """The cells of a study alone."""
+    places = np.flatnonzero([plain(one) == study for one in basis.cells["study"]]).tolist()
+    judged, checked = of_cells(basis.judged, places), of_cells(basis.checked, places)
+    comparisons = {study: basis.comparisons[study]} if study in basis.comparisons else {}
+    cells = basis.cells.iloc[places].reset_index(drop=True)
+    return replace(basis, cells=cells, judged=judged, checked=checked, comparisons=comparisons, _of_cells={})
+
+
 def _fill(entry: Entry, slices: StudySlices, basis: Basis, sources: np.ndarray) -> None:
-    observed, genuine, _ = _pooled(entry, basis)
-    entry["best_observed"], entry["best_genuine"] = best_of(observed), best_of(genuine) if genuine else None
-    by_relation: list[SliceRate] = []
-    for name, keep in _parts(slices, sources):
-        part = basis.within(keep)
-        if not _cells(entry, part, entry["relations"], entry["systems"]):
+    families, by_relation = families_of(basis.cells, True), list[SliceRate]()
+    for code, (name, keep) in enumerate(_parts(slices, sources)):
+        part = _within(basis, keep, np.asarray(slices.code == code))
+        if not len(part.checked.cell):
             entry["empty"] += [] if name is None else [name]
             continue
         entry["slices"].append(name)
@@ -70,7 +72,8 @@ def _fill(entry: Entry, slices: StudySlices, basis: Basis, sources: np.ndarray) 
             entry["rates"] += _rate(entry, name, None, system, part)
             for relation in entry["relations"]:
                 by_relation += _rate(entry, name, relation, system, part)
-        entry["standings"].append(_standing(entry, name, part, slices))
+        (decision,) = decisions(part, cell_entries(part), families)
+        entry["decisions"].append({"slice": name, **decision})
     entry["rates"] += by_relation
 
 
@@ -80,6 +83,20 @@ def _parts(slices: StudySlices, sources: np.ndarray) -> Iterator[tuple[str | Non
     code = np.full(len(sources), -1)
     code[known] = slices.of(sources[known])
     yield from ((name, code == at) for at, name in enumerate((*slices.names, None)))
+
+
+def _within(basis: Basis, keep: np.ndarray, own: np.ndarray) -> Basis:
+    """The basis of a slice: of the groups of these sources, by their codes, and by their places in the study."""
+    part = basis.within(keep)
+
+    def count(groups: Checked | Judged, of: np.ndarray | None = None) -> np.ndarray:
+        return np.bincount(groups.cell, of, len(basis.cells)).astype(int)
+
+    groups, satisfied, judged = count(part.checked), count(part.checked, part.checked.satisfied), part.judged
+    counts = {"satisfied": satisfied, "violated": groups - satisfied, "judged": count(judged)}
+    counts |= {"false": count(judged, judged.false), "open": count(judged, judged.open)}
+    comparisons = {study: one.among(own) for study, one in basis.comparisons.items()}
+    return replace(part, cells=basis.cells.assign(**counts), comparisons=comparisons)
 
 
 def _cells(entry: Entry, part: Basis, relations: Sequence[str], systems: Sequence[str]) -> list[int]:
@@ -94,7 +111,7 @@ def _rate(entry: Entry, name: str | None, relation: str | None, system: str, par
     cells = _cells(entry, part, entry["relations"] if relation is None else [relation], [system])
     if not cells:
         return []
-    rates = part.rates(cells)
+    rates = part.rates_of_cell(cells[0]) if len(cells) == 1 else part.rates(cells)
     checked = where(part.checked, np.isin(part.checked.cell, cells))
     judged = where(part.judged, np.isin(part.judged.cell, cells))
     reason = None
@@ -112,66 +129,6 @@ def _rate(entry: Entry, name: str | None, relation: str | None, system: str, par
             "vr_observed": estimated(rates.observed and rates.observed.less()), "vr_genuine": less(held["sr_genuine"]),
         }
     ]  # fmt: skip
-
-
-# Which system is best in each slice.
-
-
-def _pooled(entry: Entry, part: Basis) -> tuple[dict[str, float], dict[str, float], list[str]]:
-    """SR_o and SR_g of the systems over the relations under which all of them have an estimate, each weighed by its
-    groups, and these relations."""
-    rates: dict[str, dict[str, Rates]] = {}
-    size: dict[str, int] = {}
-    for relation in entry["relations"]:
-        cells = _cells(entry, part, [relation], entry["systems"])
-        if len(cells) == len(entry["systems"]):
-            rates[relation] = {one: part.rates_of_cell(at) for one, at in zip(entry["systems"], cells, strict=True)}
-            size[relation] = int(np.isin(part.checked.cell, cells).sum())
-
-    def mean(names: Sequence[str], kind: str) -> dict[str, float]:
-        total = sum(size[name] for name in names)
-        return {
-            system: sum(size[name] / total * getattr(rates[name][system], kind).value for name in names)
-            for system in (entry["systems"] if names else ())
-        }
-
-    used = [
-        relation
-        for relation, by_system in rates.items()
-        if all(one.genuine is not None and one.genuine.value is not None for one in by_system.values())
-    ]
-    return mean(list(rates), "observed"), mean(used, "genuine"), used
-
-
-def _standing(entry: Entry, name: str | None, part: Basis, slices: StudySlices) -> SliceStanding:
-    observed, genuine, used = _pooled(entry, part)
-    standing: Any = dict.fromkeys(SliceStanding.__annotations__)
-    standing |= {"slice": name, "groups": len(np.unique(part.checked.source)), "relations": len(used), "sure": False}
-    standing["order_observed"] = sorted(observed, key=lambda system: (-observed[system], system))
-    if len(entry["systems"]) < 2:
-        return standing | {"reason": message("slices.one_system")}  # type: ignore[no-any-return]
-    if observed:
-        standing["best_differs_observed"] = not set(best_of(observed)) & set(entry["best_observed"])
-    whole, comparison = entry["best_genuine"], part.comparisons.get(entry["study"])
-    if not genuine or not whole or comparison is None:
-        return standing | {"reason": message("slices.too_few_judged")}  # type: ignore[no-any-return]
-    best = best_of(genuine)
-    standing["order_genuine"] = sorted(genuine, key=lambda system: (-genuine[system], system))
-    standing["best_differs"] = not set(best) & set(whole)
-    if not standing["best_differs"]:
-        return standing  # type: ignore[no-any-return]
-    # Where several are best over all, the rival has to be better than the one that stands highest here.
-    rivals = best[0], max(whole, key=genuine.__getitem__)
-    code = len(slices.names) if name is None else slices.names.index(name)
-    inside = comparison.among(np.asarray(slices.code == code))
-    sizes = {relation: float(len(inside.groups[relation].source)) for relation in used}
-    weights = {relation: size / sum(sizes.values()) for relation, size in sizes.items() if size}
-    pair = compared_pair(inside, weights, rivals, part, part.delta)
-    # It was chosen among all others.
-    p = None if pair["p_above"] is None else min(1.0, pair["p_above"] * (len(entry["systems"]) - 1))
-    exact = p is None and pair["difference"] is not None and pair["difference"] > part.delta + TIED
-    ends = {key: pair[key] for key in ("difference", "low", "high", "reason")}
-    return standing | {"rival": best[0], "p": p, "sure": exact, **ends}  # type: ignore[no-any-return]
 
 
 # The slices in which relations are violated more often than in the rest.

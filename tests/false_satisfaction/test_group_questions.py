@@ -3,7 +3,6 @@
 import itertools
 
 import pytest
-from audit.reports.validity import validity_report, validity_sections
 from conftest_rows import row
 from disputing import disputed
 from sqlalchemy import select
@@ -24,6 +23,7 @@ from audit.reports.html import to_html
 from audit.reports.ratings import attributed, stored_ratings
 from audit.reports.study import study_report
 from audit.reports.tables import to_text
+from audit.reports.validity import validity_report, validity_sections
 from audit.sampling.samples import SampleOptions
 from audit.sampling.validity import ValidityRequest
 from audit.store import insert_new, table_of, tables

@@ -5,7 +5,6 @@ import json
 
 import pandas as pd
 import pytest
-from audit.reports.validity import validity_parts, validity_report, validity_sections
 from sqlalchemy import func, select
 
 from audit.cli import main
@@ -25,6 +24,7 @@ from audit.judging.validity import (
     write_texts,
 )
 from audit.reports.tables import to_text
+from audit.reports.validity import validity_parts, validity_report, validity_sections
 from audit.reports.words import Say
 from audit.sampling.validity import ValidityRequest
 from audit.store import open_store

@@ -16,7 +16,7 @@ from audit.messages import message
 from audit.reports import charts, sections
 from audit.reports.basis import basis_of_totals
 from audit.reports.build import build_report
-from audit.reports.document import SliceRate, SliceStanding, estimated
+from audit.reports.document import SliceRate, estimated
 from audit.reports.first_page import first_lines
 from audit.reports.html import to_html, to_notebook
 from audit.reports.sections import to_terminal
@@ -116,11 +116,7 @@ def report():
     part |= dict.fromkeys(("fs_rate", "sr_genuine", "vr_observed", "vr_genuine"), RATE)
     place = {"task": "sentiment", "study": "s1", "corpus": "film", "by": "genre"}
     slices = place | {"slices": ["drama"], "empty": ["empty"], "unsliced": 2, "reason": None, "relations": ["MR1.1"]}
-    standing = dict.fromkeys(SliceStanding.__annotations__) | {"slice": "drama", "order_observed": ["hiv4", "vader"]}
-    moved = standing | {"best_differs": True, "rival": "hiv4", "difference": 0.1, **INTERVAL, "p_holm": 0.01}
-    standings = [one | {"best_differs_observed": True} for one in (standing, moved, moved | {"sure": True})]
-    standings.append(standing | {"best_differs": False, "best_differs_observed": False})
-    slices |= {"systems": ["vader"], "best_observed": ["vader"], "best_genuine": ["vader"], "standings": standings}
+    slices |= {"systems": ["vader"], "decisions": [{"slice": "drama", **document["decisions"][0]}]}
     document["slices"] = [slices | {"rates": [part, part | {"relation": "MR1.1"}]}]
     rates = ("observed", "genuine")
     test = {"groups": 9, "clusters": 9, "judged": None, "inside": 0.4, "outside": 0.2, "difference": 0.2, **INTERVAL}
