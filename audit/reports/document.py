@@ -227,7 +227,7 @@ class Ranks(TypedDict):
 
 
 class RankedEntry(Ranks):
-    """A system in the order of a relation, by rates over the common groups."""
+    """A system under a relation, by the rates of its own groups."""
 
     sr_observed: Rate
     sr_genuine: Rate

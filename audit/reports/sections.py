@@ -194,7 +194,7 @@ def _frozen(entry: doc.Entry, say: Say) -> str:
 
 _COLUMNS = (
     "judged", "false", "sr_observed", "fs_rate", "sr_genuine", "ranks", "p_best", "groups", "satisfied", "violated",
-    "inapplicable", "errors", "rejected", "drawn", "open", "waiting", "common_observed", "common_genuine",
+    "inapplicable", "errors", "rejected", "drawn", "open", "waiting",
 )  # fmt: skip
 """Columns of the cells of a relation; those are left out in which no cell of the report has anything."""
 
@@ -210,7 +210,6 @@ def relations(report: doc.ReportDocument, say: Say) -> Sections:
     ranking = [one for relation in report["relations"] for one in relation["ranking"]]
     kept = {"sr_observed", "fs_rate", "sr_genuine"}
     kept |= {"ranks", "p_best"} if any(one["p_best"] is not None for one in ranking) else set()
-    kept |= {"common_observed", "common_genuine"} if any(one["sr_observed"] is not None for one in ranking) else set()
     columns = [name for name in _COLUMNS if name in kept or any(cell.get(name) for cell in report["cells"])]
     for key, own in studies.items():
         orders = table_of(
@@ -261,8 +260,7 @@ def _relation(
     values: list[Fields] = []
     for cell in cells:
         one = ranking.get(cell["system"])
-        common = {"common_observed": one["sr_observed"], "common_genuine": one["sr_genuine"]} if one else {}
-        values.append({**cell, **common, "ranks": one and ranks_text(one), "p_best": one and chance(one["p_best"])})
+        values.append({**cell, "ranks": one and ranks_text(one), "p_best": one and chance(one["p_best"])})
     orders = {"before": _order(relation, "observed"), "after": _order(relation, "genuine")}
     sentences = [
         say("order.was_is", change=say(f"change.{_change(relation)}"), **orders),

@@ -103,18 +103,6 @@ def test_where_all_is_judged_the_rates_are_the_true_ones(report, system):
             assert alone["vr_genuine"]["value"] == pytest.approx(wrong / groups)
 
 
-def test_slices_add_up_to_the_table(report):
-    (entry,), (table,) = report["slices"], report["violations"]
-    (row,) = (row for row in table["rows"] if row["by"] == "all")
-    for system, whole in zip(table["systems"], row["rates"], strict=True):
-        by_slice = [rate(entry, slice, system) for slice in entry["slices"]]
-        assert sum(rates["groups"] for rates in by_slice) == whole["groups"]
-        assert sum(rates["violated"] for rates in by_slice) / whole["groups"] == pytest.approx(whole["vr_observed"])
-        assert sum(rates["vr_genuine"]["value"] * rates["groups"] for rates in by_slice) == pytest.approx(
-            whole["vr_genuine"]["value"] * whole["groups"]
-        )
-
-
 @pytest.mark.slow
 def test_accuracy_stands_beside_both_rates(report, whole):
     (entry,) = report["accuracy"]
