@@ -223,7 +223,6 @@ def overall(
         "waiting_distinct": waiting is not None,
         "best_changes_sure": sure,
         "best_changes_open": sum(r["best_changes"] and not r["best_changes_sure"] for r in relations),
-        "best_changes_estimated": sum(relation["best_changes"] for relation in relations),
         **rates,
         "cells_covered": len(covered),
         "satisfied_covered": sum(entries[at]["satisfied"] or 0 for at in covered),

@@ -174,7 +174,6 @@ class OverallEntry(Counts, GenuineRates):
     audits_waiting: NotRequired[int | None]
     best_changes_sure: int
     best_changes_open: int
-    best_changes_estimated: int
 
 
 class RollupEntry(GenuineRates):
@@ -299,8 +298,6 @@ class RelationResultEntry(Place):
     best_changes: bool
     best_changes_sure: bool
     """Whether another system is surely better than every one that was reported as best."""
-    best_sure: bool
-    """Whether the one in `best_genuine` is surely better than every other."""
     best_own: list[str] | None
     common: CommonEntry | None
     overtaking: list[OvertakingEntry]

@@ -104,7 +104,6 @@ def _relation(cells: list[CellEntry], basis: Basis, seed: int) -> RelationResult
         "ranking": _ranked(cells, names, stand, basis),
         "pairs": [] if stand is None else _pairs(comparison, weights, names, stand, basis),
         "best_changes_sure": False,
-        "best_sure": False,
     }
 
 
@@ -333,7 +332,6 @@ def decide(
         rival |= {"p_holm": max(p, gate), "sure": max(p, gate) <= 1 - confidence}
     for relation in relations:
         relation["best_changes_sure"] = any(rival["sure"] for rival in relation["overtaking"])
-        relation["best_sure"] = _surely_best(relation)
 
 
 def _settle_primary(
@@ -355,21 +353,6 @@ def _settle_primary(
                 pair |= {"p_holm": p, "apart": apart}
                 own.append(pair)
     return gate, own
-
-
-def _surely_best(relation: RelationResultEntry) -> bool:
-    """Whether one system is surely better than every other one under a relation."""
-    if len(relation["best_genuine"]) != 1:
-        return False
-    (best,) = relation["best_genuine"]
-    beaten = {best}
-    for pair in relation["pairs"]:
-        names, ahead = (pair["system"], pair["other"]), (pair["difference"] or 0.0) > 0
-        if pair["apart"] and best == names[not ahead]:
-            beaten |= set(names)
-    if any(rival["sure"] and rival["system"] == best for rival in relation["overtaking"]):
-        beaten |= set(relation["best_observed"])
-    return beaten >= set(relation["order_observed"])
 
 
 def _overtakes(relation: RelationResultEntry, rival: str, delta: float) -> OvertakingEntry | None:
