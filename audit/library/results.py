@@ -246,16 +246,17 @@ class Report:
     @property
     def slices(self) -> pd.DataFrame:
         """One row per slice and system of `report(slices=...)`, over all relations (`relation` None), then under each:
-        counts, VR_o, R_FS, SR_g and VR_g with `_low` and `_high`, bounds where answers leave such, or the reason.
+        counts, VR_o, R_FS, SR_g and VR_g with `_low` and `_high`, bounds (`_least`, `_most`) where answers leave such,
+        or the reason.
 
         Columns corpus and by, and those of `audit.reports.document.SliceRate`.
         """
         rows = [
-            {"corpus": entry["corpus"], "by": entry["by"], **rates}
+            {"corpus": entry["corpus"], "by": entry["by"], **_spread(rates), "reason": rates["vr_genuine"]["reason"]}
             for entry in self.document.get("slices") or []
             for rates in entry["rates"]
         ]
-        return pd.DataFrame(rows, columns=["corpus", "by", *SliceRate.__annotations__])
+        return pd.DataFrame(rows, columns=None if rows else ["corpus", "by", *SliceRate.__annotations__])
 
     @property
     def worst_slices(self) -> pd.DataFrame:
@@ -323,6 +324,17 @@ class Report:
         from audit.reports.html import to_notebook
 
         return to_notebook(self.document)
+
+
+def _spread(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a row, of an estimate each end in a column of its own."""
+    flat: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, Mapping):
+            flat |= {name: value["value"], **{f"{name}_{end}": value[end] for end in ("low", "high", "least", "most")}}
+        else:
+            flat[name] = value
+    return flat
 
 
 def _decision(row: DecisionEntry) -> Decision:
