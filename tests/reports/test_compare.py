@@ -171,9 +171,7 @@ def test_a_condition_is_decided_by_the_interval(text, value, outcome):
     assert decided(text, *value)[0] == outcome
 
 
-@pytest.mark.parametrize(
-    "text", ["genuine drop > 2 points", "rise > 2", "rise > 200 points"]
-)
+@pytest.mark.parametrize("text", ["genuine drop > 2 points", "rise > 2", "rise > 200 points"])
 def test_what_is_no_condition_is_told_with_the_grammar(text):
     with pytest.raises(AuditError, match=r"is no condition; write .*rise"):
         Condition.read(text)
