@@ -40,7 +40,7 @@ def export(
     ] = (),
     test_share: Annotated[float, Told("with training: share of the sources for tests", "X")] = 0.2,
     seed: Annotated[int, Told("with training: of which sources these are", "S")] = 0,
-    answers: Annotated[Literal["gold", "people", "both"], Told("with training: whose answers count")] = "both",
+    answers: Annotated[Literal["both", "people", "gold"], Told("with training: whose answers count")] = "both",
 ) -> Reply:
     """Writes everything into a new folder: every table as JSONL, from which `audit import` makes the same database,
     the history of answers as CSV for people, the report, and a manifest with the sums of all files. As training data:

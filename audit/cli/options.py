@@ -57,7 +57,7 @@ class Names(list[Any]):
 Database = Annotated[str, Told("a path, or an SQLAlchemy URL of SQLite or PostgreSQL", "PATH|URL", "--db")]
 Study = Annotated[int | None, Told("one study of the database (default: all)", "ID")]
 Task = Annotated[str | None, Told("the task, where the database has several", "NAME")]
-Answers = Annotated[Literal["gold", "people", "both"], Told("whose answers count")]
+Answers = Annotated[Literal["both", "people", "gold"], Told("whose answers count")]
 Workers = Annotated[int | None, Told("processes (default: one per core; 0: this process)", "N")]
 Html = Annotated[Written | None, Told("write one self-contained HTML file", "FILE")]
 Columns = Annotated[

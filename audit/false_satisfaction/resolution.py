@@ -35,7 +35,7 @@ CARRIES = "carries"
 """The parameter of an imported relation that says what it carries."""
 CARRIED = "carried"
 """Begins the origin of an answer that a relation carries from the source: `carried people`."""
-Whose = Literal["gold", "people", "both"]
+Whose = Literal["both", "people", "gold"]
 ALLOWED: Mapping[Whose, tuple[str, ...]] = {"gold": ("gold",), "people": ("adjudicated", "people"), "both": ORIGINS}
 
 

@@ -21,7 +21,7 @@ from audit.relations import name_order
 from audit.relations.registry import base_name, find_relation
 from audit.sampling.options import NOTHING, RELATIONS, WINNER, DecisionOptions, SampleOptions
 from audit.sampling.samples import StoredRound, keep_sample, store_round, stored_draws
-from audit.statistics.contests import Contest, Forecast, Thresholds, ask, eliminate, forecast
+from audit.statistics.contests import FIRST, Contest, Forecast, Thresholds, ask, eliminate, forecast
 from audit.statistics.rates import bottom_k
 from audit.store import need_study, table_of, tables
 
@@ -233,15 +233,24 @@ def _store(
 def _contests(
     population: Population, standing: Standing, options: DecisionOptions, names: Mapping[int, str]
 ) -> tuple[Contest, ...]:
-    """The contests as they stand: those of the last round, brought up to date with its answers, or new ones."""
-    new = _new_contests(population, options, names)
-    stored = _stored_contests(population, standing.rounds)
-    by_weights = {tuple(sorted(contest.weights)): contest for contest in stored}
+    """The contests as they stand: those of the last round, brought up to date with its answers, or new ones. A system
+    that was run since then is in them, too."""
+    before = _stored_contests(population, standing.rounds)
     contests = []
-    for contest in new:
-        before = by_weights.get(tuple(sorted(contest.weights)))
-        if before is not None and set(before.live) <= set(contest.live):
-            contest = replace(contest, live=before.live, leader=before.leader, until=before.until, ended=before.ended)
+    for contest in _new_contests(population, options, names):
+        stored = before.get(tuple(sorted(contest.weights)))
+        if stored is not None:
+            behind = {*stored["systems"]} - {*stored["live"]}
+            live = tuple(column for column in contest.live if population.systems[column] not in behind)
+            same = {population.systems[column] for column in live} == {*stored["live"]}
+            leader = stored["leader"] if stored["leader"] in population.systems else None
+            contest = replace(
+                contest,
+                live=live,
+                leader=None if leader is None else population.systems.index(leader),
+                until=np.inf if same and stored["until"] is None else stored["until"] or 0.0,
+                ended=stored["ended"] if same else None,
+            )
         if contest.ended is None and any((q > 0).any() for q in standing.q.values()):
             answered = [standing.answered(relation) for relation in population.relations]
             relations = list(population.relations.values())
@@ -294,7 +303,7 @@ def _decide(
     )
     left = None if options.most is None else options.most - int((population.u <= asked.source).sum())
     while any(contest.ended is None for contest in contests) and (left is None or left > 0):
-        extended, asked = ask(contests, relations, population.u, asked, most=left)
+        extended, asked = _reach(contests, relations, population, asked, left)
         units = {0: asked.source} | {places[place]: q for place, q in asked.relation.items()}
         order = np.where(asked.source > 0, population.u / np.maximum(asked.source, 1e-12), 2.0)
         number = _store(connection, population, units, [_stored(contest, population) for contest in extended], order)
@@ -306,6 +315,20 @@ def _decide(
             for contest in extended
         )
     return contests, None
+
+
+def _reach(
+    contests: Sequence[Contest], relations: Sequence[Any], population: Population, asked: Thresholds, most: int | None
+) -> tuple[list[Contest], Thresholds]:
+    """The contests' lists extended by at least `FIRST` texts that were not asked, where so many are left."""
+    first = FIRST
+    while True:
+        extended, reached = ask(contests, relations, population.u, asked, first=first, most=most)
+        new = (population.u <= reached.source) & (population.u > asked.source)
+        ended = all(contest.ended or np.isinf(contest.until) for contest in extended)
+        if ended or new.sum() >= min(FIRST, most or FIRST) or first > len(new):
+            return extended, reached
+        first *= 2
 
 
 def _comparable(population: Population, standing: Standing) -> list[Any]:
@@ -321,6 +344,7 @@ def _stored(contest: Contest, population: Population) -> dict[str, Any]:
     relations, systems = list(population.relations), population.systems
     return {
         "weights": {str(relations[place]): share for place, share in contest.weights.items()},
+        "systems": systems,
         "live": [systems[column] for column in contest.live],
         "leader": None if contest.leader is None else systems[contest.leader],
         "until": None if np.isinf(contest.until) else contest.until,
@@ -328,22 +352,15 @@ def _stored(contest: Contest, population: Population) -> dict[str, Any]:
     }
 
 
-def _stored_contests(population: Population, rounds: Sequence[StoredRound]) -> list[Contest]:
-    """The contests of the last round that has any, of systems and relations that are still there."""
+def _stored_contests(population: Population, rounds: Sequence[StoredRound]) -> dict[tuple[int, ...], Mapping[str, Any]]:
+    """The contests of the last round that has any, by the places of their relations."""
     contests = next((stored.contests for stored in reversed(rounds) if stored.contests), ())
     places = {str(id): place for place, id in enumerate(population.relations)}
-    columns = {id: column for column, id in enumerate(population.systems)}
-    return [
-        Contest(
-            {places[id]: share for id, share in one["weights"].items()},
-            tuple(columns[id] for id in one["live"]),
-            None if one["leader"] is None else columns[one["leader"]],
-            np.inf if one["until"] is None else one["until"],
-            one["ended"],
-        )
+    return {
+        tuple(sorted(places[id] for id in one["weights"])): one
         for one in contests
-        if set(one["weights"]) <= set(places) and set(one["live"]) <= set(columns)
-    ]
+        if set(one["weights"]) <= set(places)
+    }
 
 
 def _name(contest: Contest, population: Population, names: Mapping[int, str]) -> str:

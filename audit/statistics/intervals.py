@@ -161,7 +161,7 @@ def _log_choose(total: int, chosen: np.ndarray) -> np.ndarray:
     return logarithms
 
 
-Target = Literal["corpus", "population"]
+Target = Literal["population", "corpus"]
 TARGETS: tuple[Target, ...] = ("population", "corpus")
 """What a rate is about: the texts that the corpus was drawn from, the default, since people choose a system for texts
 to come; or this corpus alone, whose satisfied groups are a finite population."""

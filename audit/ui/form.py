@@ -19,8 +19,7 @@ from audit.corpora.base import languages_of
 from audit.corpora.files import gold_of, guess_of
 from audit.errors import AuditError
 from audit.files import as_text, read_pieces
-from audit.judging.labels import QUESTION
-from audit.judging.words import GUIDELINE, MOST, answers_under
+from audit.judging.words import GUIDELINE, MOST, QUESTION, answers_under
 from audit.messages import message
 from audit.relations import all_relations
 from audit.sampling.options import BASE, NOTHING, RELATIONS, WINNER

@@ -53,7 +53,7 @@ def _show(answer: CachedAnswer, options: Options) -> None:
     report, code, say = answer.value, language(), Say(language())
     key = (session.database_url(), answer.state, options, code)
     first, *lines = first_lines(report, code)
-    st.markdown(f"### {with_commands(first)}")
+    st.markdown(f"## {with_commands(first)}")
     for line in lines:
         st.markdown(with_commands(line))
     st.caption(plain(f"{how_text(report, say)} {sentence(t(f'how.{options.whose}'))}"))

@@ -12,16 +12,18 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sqlalchemy import Engine
 
 from audit.corpora import get_corpus
 from audit.false_satisfaction.cells import count
 from audit.judging.labels import answer_with_gold
 from audit.runner.executors import InProcess
 from audit.runner.fitting import fitting
+from audit.runner.imported import import_run
 from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.statistics.contests import Answered, Compared, Contest, Thresholds, answered_to, ask, eliminate, lead
-from audit.statistics.rates import ALIKE, TELLING, Checked, Judged, bottom_k, rates_of
+from audit.statistics.rates import ALIKE, GOLD, TELLING, Checked, Judged, bottom_k, rates_of, weighted_rate
 from audit.store import open_store
 
 POPULATIONS = {
@@ -40,6 +42,8 @@ class World:
     groups: list[Compared]
     genuine: list[np.ndarray]
     cluster: np.ndarray
+    gold: np.ndarray | None = None
+    """Which sources have a gold label, which answers before people do; None: none."""
 
     @property
     def sources(self) -> int:
@@ -58,7 +62,7 @@ class World:
             at = place[of.source] >= 0
             groups.append(Compared(place[of.source[at]], of.satisfied[at], of.output[at], of.proxy[:, at], of.carries))
             genuine.append(x[at])
-        return World(groups, genuine, self.cluster[sources])
+        return World(groups, genuine, self.cluster[sources], None if self.gold is None else self.gold[sources])
 
     def scores(self) -> np.ndarray:
         """SR_g (relations, systems)."""
@@ -80,9 +84,12 @@ class World:
         ]
 
     def base(self, u: np.ndarray, n: int) -> np.ndarray:
-        """Thresholds when the first n satisfied groups of each cell are asked."""
-        lists = [of.source[of.satisfied[:, s] == 1] for of in self.groups for s in range(self.systems)]
-        return bottom_k(u, lists, [n] * len(lists))
+        """Thresholds when gold has answered, and the first n satisfied groups of each cell are asked."""
+        unknown = np.ones(self.sources, bool) if self.gold is None else ~self.gold
+        lists = [
+            of.source[(of.satisfied[:, s] == 1) & unknown[of.source]] for of in self.groups for s in range(self.systems)
+        ]
+        return np.maximum(bottom_k(u, lists, [n] * len(lists)), np.where(unknown, 0.0, 1.0))
 
     def judged(self, u: np.ndarray, q: np.ndarray) -> tuple[Judged, Checked]:
         """The groups as rates take them; a cell is relation x systems + system."""
@@ -90,6 +97,8 @@ class World:
         checked: list[list[np.ndarray]] = []
         for at, (of, x) in enumerate(zip(self.groups, self.genuine, strict=True)):
             stratum = np.where(of.telling(range(self.systems)), TELLING, ALIKE)
+            if self.gold is not None:
+                stratum[self.gold[of.source]] = GOLD
             for s in range(self.systems):
                 cell = at * self.systems + s
                 rows = np.flatnonzero(of.satisfied[:, s] >= 0)
@@ -128,12 +137,58 @@ def population(name: str, folder: Path, sources: int | None = None) -> World:
     with InProcess() as executor:
         run(engine, corpus, systems, relations, executor, RunOptions(limit=sources or limit))
     answer_with_gold(engine)
+    return answered_world(engine)
+
+
+def recorded(groups: Path, folder: Path) -> World:
+    """Recorded groups with gold labels, such as the choices of six language models of LLMBar."""
+    engine = open_store(str(folder / "recorded.db"), create=True)
+    import_run(engine, groups)
+    answer_with_gold(engine)
+    return answered_world(engine)
+
+
+def answered_world(engine: Engine) -> World:
+    """The one study of a database in which gold has answered everything."""
     counted = count(engine)
     (study,) = counted.populations
     of, standing = counted.populations[study], counted.standings[study]
     genuine = [(standing.state[relation] == 0).astype(int) for relation in of.relations]
     engine.dispose()
     return World(list(of.relations.values()), genuine, of.cluster)
+
+
+def with_judge(world: World, right: float, seed: int = 0) -> World:
+    """The world with a model that judges each output of a source, and is right in so many; the same text and output,
+    the same opinion."""
+    rng, groups, said = np.random.default_rng(seed), [], dict[tuple[int, int], bool]()
+    for of, genuine in zip(world.groups, world.genuine, strict=True):
+        opinion = genuine.astype(float)
+        for row, column in np.argwhere(of.satisfied == 1):
+            key = int(of.source[row]), int(of.output[row, column])
+            if not said.setdefault(key, bool(rng.random() < right)):
+                opinion[row, column] = 1 - opinion[row, column]
+        proxy = np.where(of.satisfied == 1, opinion, 0.0)[None]
+        groups.append(Compared(of.source, of.satisfied, of.output, proxy, of.carries))
+    return World(groups, world.genuine, world.cluster, world.gold)
+
+
+def with_gold(world: World, share: float, seed: int = 0) -> World:
+    """The world with gold labels of a random share of its sources."""
+    labelled = np.random.default_rng(seed).random(world.sources) < share
+    return World(world.groups, world.genuine, world.cluster, labelled)
+
+
+def as_people_see(world: World, errors: float, adjudicator: float, seed: int = 0) -> World:
+    """A world of two labels as two people see it who err independently, and an adjudicator where they disagree."""
+    rng = np.random.default_rng(seed)
+    first, second, last = (rng.random(world.sources) < share for share in (errors, errors, adjudicator))
+    mistaken = np.where(first == second, first, last)
+    genuine = [
+        np.where(mistaken[of.source][:, None] & (of.satisfied == 1), 1 - x, x)
+        for of, x in zip(world.groups, world.genuine, strict=True)
+    ]
+    return World(world.groups, genuine, world.cluster, world.gold)
 
 
 def synthetic(
@@ -216,12 +271,18 @@ def decisions(world: World, redraws: int, over_all: bool, base: int = 20, seed: 
 
 
 def coverage(
-    world: World, redraws: int, base: int, of: int | None = None, over_all: bool | None = None, seed: int = 0
+    world: World,
+    redraws: int,
+    base: int,
+    of: int | None = None,
+    over_all: bool | None = None,
+    seed: int = 0,
+    answers: World | None = None,
 ) -> pd.DataFrame:
     """How often intervals of R_FS and of leads hold the truth, by kind: mean and worst, and the mean width.
 
     `of`: the target is the world, of which so many sources are the corpus each time; None: the corpus is the world.
-    `over_all`: rounds that decide come after the first ones.
+    `over_all`: rounds that decide come after the first ones. `answers`: the world as people see it.
     """
     rng = np.random.default_rng(seed)
     all_judged, all_checked = world.judged(np.zeros(world.sources), np.ones(world.sources))
@@ -231,7 +292,7 @@ def coverage(
     true_leads = {pair: lead(ones[0], world.groups, whole, *pair, world.sources)[0] for pair in pairs}
     rows = []
     for _ in range(redraws):
-        part = world
+        part = answers or world
         if of is not None:
             documents = rng.permutation(np.unique(world.cluster))
             share = int(len(documents) * of / world.sources)
@@ -257,14 +318,50 @@ def coverage(
     return by_one.agg({"held": ["mean", "min"], "width": "mean"}).set_axis(["held", "worst", "width"], axis=1)
 
 
+def real_judges(labels: Path, texts: int, redraws: int, seed: int = 0) -> pd.DataFrame:
+    """Intervals of the share of prompts that each of five models refuses, from people's labels of some prompts alone
+    and with what GPT-4, or string matching, says of all (XSTest): coverage and mean width."""
+    frame, rng, rows = pd.read_csv(labels), np.random.default_rng(seed), []
+    model, item = (frame[name].astype("category").cat.codes.to_numpy() for name in ("model", "item"))
+    refused = {name: (frame[name] != "1_full_compliance").to_numpy(float) for name in ("final", "gpt4", "strings")}
+    for _ in range(redraws):
+        u = rng.random(item.max() + 1)
+        q = bottom_k(u, [np.arange(len(u))], [texts])[item]
+        for judge in ("nobody", "gpt4", "strings"):
+            for of in range(model.max() + 1):
+                all_of, asked = model == of, (model == of) & (u[item] <= q)
+                proxy = refused.get(judge)
+                says = None if proxy is None else (proxy[asked][:, None], np.array([[proxy[all_of].mean()]]))
+                rate = weighted_rate(
+                    refused["final"][asked], q[asked], np.zeros(asked.sum(), int), np.array([all_of.sum()]),
+                    item[asked], finite=True, proxy=says,
+                )  # fmt: skip
+                assert rate is not None
+                held = rate.low <= refused["final"][all_of].mean() <= rate.high
+                rows.append((judge, held, rate.high - rate.low))
+    return pd.DataFrame(rows, columns=["judge", "held", "width"]).groupby("judge").mean()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--redraws", type=int, default=300)
     parser.add_argument("--populations", default=",".join(POPULATIONS))
+    parser.add_argument("--llmbar", type=Path, help="groups.jsonl of LLMBar")
+    parser.add_argument("--xstest", type=Path, help="labels.csv of XSTest")
     options = parser.parse_args()
+    if options.xstest:
+        print("real judges", real_judges(options.xstest, 60, options.redraws).round(3).to_string(), sep="\n")
+    if options.llmbar:
+        with tempfile.TemporaryDirectory() as folder:
+            models = recorded(options.llmbar, Path(folder))
+        print("LLMBar", decisions(models, options.redraws, True), flush=True)
+        print(coverage(models, options.redraws, 20).round(3).to_string())
     with tempfile.TemporaryDirectory() as folder:
         for name in options.populations.split(","):
             world = population(name, Path(folder))
+            for right in (0.9, 0.5):
+                judged = decisions(with_judge(world, right), options.redraws, True)
+                print(name, "a judge is right in", right, judged, flush=True)
             for over_all in (True, False):
                 print(
                     name, "winner" if over_all else "relations", decisions(world, options.redraws, over_all), flush=True
@@ -292,6 +389,19 @@ def main() -> None:
                 coverage(world, options.redraws, 20, over_all=True).round(3).to_string(),
                 sep="\n",
             )
+    worlds = {
+        "simulated": synthetic(seed=7),
+        "rare": synthetic(seed=7, best=0.96),
+        "documents": synthetic(documents=300),
+    }
+    worlds["half gold"] = with_gold(worlds["simulated"], 0.5)
+    for name, world in worlds.items():
+        for base, over_all in ((20, None), (60, None), (20, True)):
+            found_of = coverage(world, options.redraws, base, over_all=over_all)
+            print(name, base, "after deciding" if over_all else "", found_of.round(3).to_string(), sep="\n", flush=True)
+    seen = as_people_see(worlds["simulated"], 0.2, 0.05)
+    covered = coverage(worlds["simulated"], options.redraws, 20, over_all=True, answers=seen)
+    print("people err", covered.round(3).to_string(), sep="\n", flush=True)
     for rivals in (1, 4):
         for sources in (1000, 4000):
             found = [

@@ -76,13 +76,13 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_report(own, tmp_path, capsy
         stderr=subprocess.DEVNULL,
     )
     try:
-        assert until(lambda: verdicts(killed) > 0 or process.poll() is not None, 60)
+        assert until(lambda: verdicts(killed) >= everything / 2 or process.poll() is not None, 60)
         workers = children(process.pid)
     finally:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
     assert process.returncode == -signal.SIGKILL
-    assert 0 < verdicts(killed) < everything
+    assert everything / 2 <= verdicts(killed) < everything
     assert workers
     ended = until(lambda: not any(map(alive, workers)), 10)
     for left in filter(alive, workers):

@@ -115,6 +115,36 @@ def test_a_system_that_is_run_later_counts_at_once(tmp_path):
         assert count(study.engine).cells["judged"].tolist() == [10, 10]
 
 
+def test_a_decision_opens_again_for_a_system_that_is_run_later(tmp_path):
+    def right(text):
+        return LABELS[int(text[5:-1]) % 2]
+
+    def mostly(text):
+        return LABELS[(int(text[5:-1]) % 2) ^ (int(text[5:-1]) % 3 == 0)]
+
+    def less(text):
+        return LABELS[(int(text[5:-1]) % 2) ^ (int(text[5:-1]) % 5 < 3)]
+
+    said, store = [f"Text {n}." for n in range(200)], str(tmp_path / "audit.db")
+
+    def decided(systems):
+        with audit.run(said, systems, ["MR3.1"], store=store, progress=False) as study:
+            for _ in range(20):
+                (asked,) = ask_next(study.engine, SampleOptions(5, decide="winner", annotators=1))
+                if asked.contests[0].ended:
+                    return asked
+                texts = study.questions()[["text"]]
+                study.answer(texts.assign(label=[right(text) for text in texts["text"]], annotator="anna"))
+            raise AssertionError("no decision")
+
+    first = decided([less, mostly])
+    assert (first.contests[0].ended, first.contests[0].live) == ("best", (1,))
+    assert first.asked > 10
+    second = decided([less, mostly, right])
+    assert (second.contests[0].leader, 0 in second.contests[0].live) == (2, False)
+    assert second.asked < 100
+
+
 def test_gold_in_part_is_about_its_sources_until_people_answer_for_the_others(build):
     engine = build(texts(60, gold=lambda n: LABELS[n % 2] if n % 3 == 0 else None, relations=("MR3.1",)))
     answer_with_gold(engine)
