@@ -34,7 +34,7 @@ from audit.reports.document import Entry
 from audit.reports.judges import judges_report
 from audit.reports.options import CompareOptions, FollowUpOptions, ReportOptions
 from audit.reports.study import study_report
-from audit.reports.validity_study import By, validity_report
+from audit.reports.validity import By, validity_report
 from audit.runner.budget import Budget
 from audit.runner.executors import executor_of
 from audit.runner.fitting import fitting_all

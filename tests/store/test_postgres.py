@@ -80,7 +80,7 @@ def everything(engine):
     judge_groups(engine, ann, bob)
     assert attributed_groups(engine, "system")["value"].nunique() == 2
     report = study_report(engine)
-    assert report["relations"][0]["carry"]["audited"] > 0
+    assert report["relations"][0]["carry"]["error"]["n"] > 0
     ask_next(engine, SampleOptions(10, decide="winner"))
     answer_with_gold(engine)
     return [report, study_report(engine)]
