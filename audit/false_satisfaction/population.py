@@ -69,7 +69,7 @@ class Said:
         words = [None if output.error else output.label or output.text for output in self.outputs]
         of_outputs = [-1 if word is None else codes.setdefault(word, len(codes)) for word in words]
         compared = np.array([*of_outputs, -1], np.int64)[self.code]
-        return np.where(compared < 0, np.arange(self.code.shape[1]) - self.code.shape[1] - 1, compared)
+        return np.asarray(np.where(compared < 0, np.arange(self.code.shape[1]) - self.code.shape[1] - 1, compared))
 
 
 @dataclass(frozen=True)

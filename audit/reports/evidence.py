@@ -234,9 +234,7 @@ def disputes(connection: Connection, among: ColumnElement[bool]) -> Entry | None
     return {"settled": len(codes), "reasons": reasons, "uncoded": codes.count(None)} if codes else None
 
 
-def _lenient(
-    connection: Connection, counted: Counted, whose: Whose, lacking: Mapping[str, Sequence[str]]
-) -> Counted:
+def _lenient(connection: Connection, counted: Counted, whose: Whose, lacking: Mapping[str, Sequence[str]]) -> Counted:
     """The counts once more, with the labels that gold never says (`lacking`, by task) right wherever gold answers."""
     answers = {
         question: KnownAnswer(answer.allowed | set(lacking.get(question[0], ())), answer.origin)

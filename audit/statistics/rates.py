@@ -360,8 +360,8 @@ def _aligned(rates: Sequence[Rate]) -> tuple[np.ndarray | None, np.ndarray]:
     clusters = np.unique(np.concatenate(named)) if named else None
     errors = np.zeros((len(rates), max(len(rate.error) for rate in rates) if clusters is None else len(clusters)))
     for row, rate in zip(errors, rates, strict=True):
-        at = slice(len(rate.error))
+        of = np.arange(len(rate.error))
         if clusters is not None and rate.clusters is not None:
-            at = np.searchsorted(clusters, rate.clusters[: len(rate.error)])
-        row[at] = rate.error
+            of = np.searchsorted(clusters, rate.clusters[: len(rate.error)])
+        row[of] = rate.error
     return clusters, errors
