@@ -1,5 +1,6 @@
 """Jobs for executors' tests, in a module of their own so that workers can import them."""
 
+import ctypes
 import os
 import signal
 import time
@@ -28,6 +29,16 @@ class Kill:
 
     def work(self) -> Any:
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Native code that holds the interpreter for ten minutes."""
+
+    limit: float | None = 1.0
+
+    def work(self) -> Any:
+        return ctypes.PyDLL(None).sleep(600)
 
 
 @dataclass(frozen=True)

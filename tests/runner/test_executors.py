@@ -5,15 +5,20 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 import pytest
 from dask_cluster import started
-from executor_jobs import Double, Kill, Leave, Where
+from executor_jobs import Double, Hold, Kill, Leave, Where
 from processes import processes
 
 from audit.cli import main
-from audit.runner.executors import Lost, Processes, outcome
+from audit.runner.batch import Batch
+from audit.runner.executors import Dask, InProcess, Lost, Processes, outcome
 from audit.store import open_store
+from audit.tasks import Input
+
+LATE = Lost("no answer within 1 s", late=True)
 
 
 def results(executor, *jobs):
@@ -56,6 +61,14 @@ def test_a_job_that_ends_its_process_is_lost_and_the_others_are_not():
 
 
 @pytest.mark.slow
+def test_a_job_that_is_late_is_ended_even_in_native_code():
+    with Processes(2) as executor:
+        returned = results(executor, Hold(), Double(1), Double(2))
+    assert list(returned.values()) == [LATE, 2, 4]
+    assert results(InProcess(), Double(1, seconds=60, limit=1.0)) == {Double(1, 60, 1.0): LATE}
+
+
+@pytest.mark.slow
 def test_a_run_that_is_killed_leaves_no_process(tmp_path):
     script = (
         "import time\n"
@@ -83,6 +96,31 @@ def cluster():
     pytest.importorskip("distributed", reason="pip install 'audit[dask]'")
     with started() as local:
         yield local
+
+
+@pytest.mark.slow
+def test_dask_loses_what_processes_lose(cluster):
+    batch = Batch("vader", "sentiment", tuple(Input.of(f"Film {n} was good.") for n in range(50)))
+    others = [Double(number, seconds=0.1) for number in range(6)]
+    with Dask(cluster.address) as executor:
+        assert executor.places == 2
+        returned = results(executor, *others[:3], Kill(), Hold(), *others[3:], batch)
+    assert returned.pop(Kill()) == Lost("its process ended with signal SIGKILL")
+    assert returned.pop(Hold()) == LATE
+    assert returned.pop(batch).outputs() == batch.work().outputs()
+    assert returned == {job: 2 * job.number for job in others}
+
+
+@pytest.mark.slow
+def test_the_cluster_is_left_running_and_nothing_of_the_run_is_left(cluster):
+    with suppress(KeyboardInterrupt), Dask(cluster.address) as executor:
+        where = results(executor, *[Where(limit=100 + number) for number in range(4)]).values()
+        executor.submit(Hold(limit=None))
+        raise KeyboardInterrupt
+    assert until(lambda: not any(alive(process) for process, _, _ in where))
+    assert all(alive(worker) for _, worker, _ in where)
+    with Dask(cluster.address) as again:
+        assert results(again, Double(4)) == {Double(4): 8}
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import signal
 import pytest
 from sqlalchemy import select
 
+from audit.errors import AuditError
 from audit.relations import get_relation
 from audit.relations.registry import configured
 from audit.reports.study import study_report
@@ -34,6 +35,11 @@ def answer(text):
     return ("positive", "neutral", "negative")[number % 3], 0.5 + number / 600
 
 
+def log(text):
+    with open(FOLDER / "calls.txt", "a", encoding="utf-8") as file:
+        file.write(text + "\\n")
+
+
 def at_fault(text):
     return text == FATAL and not (FOLDER / "mended").exists()
 
@@ -51,6 +57,18 @@ def hanging(text):
 def hanging_deaf(text):
     if at_fault(text):
         ctypes.PyDLL(None).sleep(60)  # native code that lets no other Python code run, not even a signal's
+    return answer(text)
+
+
+def stuck(text):
+    if not (FOLDER / "mended").exists():
+        time.sleep(60)
+    return answer(text)
+
+
+def slow(text):
+    log(text)
+    time.sleep(0.15)
     return answer(text)
 
 
@@ -112,6 +130,10 @@ class Faulty:
     def mend(self):
         (self._folder / "mended").touch()
 
+    def calls(self):
+        log = self._folder / "calls.txt"
+        return log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+
 
 @pytest.fixture
 def faulty(tmp_path, monkeypatch):
@@ -148,10 +170,28 @@ def outputs(engine, name):
         return {texts[0]: error or (label, score) for texts, label, score, error in connection.execute(query)}
 
 
+def verdicts(engine):
+    """System -> outcomes, by source row."""
+    group, verdict, source, system = map(table_of, (tables.Group, tables.Verdict, tables.Source, tables.System))
+    query = (
+        select(system.c.name, source.c.row, verdict.c.outcome)
+        .select_from(verdict)
+        .join(group, group.c.id == verdict.c.group_id)
+        .join(source, source.c.id == group.c.source_id)
+        .join(system, system.c.id == verdict.c.system_id)
+    )
+    verdict_of_group = {}
+    with engine.connect() as connection:
+        for name, row, outcome in connection.execute(query):
+            verdict_of_group.setdefault(name, {})[row] = outcome
+    return verdict_of_group
+
+
 def fail_once(engine, specs, errors, healthy):
     """Each system has one stored error, its own, on the source of row 7, and answers all else as a healthy one does."""
     right = outputs(engine, healthy)
     assert len(right) == INPUTS
+    verdicts_before = verdicts(engine)
     cells = {cell["system"]: cell["errors"] for cell in study_report(engine)["cells"]}
     for spec, error in zip(specs, errors, strict=True):
         outputs_before = outputs(engine, spec)
@@ -159,6 +199,7 @@ def fail_once(engine, specs, errors, healthy):
         if ":Too" not in spec:  # which have no scores
             assert outputs_before == {text: right[text] for text in outputs_before}
         assert len(outputs_before) == INPUTS - 1
+        assert [row for row, outcome in verdicts_before[spec].items() if outcome == 3] == ["7"]
         assert cells[spec] == 1
 
 
@@ -206,6 +247,28 @@ def test_what_is_raised_or_returned_in_error_is_stored_and_tried_again(faulty, t
         again = run(engine, toy_corpus(), specs, relations, at_work, options=RunOptions(retry_errors=True))
     assert (again.counts.executed, again.counts.retried, again.counts.failed) == (6, 6, 0)
     assert {cell["errors"] for cell in study_report(engine)["cells"]} == {0}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("executor", "limit"), [(lambda: Processes(2), 0.3), (InProcess, 0.3)])
+def test_a_system_that_always_hangs_stops_the_run_and_what_was_finished_is_stored(
+    faulty, toy_corpus, relations, engine, executor, limit, monkeypatch
+):
+    monkeypatch.setattr("audit.runner.preflight.FIRST", 0)  # which would refuse it
+    stuck, healthy = faulty.specs("stuck", "healthy")
+    with executor() as at_work:
+        # What ends here is the run of the healthy one; the other's is stopped.
+        run(engine, toy_corpus(), [healthy], relations, at_work)
+        with pytest.raises(AuditError, match=r"was lost on 10 inputs one after the other \(no answer within 0") as told:
+            run(engine, toy_corpus(), [healthy, stuck], relations, at_work, options=RunOptions(time_limit=limit))
+    assert "\n" not in str(told.value)
+    assert len(outputs(engine, healthy)) == INPUTS
+    assert 0 < len(outputs(engine, stuck)) < 10 + 2  # errors of the inputs that were given up before
+    with engine.connect() as connection:
+        assert connection.execute(select(table_of(tables.StudyRun))).all() == []
+    faulty.mend()
+    run(engine, toy_corpus(), [healthy, stuck], relations, InProcess(), options=RunOptions(retry_errors=True))
+    assert outputs(engine, stuck) == outputs(engine, healthy)
 
 
 class Murderous(Watcher):

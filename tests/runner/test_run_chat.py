@@ -5,11 +5,12 @@ import json
 
 import pytest
 from chatting import chat_file, reply
-from service import label_of, serving
+from service import Reply, label_of, serving
 from sqlalchemy import select
 
 from audit.relations import Outcome, get_relation
 from audit.runner.executors import InProcess
+from audit.runner.options import RunOptions
 from audit.runner.run import run
 from audit.runner.studies import inapplicable_notes
 from audit.store import open_store, table_of, tables
@@ -78,6 +79,28 @@ def test_refusals_are_errors_with_what_was_said(ran, tmp_path):
     assert {row for row, outcome in outcomes.items() if outcome == Outcome.ERROR} == {
         row for row in outcomes if "7" in str(row)
     }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("status", [402, 429])
+def test_a_spent_account_is_asked_no_more_and_the_run_goes_on_later(tmp_path, toy_corpus, status):
+    said = {"error": {"message": "You exceeded your current quota.", "code": "insufficient_quota"}}
+    spent = [Reply(said, status)] * 200
+    engine = open_store(str(tmp_path / "audit.db"), create=True)
+
+    def answer(body, number):
+        return spent.pop() if number > 9 and spent else mood(body, number)
+
+    with serving(answer) as server, InProcess() as executor:
+        args = [engine, toy_corpus(), [chat_file(server, tmp_path)], [get_relation("sentiment", "MR3.1")], executor]
+        first = run(*args)
+        assert first.counts.failed > 20 > 200 - len(spent)
+        assert "insufficient_quota" in first.counts.first_error
+        spent.clear()
+        again = run(*args, RunOptions(retry_errors=True))
+    assert again.counts.retried == first.counts.failed
+    assert all(row.error is None for text, row in stored(engine).items() if "7" not in text)
+    engine.dispose()
 
 
 def test_what_it_used_is_stored_and_told_in_the_run_and_the_report(ran):

@@ -2,6 +2,8 @@
 
 import threading
 
+import pytest
+
 from audit.store import open_store, table_of, tables, writing
 
 
@@ -25,3 +27,18 @@ def test_what_it_reads_is_not_changed_by_another_thread_before_it_writes(tmp_pat
         thread.join()
     with engine.connect() as connection:
         assert connection.execute(setting.select()).one().value == 200
+
+
+def test_what_is_raised_rolls_back_and_lets_others_write(tmp_path):
+    engine = open_store(str(tmp_path / "audit.db"), create=True)
+    setting = table_of(tables.Setting)
+
+    def fail():
+        with writing(engine) as connection:
+            connection.execute(setting.insert(), {"name": "number", "value": 1})
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    with writing(engine) as connection:
+        assert connection.execute(setting.select()).all() == []
