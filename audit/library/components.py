@@ -23,8 +23,7 @@ from audit.runner.options import CorpusOptions
 from audit.systems import offer_system
 from audit.systems.base import System
 from audit.systems.judge import Judge, function_judge, load_judge
-from audit.systems.own import is_system, load_object
-from audit.systems.versions import CodeVersion, code_version
+from audit.systems.own import CodeVersion, code_version, is_system, load_object
 from audit.tasks import Output, base_of, get_task
 from audit.text import Analysis
 from audit.user_models import checked_arguments

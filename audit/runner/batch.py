@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, TypeGuard
 from audit.errors import AuditError, BadOutput, Declined, Unanswered
 from audit.keys import canonical, fingerprint
 from audit.systems import get_system, is_own, offered
-from audit.systems.asking import Asking, asking_of
 from audit.systems.base import AsynchronousSystem, System
+from audit.systems.endpoint import Asking, asking_of
 from audit.systems.foreign import contained, message, shown
 from audit.tasks import Input, Output, Task, get_task
 

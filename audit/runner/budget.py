@@ -13,7 +13,7 @@ from audit.errors import AuditError
 from audit.messages import counted
 from audit.runner.options import ONCE, CommonOptions
 from audit.systems.base import System
-from audit.systems.remote_file import CHARACTERS_OF_TOKEN, Price
+from audit.systems.endpoint import CHARACTERS_OF_TOKEN, Price
 from audit.tasks import Input
 
 

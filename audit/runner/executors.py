@@ -30,8 +30,8 @@ from audit.registry import load_plugin, plugins
 from audit.runner.batch import Batch, Calls, Identity, Returned, check_same, is_asynchronous
 from audit.runner.options import ONCE, CommonOptions, RunOptions
 from audit.systems import get_system
-from audit.systems.asking import Asking, asking_of
 from audit.systems.base import AsynchronousSystem
+from audit.systems.endpoint import Asking, asking_of
 from audit.systems.foreign import TimeIsOver, alarm
 from audit.tasks import get_task
 
@@ -191,7 +191,7 @@ _ENDING = 5.0  # Seconds that systems have to end what they hold
 
 class Waiting(AbstractContextManager["Waiting"]):
     """Does batches of asynchronous systems, any number at once, on an event loop in a thread of its own. All calls of
-    all batches to one system share one `audit.systems.asking.Asking`. A batch's limit counts from its first call on,
+    all batches to one system share one `audit.systems.endpoint.Asking`. A batch's limit counts from its first call on,
     and holds for what awaits: the user's own systems, which may keep the loop to themselves, are asked in processes."""
 
     places = 32

@@ -15,6 +15,7 @@ from audit.tasks import matches
 SYSTEMS: Registry[Callable[..., System]] = registry.systems
 """Who makes the systems of these names; those with an argument are given it."""
 _CALLER = "the caller of this process"
+_OWN = ("", _CALLER)  # Where systems come from that are no code of the user's files or of a plug-in
 
 
 def _cloud(name: str, path: str = "") -> System:
@@ -30,14 +31,13 @@ for _name, _maker, _argument in (
     ("keywords", "trained:Keywords", "FILE.toml"),
     ("chat", "chat:Chat", "FILE.toml"),
     ("command", "command:Command", "FILE.toml|PROGRAM"),
-    ("transformers", "pipelines:transformers", "MODEL|FILE.toml"),
+    ("transformers", "models:transformers", "MODEL|FILE.toml"),
     ("rapidfuzz", "surface:RapidFuzz", ""),
     ("word-jaccard", "surface:WordJaccard", ""),
     ("trigram-cosine", "surface:TrigramCosine", ""),
     ("lead-3", "surface:Lead", ""),
 ):
     SYSTEMS.register(_name, f"audit.systems.{_maker}", argument=_argument, listed=not _argument)
-
 for _name in (
     *("comprehend", "azure-language", "azure-translator", "google-language", "google-translate", "corenlp"),
     *("baidu-sentiment", "baidu-similarity", "baidu-translate", "alibaba-sentiment", "tencent-sentiment"),
@@ -62,12 +62,7 @@ def offered(name: str) -> Callable[[], System] | None:
 
 
 def systems_of(spec: str) -> list[str]:
-    """Return the specs that are meant by one: `recorded:PATH` means every engine of the files (see
-    `audit.systems.recorded`), any other means itself.
-
-    >>> systems_of("vader")
-    ['vader']
-    """
+    """Return the specs that are meant by one: `recorded:PATH` means every engine of the files, any other itself."""
     if spec.startswith("recorded:"):
         return list(import_module("audit.systems.recorded").specs_of(spec))
     return [spec]
@@ -81,7 +76,7 @@ def is_own(spec: str) -> bool:
     """
     name, colon, _ = without_version(spec).partition(":")
     found = SYSTEMS.find(name)
-    return bool(colon) if found is None else found.origin not in ("", _CALLER)
+    return bool(colon) if found is None else found.origin not in _OWN
 
 
 def get_system(spec: str, seconds: float | None = None) -> System:
@@ -125,13 +120,9 @@ def _get_system(spec: str, seconds: float | None) -> System:
         ending = f"FILE{spec[spec.rindex('.') :]}"
         kinds = [f"{entry.name}:{spec}" for entry in SYSTEMS.entries() if ending in entry.argument]
         raise AuditError(f"{spec!r} is a file; say what it describes, as in {' or '.join(kinds)}")
-    if found is None and "." in spec and all(part.isidentifier() for part in spec.split(".")):
-        module, _, attribute = spec.removesuffix(".py").rpartition(".")
-        own = f"{module}:{attribute}" if module else f"{attribute}:classify"
-        raise AuditError(f"unknown system {spec!r}; one of your own is named module:name, as in {own}")
     if found is None or (colon and not found.argument):
         raise SYSTEMS.unknown(spec)
-    if found.origin not in ("", _CALLER):
+    if found.origin not in _OWN:
         from audit.systems.own import load_registered
 
         return load_registered(spec, partial(SYSTEMS.get, name), (argument,) if colon else (), found.module, seconds)

@@ -49,7 +49,7 @@ class AsynchronousSystem(System, Protocol):
     """A system that mostly waits for another machine: it is asked many times at once, from one process.
 
     `concurrency` is the most calls at once, `batch` the most inputs of one call. Where it has them, `tries`, `patience`
-    and `rate` are those of `audit.systems.asking.Asking`, `price` what it takes (`audit.systems.remote_file.Price`),
+    and `rate` are those of `audit.systems.endpoint.Asking`, `price` what it takes (`audit.systems.endpoint.Price`),
     `advice(error)` says what to change where every call fails, and `close_async()` lets go of what it holds.
     """
 
@@ -57,10 +57,10 @@ class AsynchronousSystem(System, Protocol):
     batch: int
 
     async def run_async(self, inputs: Sequence[Input]) -> list[Output]:
-        """As `run`, for at most `batch` inputs.
+        """As `run`, for at most `batch` inputs. All calls are made on one event loop.
 
         Raises Unanswered for what may be answered when it is asked again, Declined for what will not, anything else for
-        an answer that cannot be used. All calls are made on one event loop.
+        an answer that cannot be used.
         """
         ...
 
@@ -69,11 +69,10 @@ class Ready:
     """A system that needs no package and has nothing to load: what most small ones are."""
 
     def needs(self) -> str | None:
-        """Return None: nothing is missing."""
         return None
 
     def prepare(self) -> None:
-        """Do nothing."""
+        pass
 
 
 def package_version(distribution: str) -> str:
@@ -102,8 +101,6 @@ class Pair:
 
 @runtime_checkable
 class HasPairs(Protocol):
-    """A system that can say which pairs of languages it has."""
+    """A system that can say which pairs of languages it has, sorted by languages."""
 
-    def pairs(self) -> Iterable[Pair]:
-        """Every pair, sorted by languages."""
-        ...
+    def pairs(self) -> Iterable[Pair]: ...

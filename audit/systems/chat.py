@@ -7,10 +7,9 @@ Four lines are enough for sentiment (docs/reference/systems.md has the whole for
     url = "http://127.0.0.1:8000/v1"
     model = "small-chat"
 
-Sources of the wire formats: OpenAI's API reference, "Create chat completion" and "Create a model response"; vLLM,
-llama.cpp's server, Ollama, LM Studio, LiteLLM, Azure OpenAI and others speak the first. OpenAI's own client is not
-used: it takes 2.6 ms of the processor for a request where httpx takes 1.2, so that a hundred at once wait for it, and
-services need the pauses, secrets and limits of `audit.systems.http` all the same.
+Sources of the wire formats: OpenAI's API reference, "Create chat completion" and "Create a model response". OpenAI's
+own client is not used: it takes 2.9 ms of the processor for a request where this takes 1.2, so that a hundred requests
+of 200 ms at once reach half of what is possible with it, and nine tenths with this.
 """
 
 import asyncio
@@ -23,34 +22,42 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, Strict
+from pydantic import Field, Strict, field_validator
 
 from audit.errors import AuditError, BadOutput, Declined
 from audit.files import raw_json
 from audit.keys import fingerprint
 from audit.resources import data_file
-from audit.systems.foreign import number, shown, tell_heard
-from audit.systems.http import OverHttp, Service, checked_json
-from audit.systems.remote_file import (
+from audit.systems.endpoint import (
     HELP,
-    Headers,
+    OverHttp,
     Pairs,
     Remote,
+    Service,
     TaskName,
     Text,
-    Url,
     Words,
-    kind,
     mistaken_labels,
     read_system_file,
-    refuse_secret,
 )
+from audit.systems.foreign import number, shown, tell_heard
 from audit.tasks import Input, Output, Task, base_of, get_task
 from audit.tasks.question_answering import UNANSWERABLE
 from audit.user_models import Allowed, Mistake, refuse
 
+POLL = 20.0  # Seconds between looks at a batch
+_FEW, _BATCH = 10, 1_000
+"""Inputs that are asked directly although the file has a `batch`, since somebody waits for the first; most of one."""
+_FAILED = ("failed", "expired", "cancelling", "cancelled")
 _OURS = {"messages", "input", "model", "stream", "n", "response_format", "text", "tools", "tool_choice"}
 """Parts of a request that the file says with keys of its own, or that answers could not be read with."""
+_KEYS = {
+    "similarity": "score",
+    "question-answering": "answer",
+    "summarization": "summary",
+    "translation": "translation",
+}
+"""What stands in the JSON object of an answer; of tasks that are not here it is a label, or several."""
 _FIELD = re.compile(r"\{\{([^{}]*)\}\}|\{([a-z][a-z_]*)\}")
 _REASONED = re.compile(
     r"</(?:\w+:)?(?:think|thinking|thought|reasoning)>|\[/think\]|◁/think▷|<\|end_(?:of_)?(?:thought|thinking)\|>"
@@ -65,30 +72,21 @@ _OPENING = re.compile(
 )
 _MARKS = "\"'`*_.,:;!?()[]<>“”‘’。，！？：；「」 \t\r\n"
 _BEFORE = re.compile(r"\A(?:the )?(?:final )?(?:answer|label|score|class|category)(?:\s+is)?\s*[:：]\s*", re.IGNORECASE)
-
 Message = Mapping[str, str]
 """A part of a conversation: `{"role": "user", "content": "..."}`."""
 
 
-POLL = 20.0  # Seconds between looks at a batch
-_FEW, _BATCH = 10, 1_000
-"""Inputs that are asked directly although the file has a `batch`, since somebody waits for the first; most of one."""
-_FAILED = ("failed", "expired", "cancelling", "cancelled")
-
-
 class NoAnswer(BadOutput):
-    """The model was asked and gave no answer that can be used: it refused, was cut off, or wrote something else.
-
-    `raw` is what it wrote; `details` are those of its output. Asking again would cost again, and may say the same.
-    """
+    """The model gave no answer that can be used: it refused, was cut off, or wrote something else, which is `raw`;
+    `details` are those of its output. Asking again would cost again, and may say the same."""
 
     def __init__(self, reason: str, raw: str, details: Mapping[str, Any] | None = None):
         super().__init__(reason)
         self.raw, self.details = raw, details
 
 
-# Prompts: templates with fields such as {text} where an input's parts go. A field is a name of small letters in braces;
-# {{text}} is {text} as it is. Other braces are nothing special, so that a prompt may show JSON.
+# Prompts: templates with fields such as {text} where an input's parts go; {{text}} is {text} as it is, and other braces
+# are nothing special, so that a prompt may show JSON.
 
 
 @cache
@@ -148,8 +146,7 @@ def value_in(text: str, key: str, bare: bool = False) -> Any:
     """
     fence = re.match(r"\A\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*\Z", text, re.DOTALL)
     inner, end = fence[1] if fence else text, 0
-    values: list[Any] = []
-    is_object = inner.lstrip().startswith("{")
+    is_object, values = inner.lstrip().startswith("{"), []
     while (is_object or not bare) and (start := inner.find("{", end)) >= 0:
         try:
             found, end = raw_json(inner, start)
@@ -157,24 +154,19 @@ def value_in(text: str, key: str, bare: bool = False) -> Any:
             if is_object:
                 raise NoAnswer(f"the answer is a part of a JSON object: {shown(text)}", text) from None
             return inner
-        values.append({name.casefold(): value for name, value in found.items()}.get(key, values))
-    if not values:
-        return inner
-    if values[0] is values or any(value != values[0] for value in values):
-        what = f"no {key!r}" if values[0] is values else f"several {key!r} that differ"
+        values.append({name.casefold(): [value] for name, value in found.items()}.get(key))
+    if None in values or any(value != values[0] for value in values):
+        what = f"no {key!r}" if None in values else f"several {key!r} that differ"
         raise NoAnswer(f"the answer has {what}: {shown(text)}", text)
-    return values[0]
+    return values[0][0] if values else inner  # type: ignore[index]
 
 
 def choice_in(text: str, words: Mapping[str, str], key: str = "label") -> str:
     """Return the value among `words` (as the model spells it: what it means) that an answer has under a key, or is
-    itself.
+    itself. Capitals, punctuation around a word, and spaces, hyphens and underscores in it say nothing.
 
-    Capitals, quotation marks and punctuation around a word say nothing, nor do spaces, hyphens and underscores in it.
-    Raises NoAnswer where the answer is none of them: one within a sentence is none, "not positive" is not positive.
+    Raises NoAnswer where the answer is none of them: "not positive" is not positive.
 
-    >>> choice_in('{"label": "Very good"}', {"very_good": "very_good", "bad": "bad"})
-    'very_good'
     >>> choice_in("**Label: Bad.**", {"very_good": "very_good", "bad": "bad"})
     'bad'
     """
@@ -209,14 +201,22 @@ def choices_in(text: str, words: Mapping[str, str]) -> list[str]:
         raise NoAnswer(str(problem), text) from None
 
 
+def score_in(text: str) -> float:
+    """Return the number from 0 to 1 in an answer. Raises NoAnswer."""
+    value = value_in(text, "score")
+    bare = _BEFORE.sub("", value.strip(_MARKS)) if isinstance(value, str) else value
+    score = float(bare) if isinstance(bare, str) and re.fullmatch(r"\d+(\.\d+)?", bare) else number(bare)
+    if score is None or not 0 <= score <= 1:
+        raise NoAnswer(f"the answer is no number from 0 to 1: {shown(text)}", text)
+    return score
+
+
 def without_reasoning(text: str) -> tuple[str, str]:
     """Return the answer in what a model wrote, and what it reasoned before; the answer is empty where only reasoning
     came.
 
-    >>> without_reasoning("Is it bad? No.</think> good"), without_reasoning("good")
-    (('good', 'Is it bad? No.'), ('good', ''))
-    >>> without_reasoning("<think>Is it bad?")
-    ('', 'Is it bad?')
+    >>> without_reasoning("Is it bad? No.</think> good"), without_reasoning("good"), without_reasoning("<think>Is it?")
+    (('good', 'Is it bad? No.'), ('good', ''), ('', 'Is it?'))
     """
     *_, last = [None, *_REASONED.finditer(text)]
     opening = _OPENING.match(text)
@@ -230,37 +230,26 @@ def without_reasoning(text: str) -> tuple[str, str]:
 # The endpoint.
 
 
-def _checked_key(key: str) -> str:
-    refuse_secret("", "key", key)
-    return key
-
-
-def _checked_request(request: dict[str, Any]) -> dict[str, Any]:
-    if ours := sorted(_OURS & request.keys()):
-        raise Mistake(f"{ours[0]!r} cannot stand here; the file's own keys say it", f"request.{ours[0]}")
-    return dict(checked_json(request))
-
-
 class Endpoint(Remote):
     """What a file says of an endpoint, whatever it is asked: a model at an address, and how it is to answer."""
 
-    url: Url = Field(description='it is the address of the endpoint, with or without "/chat/completions"')
     model: Text = Field(description="it is what the endpoint calls the model")
     timeout: float = Field(120.0, ge=0.01, le=86_400)
-    api_key: Annotated[str, AfterValidator(_checked_key)] | None = Field(None, repr=False)
-    """Sent as `Authorization: Bearer ...`; `${NAME}` is taken from the environment."""
-    headers: Headers = Field({}, repr=False)
+    api_key: str | None = Field(None, repr=False)  # Sent as `Authorization: Bearer ...`
     structured: Literal["schema", "text"] = "schema"
-    """How the form of an answer is asked for: by a JSON schema that the endpoint keeps to, or by words alone."""
     temperature: Annotated[float, Field(ge=0, le=2)] | Literal["default"] | None = None
     """None: 0, or not sent beside an effort, since models that reason refuse it; "default": not sent."""
     effort: Text | None = None
-    """How much a model is to reason: low, medium, high, or what else it knows."""
     max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     logprobs: bool = False
-    """Whether to ask for probabilities of tokens, which become scores."""
-    request: Annotated[dict[str, Any], AfterValidator(_checked_request)] = Field({}, repr=False)
-    """More of what is sent, as it is: `seed`, `top_p`, `stop` ..."""
+    request: dict[str, Any] = Field({}, repr=False)  # More of what is sent, as it is: `seed`, `top_p`, `stop` ...
+
+    @field_validator("request")
+    @classmethod
+    def _not_ours(cls, request: dict[str, Any]) -> dict[str, Any]:
+        if ours := sorted(_OURS & request.keys()):
+            raise Mistake(f"{ours[0]!r} cannot stand here; the file's own keys say it", f"request.{ours[0]}")
+        return request
 
 
 @dataclass(frozen=True)
@@ -291,7 +280,7 @@ class Reply:
 
 
 def _of_responses(document: Any) -> tuple[Any, ...]:
-    """Return of an answer in the form of Responses the content, what is told apart as reasoning, a refusal, why it
+    """Return the content of an answer in the form of Responses, what is told apart as reasoning, a refusal, why it
     ended, the probabilities of tokens."""
     parts = [part for item in document["output"] for part in item.get("content") or item.get("summary") or []]
     texts = [part for part in parts if part.get("type") == "output_text"]
@@ -325,18 +314,21 @@ def _is_cut(tokens: int, characters: int) -> bool:
     return (tokens >= 2_048 and tokens.bit_count() == 1) or (tokens >= 256 and characters > 10 * tokens)
 
 
+def _characters(messages: Sequence[Message]) -> int:
+    return sum(len(message["content"]) for message in messages)
+
+
 class ChatClient:
     """The way to a model: `ask` sends one conversation. `file` is what messages call the file that has the `endpoint`.
-    Creating it asks nothing."""
+    Creating it asks nothing. An address that ends with `/responses` is asked in the form of OpenAI's Responses."""
 
     def __init__(self, file: str, endpoint: Endpoint):
         self.endpoint = endpoint
         bare, mark, query = endpoint.url.partition("?")
-        bare = bare.rstrip("/")
-        self.responses = bare.endswith("/responses")
-        """Whether it is asked in the form of OpenAI's Responses, else in that of its chat completions."""
-        path = "" if self.responses or bare.endswith("/chat/completions") else "/chat/completions"
-        self._address, self._base = bare + path + mark + query, re.sub("/(chat/completions|responses)$", "", bare)
+        self._base = re.sub("/(chat/completions|responses)$", "", bare.rstrip("/"))
+        self.responses = bare.rstrip("/").endswith("/responses")
+        self._path = "/responses" if self.responses else "/chat/completions"
+        self._address = f"{self._base}{self._path}{mark}{query}"
         key = {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
         self._headers = {**endpoint.headers, **key}
         temperature = endpoint.temperature if endpoint.temperature is not None or endpoint.effort else 0.0
@@ -349,7 +341,6 @@ class ChatClient:
             sampling |= {"max_tokens": endpoint.max_tokens, "reasoning_effort": endpoint.effort}
             sampling |= {"logprobs": endpoint.logprobs or None}
         self.sampling = {name: value for name, value in sampling.items() if value is not None} | endpoint.request
-        """What a request says of how tokens are chosen, and whatever else the file adds to it."""
         about = {"url": endpoint.url, "model": endpoint.model, "headers": endpoint.headers}
         self.settings = {**about, "structured": endpoint.structured, **self.sampling}
         """What may change an answer, for the database: neither secrets nor the pace."""
@@ -370,12 +361,15 @@ class ChatClient:
         value is of this schema (what it is in fact, whoever reads it finds out).
 
         Raises Unanswered and Declined as every service does, BadOutput for what is no answer of an endpoint, and
-        NoAnswer, which has the text, where the model refused or did not come to an end.
+        NoAnswer where the model refused or did not come to an end.
         """
-        sent = json.dumps(self._body(messages, key, value)).encode()
         with self.service.masked():
-            document = self.service.document(await self.service.answer(self._address, sent, self._headers))
-            return self._reply(document, sum(len(message["content"]) for message in messages))
+            document = await self._sent("POST", self._address, self._body(messages, key, value))
+            return self._reply(document, _characters(messages))
+
+    async def _sent(self, method: str, address: str, body: Mapping[str, Any] | None = None) -> Any:
+        sent = json.dumps(body).encode() if body else b""
+        return self.service.document(await self.service.answer(address, sent, self._headers, method))
 
     async def ask_batch(
         self, conversations: Sequence[Sequence[Message]], key: str, value: Mapping[str, Any], share: float
@@ -386,20 +380,19 @@ class ChatClient:
         A batch is found again by what it asks, so that a run that was killed goes on with it and pays once. Raises what
         `ask` raises, and Declined where the service does not do the batch.
         """
-        path = "/v1/responses" if self.responses else "/v1/chat/completions"
-        rows = [
-            {"custom_id": str(place), "method": "POST", "url": path, "body": self._body(messages, key, value)}
-            for place, messages in enumerate(conversations)
-        ]
-        lines = "\n".join(map(json.dumps, rows))
-        name, listed = fingerprint([lines]), (await self._batches("GET", "?limit=100"))["data"]
+        about = {"method": "POST", "url": f"/v1{self._path}"}
+        bodies = [self._body(messages, key, value) for messages in conversations]
+        rows = [json.dumps({"custom_id": str(place), **about, "body": body}) for place, body in enumerate(bodies)]
+        batches, name = f"{self._base}/batches", fingerprint(["\n".join(rows)])
+        listed = (await self._sent("GET", f"{batches}?limit=100"))["data"]
         same = (one for one in listed if (one.get("metadata") or {}).get("audit") == name)
         if (batch := next((one for one in same if one["status"] not in _FAILED), None)) is None:
-            about = {"endpoint": path, "completion_window": "24h", "metadata": {"audit": name}}
-            batch = await self._batches("POST", sent={"input_file_id": await self._upload(lines), **about})
+            window = {"endpoint": about["url"], "completion_window": "24h", "metadata": {"audit": name}}
+            file = await self._upload("\n".join(rows))
+            batch = await self._sent("POST", batches, {"input_file_id": file, **window})
         while batch["status"] not in (*_FAILED, "completed"):
             await asyncio.sleep(POLL)
-            batch = await self._batches("GET", f"/{batch['id']}")
+            batch = await self._sent("GET", f"{batches}/{batch['id']}")
         files = [batch[kind] for kind in ("output_file_id", "error_file_id") if batch.get(kind)]
         if not files:
             raise Declined(f"the batch {batch['id']} is {batch['status']}: {shown(batch.get('errors'))}")
@@ -407,18 +400,12 @@ class ChatClient:
         for file in files:
             content = await self.service.answer(f"{self._base}/files/{file}/content", b"", self._headers, "GET")
             for row in map(self.service.document, content.splitlines()):
-                place = int(row["custom_id"])
-                characters = sum(len(message["content"]) for message in conversations[place])
+                place, body = int(row["custom_id"]), (row.get("response") or {}).get("body") or row
                 try:
-                    replies[place] = self._reply((row.get("response") or {}).get("body") or row, characters, share)
+                    replies[place] = self._reply(body, _characters(conversations[place]), share)
                 except BadOutput as problem:
                     replies[place] = problem
         return replies
-
-    async def _batches(self, method: str, path: str = "", sent: Mapping[str, Any] | None = None) -> Any:
-        content = json.dumps(sent).encode() if sent else b""
-        address = f"{self._base}/batches{path}"
-        return self.service.document(await self.service.answer(address, content, self._headers, method))
 
     async def _upload(self, lines: str) -> str:
         """Send a file of requests, and return its id."""
@@ -438,27 +425,26 @@ class ChatClient:
         except (KeyError, IndexError, TypeError, AttributeError, ValueError):
             if said := isinstance(document, dict) and document.get("error"):
                 raise BadOutput(f"the endpoint answers with an error: {said}") from None
-            wanted = "which has output" if self.responses else "which has choices[0].message"
-            raise BadOutput(f"this is no answer of a chat endpoint, {wanted}, but {kind(document)}") from None
+            wanted = "output" if self.responses else "choices[0].message"
+            raise BadOutput(f"no answer of a chat endpoint, which has {wanted}: {shown(document)}") from None
         answer, aloud = without_reasoning(content)
         reasoning, used = "\n".join(filter(None, [beside.strip(), aloud])), self._used(document, characters, share)
         details = {name: value for name, value in (("reasoning", reasoning), ("used", used)) if value}
-        raw, problem = content or reasoning, ""
-        what = "only reasoning came" if reasoning and not answer.strip() else ""
+        only, problem = "only reasoning came" if reasoning and not answer.strip() else "", ""
         if refusal:
-            raw, problem = self.service.without_secrets(str(refusal), least=8), "the model refused to answer"
+            content, problem = self.service.without_secrets(str(refusal), least=8), "the model refused to answer"
         elif end == "content_filter":
             problem = "the endpoint's content filter kept the answer back"
         elif end in ("length", "max_output_tokens"):
             cut = "was cut off at the most tokens that it may have (finish_reason length)"
-            problem = f"{what}, which {cut}" if what else f"the answer {cut}"
+            problem = f"{only}, which {cut}" if only else f"the answer {cut}"
         elif not answer.strip():
-            problem = f"{what}, and no answer" if what else "the model's answer is empty"
+            problem = f"{only}, and no answer" if only else "the model's answer is empty"
         elif _is_cut(used.get("in", 0), characters):
             read = f"the server read {used['in']:,} tokens of a prompt of {characters:,} characters"
             problem = f"{read}, so it cuts prompts; give the model a longer context (num_ctx of Ollama)"
         if problem:
-            raise NoAnswer(problem, raw, details)
+            raise NoAnswer(problem, content or reasoning, details)
         return Reply(answer, tokens, details)
 
     def _used(self, document: Any, characters: int, share: float) -> dict[str, Any]:
@@ -472,31 +458,20 @@ class ChatClient:
         }
         used: dict[str, Any] = {name: value for name, value in numbers.items() if isinstance(value, int) and value}
         if used and (price := self.endpoint.price):
-            used |= {
-                "cost": share * price.of(1, characters, used.get("in"), used.get("out")),
-                "currency": price.currency,
-            }
+            cost = share * price.of(1, characters, used.get("in"), used.get("out"))
+            used |= {"cost": cost, "currency": price.currency}
         return used
 
 
 # The system.
 
-_KEYS = {
-    "similarity": "score",
-    "question-answering": "answer",
-    "summarization": "summary",
-    "translation": "translation",
-}
-"""What stands in the JSON object of an answer; of tasks that are not here it is a label, or several."""
-
-
-_PER_MILLION = ("characters", "input_tokens", "answers")
-_ROLES = {"system", "user"}
-_TURNS = "a list of tables, each [[examples]] with user and assistant"
-
 
 def _are_turns(examples: Sequence[Mapping[str, str]]) -> bool:
     return all(turn.keys() == {"user", "assistant"} for turn in examples)
+
+
+_TURNS = "a list of tables, each [[examples]] with user and assistant"
+_ROLES = Allowed("a table with system and user", lambda prompt: prompt.keys() <= {"system", "user"})
 
 
 class ChatFile(Endpoint):
@@ -504,12 +479,8 @@ class ChatFile(Endpoint):
 
     task: TaskName = "sentiment"
     pairs: Pairs = ()
-    prompt: Annotated[Words, Allowed("a table with system and user", lambda prompt: prompt.keys() <= _ROLES)] = Field(
-        {}
-    )
-    """The words of the user's own; what is absent is audit's own prompt for the task."""
+    prompt: Annotated[Words, _ROLES] = Field({})  # What is absent is audit's own prompt for the task
     examples: Annotated[tuple[Words, ...], Strict(False), Allowed(_TURNS, _are_turns)] = ()
-    """Turns of the conversation that the model is shown before it is asked."""
     batch: Annotated[float, Field(gt=0, le=1)] | None = None
     """The share of the price that the service's batches take: it is asked through these; None: request by request."""
 
@@ -518,8 +489,7 @@ class Chat(OverHttp):
     """The model that a TOML file describes, as a `System` and an `AsynchronousSystem`: one input a conversation.
 
     What the model refuses, leaves unfinished or says unclearly is a stored error, with what it wrote as the text beside
-    it; what it reasoned and the tokens that it used are kept in the details of the output. Creating it reads the file
-    and raises BadFile for what is wrong with it.
+    it; what it reasoned and the tokens that it used are kept in the details of the output. Raises BadFile.
     """
 
     def __init__(self, path: str, file: ChatFile | None = None):
@@ -529,18 +499,18 @@ class Chat(OverHttp):
         if file.batch:
             self.batch_seconds, self.batched = 3_600.0, True
             if file.price:
-                parts = {name: file.batch * getattr(file.price, name) for name in ("call", *_PER_MILLION)}
-                self.price = file.price.model_copy(update=parts)
-        self.tasks = (file.task,)
+                parts = ("call", "characters", "input_tokens", "answers")
+                self.price = file.price.model_copy(
+                    update={part: file.batch * getattr(file.price, part) for part in parts}
+                )
+        self.tasks, self.task = (file.task,), get_task(file.task)
         self.summary = f"language model {file.model} over HTTP, {file.url}"
-        self.task = task = get_task(file.task)
         if file.task == "translation":
             self.languages = self.spoken.read
-        several = getattr(task, "parts", ())
-        self.key = _KEYS.get(file.task, "labels" if several else "answer" if task.question_kind == "pair" else "label")
-        """What stands in the JSON object of an answer."""
+        several, answers = getattr(self.task, "parts", ()), self.task.question_kind == "pair"
+        self.key = _KEYS.get(file.task, "labels" if several else "answer" if answers else "label")
         theirs = {label: word for word, label in reversed(file.labels.items())}
-        named = (several or task.labels) if self.key in ("label", "labels") else ()
+        named = (several or self.task.labels) if self.key in ("label", "labels") else ()
         self.words = {theirs.get(label, label): label for label in named}
         """The labels that a model names, by the words that it has for them; empty where an output is no label."""
         label: dict[str, Any] = {"type": "string", "enum": list(self.words)}
@@ -548,8 +518,7 @@ class Chat(OverHttp):
         self._form = forms.get(self.key, {"type": "string"})
         table = wordings()["text" if file.structured == "text" else "json"]
         self._answer = filled(table[self.key], {"labels": ", ".join(self.words)})
-        """What `{answer}` says of the form of an answer."""
-        self._templates = file.prompt if len(file.prompt) == 2 else {**prompt_of(task), **file.prompt}
+        self._templates = file.prompt if len(file.prompt) == 2 else {**prompt_of(self.task), **file.prompt}
         refuse(path, self._mistakes(), HELP)
         self.settings = {
             **{**self.client.settings, "task": file.task, "prompt": self._templates, "answer": self._answer},
@@ -592,12 +561,11 @@ class Chat(OverHttp):
 
     def count_characters(self, inputs: Sequence[Input]) -> int:
         """Count the characters that are sent for inputs, prompts and examples among them, which they cost."""
-        return sum(len(part["content"]) for item in inputs for part in self.messages(item))
+        return sum(_characters(self.messages(item)) for item in inputs)
 
     async def ask(self, inputs: Sequence[Input]) -> list[Output]:
         asked = [item for item in inputs if not self.lacks(item)]
         conversations = [self.messages(item) for item in asked]
-        replies: list[Reply | BadOutput]
         if self.file.batch and len(asked) > _FEW:
             replies = await self.client.ask_batch(conversations, self.key, self._form, self.file.batch)
         else:
@@ -630,13 +598,9 @@ class Chat(OverHttp):
         if self.key == "labels":
             task: Any = self.task
             return Output(task.together(choices_in(reply.text, self.words)))
-        value = value_in(reply.text, self.key, bare=self.key != "score")
         if self.key == "score":
-            bare = _BEFORE.sub("", value.strip(_MARKS)) if isinstance(value, str) else value
-            score = float(bare) if isinstance(bare, str) and re.fullmatch(r"\d+(\.\d+)?", bare) else number(bare)
-            if score is None or not 0 <= score <= 1:
-                raise NoAnswer(f"the answer is no number from 0 to 1: {shown(reply.text)}", reply.text)
-            return Output(score=score)
+            return Output(score=score_in(reply.text))
+        value = value_in(reply.text, self.key, bare=True)
         if value is None and self.key == "answer":
             return Output(text=UNANSWERABLE)
         if not isinstance(value, str) or not value.strip():

@@ -2,8 +2,8 @@
 where a table cannot say it, what signs its requests and what reads its answers.
 
 They cost money, so none is listed or chosen by itself. Vendors' own clients are not used: each has retries, time limits
-and exceptions of its own, and the requests are simple; botocore and google-auth find credentials and sign. A request
-has one text, so that no error is of another text; one that a service fails at is a stored error of that text alone.
+and exceptions of its own; botocore and google-auth find credentials and sign. A request has one text, so that no error
+is of another text.
 """
 
 import asyncio
@@ -28,9 +28,9 @@ from pydantic import Field
 from audit.errors import EXTRAS, AuditError, BadOutput, Declined, Unanswered, install_line
 from audit.files import parse_json, read_text, toml_of
 from audit.resources import data_file
-from audit.systems.foreign import number
-from audit.systems.http import Http, HttpFile, Request, fill_request, problem_of, values_at, with_variables
-from audit.systems.remote_file import Spelled, Text, kind
+from audit.systems.endpoint import Spelled, Text, problem_of, with_variables
+from audit.systems.foreign import number, shown
+from audit.systems.http import Http, HttpFile, Request, fill_request, values_at
 from audit.tasks import Input, Output
 from audit.user_models import read_as
 
@@ -76,9 +76,7 @@ def _is_installed(module: str) -> bool:
 
 class Cloud(Http):
     """A cloud service as a `System` and an `AsynchronousSystem`, with the settings of a file where `path` names one.
-
-    Creating it reads the file and raises BadFile for what is wrong with it; nothing is asked.
-    """
+    Raises BadFile."""
 
     def __init__(self, spec: str, path: str = ""):
         row = rows()[spec]
@@ -101,7 +99,6 @@ class Cloud(Http):
         self._has_answered = self._renewed = False
 
     def needs(self) -> str | None:
-        """Return what is missing, or None."""
         if self.row.package and not _is_installed(self.row.package):
             return install_line(EXTRAS[self.row.package.partition(".")[0]])
         key = _azure_key(self) if self._vendor == "azure" else ""
@@ -110,7 +107,6 @@ class Cloud(Http):
         return super().needs()
 
     def credentials(self) -> tuple[str, str]:
-        """Return the values of its two variables."""
         first, second = (os.environ.get(name, "").strip() for name in self.row.key)
         return first, second
 
@@ -206,15 +202,13 @@ class Cloud(Http):
         await super().close_async()
 
 
-def at(document: Any, path: str) -> Any:
-    """Return what a path leads to. Raises BadOutput where there is nothing."""
+def _at(document: Any, path: str) -> Any:
     return values_at(document, path)[0]
 
 
-def share(value: object) -> float:
-    """Return a number of an answer. Raises BadOutput for anything else."""
+def _share(value: object) -> float:
     if (found := number(value)) is None:
-        raise BadOutput(f"a score must be a number, the answer has {kind(value)}")
+        raise BadOutput(f"a score must be a number, the answer has {shown(value)}")
     return found
 
 
@@ -303,7 +297,7 @@ async def _with_token(cloud: Cloud, request: Request) -> Request:
             key, secret = (quote(value, safe="") for value in cloud.credentials())
             query = f"grant_type=client_credentials&client_id={key}&client_secret={secret}"
             address = f"{request.address.partition('/rpc/')[0]}/oauth/2.0/token?{query}"
-            token = at(await cloud.exchange(Request(address, b"", {})), "access_token")
+            token = _at(await cloud.exchange(Request(address, b"", {})), "access_token")
             cloud.service.tokens = {"ACCESS TOKEN OF BAIDU": str(token)}
     (token,) = (quote(value, safe="") for value in cloud.service.tokens.values())
     return request._replace(address=f"{request.address}?charset=UTF-8&access_token={token}")
@@ -404,8 +398,8 @@ _SIGN: Mapping[str, Callable[[Cloud, Request, Input], Request]] = {
 def _number_of_google(cloud: Cloud, document: Any) -> Output:
     """A number from -1 to 1: up to `neutral` (.25) from zero it is neutral; the score is |number|, or 1 - |number|
     where neutral."""
-    said = at(document, "documentSentiment")
-    return Output(*cloud.label_of_number(share(said.get("score", 0) if isinstance(said, dict) else said)))
+    said = _at(document, "documentSentiment")
+    return Output(*cloud.label_of_number(_share(said.get("score", 0) if isinstance(said, dict) else said)))
 
 
 def _sentences_of_corenlp(cloud: Cloud, document: Any) -> Output:
@@ -425,23 +419,23 @@ def _sentences_of_corenlp(cloud: Cloud, document: Any) -> Output:
     of_label = [cloud.row.labels[word] == label for word in rows()["corenlp"]["labels"]]
     if wrong := [one for one in shares if not isinstance(one, list) or len(one) != len(of_label)]:
         raise BadOutput(f"sentimentDistribution must be {len(of_label)} numbers, the answer has {wrong[0]!r}")
-    sums = [min(1.0, sum(share(value) for value in compress(one, of_label))) for one in shares]
+    sums = [min(1.0, sum(_share(value) for value in compress(one, of_label))) for one in shares]
     return Output(label, sum(sums) / len(sums))
 
 
 def _shares_of_alibaba(cloud: Cloud, document: Any) -> Output:
     """The score is the probability of its label; where that is neutral, 1 - the larger of the others unless the answer
     has its own."""
-    data = at(document, "Data")
+    data = _at(document, "Data")
     try:
-        result = at(json.loads(data), "result")
+        result = _at(json.loads(data), "result")
     except (TypeError, ValueError):
-        raise BadOutput(f"Data must be a text that is JSON, the answer has {kind(data)}") from None
-    label = cloud.output(at(result, "sentiment")).label
+        raise BadOutput(f"Data must be a text that is JSON, the answer has {shown(data)}") from None
+    label = cloud.output(_at(result, "sentiment")).label
     scores = {name: result.get(f"{name}_prob") for name in ("positive", "negative", "neutral")}
     if scores["neutral"] is None:
-        scores["neutral"] = 1 - max(share(scores[name] or 0) for name in ("positive", "negative"))
-    return Output(label, min(1.0, max(0.0, share(scores.get(label or "") or 0))))
+        scores["neutral"] = 1 - max(_share(scores[name] or 0) for name in ("positive", "negative"))
+    return Output(label, min(1.0, max(0.0, _share(scores.get(label or "") or 0))))
 
 
 _READ: Mapping[str, Callable[[Cloud, Any], Output]] = {

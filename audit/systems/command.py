@@ -8,121 +8,115 @@ It reads a line of JSON for each input and writes a line of JSON for each output
 
 import json
 import os
-import select
 import shlex
 import shutil
 import signal
 import subprocess
 import tempfile
 import threading
+import time
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import IO, Annotated, Any
 
-from pydantic import Field, Strict
+from pydantic import Field, Strict, TypeAdapter, ValidationError
 
 from audit.errors import AuditError, BadOutput, first_line
 from audit.files import parse_json
 from audit.keys import fingerprint
-from audit.systems.foreign import number, shortened
-from audit.systems.remote_file import HELP, SystemFile, TaskName, kind, mistaken_labels, read_system_file
+from audit.systems.endpoint import HELP, SystemFile, TaskName, mistaken_labels, read_system_file
+from audit.systems.foreign import number, shortened, shown
 from audit.tasks import Input, Output, get_task, spellings
 from audit.tasks.question_answering import UNANSWERABLE
-from audit.user_models import Allowed, refuse
+from audit.user_models import Allowed, UserModel, refuse
 
-LONGEST = 16 * 1024 * 1024
-"""Bytes of an answer."""
-_ENDING = 1.0
-"""Seconds that a program has to end by itself when nothing more comes."""
-_WATCHED = 20
-"""Answers after which there is a wait for a line too many; later only what has come by then is seen."""
-_PARTS = ("label", "score", "text", "error")
+LONGEST = 16 * 1024 * 1024  # Bytes of an answer
+_ENDING = 1.0  # Seconds that a program has to end by itself when nothing more comes
+_WATCHED = 20  # Answers after which there is a wait for a line too many; later only what has come by then is seen
 
 
 class CommandFile(SystemFile):
-    """The content of a file."""
+    """The content of a file; after `timeout` seconds without an answer the program is ended."""
 
     command: Annotated[tuple[str, ...], Strict(False), Allowed('a list of texts, ["python", "mine.py"]', bool)] = Field(
         description="it is the program and its arguments; no shell reads them"
     )
     task: TaskName = "sentiment"
     timeout: float = Field(default=60.0, ge=0.01, le=86_400)
-    """Seconds without an answer after which it is ended."""
+
+
+class _Answer(UserModel):
+    label: str | None = None
+    score: float | None = None
+    text: str | None = None
+    error: Any = None
+
+
+_ANSWER = TypeAdapter(_Answer)
 
 
 class Ended(Exception):
     """A program ended, said nothing for too long, or something that is no answer: it is gone. `said` is what it wrote
-    in place of an answer, where that is the reason."""
+    in place of an answer."""
 
-    def __init__(self, reason: str, said: str | None = None):
-        super().__init__(reason)
-        self.said = said
+    def __init__(self, reason: str, said: bytes):
+        self.said = said.decode("utf-8", "replace") or None
+        super().__init__(f"{reason}: {shortened(self.said)}" if self.said else reason)
 
 
 class Program:
-    """A running program, asked a line at a time. Creating it starts it; raises AuditError where it cannot be started.
-
-    It ends with this object; when this process is killed, it finds its input closed. What it says on stderr goes to a
-    file, so that it never waits for us to read that.
-    """
+    """A running program, asked a line at a time, which ends with this object; when this process is killed, it finds its
+    input closed. Its stderr is a file, so that it never waits for us to read that."""
 
     def __init__(self, command: Sequence[str]):
-        self.owner = os.getpid()
-        """The process that started it: one that is forked from that must not speak with it."""
-        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with this object
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._errors}
+        self.owner = os.getpid()  # A process that is forked from this one must not speak with it
+        self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with this object
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self.errors}
         try:  # what it starts itself is ended with its session
-            self.process = subprocess.Popen(list(command), **pipes, start_new_session=True)  # type: ignore[call-overload]
-        except (OSError, ValueError, subprocess.SubprocessError) as problem:
+            process = subprocess.Popen(list(command), **pipes, start_new_session=True)  # type: ignore[call-overload]
+        except (OSError, ValueError) as problem:
             raise AuditError(f"the program {command[0]!r} cannot be started ({first_line(problem)})") from problem
-        self._asked = 0
-        self.end = weakref.finalize(self, _end, self.process, self.owner)
+        self.process, self._lines, self._asked = process, SimpleQueue[bytes](), 0
+        threading.Thread(target=_read_lines, args=(process.stdout, self._lines), daemon=True).start()
+        self.end = weakref.finalize(self, _end, process, self.owner)
 
-    def ask(self, line: bytes, seconds: float) -> bytes:
-        """Return the line that it answers a line with. Raises Ended, and has ended the program then."""
-        late = threading.Timer(seconds, self.end)
-        late.start()
-        answer = b""
+    def ask(self, line: bytes, seconds: float) -> Any:
+        """Return the JSON that it answers a line with. Raises Ended, and has ended the program then."""
+        answer, problem = b"", ""
+        with suppress(OSError):  # it reads no more: its end says why
+            self.process.stdin.write(line + b"\n")
+            self.process.stdin.flush()
         try:
-            with suppress(OSError, ValueError):  # it reads no more: its end says why
-                self.process.stdin.write(line + b"\n")
-                self.process.stdin.flush()
-            with suppress(ValueError):
-                answer = self.process.stdout.readline(LONGEST)
-        finally:
-            late.cancel()
-        if not self.end.alive:
-            raise self.ended(f"no answer within {seconds:g} s; does it flush its output after each line?")
-        if len(answer) == LONGEST:
-            raise self.ended(f"it wrote a line of {LONGEST:,} bytes or more")
-        if not answer.endswith(b"\n"):
-            with suppress(subprocess.TimeoutExpired):
-                self.process.wait(_ENDING)
-            raise self.ended(f"it {_status(self.process.poll())} without an answer", answer)
-        self._asked += 1
-        select.select([self.process.stdout], [], [], 0.005 if self._asked <= _WATCHED else 0)
-        os.set_blocking(self.process.stdout.fileno(), False)
-        if more := self.process.stdout.peek(1):  # it would be taken for the answer to another line
-            raise self.ended("it wrote more lines than it was asked for", answer + more)
-        os.set_blocking(self.process.stdout.fileno(), True)
-        return answer.rstrip(b"\r\n")
-
-    def ended(self, reason: str, said: bytes = b"") -> Ended:
-        """End it; return the exception that says why, with the last lines that it wrote on stderr."""
+            answer = self._lines.get(timeout=seconds)
+            time.sleep(0.005 if self._asked < _WATCHED else 0)
+            self._asked += 1
+            if not answer.endswith(b"\n"):
+                with suppress(subprocess.TimeoutExpired):
+                    self.process.wait(_ENDING)
+                problem = f"it ended with status {self.process.poll()} without an answer"  # None: closed its output
+            elif not self._lines.empty():  # it would be taken for the answer to another line
+                answer, problem = answer + self._lines.get(), "it wrote more lines than it was asked for"
+            else:
+                return parse_json(answer)
+        except Empty:
+            problem = f"no answer within {seconds:g} s; does it flush its output after each line?"
+        except ValueError:  # whatever no JSON stands for, the lines behind it may be other inputs'
+            problem = "it wrote a line that is no JSON"
         self.end()
-        self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - (1 << 14)))
-        words = shortened(" | ".join(self._errors.read().decode("utf-8", "replace").strip().splitlines()[-3:]))
-        wrote = said.decode("utf-8", "replace") or None
-        reason = f"{reason}: {shortened(wrote)}" if wrote else reason
-        return Ended(f"{reason}; on stderr: {words}" if words else reason, wrote)
+        self.errors.seek(max(0, self.errors.seek(0, os.SEEK_END) - (1 << 14)))
+        words = shortened(" | ".join(self.errors.read().decode("utf-8", "replace").strip().splitlines()[-3:]))
+        raise Ended(f"{problem}; on stderr: {words}" if words else problem, answer)
 
 
-def _status(status: int | None) -> str:
-    if status is None:
-        return "closed its output"
-    return f"ended with status {status}" if status >= 0 else f"was ended by signal {-status}"
+def _read_lines(stdout: IO[bytes], lines: "SimpleQueue[bytes]") -> None:
+    """Hand lines on; the last one, where the program ends, has no line end."""
+    with suppress(ValueError):  # it was closed
+        while line := stdout.readline(LONGEST):
+            lines.put(line)
+    lines.put(b"")
 
 
 def _end(process: "subprocess.Popen[bytes]", owner: int) -> None:
@@ -159,9 +153,8 @@ class Command:
 
     def needs(self) -> str | None:
         program = self._file.command[0]
-        if shutil.which(program):
-            return None
-        return f"there is no program {program!r} here; install it, or name it with its folder"
+        here = shutil.which(program)
+        return None if here else f"there is no program {program!r} here; install it, or name it with its folder"
 
     def prepare(self) -> None:
         """Raise AuditError where there is no program; it is started when it is first asked."""
@@ -176,36 +169,33 @@ class Command:
         if self.program is None or self.program.owner != os.getpid():
             self.program = Program(self._file.command)
         sent = {"texts": item.texts, "languages": item.languages, "task": self._file.task}
-        line, said = json.dumps(sent, ensure_ascii=False).encode("utf-8", "replace"), b""
+        line = json.dumps(sent, ensure_ascii=False).encode("utf-8", "replace")
+        said = None
         try:
             said = self.program.ask(line, self._file.timeout)
-            return get_task(self._file.task).checked(self._read(parse_json(said)))
+            return get_task(self._file.task).checked(self._read(said))
         except BadOutput as problem:
-            return Output(error=f"{self._file.command[0]}: {problem}", text=said.decode("utf-8", "replace"))
-        except (Ended, ValueError) as problem:  # whatever no JSON stands for, the lines behind it may be other inputs'
-            if not isinstance(problem, Ended):
-                problem = self.program.ended("it wrote a line that is no JSON", said)
+            return Output(error=f"{self._file.command[0]}: {problem}", text=json.dumps(said, ensure_ascii=False))
+        except Ended as problem:
             self.program = None
             return Output(error=f"{self._file.command[0]}: {problem}", text=problem.said)
 
     def _read(self, answer: Any) -> Output:
-        if not isinstance(answer, dict):
-            raise BadOutput(f"an answer must be an object with {', '.join(_PARTS)}; this is {kind(answer)}")
-        if other := answer.keys() - set(_PARTS):
-            raise BadOutput(f"an answer has {min(other)!r}; allowed are {', '.join(_PARTS)}")
-        label, score, text, error = (answer.get(name) for name in _PARTS)
-        if error is not None:
-            raise BadOutput(shortened(str(error)))
-        if score is not None and number(score) is None:
-            raise BadOutput(f"a score must be a number, this is {kind(score)}")
-        for name, value in (("label", label), ("text", text)):
-            if value is not None and not isinstance(value, str):
-                raise BadOutput(f"a {name} must be a text, this is {kind(value)}")
+        try:
+            said = _ANSWER.validate_python(answer)
+        except ValidationError:
+            allowed = ", ".join(_Answer.model_fields)
+            raise BadOutput(
+                f"an answer has {allowed}, of which label and text are texts; not {shown(answer)}"
+            ) from None
+        if said.error is not None:
+            raise BadOutput(shortened(str(said.error)))
+        label, text = said.label, said.text
         if text is None and "text" in answer and self._file.task == "question-answering":
             text = UNANSWERABLE
         if label is not None:
             label = self._file.labels.get(label) or self._spelling.get(label.strip().casefold(), label)
-        return Output(label, number(score), text)
+        return Output(label, number(said.score), text)
 
 
 def _described(argument: str) -> CommandFile:

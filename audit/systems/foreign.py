@@ -14,8 +14,7 @@ from typing import Any
 
 from audit.errors import AuditError
 
-_SHOWN = 200
-"""Characters of a value or an exception that a sentence repeats."""
+_SHOWN = 200  # Characters of a value or an exception that a sentence repeats
 
 
 class TimeIsOver(BaseException):
@@ -73,13 +72,13 @@ def foreign(failed: str, seconds: float | None = None) -> Iterator[None]:
     try:
         with alarm(seconds), contained():
             yield
-    except AuditError:
-        raise
     except TimeIsOver:
         if seconds is None:  # somebody else's alarm
             raise
         late = f"no end within {seconds:g} s; a longer time limit gives it more"
         raise AuditError(f"{failed}: {late}") from None
+    except AuditError:
+        raise
     except Exception as problem:
         raise AuditError(f"{failed}: {shortened(message(problem))}") from problem
 
@@ -137,8 +136,8 @@ def hearing() -> Iterator[list[object]]:
 
     >>> with hearing() as heard:
     ...     tell_heard("POS")
-    >>> tell_heard("nobody listens"), heard
-    (None, ['POS'])
+    >>> heard
+    ['POS']
     """
     heard: list[object] = []
     token = _HEARD.set(heard)

@@ -19,11 +19,10 @@ from typing import Any, Literal, Protocol
 from pydantic import Field
 
 from audit.errors import AuditError, BadOutput
-from audit.systems.asking import Asking, asking_of
 from audit.systems.chat import ChatClient, Endpoint, NoAnswer, choice_in
-from audit.systems.foreign import contained, message, shown
+from audit.systems.endpoint import Asking, asking_of, read_system_file
+from audit.systems.foreign import contained, foreign, message, shown
 from audit.systems.own import Described, find_object
-from audit.systems.remote_file import read_system_file
 
 UNSURE = "unsure"
 """What a judge may always answer, as people may."""
@@ -81,18 +80,16 @@ class Asked:
         return self.texts[0]
 
     def prompt(self, guideline: bool = True) -> str:
-        """Return the question as one text for a model, which ends with what may be answered; with the guideline, if
-        wanted.
+        """Return the question as one text for a model, which ends with what may be answered.
 
         >>> parts = (Part("Text", "Fine.", "en"),)
-        >>> asked = Asked("sentiment", "input", "How is it?", ("good", "bad"), ("Fine.",), parts)
-        >>> print(asked.prompt())
+        >>> print(Asked("sentiment", "input", "How is it?", ("good",), ("Fine.",), parts).prompt())
         How is it?
         <BLANKLINE>
         Text:
         Fine.
         <BLANKLINE>
-        Answer with one of these and nothing else: good, bad, unsure
+        Answer with one of these and nothing else: good, unsure
         """
         blocks = [self.guideline] if self.guideline and guideline else []
         blocks += [f"The relation: {self.relation}"] if self.relation else []
@@ -111,12 +108,7 @@ class Answered:
 
 
 def variant_of(asked: Asked, number: int) -> Asked | None:
-    """Return the same question in another way (`VARIANTS`); None where there is none: a single text has no order.
-
-    >>> asked = Asked("sentiment", "input", "How is it?", ("good", "bad"), ("Fine.",), (Part("Text", "Fine.", "en"),))
-    >>> variant_of(asked, 1).labels, variant_of(asked, 3)
-    (('bad', 'good'), None)
-    """
+    """Return the same question in another way (`VARIANTS`); None where there is none: a single text has no order."""
     name, changed = VARIANTS[number], replace(asked, variant=number)
     if name == "labels":
         return replace(changed, labels=asked.labels[::-1])
@@ -134,13 +126,7 @@ def variant_of(asked: Asked, number: int) -> Asked | None:
 
 
 def read_answer(text: str, labels: Sequence[str]) -> Answered:
-    """Return the label that a text is (`audit.systems.chat.choice_in`), or why it is none.
-
-    >>> read_answer(" Positive. ", ("positive", "negative")).label
-    'positive'
-    >>> read_answer("I cannot help with that.", ("positive", "negative")).error
-    "the answer is none of positive, negative, unsure: 'I cannot help with that.'"
-    """
+    """Return the label that a text is, or why it is none."""
     try:
         return Answered(choice_in(text, {label: label for label in (*labels, UNSURE)}))
     except NoAnswer as problem:
@@ -169,8 +155,7 @@ class Function(Described):
     def __init__(self, spec: str, call: Callable[[Asked], object | Awaitable[object]], module: Any):
         super().__init__(spec, call, module)
         self._call = call
-        number = getattr(call, "concurrency", 1)
-        self.concurrency = number if isinstance(number, int) and 1 <= number <= 1_000 else 1
+        self.concurrency = int(getattr(call, "concurrency", 1))
 
     def needs(self) -> str | None:
         return None
@@ -207,8 +192,7 @@ class JudgeFile(Endpoint):
 
 
 class ChatJudge:
-    """The model that a TOML file describes, as a judge. Creating it reads the file and raises BadFile for what is wrong
-    with it."""
+    """The model that a TOML file describes, as a judge. Raises BadFile."""
 
     def __init__(self, path: str):
         self.file = file = read_system_file(JudgeFile, path, "chat", "see docs/reference/judges.md")
@@ -244,18 +228,16 @@ class ChatJudge:
 
 def load_judge(spec: str, name: str | None = None) -> Judge:
     """Return the judge that `module:name` or `chat:FILE.toml` names, under a `name` of the user's where one is given.
-
-    Raises AuditError where there is none, or what it names cannot be called.
-    """
+    Raises AuditError where there is none."""
     kind, _, argument = spec.partition(":")
     judge: Judge
     if kind == "chat":
         judge = ChatJudge(argument)
     else:
-        obj, module = find_object(spec, "judge")
-        judge = function_judge(obj, spec, module)
-    if name is not None:
-        judge.name = name
+        with foreign(f"judge {spec!r} cannot be loaded"):
+            obj, module = find_object(spec, "judge")
+            judge = function_judge(obj, spec, module)
+    judge.name = name or judge.name
     if needs := judge.needs():
         raise AuditError(f"the judge {spec!r} cannot be asked here; {needs}")
     return judge
@@ -264,21 +246,14 @@ def load_judge(spec: str, name: str | None = None) -> Judge:
 def function_judge(obj: object, spec: str, module: Any) -> Function:
     """Return a judge of a function of a script or notebook. Raises AuditError for what cannot be called."""
     if not callable(obj):
-        raise AuditError(
-            f"{spec!r} is a {type(obj).__name__}, which cannot be called; a judge is a function of a question "
-            "that returns one of its labels, or 'unsure'"
-        )
+        what = "a judge is a function of a question that returns one of its labels, or 'unsure'"
+        raise AuditError(f"{spec!r} is a {type(obj).__name__}, which cannot be called; {what}")
     return Function(spec, obj, module)
 
 
 def same_model(judge: tuple[str, str, Mapping[str, Any]], system: tuple[str, str, Mapping[str, Any]]) -> bool:
     """Return whether a judge (name, version, settings) is the model that a system is, so that it would judge its own
     outputs: the same name of a model, wherever it is asked; without one the same address; without both the same name.
-
-    >>> same_model(("referee", "1", {"model": "M-7"}), ("mine", "2", {"model": "m-7", "url": "http://a"}))
-    True
-    >>> same_model(("referee", "1", {"model": "M-7"}), ("mine", "2", {"model": "m-8"}))
-    False
     """
     for key in ("model", "url"):
         values = [one[2].get(key) for one in (judge, system)]

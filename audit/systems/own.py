@@ -1,5 +1,5 @@
 """The user's own system, named `module:name`: a function, a class or an object in a file of the current directory or
-in an installed package.
+in an installed package; and versions of code that has none.
 
 Three lines are enough (docs/reference/systems.md has more)::
 
@@ -13,19 +13,23 @@ and then `--systems mine:classify`.
 import inspect
 import json
 import os
+import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+import sysconfig
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import is_dataclass
+from functools import cache, partial
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from types import CodeType, FunctionType, MethodType, ModuleType, NoneType
+from typing import Any, NamedTuple
 
 from audit.errors import AuditError, BadOutput
 from audit.keys import fingerprint
 from audit.resources import import_from_here
 from audit.systems.base import System
 from audit.systems.foreign import foreign, number, shortened, shown, tell_heard
-from audit.systems.versions import CodeVersion, code_version
 from audit.tasks import Input, Output, get_task, labels_together, spellings, takes_several
 
 _ALLOWED = {
@@ -41,7 +45,6 @@ _OPTIONAL = (
     *("run_async", "close_async", "pairs", "advice"),
 )
 """What a full `System` may have beside."""
-_WHOLE = ("call_size", "concurrency", "batch", "tries")
 
 
 def load(spec: str, seconds: float | None = None) -> System:
@@ -73,14 +76,17 @@ def load_registered(
 
 def find_object(spec: str, what: str = "system") -> tuple[Any, ModuleType]:
     """Return what `module:name` names, an instance where that is a class, and its module; `what` it is to be is for
-    messages.
-
-    Raises AuditError where it is not there, or cannot be imported or created.
-    """
+    messages. Raises AuditError where it is not there, else whatever its code raises."""
     module_name, _, name = spec.partition(":")
     if not module_name or not name:
         raise AuditError(f"{spec!r} does not name a {what}; write module:name, for example mine:classify")
-    module = _import_module(module_name, spec)
+    try:
+        module = import_from_here(module_name, f"module of the {what} {spec!r}")
+    except ModuleNotFoundError as problem:
+        if not f"{module_name}.".startswith(f"{problem.name}."):
+            raise  # a module that it needs
+        where = f"neither in the current directory ({os.getcwd()}) nor installed"
+        raise AuditError(f"no module {module_name!r} for the {what} {spec!r}, {where}") from None
     obj: Any = module
     for part in name.split("."):
         if not hasattr(obj, part):
@@ -88,10 +94,7 @@ def find_object(spec: str, what: str = "system") -> tuple[Any, ModuleType]:
             there = ", ".join(sorted(names)[:10]) or "nothing that can be called"
             raise AuditError(f"module {module_name!r} ({_where(module)}) has no {name!r}; it has: {there}")
         obj = getattr(obj, part)
-    if inspect.isclass(obj):
-        with foreign(f"class {spec!r} cannot be created without arguments"):
-            obj = obj()
-    return obj, module
+    return obj() if inspect.isclass(obj) else obj, module
 
 
 def is_system(obj: object) -> bool:
@@ -101,7 +104,7 @@ def is_system(obj: object) -> bool:
 
 class Described:
     """What a user's object says of itself, read once. Its version is else a fingerprint of the source file and of the
-    state (`audit.systems.versions`), so that changed code or another model is run anew."""
+    state (`code_version`), so that changed code or another model is run anew."""
 
     def __init__(self, spec: str, obj: object, module: ModuleType):
         self.spec, self.object = spec, obj
@@ -109,16 +112,15 @@ class Described:
         word, names = "1 to 200 printable characters", "a list of printable texts"
         self.name: str = self._said("name", _word, word) or spec
         version, remark = self._said("version", _word, word), self._said("remark", _word, word)
-        found = None if version else _code_version(spec, obj, module)
+        found = None if version else _version_of(spec, obj, module)
         self.version: str = version or (found.version if found else "")
         self.remark: str | None = remark or (found.remark(spec) if found else None)
         self.deterministic: bool | None = self._said("deterministic", bool, "True or False")
         self.tasks: tuple[str, ...] = self._said("tasks", _names, names) or ("sentiment",)
         any_language = ("*",) if "translation" in self.tasks else ("en",)
         self.languages: tuple[str, ...] = self._said("languages", _names, names) or any_language
-        self.settings: Mapping[str, object] = (
-            self._said("settings", _settings, "a dict of numbers, strings and lists") or {}
-        )
+        stored = "a dict of numbers, strings and lists"
+        self.settings: Mapping[str, object] = self._said("settings", _settings, stored) or {}
         for task in self.tasks:
             try:
                 get_task(task)
@@ -133,15 +135,13 @@ class Described:
 
     def _said(self, name: str, read: Callable[[Any], Any], allowed: str) -> Any:
         """Return what the object says under a name; None where that is nothing, or a method."""
-        with foreign(f"system {self.spec!r} cannot say its {name}"):
-            value = getattr(self.object, name, None)
+        value = getattr(self.object, name, None)
         if value is None or value == "" or callable(value):
             return None
         try:
             return read(value)
-        except Exception as problem:
-            why = f" ({problem!s:.80})" if str(problem) else ""
-            raise AuditError(f"{self.spec!r} has {name} = {shown(value)}; it must be {allowed}{why}") from None
+        except Exception:
+            raise AuditError(f"{self.spec!r} has {name} = {shown(value)}; it must be {allowed}") from None
 
     def prepare(self) -> None:
         """Call the object's own `prepare`, where it has one. Raises AuditError for whatever that raises."""
@@ -166,6 +166,10 @@ def _settings(value: Any) -> Any:
     return json.loads(json.dumps(dict(value), allow_nan=False, ensure_ascii=False, sort_keys=True).encode())
 
 
+def _where(module: ModuleType) -> str:
+    return str(getattr(module, "__file__", None) or "built in")
+
+
 class Own(Described):
     """A user's object as a `System`: one that is a `System` already as it is, else `predict(texts) -> list` where it
     has one, else `object(text)` one by one.
@@ -178,17 +182,15 @@ class Own(Described):
         self._predict: Callable[..., Any] | None = getattr(obj, "predict", None)
         self._run: Callable[[Sequence[Input]], list[Output]] | None = obj.run if is_system(obj) else None
         if not self._run and not callable(self._predict) and not callable(obj):
-            raise AuditError(
-                f"{spec!r} is a {type(obj).__name__}, which cannot be called; "
-                "it must be a function, or a class with predict(texts) or __call__(text)"
-            )
+            what = "it must be a function, or a class with predict(texts) or __call__(text)"
+            raise AuditError(f"{spec!r} is a {type(obj).__name__}, which cannot be called; {what}")
         super().__init__(spec, obj, module)
         self._returns = "" if self._run else _returned(spec, self.tasks)
         self._spelling = spellings(self.tasks)
         self._needs = shortened(str(needs)) if self._run and (needs := obj.needs()) else None
         for name in _OPTIONAL if self._run else ():
             if (value := getattr(obj, name, None)) is not None:
-                setattr(self, name, int(value) if name in _WHOLE else value)
+                setattr(self, name, value)
         if self._run and callable(lacks := getattr(obj, "lacks", None)):
             self.lacks = partial(self._lacks, lacks, seconds)
         if hasattr(self, "run_async") and not (hasattr(self, "concurrency") and hasattr(self, "batch")):
@@ -220,7 +222,7 @@ class Own(Described):
             raise BadOutput(f"{self.spec}: predict returned {shown(returned)}, not a list") from None
         if len(values) != len(arguments):
             raise BadOutput(f"{self.spec}: predict returned {len(values)} outputs for {len(arguments)} texts")
-        return [self._output(value, argument) for value, argument in zip(values, arguments, strict=True)]
+        return list(map(self._output, values, arguments))
 
     def _argument(self, item: Input) -> Any:
         """Return what the user's code is given: the text, a pair as a tuple, or a text with its languages."""
@@ -257,49 +259,152 @@ def _returned(spec: str, tasks: Sequence[str]) -> str:
     pairs = {task for task in tasks if task not in _ALLOWED and get_task(task).question_kind == "pair"}
     kinds = {task if task in _ALLOWED else "summarization" if task in pairs else "labels" for task in tasks}
     if len(kinds) > 1:
-        raise AuditError(
-            f"{spec!r} has tasks = {shown(tasks)}, whose outputs are of different kinds; "
-            "write a function or class for each kind"
-        )
+        what = "whose outputs are of different kinds; write a function or class for each kind"
+        raise AuditError(f"{spec!r} has tasks = {shown(tasks)}, {what}")
     return "several labels" if kinds == {"labels"} and takes_several(tasks) else kinds.pop()
 
 
 def _are_labels(value: object) -> bool:
-    """Return whether a value is labels, each a text, in any kind of collection."""
     return isinstance(value, tuple | list | set | frozenset) and all(isinstance(label, str) for label in value)
 
 
-def _import_module(name: str, spec: str) -> ModuleType:
-    try:
-        with foreign(f"module {name!r} of the system {spec!r} failed to import"):
-            return import_from_here(name, f"module of the system {spec!r}")
-    except AuditError as problem:
-        missing = problem.__cause__
-        if not isinstance(missing, ModuleNotFoundError):
-            raise
-        if missing.name and f"{name}.".startswith(f"{missing.name}."):
-            where = f"neither in the current directory ({os.getcwd()}) nor installed"
-            raise AuditError(f"no module {name!r} for the system {spec!r}, {where}") from None
-        needed = f"module {name!r} needs {missing.name!r}, which is not installed"
-        raise AuditError(f"{needed}; the system is {spec!r}") from missing
+# Versions of code that has none: a fingerprint of its source, of the constants and the state that it reads. Functions
+# are followed into other functions of the user's own. What a fingerprint cannot see (a file that is read later, a model
+# on another machine) is found by asking stored inputs again, so nothing here tries to be complete.
+
+_INSTALLED = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), "site-packages", "dist-packages")
 
 
-_FIRST: dict[tuple[str, str], CodeVersion] = {}
+class CodeVersion(NamedTuple):
+    """A fingerprint, and the kinds of what went not into it since it cannot be hashed."""
+
+    version: str
+    unseen: tuple[str, ...]
+
+    def remark(self, name: str) -> str | None:
+        """Return what to say of a system whose state is not in its version; None where all is."""
+        if not self.unseen:
+            return None
+        return (
+            f"system {name} holds what cannot be hashed: {', '.join(self.unseen[:3])}; a change of it is noticed only "
+            "when stored inputs are asked again, unless the system has a `version`"
+        )
+
+
+def code_version(*things: object, state: bool = True, with_parts: Iterable[str] = ()) -> CodeVersion:
+    """Return the version of functions, classes and objects; with `state` also that of the objects that they hold or
+    read, else constants count only: strings, numbers, compiled patterns, and collections of them.
+
+    `with_parts` are more texts that are a part of it.
+
+    >>> def exclaims(text, mark="!"):
+    ...     return text + mark
+    >>> def asks(text, mark="?"):
+    ...     return text + mark
+    >>> code_version(exclaims) == code_version(asks), code_version(exclaims) == code_version(exclaims)
+    (False, True)
+    """
+    hasher = _hasher()(state)
+    return CodeVersion(fingerprint([*with_parts, hasher.hash(things)]), tuple(hasher.unseen))
+
+
+_first: dict[tuple[str, str], CodeVersion] = {}
 """By spec and what its files say: the version that an object had when this process loaded it first. One that loads its
 model when it is first asked stays the same system."""
 
 
-def _code_version(spec: str, obj: object, module: ModuleType) -> CodeVersion:
+def _version_of(spec: str, obj: object, module: ModuleType) -> CodeVersion:
     """Return the version of an object by the files that define it, and by what it holds and reads."""
     kind = obj if inspect.isroutine(obj) or inspect.isclass(obj) else type(obj)
     owner = sys.modules.get(getattr(kind, "__module__", None) or "", module)
     files = [getattr(origin, "__file__", None) or "" for origin in dict.fromkeys((owner, module))]
     sources = [Path(file).read_bytes().decode("utf-8", "replace") for file in files if file.endswith(".py")]
     key = spec, fingerprint(sources)
-    if key not in _FIRST:
-        _FIRST[key] = code_version(obj, with_parts=[*sources, str(getattr(module, "__version__", ""))])
-    return _FIRST[key]
+    if key not in _first:
+        _first[key] = code_version(obj, with_parts=[*sources, str(getattr(module, "__version__", ""))])
+    return _first[key]
 
 
-def _where(module: ModuleType) -> str:
-    return str(getattr(module, "__file__", None) or "built in")
+@cache
+def _hasher() -> Any:
+    """Return joblib's hasher, which sees all that objects hold, for code, too; importing it takes a while."""
+    from joblib.hashing import NumpyHasher
+
+    class Hasher(NumpyHasher):  # type: ignore[misc]
+        def __init__(self, state: bool):
+            super().__init__("md5")
+            self.unseen: list[str] = []
+            self._state = state
+            self._seen: dict[int, object] = {}  # By id: what is held here keeps its id to itself
+
+        def save(self, obj: Any) -> None:
+            value = getattr(obj, "__wrapped__", obj)
+            if isinstance(value, type | FunctionType | ModuleType):
+                value = self._code(value)
+            elif isinstance(value, dict) and "_stop_words_id" in value:  # of scikit-learn's vectorizers: an address
+                value = {name: part for name, part in value.items() if name != "_stop_words_id"}
+            elif isinstance(value, frozenset):
+                value = set(value)  # of which joblib knows that the order is chance
+            elif callable(getattr(value, "detach", None)) and callable(getattr(value, "numpy", None)):
+                value = value.detach().cpu().numpy()  # a tensor pickles its address
+            elif not self._state and not isinstance(value, _CONSTANT):
+                value = type(value), vars(value) if is_dataclass(value) else None
+            try:
+                super().save(value)
+            except Exception:  # foreign code says what its state is
+                self.unseen.append(type(obj).__name__)
+
+        def _code(self, code: Any) -> Any:
+            """Return what identifies a function, a class or a module: of the user's own the source, defaults, what it
+            closes over, and the globals that it reads; of others the name."""
+            name, is_own = getattr(code, "__qualname__", code.__name__), _is_own(getattr(code, "__module__", None))
+            if id(code) in self._seen or isinstance(code, ModuleType):
+                return name
+            self._seen[id(code)] = code
+            if not is_own:
+                return name, _source(code)
+            if isinstance(code, type):
+                parts = (getattr(part, "__func__", getattr(part, "fget", part)) for part in vars(code).values())
+                return _source(code), code.__bases__, [part for part in parts if isinstance(part, FunctionType)]
+            cells = []
+            for cell in code.__closure__ or ():
+                with suppress(ValueError):  # nothing is in it yet
+                    cells.append(cell.cell_contents)
+            read = sorted({name for part in _codes(code.__code__) for name in part.co_names})
+            values = {name: code.__globals__[name] for name in read if name in code.__globals__}
+            for module in [value for value in values.values() if isinstance(value, ModuleType)]:
+                if _is_own(module.__name__):
+                    own = {part: vars(module)[part] for part in read if part in vars(module)}
+                    values |= {f"{module.__name__}.{part}": value for part, value in own.items()}
+            return _source(code), code.__defaults__, code.__kwdefaults__, cells, values
+
+    return Hasher
+
+
+_CONSTANT = (str, bytes, int, float, complex, NoneType, re.Pattern, dict, set, tuple, list, partial, MethodType)
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield code and what is nested in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def _source(defined: Any) -> str:
+    """Return the source of a function or class; of a function that was never in a file its compiled code."""
+    with suppress(OSError, TypeError):
+        return textwrap.dedent(inspect.getsource(defined))
+    codes = list(_codes(defined.__code__)) if isinstance(defined, FunctionType) else []
+    constants = [constant for code in codes for constant in code.co_consts if not isinstance(constant, CodeType)]
+    return repr(([code.co_code for code in codes], constants))
+
+
+def _is_own(module: str | None) -> bool:
+    """Return whether a module is the user's own: neither Python's, nor an installed package's, nor audit's."""
+    top = (module or "").partition(".")[0]
+    if top == "audit" or (top in sys.stdlib_module_names and top != "__main__"):
+        return False
+    file = getattr(sys.modules.get(module or ""), "__file__", None) or ""
+    return not any(folder in file for folder in _INSTALLED)

@@ -43,8 +43,7 @@ def edited(first: str, second: str) -> float:
 
 
 def jaccard(first: str, second: str) -> float:
-    """Return the different words that both texts have for all of the two; Chinese and Japanese characters are words.
-    Two texts without a word have a similarity of 1.
+    """Return the different words that both texts have for all of the two; two texts without a word have 1.
 
     >>> jaccard("The cat sat.", "the cat lay")
     0.5
@@ -54,8 +53,8 @@ def jaccard(first: str, second: str) -> float:
 
 
 def trigram_cosine(first: str, second: str) -> float:
-    """Return the cosine of the counts of runs of three characters, in lower case, with a space at both ends. It
-    forgives endings and typing errors. Two texts of nothing but white space have a similarity of 1.
+    """Return the cosine of the counts of runs of three characters, in lower case, with a space at both ends. Two texts
+    of nothing but white space have a similarity of 1.
 
     >>> trigram_cosine("repairs", "Repairs"), round(trigram_cosine("repairs", "repaired"), 2)
     (1.0, 0.67)
@@ -73,26 +72,23 @@ def _trigrams(text: str) -> Counter[str]:
     return Counter(line[at : at + 3] for at in range(len(line) - 2))
 
 
+def _similarity(name: str, score: Callable[[str, str], float], summary: str, **settings: object) -> Any:
+    return partial(Similarity, name, score, summary, settings)
+
+
 _STAY = "share of characters that stay when one text is edited into the other (rapidfuzz)"
-RapidFuzz = partial(Similarity, "rapidfuzz", edited, _STAY, {"scorer": "ratio"})
-WordJaccard = partial(
-    Similarity, "word-jaccard", jaccard, "share of all different words that both texts have", {"words": "lower case"}
+RapidFuzz = _similarity("rapidfuzz", edited, _STAY, scorer="ratio")
+WordJaccard = _similarity(
+    "word-jaccard", jaccard, "share of all different words that both texts have", words="lower case"
 )
-TrigramCosine = partial(
-    Similarity,
-    "trigram-cosine",
-    trigram_cosine,
-    "cosine of the counts of three neighbouring characters",
-    {"characters": 3},
+TrigramCosine = _similarity(
+    "trigram-cosine", trigram_cosine, "cosine of the counts of three neighbouring characters", characters=3
 )
 
 
 def summarize(inputs: Sequence[Input], choose: Callable[[str], str]) -> list[Output]:
-    """Return a summary of each text; the whole text where `choose` finds nothing to choose from, so that none is empty.
-
-    >>> summarize([Input.of(" One. ")], lambda text: "")
-    [Output(label=None, score=None, text='One.', error=None)]
-    """
+    """Return a summary of each text; the whole text where `choose` finds nothing to choose from, so that none is
+    empty."""
     return [Output(text=choose(item.text).strip() or item.text.strip()) for item in inputs]
 
 
@@ -121,11 +117,7 @@ class Lead(Ready):
         return text[spans[0][0] : spans[-1][1]] if spans else text.strip()
 
 
-_CLASSES = {
-    "lexrank": ("sumy.summarizers.lex_rank", "LexRankSummarizer"),
-    "lsa": ("sumy.summarizers.lsa", "LsaSummarizer"),
-    "luhn": ("sumy.summarizers.luhn", "LuhnSummarizer"),
-}
+_CLASSES = {"lexrank": ("lex_rank", "LexRank"), "lsa": ("lsa", "Lsa"), "luhn": ("luhn", "Luhn")}
 
 
 class Sumy(ABC):
@@ -206,4 +198,5 @@ def _parts(algorithm: str, language: str) -> tuple[Any, Any, frozenset[str]]:
     from sumy.utils import get_stop_words
 
     module, name = _CLASSES[algorithm]
-    return getattr(import_module(module), name), PlaintextParser, get_stop_words(language)
+    summarizer = getattr(import_module(f"sumy.summarizers.{module}"), f"{name}Summarizer")
+    return summarizer, PlaintextParser, get_stop_words(language)

@@ -1,9 +1,8 @@
 """Baselines of the user's own labels: `logreg:FILE.csv` and `centroid:FILE.csv`, trained on labelled texts, and
 `keywords:FILE.toml`, nothing but words.
 
-A file of texts has the columns `text` and `gold`, and `text_b` where the texts are pairs; each row has one label. Both
-kinds of models are linear in terms of the texts. A model is trained once and kept in the cache, by the content of the
-file, the settings and scikit-learn's version.
+A file of texts has the columns `text` and `gold`, and `text_b` where the texts are pairs; each row has one label. A
+model is trained once in each process, from the file: no model is stored.
 """
 
 import re
@@ -12,26 +11,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from audit.corpora.base import folder
 from audit.corpora.files import FileCorpus
 from audit.errors import BadFile, BadOutput
 from audit.files import read_text, toml_of
 from audit.keys import canonical, fingerprint
-from audit.model_cache import Kept, as_array, cached_model, texts_of
 from audit.systems.base import Ready, missing, package_version
 from audit.tasks import TASKS, Input, Output, Task, get_task
 from audit.tasks.classification import SCHEMES
 from audit.user_models import refuse
 
-if TYPE_CHECKING:
-    import numpy as np
-
 _TOKEN = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+(?:'[^\W\u3040-\u30ff\u3400-\u9fff]+)*"
 )
-"""A word with its apostrophes; in Chinese and Japanese a character."""
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_HELP = 'write a line such as billing = ["invoice", "refund*"] for each label'
 
 
 def tokens(text: str) -> list[str]:
@@ -57,8 +52,7 @@ def _tasks_with(labels: Sequence[str], number: int) -> dict[str, dict[str, str]]
 
 
 def _says_labels(task: Task) -> bool:
-    """Return whether an output of the task is a label with a confidence, as a classifier gives it (a similarity is a
-    number)."""
+    """Return whether an output is a label with a confidence, as a classifier gives it (a similarity is a number)."""
     try:
         return task.question_kind == "input" and all(task.checked(Output(label, 1.0)).label for label in task.labels)
     except BadOutput:
@@ -77,11 +71,7 @@ class Labelled(NamedTuple):
 @lru_cache(maxsize=8)
 def labelled(path: Path, _changed: int) -> Labelled:
     """Return the labelled texts of a CSV, TSV or JSONL file; `_changed` is when it was, so that it is read again after
-    that. A task's own spelling of labels comes before the file's.
-
-    Raises BadFile and BadRow as `FileCorpus` does, and BadFile for rows without a label or for labels that no task on
-    pairs has.
-    """
+    that. A task's own spelling of labels comes before the file's. Raises BadFile and BadRow."""
     corpus = FileCorpus(path, "classification", "sentence")
     rows = list(corpus.rows())
     if bare := next((row.key for row in rows if row.gold is None), None):
@@ -97,9 +87,7 @@ def labelled(path: Path, _changed: int) -> Labelled:
         raise BadFile(f"{path}: {there}")
     spelling = list(known.values())[-1] if known else {gold: gold for gold in golds}
     scheme = [] if any(seconds) else [f"classification/{','.join(sorted(set(spelling.values())))}"]
-    texts = tuple(
-        (row.input.text, second) if second else (row.input.text,) for row, second in zip(rows, seconds, strict=True)
-    )
+    texts = tuple((row.input.text, *filter(None, [second])) for row, second in zip(rows, seconds, strict=True))
     tasks = tuple(dict.fromkeys([*known, *scheme]))
     return Labelled(texts, tuple(spelling[gold] for gold in golds), tasks, corpus.fingerprint())
 
@@ -127,7 +115,7 @@ class Trained(ABC):
         return missing("sklearn", "pip install 'audit[english]'")
 
     def prepare(self) -> None:
-        _models(type(self), self._path, self.version, folder())
+        self._model  # noqa: B018
 
     def trained_on(self, item: Input) -> bool:
         """Return whether these texts are among those that it was trained on, apart from capitals, marks and spaces:
@@ -135,16 +123,9 @@ class Trained(ABC):
         return _folded(item.texts) in self._known
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        from scipy.special import softmax
-
-        arrays = _models(type(self), self._path, self.version, folder()).arrays
-        vectorizer = self._vectorizer(vocabulary=texts_of(arrays["terms"]))
-        vectorizer.idf_ = arrays["idf"]
-        # A row's product and sum do not depend on the others: a text has the same output in any batch.
-        features = self._features(
-            vectorizer.transform([item.texts for item in inputs]), [item.texts for item in inputs]
-        )
-        shares = softmax(features @ arrays["weights"] + arrays["intercept"], axis=1)
+        vectorizer, classifier = self._model
+        texts = [item.texts for item in inputs]
+        shares = self.shares(classifier, self._features(vectorizer.transform(texts), texts))
         return [Output(self.labels[row.argmax()], min(1.0, float(row.max()))) for row in shares]
 
     @abstractmethod
@@ -152,33 +133,28 @@ class Trained(ABC):
         """Return the terms of a text or pair, each as often as it is there."""
 
     @abstractmethod
-    def fit(self, features: Any, places: "np.ndarray") -> tuple["np.ndarray", "np.ndarray"]:
-        """Return (weights, intercept) from a matrix (texts, features) and the place of each text's label."""
+    def fit(self, features: Any, golds: Sequence[str]) -> Any:
+        """Return what `shares` needs, from a matrix (texts, features) and the texts' labels."""
+
+    @abstractmethod
+    def shares(self, fitted: Any, features: Any) -> Any:
+        """Return a matrix (texts, labels) whose rows sum to 1; a row depends on no other."""
 
     def traits(self, texts: Sequence[str]) -> list[float]:
         """Return what else is known of a pair, as numbers of about 0 to 1; nothing of a single text."""
         return []
 
-    def train(self) -> Kept:
-        """Return a new model. The same file gives the same one."""
-        import numpy as np
+    @cached_property
+    def _model(self) -> tuple[Any, Any]:
+        from sklearn.feature_extraction.text import TfidfVectorizer
 
-        vectorizer = self._vectorizer()
+        vectorizer = TfidfVectorizer(analyzer=self.terms, sublinear_tf=True)
         try:
             matrix = vectorizer.fit_transform(self._file.texts)
         except ValueError as problem:
             no_term = f"its texts have no term in common to learn from ({problem})"
             raise BadFile(f"{self._path}: {no_term}; add rows") from None
-        places = np.array([self.labels.index(gold) for gold in self._file.golds])
-        weights, intercept = self.fit(self._features(matrix, self._file.texts), places)
-        terms = as_array(tuple(vectorizer.get_feature_names_out().tolist()))
-        arrays = {"terms": terms, "idf": vectorizer.idf_, "weights": np.ascontiguousarray(weights)}
-        return Kept({**arrays, "intercept": intercept}, {"texts": len(places), "training": dict(self.training)})
-
-    def _vectorizer(self, **more: Any) -> Any:
-        from sklearn.feature_extraction.text import TfidfVectorizer
-
-        return TfidfVectorizer(analyzer=self.terms, sublinear_tf=True, **more)
+        return vectorizer, self.fit(self._features(matrix, self._file.texts), self._file.golds)
 
     def _features(self, matrix: Any, texts: Sequence[Sequence[str]]) -> Any:
         from scipy.sparse import csr_matrix, hstack
@@ -193,12 +169,6 @@ class Trained(ABC):
 
 def _folded(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple("".join(filter(str.isalnum, text.casefold())) for text in texts)
-
-
-@lru_cache(maxsize=8)
-def _models(kind: type[Trained], path: Path, version: str, cache: Path) -> Kept:
-    """Return the model from the cache, trained and kept there when it is absent or damaged."""
-    return cached_model(kind.kind, version, cache, lambda: kind(path).train())
 
 
 class Logreg(Trained):
@@ -224,16 +194,13 @@ class Logreg(Trained):
     def traits(self, texts: Sequence[str]) -> list[float]:
         return pair_traits(*texts) if len(texts) == 2 else []
 
-    def fit(self, features: Any, places: "np.ndarray") -> tuple["np.ndarray", "np.ndarray"]:
-        import numpy as np
+    def fit(self, features: Any, golds: Sequence[str]) -> Any:
         from sklearn.linear_model import LogisticRegression
 
-        regression = LogisticRegression(C=float(str(self.training["C"])), max_iter=2_000)
-        regression.fit(features, places)
-        weights, intercept = regression.coef_, regression.intercept_
-        if len(regression.classes_) == 2:  # the logarithm of the odds of the second label
-            weights, intercept = np.vstack([0 * weights, weights]), np.concatenate([0 * intercept, intercept])
-        return weights.T, intercept
+        return LogisticRegression(C=float(str(self.training["C"])), max_iter=2_000).fit(features, golds)
+
+    def shares(self, fitted: Any, features: Any) -> Any:
+        return fitted.predict_proba(features)
 
 
 def pair_traits(first: str, second: str) -> list[float]:
@@ -244,12 +211,11 @@ def pair_traits(first: str, second: str) -> list[float]:
     [0.75, 0.6, 1.0, 1.0]
     """
     words, others = set(tokens(first)), set(tokens(second))
-    numbers = [set(re.findall(r"\d+(?:[.,:]\d+)*", text)) for text in (first, second)]
     return [
         len(words & others) / max(1, len(others)),
         len(words & others) / max(1, len(words | others)),
         min(2.0, len(tokens(second)) / max(1, len(tokens(first)))),
-        float(bool(numbers[1] - numbers[0])),
+        float(bool(set(_NUMBER.findall(second)) - set(_NUMBER.findall(first)))),
     ]
 
 
@@ -273,14 +239,17 @@ class Centroid(Trained):
             runs += [mark + line[at : at + size] for size in (2, 3, 4) for at in range(len(line) - size + 1)]
         return runs
 
-    def fit(self, features: Any, places: "np.ndarray") -> tuple["np.ndarray", "np.ndarray"]:
+    def fit(self, features: Any, golds: Sequence[str]) -> Any:
         import numpy as np
 
-        means = np.vstack([np.asarray(features[places == place].mean(axis=0)) for place in range(places.max() + 1)])
-        return 10 * (means / np.linalg.norm(means, axis=1, keepdims=True)).T, np.zeros(len(means))
+        places = np.array([self.labels.index(gold) for gold in golds])
+        means = np.vstack([np.asarray(features[places == place].mean(axis=0)) for place in range(len(self.labels))])
+        return 10 * (means / np.linalg.norm(means, axis=1, keepdims=True)).T
 
+    def shares(self, fitted: Any, features: Any) -> Any:
+        from scipy.special import softmax
 
-_HELP = 'write a line such as billing = ["invoice", "refund*"] for each label'
+        return softmax(features @ fitted, axis=1)
 
 
 class Keywords(Ready):
@@ -288,9 +257,8 @@ class Keywords(Ready):
 
     The file has a list of words or phrases for each label, `billing = ["invoice", "refund*", "charged twice"]`; a `*`
     at the end stands for any letters, and a label without words is that of a text with none of the others'. Capitals do
-    not matter; words with letters of an alphabet stand alone in the text. Each place in the text counts once for a
-    label. Of labels with equally many the first of the file is the output. The score is the label's share of all that
-    were found; where none was, 1 / (number of labels). Raises BadFile.
+    not matter; words with letters of an alphabet stand alone in the text. Of labels with equally many the first of the
+    file is the output. The score is the label's share of all that were found; where none was, 1 / (number of labels).
     """
 
     def __init__(self, path: str | Path, name: str = "", languages: tuple[str, ...] = ("*",)):
@@ -312,7 +280,7 @@ class Keywords(Ready):
 
     def _output(self, text: str) -> Output:
         plain = " ".join(text.casefold().replace("’", "'").split())
-        hits = {label: sum(1 for _ in pattern.finditer(plain)) for label, pattern in self._patterns.items()}
+        hits = {label: len(pattern.findall(plain)) for label, pattern in self._patterns.items()}
         best, total = max(hits, key=hits.__getitem__), sum(hits.values())
         return Output(best, hits[best] / total) if total else Output(self._otherwise, 1 / len(self._words))
 

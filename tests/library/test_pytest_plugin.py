@@ -44,7 +44,7 @@ def loaded():
     from audit.relations import registry
     from audit.reports.compare import check_relation
     from audit.systems import SYSTEMS
-    from audit.systems.versions import code_version
+    from audit.systems.own import code_version
 
     with registry.RELATIONS.restored(), SYSTEMS.restored():
         study = audit.run(["A film."], {"sure": sure}, ["MR3.1", "MR1.4"], progress=False)
@@ -171,7 +171,7 @@ def test_a_failure_has_the_genuine_rate_where_somebody_judged():
     import audit
     from audit.library.metamorphic import _failure, _key
     from audit.reports.compare import check_relation
-    from audit.systems.versions import code_version
+    from audit.systems.own import code_version
 
     films = [(f"Film {n} is {label}.", label) for n, label in enumerate(["positive", "negative"] * 4)]
     with audit.run(films, {"sure": sure}, ["MR3.1"], progress=False) as study:

@@ -15,7 +15,7 @@ from audit.relations import Member, registry, uses
 from audit.relations.base import nothing
 from audit.runner.options import CorpusOptions
 from audit.systems import SYSTEMS
-from audit.systems.versions import code_version
+from audit.systems.own import code_version
 from audit.tasks import Input, Output
 
 FILMS = [

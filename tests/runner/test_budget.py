@@ -11,7 +11,7 @@ from audit.runner.executors import InProcess, Processes
 from audit.runner.options import RunOptions
 from audit.runner.run import LimitReached, run
 from audit.store import open_store
-from audit.systems.remote_file import Price
+from audit.systems.endpoint import Price
 from audit.tasks import Input
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")

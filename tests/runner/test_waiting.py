@@ -27,7 +27,7 @@ RIGHT = [Output(label_of(text), 0.75) for text in TEXTS]
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch):
     """Waits between tries are drawn from 0 to 10 ms, doubling."""
-    monkeypatch.setattr("audit.systems.asking.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("audit.systems.endpoint.FIRST_WAIT", 0.01)
 
 
 def done(*jobs):

@@ -12,7 +12,7 @@ from service import Reply, label_of, serving
 
 from audit.runner.batch import Batch
 from audit.runner.executors import Waiting
-from audit.systems.http import seconds_to_wait
+from audit.systems.endpoint import seconds_to_wait
 from audit.tasks import Input
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
@@ -23,7 +23,7 @@ PACE = "concurrency = 3\ntries = 2\ntimeout = 0.5\n"
 
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch):
-    monkeypatch.setattr("audit.systems.asking.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("audit.systems.endpoint.FIRST_WAIT", 0.01)
 
 
 def plain(text):
@@ -79,7 +79,7 @@ def sleep():
         (lambda: Reply({"detail": "no"}, 401), r"Declined: HTTP 401: {\"detail\": \"no\"}"),
         (lambda: Reply({}, 429, {"Retry-After": "0.1"}), r"Unanswered: HTTP 429: {} \(asked 2 times\)"),
         (lambda: Reply(b"", 503), r"Unanswered: HTTP 503 \(asked 2 times\)"),
-        (lambda: Reply({"choices": 7, "outputs": [{"label": 3.5}]}), "BadOutput: .* (number 3.5|choices)"),
+        (lambda: Reply({"choices": 7, "outputs": [{"label": 3.5}]}), "BadOutput: .* (answer has 3.5|choices)"),
         (
             lambda: Reply(b"no gzip at all", headers={"Content-Encoding": "gzip"}),
             "BadOutput: it cannot be asked or read",

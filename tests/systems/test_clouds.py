@@ -227,7 +227,7 @@ def private_key() -> str:
 @pytest.fixture(autouse=True)
 def credentials(monkeypatch, tmp_path):
     """Those of the tests, and of nobody else; waits between tries take no time."""
-    monkeypatch.setattr("audit.systems.asking.FIRST_WAIT", 0.001)
+    monkeypatch.setattr("audit.systems.endpoint.FIRST_WAIT", 0.001)
     for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "GCE_METADATA_HOST"):
         monkeypatch.delenv(name, raising=False)
     for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "CLOUDSDK_CONFIG"):

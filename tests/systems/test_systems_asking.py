@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import BadOutput, Declined, Unanswered
-from audit.systems.asking import Asking
+from audit.systems.endpoint import Asking
 
 
 @pytest.fixture(autouse=True)
 def _no_waits(monkeypatch):
-    monkeypatch.setattr("audit.systems.asking.FIRST_WAIT", 0)
+    monkeypatch.setattr("audit.systems.endpoint.FIRST_WAIT", 0)
 
 
 class Machine:

@@ -13,7 +13,7 @@ import pytest
 from audit.systems import get_system
 from audit.systems.chat import ChatFile
 from audit.systems.command import CommandFile
-from audit.systems.pipelines import PipelineFile
+from audit.systems.models import PipelineFile
 from audit.tasks import Input, Output
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")

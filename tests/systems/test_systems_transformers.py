@@ -16,7 +16,7 @@ from tiny_models import bart, bert_config, classifier, learn, save_tokenizer
 
 from audit.errors import BadFile
 from audit.systems import get_system
-from audit.systems.pipelines import Window, best_span
+from audit.systems.models import Window, best_span
 from audit.tasks import Input
 
 MOODS = {"the film is good": 1, "the film is bad": 0, "a lovely book": 1, "a dull book": 0}

@@ -29,7 +29,7 @@ from typing import Any
 from audit.errors import AuditError, BadFile, NotInstalled, first_line
 from audit.packs.chinese.sentences import spans
 from audit.resources import data_file, data_rows, package_file
-from audit.systems.model_files import one_thread
+from audit.systems.models import one_thread
 from audit.text.tokens import Token, words
 from audit.text.tools import LanguageTools, tagger_of
 

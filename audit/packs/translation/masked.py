@@ -15,7 +15,7 @@ from audit.errors import BadFile, NotInstalled, install_line
 from audit.packs.translation.tools import ANY
 from audit.resources import data_rows
 from audit.systems.base import missing, package_version
-from audit.systems.model_files import absent_model, fingerprint_of, load_part, load_tokenizer, model_folder, one_thread
+from audit.systems.models import absent_model, fingerprint_of, load_part, load_tokenizer, model_folder, one_thread
 
 UNSPACED = frozenset({"zh", "ja", "th"})
 """Languages without white space between words."""

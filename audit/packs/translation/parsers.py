@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from audit.errors import BadFile, NotInstalled, UnknownName
 from audit.systems.base import package_version
-from audit.systems.model_files import fingerprint_of, one_thread
+from audit.systems.models import fingerprint_of, one_thread
 from audit.text.tokens import Token, words
 from audit.text.tools import LANGUAGES, spans, tag, tools_of
 

@@ -1,5 +1,5 @@
 """Translation models of Hugging Face's transformers, as `seq2seq:MODEL` or `seq2seq:MODEL#en-es`: Marian (OPUS-MT),
-M2M-100, mBART-50, NLLB-200, T5 and what is built like them. Everything but the languages is `audit.systems.pipelines`.
+M2M-100, mBART-50, NLLB-200, T5 and what is built like them. Everything but the languages is `audit.systems.models`.
 """
 
 import re
@@ -9,9 +9,7 @@ from typing import Any
 
 from audit.errors import AuditError, install_line
 from audit.systems.base import missing, package_version
-from audit.systems.generation import Generation
-from audit.systems.model_files import model_json
-from audit.systems.pipelines import Pipeline
+from audit.systems.models import Pipeline, model_json
 from audit.tasks import Input, Output
 from audit.text.languages import TWO_LETTERS, TWO_OF_THREE, language_code
 
@@ -142,11 +140,12 @@ class Seq2Seq(Pipeline):
             forced = self._tokenizer.convert_tokens_to_ids(target)
         tokens = [self._tokenizer(prefix + text, verbose=False)["input_ids"] for text in texts]
         short = [place for place, ids in enumerate(tokens) if len(ids) <= self.longest]
-        generation = Generation(self._tokenizer, self._model, self._beams, self.longest - 1, "translation", forced)
         # The translation of a part would be no output.
         outputs = [
             Output(error=f"the text has {len(ids):,} tokens, the model reads {self.longest:,}") for ids in tokens
         ]
-        for place, output in zip(short, self.generated([tokens[at] for at in short], generation), strict=True):
+        read = [tokens[at] for at in short]
+        translated = self.generated(read, self._beams, self.longest - 1, "translation", forced)
+        for place, output in zip(short, translated, strict=True):
             outputs[place] = output
         return outputs

@@ -1,10 +1,10 @@
 """tfidf-logreg: trained on a handful of texts here; on the real ones only where slow tests run."""
 
-import json
 from pathlib import Path
 
 import pytest
 
+from audit.model_cache import read
 from audit.packs.english import corpora as english
 from audit.packs.english import systems as sentiment
 from audit.systems import get_system
@@ -45,11 +45,11 @@ def test_it_is_trained_once_and_says_so(small: Path, capsys: pytest.CaptureFixtu
     sentiment._model.cache_clear()  # as in another process
     assert get_system("tfidf-logreg").run([Input.of("a lovely film"), Input.of("a dull film"), Input.of("")]) == before
     assert capsys.readouterr().err == ""
-    about = json.loads(next(small.glob("*.json")).read_text("utf-8"))
+    about = read(small, next(small.glob("*.npz")).stem).about
     assert about["documents"] == 100
     assert 0.5 <= about["held_out_accuracy"] <= 1
     assert not list(small.glob("*.tmp"))
-    assert {file.suffix for file in small.iterdir()} == {".npz", ".json", ".lock"}
+    assert {file.suffix for file in small.iterdir()} == {".npz", ".lock"}
 
 
 def test_the_version_names_data_and_settings(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +108,7 @@ def test_the_real_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     sentiment._model.cache_clear()
     get_system("tfidf-logreg").prepare()
     sentiment._model.cache_clear()
-    about = json.loads(next(tmp_path.glob("*.json")).read_text("utf-8"))
+    about = read(tmp_path, next(tmp_path.glob("*.npz")).stem).about
     assert about["held_out_accuracy"] >= 0.87
     assert about["seconds"] < 120
     capsys.readouterr()

@@ -1,8 +1,10 @@
 """Models of Hugging Face's transformers as systems: `transformers:DIRECTORY`, `transformers:NAME` of a model in the
-Hugging Face cache, `transformers:FILE.toml`.
+Hugging Face cache, `transformers:FILE.toml`; and what other rooms load of such models.
 
 The tasks are those whose outputs are labels (one text, or a pair, as in inference), similarity, question answering,
 summarization, and translation (`audit.packs.translation.seq2seq`). transformers 5 has a pipeline for the first only.
+Nothing is downloaded, no code of a model is executed, and weights are safetensors or read by torch's restricted
+unpickler.
 
 A text that is longer than the model reads is read in windows of as many tokens as it takes, each beginning with the
 last quarter of the one before (of a pair, the first text; the second is in each). The output is the mean of the
@@ -10,9 +12,11 @@ windows' probabilities, numbers or vectors, weighted by their tokens; an answer 
 windows. A summary is of the beginning, which is told (`Output.details`), as every output is with `too_long = "cut"`.
 """
 
+import hashlib
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -21,36 +25,20 @@ from pydantic import Field, Strict
 
 from audit import registry
 from audit.errors import AuditError, BadFile, BadOutput, NotInstalled, first_line
-from audit.files import read_json
+from audit.files import parse_json
 from audit.systems.base import System, missing, package_version
-from audit.systems.generation import NOT_FINITE, Generation
-from audit.systems.model_files import (
-    absent_model,
-    by_length,
-    fingerprint_of,
-    load_part,
-    load_tokenizer,
-    model_folder,
-    model_json,
-    one_thread,
-)
-from audit.systems.remote_file import HELP, Names, Spelled, TaskName, Text, Words, read_system_file
+from audit.systems.endpoint import HELP, Names, Spelled, TaskName, Text, Words, read_system_file
 from audit.tasks import Input, Output, get_task
 from audit.tasks.question_answering import UNANSWERABLE
 from audit.user_models import UserModel
 
 INSTALL = "pip install 'audit[transformers]'"
-_LENGTH, _SUMMARY = 512, 142
-"""Tokens of a text and of a summary where the model does not say how many it takes and makes."""
-_TRANSLATORS = ("marian", "m2m_100", "nllb-moe", "fsmt")
-"""Kinds of models that do nothing but translate."""
-_HEADS = {
-    "question-answering": "ForQuestionAnswering",
-    "summarization": "ForConditionalGeneration",
-    "translation": "ForConditionalGeneration",
-}
+NOT_FINITE = "the model's numbers are not finite (NaN or infinity); its weights are broken, or its dtype is too small"
+_LENGTH, _SUMMARY = 512, 142  # Tokens of a text and of a summary where the model does not say how many
+_TRANSLATORS = ("marian", "m2m_100", "nllb-moe", "fsmt")  # Kinds of models that do nothing but translate
+_CLASSIFIES, _ANSWERS, _GENERATES = "ForSequenceClassification", "ForQuestionAnswering", "ForConditionalGeneration"
+_HEADS = {"question-answering": _ANSWERS, "summarization": _GENERATES, "translation": _GENERATES}
 """What the architecture of a model for a task ends with; for other tasks it classifies texts."""
-_CLASSIFIES, _SEVERAL = "ForSequenceClassification", "multi_label_classification"
 _LOADERS = {
     "question-answering": "AutoModelForQuestionAnswering",
     "summarization": "AutoModelForSeq2SeqLM",
@@ -58,37 +46,116 @@ _LOADERS = {
     "encoder": "AutoModel",
 }
 """The class of transformers that reads the weights, where it is not that of classifiers."""
+_MODEL_FILES = frozenset({".json", ".txt", ".model", ".spm", ".safetensors", ".bin"})
+_WHOLE, _PIECES, _PIECE = 1 << 20, 256, 4096
+Details = Mapping[str, Any] | None
+
+# Files of a model
+
+
+def model_folder(model: str, revision: str | None = None) -> Path | None:
+    """Return the directory of a model: the named one, or that of the Hugging Face cache; None where there is none."""
+    if Path(model).is_dir():
+        return Path(model)
+    with suppress(ImportError, OSError, ValueError):
+        from huggingface_hub import snapshot_download
+
+        return Path(snapshot_download(model, revision=revision, local_files_only=True))
+    return None
+
+
+def absent_model(model: str) -> str:
+    """Return the sentence about a model that is nowhere."""
+    return (
+        f"there is no directory {model!r} and no model of this name in the Hugging Face cache; download it once with "
+        f"`hf download {model}`, or name the directory that it is in"
+    )
+
+
+def model_json(folder: Path, name: str) -> dict[str, Any]:
+    """Return the object in a file of a model; empty where it is absent. Raises BadFile."""
+    try:
+        content = parse_json((folder / name).read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as problem:
+        raise BadFile(f"{folder / name}: cannot be read ({problem})") from problem
+    return content if isinstance(content, dict) else {}
+
+
+def fingerprint_of(folder: Path) -> str:
+    """Return twelve hexadecimal digits that name a model by what its files hold: small ones as a whole, of others the
+    size and 256 pieces, since whatever is trained further changes nearly all of its weights."""
+    state = hashlib.blake2b(digest_size=6)
+    for file in sorted(file for file in folder.iterdir() if file.suffix in _MODEL_FILES and file.is_file()):
+        size = file.stat().st_size
+        state.update(f"{file.name}\0{size}\0".encode())
+        with file.open("rb") as opened:
+            if size <= _WHOLE:
+                state.update(opened.read())
+                continue
+            for number in range(_PIECES):
+                opened.seek((size - _PIECE) * number // (_PIECES - 1))
+                state.update(opened.read(_PIECE))
+    return state.hexdigest()
+
+
+def load_part(kind: Any, folder: Path | None, **options: object) -> Any:
+    """Return a part of a model (a tokenizer, the weights), which a class of transformers reads from its directory.
+    Raises BadFile."""
+    try:
+        return kind.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False, **options)
+    except (Exception, SystemExit) as problem:  # whatever a file or a version of it makes transformers raise
+        raise BadFile(f"{folder}: transformers cannot load this model ({first_line(problem)})") from problem
+
+
+def load_tokenizer(folder: Path | None) -> Any:
+    """Return the tokenizer of a model. Raises BadFile, also where its files are absent: transformers then makes one
+    that knows no word."""
+    from transformers import AutoTokenizer
+
+    tokenizer = load_part(AutoTokenizer, folder)
+    names = {"tokenizer.json", *tokenizer.vocab_files_names.values()}
+    if folder is not None and tokenizer.vocab_files_names and not any((folder / name).is_file() for name in names):
+        raise BadFile(f"{folder}: the tokenizer is missing ({' or '.join(sorted(names))}); download the whole model")
+    return tokenizer
+
+
+def one_thread() -> None:
+    """Give torch one thread, in this process from now on: sentences are too short for more to gain anything, and the
+    order of sums stays the same. It is not put back: OpenMP would start threads again, which a process that is forked
+    from this one would wait for for ever."""
+    import torch
+
+    if torch.get_num_threads() != 1:
+        torch.set_num_threads(1)
+
+
+# What is said of a model
 
 
 class PipelineFile(UserModel):
-    """The content of a file."""
+    """The content of a file; docs/reference/systems.md says what its keys are."""
 
     model: Text = Field(description="it is the directory of the model, or its name in the Hugging Face cache")
     name: Spelled | None = None
     revision: Text | None = None
     task: TaskName | None = None
-    labels: Words = Field({}, repr=False)
-    """The model's own words for labels -> ours."""
+    labels: Words = Field({}, repr=False)  # The model's own words for labels -> ours
     languages: Names | None = None
     device: Text = "cpu"
     dtype: Literal["float32", "float16", "bfloat16"] = "float32"
     batch: int = Field(16, ge=1, le=10_000)
     max_length: Annotated[int, Field(ge=4, le=1_000_000)] | None = None
-    """Tokens of a text, or of a window; None: as many as the model takes."""
     too_long: Literal["windows", "cut"] = "windows"
     pooling: Literal["mean", "first"] | None = None
-    """Of an encoder: its vector of a text is the mean of its tokens', or the first one's."""
     scale: Annotated[tuple[float, float], Strict(False)] | None = None
-    """Of a pair classifier with one number: what it says for 0 and for 1, [0, 5]; None: its sigmoid."""
     null_threshold: float = 0.0
     longest_answer: int = Field(30, ge=1, le=1_000)
-    """Tokens of an answer to a question."""
     beams: Annotated[int, Field(ge=1, le=64)] | None = None
     longest_summary: Annotated[int, Field(ge=4, le=100_000)] | None = None
     prefix: str | None = None
-    """What stands before each text that is summarized, as T5 wants it."""
     pair: Text | None = None
-    """Of a model that translates and does not say which languages: "en-es"."""
 
 
 @dataclass(frozen=True)
@@ -101,15 +168,14 @@ class Described:
     file: PipelineFile
     folder: Path
     config: Mapping[str, Any]
-    architecture: str
+    head: str
     names: Sequence[str]
     task: str = ""
     kind: str = ""
 
 
 def described(argument: str) -> Described:
-    """Return what `transformers:ARGUMENT` means: a TOML file, a directory, or a name in the Hugging Face cache; behind
-    `#` a model that translates may have its pair of languages.
+    """Return what `transformers:ARGUMENT` means; behind `#` a model that translates may have its pair of languages.
 
     Reads small files only. Raises AuditError where nothing is named, NotInstalled where there is no such model, BadFile
     for what is wrong with the file or does not fit the model: what it lacks would be filled with random numbers.
@@ -129,22 +195,20 @@ def described(argument: str) -> Described:
     names = config.get("id2label") or {str(place): f"LABEL_{place}" for place in range(config.get("num_labels") or 2)}
     ordered = [str(name) for _, name in sorted(names.items(), key=lambda item: int(item[0]))]
     about = Described(argument, file, folder, config, "".join(config.get("architectures") or []), ordered)
-    task, head = file.task or _task_of(about), about.architecture
-    several = config.get("problem_type") == _SEVERAL
+    task, several = file.task or _task_of(about), config.get("problem_type") == "multi_label_classification"
     if task in _HEADS:
         kind, wanted = task, _HEADS[task]
-        fits = head.endswith(wanted) or (kind != "question-answering" and bool(config.get("is_encoder_decoder")))
+        fits = about.head.endswith(wanted) or (wanted == _GENERATES and bool(config.get("is_encoder_decoder")))
     elif task == "similarity":
-        kind, wanted = (
-            "number" if head.endswith(_CLASSIFIES) else "encoder",
-            f"an encoder, or {_CLASSIFIES} with one number",
-        )
-        fits = len(ordered) == 1 if kind == "number" else not head.endswith(tuple(_HEADS.values()))
+        kind, wanted = "encoder", f"an encoder, or {_CLASSIFIES} with one number"
+        fits = not about.head.endswith(tuple(_HEADS.values()))
+        if about.head.endswith(_CLASSIFIES):
+            kind, fits = "number", len(ordered) == 1
     else:
         kind, wanted = "labels" if several else "label", _CLASSIFIES
-        fits = head.endswith(wanted) and get_task(task).question_kind == "input"
+        fits = about.head.endswith(wanted) and get_task(task).question_kind == "input"
     if not fits:
-        raise BadFile(f"{argument}: the model is {head or 'of no architecture'}; for {task} it must be {wanted}")
+        raise BadFile(f"{argument}: the model is {about.head or 'of no architecture'}; for {task} it must be {wanted}")
     if kind in ("label", "labels") and bool(getattr(get_task(task), "parts", ())) != several:
         number = "any number of labels" if several else "one label"
         raise BadFile(f"{argument}: the model gives a text {number}; {task} is not made for that")
@@ -153,10 +217,10 @@ def described(argument: str) -> Described:
 
 def _task_of(about: Described) -> str:
     """Return the task that a model's configuration says it is for. Raises BadFile where it does not."""
-    config, head, names = about.config, about.architecture, about.names
+    config, head, names = about.config, about.head, about.names
     if config.get("model_type") in _TRANSLATORS:
         return "translation"
-    if head.endswith(_HEADS["question-answering"]):
+    if head.endswith(_ANSWERS):
         return "question-answering"
     if (about.folder / "modules.json").is_file() or (head.endswith(_CLASSIFIES) and len(names) == 1):
         return "similarity"
@@ -164,7 +228,7 @@ def _task_of(about: Described) -> str:
         for task in ("sentiment", "inference"):
             if {name.casefold() for name in names} <= set(get_task(task).labels):
                 return task
-        mark = "+" if config.get("problem_type") == _SEVERAL else ","
+        mark = "+" if config.get("problem_type") == "multi_label_classification" else ","
         if not any(mark in name for name in names):
             return f"classification/{mark.join(names)}"
     raise BadFile(
@@ -176,21 +240,19 @@ def _task_of(about: Described) -> str:
 def _labels_of(about: Described) -> tuple[str, ...]:
     """Return our label for each of the model's numbers; nothing where an output is no label. Raises BadFile for a map
     that misses a label, or has a wrong one."""
-    task, written, names, where = get_task(about.task), about.file.labels, about.names, f"{about.spec}, labels"
     if about.kind not in ("label", "labels"):
-        if written:
-            raise BadFile(f"{where}: an output of {about.task} is no label; leave them out")
         return ()
+    task, written, names = get_task(about.task), about.file.labels, about.names
     allowed = getattr(task, "parts", ()) or task.labels
     spelling = {label.casefold(): label for label in allowed}
     ours = [written.get(name) or spelling.get(name.casefold()) or "" for name in names]
     wrong = [name for name in written if name not in names] + [label for label in ours if label not in (*allowed, "")]
-    unsaid = [name for name, label in zip(names, ours, strict=True) if not label]
-    if wrong or unsaid:
-        problem = f"{wrong[0]!r} is none here" if wrong else f"nothing says what is meant by {', '.join(unsaid)}"
+    if wrong or "" in ours:
+        unsaid = ", ".join(name for name, label in zip(names, ours, strict=True) if not label)
+        problem = f"{wrong[0]!r} is none here" if wrong else f"nothing says what is meant by {unsaid}"
         raise BadFile(
-            f"{where}: {problem}; for each of {', '.join(names)} write which of {', '.join(allowed)} it is, "
-            f'as in labels = {{ "{names[0]}" = "{allowed[0] if allowed else "..."}" }}'
+            f"{about.spec}, labels: {problem}; for each of {', '.join(names)} write which of {', '.join(allowed)} it "
+            f'is, as in labels = {{ "{names[0]}" = "{allowed[0] if allowed else "..."}" }}'
         )
     return tuple(ours)
 
@@ -198,17 +260,12 @@ def _labels_of(about: Described) -> tuple[str, ...]:
 def _pooling_of(about: Described) -> str:
     """Return how an encoder makes one vector of a text: as the file says, else as sentence-transformers wrote beside
     it, else the mean. Raises BadFile for a way that is not known here."""
-    if about.file.pooling:
-        return about.file.pooling
-    modules = about.folder / "modules.json"
-    listed = read_json(modules, "download the model again") if modules.is_file() else []
-    parts = {str(module.get("type", "")).rpartition(".")[2] for module in listed if isinstance(module, dict)}
     pooling = model_json(about.folder / "1_Pooling", "config.json")
     ways = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first"}
     chosen = [name for name, value in pooling.items() if name.startswith("pooling_mode_") and value is True]
-    if unknown := parts - {"Transformer", "Pooling", "Normalize"} or set(chosen) - set(ways) or set(chosen[1:]):
-        raise BadFile(f'{about.spec}: {", ".join(unknown)} is not known here; write pooling = "mean" or "first"')
-    return ways[chosen[0]] if chosen else "mean"
+    if not about.file.pooling and (len(chosen) > 1 or not set(chosen) <= set(ways)):
+        raise BadFile(f'{about.spec}: {", ".join(chosen)} is not known here; write pooling = "mean" or "first"')
+    return about.file.pooling or (ways[chosen[0]] if chosen else "mean")
 
 
 def _longest_of(about: Described) -> int:
@@ -224,27 +281,24 @@ def _longest_of(about: Described) -> int:
 def _own_settings(about: Described, labels: Sequence[str]) -> dict[str, Any]:
     """Return what may change an output of a model of this kind, beside what may change those of all."""
     file = about.file
-    if about.kind == "number":
-        return {"scale": list(file.scale) if file.scale else "sigmoid"}
-    if about.kind == "encoder":
-        return {"pooling": _pooling_of(about), "score": "cosine"}
-    if about.kind == "question-answering":
-        return {"null_threshold": file.null_threshold, "longest_answer": file.longest_answer}
-    if about.kind == "translation":
-        return {}  # `audit.packs.translation.seq2seq`
-    if about.kind != "summarization":
-        return {"labels": list(labels)}
     own = model_json(about.folder, "generation_config.json")
     task = (about.config.get("task_specific_params") or {}).get("summarization") or {}
     longest = task.get("max_length") or own.get("max_length") or own.get("max_new_tokens") or _SUMMARY
-    return {
-        "beams": int(file.beams or task.get("num_beams") or own.get("num_beams") or 1),
-        "longest_summary": int(file.longest_summary or longest),
-        "prefix": task.get("prefix", "") if file.prefix is None else file.prefix,
+    kinds: dict[str, Any] = {
+        "number": lambda: {"scale": list(file.scale) if file.scale else "sigmoid"},
+        "encoder": lambda: {"pooling": _pooling_of(about), "score": "cosine"},
+        "question-answering": lambda: {"null_threshold": file.null_threshold, "longest_answer": file.longest_answer},
+        "summarization": lambda: {
+            "beams": int(file.beams or task.get("num_beams") or own.get("num_beams") or 1),
+            "longest_summary": int(file.longest_summary or longest),
+            "prefix": task.get("prefix", "") if file.prefix is None else file.prefix,
+        },
+        "translation": dict,  # `audit.packs.translation.seq2seq`
     }
+    return dict(kinds.get(about.kind, lambda: {"labels": list(labels)})())
 
 
-Details = Mapping[str, Any] | None
+# What is read
 
 
 @dataclass(frozen=True)
@@ -310,6 +364,17 @@ def whole_words(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
+def by_length(lengths: Iterable[int], size: int) -> list[list[int]]:
+    """Return places of texts in batches of about the same length, the shortest first: less is padded.
+
+    >>> by_length([9, 1, 8], 2)
+    [[1, 2], [0]]
+    """
+    known = list(lengths)
+    order = sorted(range(len(known)), key=known.__getitem__)
+    return [order[start : start + size] for start in range(0, len(order), size)]
+
+
 def transformers(argument: str) -> System:
     """Return the system `transformers:ARGUMENT`; of a model that translates the one that `seq2seq:` names, which knows
     how models are told languages."""
@@ -351,33 +416,31 @@ class Pipeline:
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         self.load()
-        if self.about.kind == "question-answering":
-            return self._answers(inputs)
-        if self.about.kind == "summarization":
-            return self._summaries(inputs)
-        return self._similarities(inputs) if self.about.kind == "encoder" else self._classes(inputs)
+        runs = {
+            "question-answering": self._answers,
+            "summarization": self._summaries,
+            "encoder": self._similarities,
+        }
+        return runs.get(self.about.kind, self._classes)(inputs)
 
     def load(self) -> None:
-        """Load the model where it is not yet."""
-        if self._model is None:
-            self.prepare()
-            one_thread()  # before anything is loaded: each of our processes has a core of its own
-            self._model = self._loaded()
-
-    def _loaded(self) -> Any:
+        """Load the model where it is not yet. Raises BadFile where its weights are not all there."""
+        if self._model is not None:
+            return
         import torch
         import transformers
 
-        about = self.about
+        self.prepare()
+        one_thread()  # before anything is loaded: each of our processes has a core of its own
+        about, dtype = self.about, getattr(torch, self.file.dtype)
         kind = getattr(transformers, _LOADERS.get(about.kind, "AutoModelForSequenceClassification"))
-        dtype = getattr(torch, self.file.dtype)
         model, loading = load_part(kind, about.folder, weights_only=True, output_loading_info=True, dtype=dtype)
         spare = "pooler." if about.kind == "encoder" else "\0"  # nothing is read off it
         if absent := sorted(name for name in loading["missing_keys"] if not name.startswith(spare)):
             # They would be random numbers.
             raise BadFile(f"{about.spec}: weights are missing ({', '.join(absent[:3])}); train or download it again")
         try:
-            return model.to(self.file.device).eval()
+            self._model = model.to(self.file.device).eval()
         except (RuntimeError, AssertionError, NotImplementedError) as problem:  # whatever a device makes torch raise
             device = f"{self.file.device!r} cannot be used here ({first_line(problem)})"
             raise AuditError(f"{about.spec}, device: {device}; cpu always can") from problem
@@ -388,11 +451,11 @@ class Pipeline:
         cut = cut or self.file.too_long == "cut"
         whole = self._tokenizer(*texts, verbose=False)
         number, beside = len(whole["input_ids"]), ["" if place == part else text for place, text in enumerate(texts)]
-        details = {"read": whole["input_ids"], "cut": 0} if cut and number == self.longest else None
         room = self.longest - len(self._tokenizer(*beside, verbose=False)["input_ids"])
         if self.about.kind != "question-answering":
             if number <= self.longest:
-                return [Window(dict(whole))], details
+                fits = {"read": whole["input_ids"], "cut": 0} if cut and number == self.longest else None
+                return [Window(dict(whole))], fits
             if cut:
                 read = self._tokenizer(*texts, truncation=True, max_length=self.longest)
                 return [Window(dict(read))], {"read": read["input_ids"], "cut": number - self.longest}
@@ -445,29 +508,28 @@ class Pipeline:
         """Return a label with its probability, the set of labels that are more probable than not, with that of the set,
         or the similarity that a pair classifier says as one number."""
         read, details = zip(*(self._windows(item.texts) for item in inputs), strict=True)
-        least, most = self.file.scale or (0.0, 1.0)
-        kinds = {
-            "label": lambda logits: logits.softmax(-1),
-            "labels": lambda logits: logits.sigmoid(),
-            "number": lambda logits: (
-                ((logits - least) / (most - least)).clamp(0, 1) if self.file.scale else logits.sigmoid()
-            ),
-        }
-        values = self._averages(read, lambda said, window: kinds[self.about.kind](said["logits"]))
+        kind, scale = self.about.kind, self.file.scale
+
+        def shares(said: Any, _: Window) -> Any:
+            logits = said["logits"]
+            if kind == "number" and scale:
+                return ((logits - scale[0]) / (scale[1] - scale[0])).clamp(0, 1)
+            return logits.softmax(-1) if kind == "label" else logits.sigmoid()
+
         return [
-            self._class(row.tolist(), part) if windows else Output(error=self._too_long(item))
-            for item, windows, row, part in zip(inputs, read, values, details, strict=True)
+            replace(self._class(row.tolist()), details=part) if windows else Output(error=self._too_long(item))
+            for item, windows, row, part in zip(inputs, read, self._averages(read, shares), details, strict=True)
         ]
 
-    def _class(self, values: Sequence[float], details: Details) -> Output:
+    def _class(self, values: Sequence[float]) -> Output:
         if self.about.kind == "number":
-            return Output(score=min(1.0, values[0]), details=details)
+            return Output(score=min(1.0, values[0]))
         if self.about.kind == "label":
             best = max(range(len(values)), key=values.__getitem__)
-            return Output(self.labels[best], min(1.0, values[best]), details=details)
+            return Output(self.labels[best], min(1.0, values[best]))
         task: Any = get_task(self.about.task)
         chosen = [label for label, value in zip(self.labels, values, strict=True) if value > 0.5]
-        return Output(task.together(chosen), math.prod(max(value, 1 - value) for value in values), details=details)
+        return Output(task.together(chosen), math.prod(max(value, 1 - value) for value in values))
 
     def _too_long(self, item: Input) -> str:
         asked = len(self._tokenizer(item.texts[-1], "", verbose=False)["input_ids"])
@@ -483,11 +545,10 @@ class Pipeline:
         import torch
 
         read = [self._windows([text]) for item in inputs for text in item.texts]
-        first = self._own["pooling"] == "first"
 
         def vector(said: Any, window: Window) -> Any:
             states = said["last_hidden_state"]
-            return states[0] if first else states[: len(window)].mean(0)
+            return states[0] if self._own["pooling"] == "first" else states[: len(window)].mean(0)
 
         vectors = self._averages([windows for windows, _ in read], vector)
         outputs = []
@@ -509,17 +570,16 @@ class Pipeline:
         understanding" (NAACL 2019), sections 4.2 and 4.3, and its script for SQuAD.
         """
         read = [self._windows((question, context), part=1)[0] for context, question in (item.texts for item in inputs)]
-        bests: dict[int, list[Best]] = {}
+        bests: list[list[Best]] = [[] for _ in inputs]
         for place, window, said in self._asked(read):
-            best = best_span(said["start_logits"], said["end_logits"], window, self.file.longest_answer)
-            bests.setdefault(place, []).append(best)
+            bests[place].append(best_span(said["start_logits"], said["end_logits"], window, self.file.longest_answer))
         outputs = []
-        for place, item in enumerate(inputs):
-            if place not in bests:
+        for item, found in zip(inputs, bests, strict=True):
+            if not found:
                 outputs.append(Output(error=self._too_long(item)))
                 continue
-            best = max(bests[place], key=lambda window: window.sum)
-            nothing = min(bests[place], key=lambda window: window.null_sum)
+            best = max(found, key=lambda window: window.sum)
+            nothing = min(found, key=lambda window: window.null_sum)
             if best.sum == -math.inf or nothing.null_sum - best.sum > self.file.null_threshold:
                 outputs.append(Output(text=UNANSWERABLE, score=nothing.null_probability))
             else:
@@ -530,19 +590,49 @@ class Pipeline:
     def _summaries(self, inputs: Sequence[Input]) -> list[Output]:
         read = [self._windows([self._own["prefix"] + item.text], cut=True) for item in inputs]
         tokens = [window.tokens["input_ids"] for (window,), _ in read]
-        longest = self._own["longest_summary"] - 1
-        generation = Generation(self._tokenizer, self._model, self._own["beams"], longest, "summary")
+        outputs = self.generated(tokens, self._own["beams"], self._own["longest_summary"] - 1, "summary")
+        empty = Output(error="the summary is empty")
         return [
-            replace(
-                output if output.error or output.text else Output(error="the summary is empty"), details=read[place][1]
-            )
-            for place, output in enumerate(self.generated(tokens, generation))
+            replace(output if output.error or output.text else empty, details=details)
+            for output, (_, details) in zip(outputs, read, strict=True)
         ]
 
-    def generated(self, tokens: Sequence[Sequence[int]], generation: Generation) -> list[Output]:
-        """Return what is generated for each list of tokens, in batches of about the same length."""
+    def generated(
+        self, tokens: Sequence[Sequence[int]], beams: int, longest: int, what: str, forced: int | None = None
+    ) -> list[Output]:
+        """Return what is generated for each list of tokens, in batches of about the same length: by beam search, never
+        sampling, at most `longest` tokens behind the first one; `forced` is the second where the model is told a
+        language so. A text that has not ended is an error: a part of one is no output."""
+        import torch
+
         outputs = [Output()] * len(tokens)
+        ends = self._model.generation_config.eos_token_id
+        ends = ends if isinstance(ends, list) else [ends]
         for batch in by_length(map(len, tokens), self.file.batch):
-            for place, output in zip(batch, generation.outputs([tokens[at] for at in batch]), strict=True):
-                outputs[place] = output
+            padded = self._tokenizer.pad({"input_ids": [tokens[at] for at in batch]}, return_tensors="pt")
+            padded = padded.to(self._model.device)
+            with torch.inference_mode():
+                generated = self._model.generate(
+                    input_ids=padded["input_ids"],
+                    attention_mask=padded["attention_mask"],
+                    do_sample=False,
+                    num_beams=beams,
+                    max_new_tokens=longest,
+                    logits_processor=[_finite],
+                    forced_eos_token_id=None,  # else what is cut off looks as if it had ended
+                    **({} if forced is None else {"forced_bos_token_id": forced}),
+                )
+            for place, (start, *ids) in zip(batch, generated.tolist(), strict=True):
+                outputs[place] = Output(error=f"the {what} did not end within {longest + 1:,} tokens")
+                if any(end in ids for end in ends):
+                    said = ids[1:] if ids[:1] == [forced] else ids  # it is no special token of every tokenizer
+                    text = self._tokenizer.decode([start, *said], skip_special_tokens=True)
+                    outputs[place] = Output(text=text.strip())
         return outputs
+
+
+def _finite(ids: Any, scores: Any) -> Any:
+    """The scores of the next token. Raises BadOutput where one is NaN or infinite; minus infinity excludes a token."""
+    if scores.isnan().any() or scores.isposinf().any():
+        raise BadOutput(NOT_FINITE)
+    return scores

@@ -1,0 +1,550 @@
+"""What every system shares that asks another machine: the TOML file that describes it, asking again, requests without
+secrets. The program and the models of this room read their files here, too."""
+
+import asyncio
+import json
+import logging
+import os
+import re
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from functools import cache, partial
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from urllib.parse import parse_qsl, quote, quote_plus, urlsplit
+
+from pydantic import AfterValidator, BeforeValidator, Field, Strict, model_validator
+
+from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered, install_line, installed_extras
+from audit.files import parse_json, read_text, toml_of
+from audit.systems.base import missing
+from audit.tasks import Input, Output, get_task
+from audit.text.languages import is_code
+from audit.user_models import Allowed, Mistake, UserModel, read_as, sure
+
+if TYPE_CHECKING:
+    import httpx
+
+HELP = "see docs/reference/systems.md"
+EVERY = "*"  # Stands for any language
+TRIES = 6  # Times that a call is made; with the waits between, about 8 s where the machine refuses at once
+PATIENCE = 300.0  # Seconds without any answer, or that a machine may ask for, after which a run asks it no more
+FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # Bounds of the random wait after the first try, which doubles, and of any wait
+LARGEST = 16 * 1024 * 1024  # Bytes of an answer; what is longer is an error, whatever the service says of its length
+WORDS = 300  # Characters kept of what a service says beside an error
+CHARACTERS_OF_TOKEN = 4  # About as many characters of English are a token of a language model; fewer of Chinese
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_SECRET = re.compile(r"(auth|authorization|cookie|token|secret|password|passwd|key)$", re.IGNORECASE)
+_CODE = r"[a-z]{2,3}(?:-[A-Z]\w*)?"
+_PAIR = re.compile(f"{_CODE}-{_CODE}")
+_AGAIN = (408, 425, 429)  # Statuses below 500 after which a request is made again (RFC 9110, RFC 6585, RFC 8470)
+_ABOUT_INPUTS = (400, 413, 414, 422)  # Something is wrong with what was sent: other inputs may do
+_SPENT = re.compile(r"insufficient[ _](quota|balance|credits?)|billing_(hard_limit|not_active)", re.IGNORECASE)
+"""What services say, beside status 402, where the account has no money left: asking again cannot help."""
+_ADVICE = (
+    (rf"HTTP 402\b|(?i:{_SPENT.pattern})", "add credit to the account, or change the key"),
+    (r"HTTP (3\d\d|404|405|410)\b|no connection|not JSON|the answer is empty", "check the url"),
+    (r"only reasoning came", "raise max_tokens, or lower the effort,"),
+    (r"label '", "name that label in labels"),
+)
+SILENCE = (Unanswered, TimeoutError, ConnectionError)
+"""What a call raises that may be answered when it is made again."""
+File = TypeVar("File", bound=UserModel)
+Answer = TypeVar("Answer")
+
+# The file
+
+
+def read_system_file(model: type[File], path: str, kind: str, advice: str = HELP) -> File:
+    """Return what a file says of the system `KIND:PATH`. Raises AuditError where no file is named, and BadFile."""
+    if not path or path.startswith("//"):
+        raise AuditError(f"'{kind}:{path}' names nothing; write {kind}:FILE.toml, a file that describes it ({advice})")
+    return read_as(model, toml_of(path, read_text(path), advice), path, advice)
+
+
+def strings(value: object, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every text in a JSON document, with the name that it stands under."""
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, dict | list):
+        for name, inner in value.items() if isinstance(value, dict) else [(key, inner) for inner in value]:
+            yield from strings(inner, name)
+
+
+def _checked_url(url: str) -> str:
+    if "@" in urlsplit(url).netloc:  # not shown: it is a secret
+        raise Mistake('has a name or password in it; send them as headers.Authorization = "Basic ${NAME}"')
+    if not re.match(r"https?://[^/?#:]|\$\{", url) or not re.fullmatch(r"[!-~]+", url):
+        raise Mistake(f"{url!r} must begin with http:// or https:// and name a machine")
+    return url
+
+
+def _spelled(value: object) -> object:
+    """Spell a version that is written 2, 1.5 or 2026-11-21, which TOML reads as other things than texts."""
+    return value if isinstance(value, bool | list | dict) else str(value)
+
+
+Text = Annotated[str, Allowed("a text in quotes that is not empty", lambda text: bool(text.strip()))]
+Spelled = Annotated[Text, BeforeValidator(_spelled)]
+TaskName = Annotated[Text, AfterValidator(lambda name: sure(lambda: get_task(name)) and name)]
+Url = Annotated[Text, AfterValidator(_checked_url)]
+Names = Annotated[tuple[str, ...], Strict(False), Allowed('a list of names, for example ["en", "zh"]', bool)]
+Words = Annotated[dict[str, str], Allowed('a table of texts, for example { POS = "positive" }')]
+_PAIRS = Allowed('a list such as ["en-es", "en-pt-BR"]', lambda pairs: all(map(_PAIR.fullmatch, pairs)))
+Pairs = Annotated[tuple[str, ...], Strict(False), _PAIRS]
+
+
+class Price(UserModel):
+    """What a service takes, in `currency`: for each request, for a million characters of texts that it is sent, for a
+    million tokens in and out. `output_tokens` is how many an answer has, as far as one can say before.
+
+    >>> Price(input_tokens=0.15, answers=0.6, output_tokens=5).of(calls=1, characters=4000)
+    0.000153
+    """
+
+    currency: str = "USD"
+    call: float = Field(0.0, ge=0)
+    characters: float = Field(0.0, ge=0)
+    input_tokens: float = Field(0.0, ge=0)
+    answers: float = Field(0.0, ge=0)
+    output_tokens: float = Field(10.0, ge=0)
+
+    def of(self, calls: int, characters: int, tokens: float | None = None, answered: float | None = None) -> float:
+        """Return what requests cost that send so many characters and tokens, and get so many tokens; those that were
+        not counted are estimated."""
+        tokens = characters / CHARACTERS_OF_TOKEN if tokens is None else tokens
+        answered = self.output_tokens * calls if answered is None else answered
+        per_million = self.characters * characters + self.input_tokens * tokens + self.answers * answered
+        return self.call * calls + per_million / 1_000_000
+
+
+class SystemFile(UserModel):
+    """What every file that describes a system has."""
+
+    name: Spelled = Field(description="it is what reports call the system")
+    version: Spelled = Field(description="nobody can see from here when it changes: change the version when it does")
+    deterministic: bool | None = None  # Whether it always answers the same; None: nobody knows
+    languages: Names | None = None
+    labels: Words = Field({}, repr=False)  # Its own words for labels -> ours
+
+
+class Remote(SystemFile):
+    """What every file that describes a service has beside. Values keep `${NAME}` in place of a secret, so all of it may
+    be stored and shown. The pace (from `concurrency` on) identifies no system."""
+
+    url: Url = Field(description="it is the address that requests go to")
+    headers: Words = Field({}, repr=False)
+    request: Any = None  # What is sent, or what is sent beside
+    concurrency: int = Field(8, ge=1, le=1_000)
+    timeout: float = Field(30.0, ge=0.01, le=86_400)  # Seconds that a request may take
+    tries: int = Field(TRIES, ge=1, le=100)
+    patience: float = Field(PATIENCE, ge=0, le=86_400)
+    rate: Annotated[float, Field(gt=0, le=100_000)] | None = None  # The most requests a second
+    price: Price | None = None
+
+    @model_validator(mode="after")
+    def _can_be_sent_and_shown(self) -> "Remote":
+        try:
+            json.dumps(self.request, allow_nan=False)
+        except (TypeError, ValueError):
+            raise Mistake("has a date or a number that JSON does not know", "request") from None
+        for name, value in self.headers.items():
+            if not re.fullmatch(r"[ -~]+", name + value):
+                raise Mistake("must be printable ASCII", f"headers.{name}")
+        said = {"headers": self.headers, "request": self.request, "url": dict(parse_qsl(urlsplit(self.url).query))}
+        for where, part in {**said, "api_key": {"key": getattr(self, "api_key", None)}}.items():
+            for name, value in strings(part):
+                if value and _SECRET.search(name) and not _VARIABLE.search(value) and "{text" not in value:
+                    secret = 'looks like a secret: take it from the environment, for example "${SERVICE_KEY}"'
+                    raise Mistake(secret, where if where == "api_key" else f"{where}.{name}")
+        return self
+
+
+def mistaken_labels(labels: Mapping[str, str], tasks: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield words that stand for no label of these tasks, where these have labels of their own."""
+    by_task = [get_task(task).labels for task in tasks]
+    allowed = [label for labels_of in by_task for label in labels_of] if all(by_task) else []
+    if allowed and (unknown := [label for label in labels.values() if label not in allowed]):
+        yield "labels", f"{unknown[0]!r} is no label of {', '.join(tasks)}; allowed are {', '.join(allowed)}"
+
+
+@dataclass(frozen=True)
+class Languages:
+    """The languages that a service translates between (`("*",)`: any), or pairs of them (`en-es`), and its own names
+    for our codes."""
+
+    spoken: tuple[str, ...]
+    pairs: tuple[str, ...] = ()
+    codes: Mapping[str, str] = field(default_factory=dict)
+
+    def mistakes(self) -> Iterator[tuple[str, str]]:
+        """Yield what is no code of a language."""
+        for key, written in (("languages", self.spoken), ("codes", self.codes)):
+            if unknown := next((code for code in written if not is_code(code) and code != EVERY), None):
+                yield key, f"{unknown!r} is no code such as es, zh or pt-BR, nor {EVERY!r} for all languages"
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """The languages that it translates from."""
+        return tuple(dict.fromkeys(re.sub(f"-{_CODE}$", "", pair) for pair in self.pairs)) or self.spoken
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The part of the description that may change an output."""
+        return {"languages": list(self.spoken), "pairs": list(self.pairs), "codes": dict(self.codes)}
+
+    def has(self, item: Input) -> bool:
+        """Return whether the service translates this input's text into its target, where it has one."""
+        source, target = item.languages[0], item.target
+        if self.pairs or target is None:
+            return target is None or f"{source}-{target}" in self.pairs
+        return self.spoken == (EVERY,) or {source, target} <= {*self.spoken}
+
+    def name(self, item: Input, side: str) -> str:
+        """Return what the service calls the language of the input on this side, "source" or "target"."""
+        code = item.languages[0] if side == "source" else item.target or ""
+        return self.codes.get(code, code)
+
+
+# Asking again
+
+
+class Asking:
+    """The way to one machine, shared by all calls to it, on one event loop: at most `limit` calls at once and `rate` a
+    second, each made up to `tries` times, until nothing was answered for `patience` seconds."""
+
+    def __init__(self, limit: int, tries: int = TRIES, patience: float = PATIENCE, rate: float | None = None):
+        with installed_extras():
+            import tenacity
+            from aiolimiter import AsyncLimiter
+
+        self.tries, self.patience = tries, patience
+        self._places = asyncio.Semaphore(limit)
+        self._pace: AbstractAsyncContextManager[Any] = AsyncLimiter(1, 1 / rate) if rate else nullcontext()
+        # A pause and giving up are the machine's, not a call's, which is why tenacity does not hold them.
+        self._paused_until, self._given_up = 0.0, ""
+        self._failing_since: float | None = None
+        self._retrying = partial(
+            tenacity.AsyncRetrying,
+            retry=tenacity.retry_if_exception_type(SILENCE),
+            stop=tenacity.stop_after_attempt(tries),
+            wait=tenacity.wait_random_exponential(FIRST_WAIT, max=LONGEST_WAIT),
+            reraise=True,
+        )
+
+    async def ask(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
+        """Return what the call returns, made when there is a place for it and again when it gave no answer.
+
+        Raises what the call raises, Unanswered after the last try, and Declined once the machine is given up.
+        """
+        async with self._places:  # held between tries: a machine in trouble is asked less
+            try:
+                answer: Answer = await self._retrying()(self._once, call)
+                return answer
+            except SILENCE as problem:
+                self._lose_patience(_words(problem))
+                times = "once" if self.tries == 1 else f"{self.tries} times"
+                inputs = getattr(problem, "inputs", False)
+                raise Unanswered(f"{_words(problem)} (asked {times})", inputs=inputs) from None
+            except Declined as problem:
+                if not problem.inputs:
+                    self._lose_patience(str(problem))
+                raise
+
+    async def _once(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
+        now = asyncio.get_running_loop().time
+        async with self._pace:
+            pass
+        while not self._given_up and (wait := self._paused_until - now()) > 0:
+            await asyncio.sleep(wait)
+        if self._given_up:
+            raise Declined(self._given_up)
+        began, reached = now(), True  # a machine is there whatever its answer is worth
+        try:
+            return await call()
+        except SILENCE as problem:
+            reached, after = False, getattr(problem, "after", None) or 0.0
+            self._paused_until = max(self._paused_until, now() + after)
+            if after > self.patience:
+                self._give_up(f"{_words(problem)}; it asks for {after:,.0f} s, patience is {self.patience:,.0f} s, so")
+            raise
+        except Declined as problem:
+            reached = problem.inputs
+            if problem.final:
+                self._give_up(f"{problem};")
+            raise
+        finally:
+            self._failing_since = None if reached else self._failing_since or began
+
+    def _lose_patience(self, words: str) -> None:
+        failing = asyncio.get_running_loop().time() - self._failing_since if self._failing_since else 0.0
+        if failing >= self.patience and not self._given_up:
+            self._give_up(f"{words}; nothing was answered for {failing:,.0f} s, so")
+
+    def _give_up(self, why: str) -> None:
+        self._given_up = f"{why} this run asks it no more"
+
+
+def asking_of(asked: Any) -> Asking:
+    """Return the way to the machine of a system, or of a file that describes one, at the pace that it says."""
+    pace: dict[str, Any] = {"tries": TRIES, "patience": PATIENCE, "rate": None}
+    return Asking(getattr(asked, "concurrency", 1), **{name: getattr(asked, name, pace[name]) for name in pace})
+
+
+def _words(problem: BaseException) -> str:
+    return str(problem) if isinstance(problem, Unanswered) else f"{type(problem).__name__}: {problem}".rstrip(": ")
+
+
+# Requests
+
+
+class Service:
+    """A service, with the environment variables that are in `texts` of requests to it, which `file` names.
+
+    Their values are read when requests are made, kept nowhere else, and taken out of every message and output, as
+    `tokens` are, other secrets by what stands in their place.
+    """
+
+    def __init__(self, file: str, texts: Iterable[str], timeout: float):
+        self.file, self._timeout = file, timeout
+        self.variables = sorted({name for text in texts for name in _VARIABLE.findall(text)})
+        self.tokens: dict[str, str] = {}
+        # Clients with one connection each: one client looks at all of its hundred connections for each request.
+        self._idle: list[httpx.AsyncClient] = []
+        self._turn = asyncio.Lock()
+
+    def needs(self) -> str | None:
+        """Return what is missing, the HTTP client or a variable of the environment; None when it can be asked."""
+        if any(missing(module, "") is not None for module in ("httpx", "tenacity", "aiolimiter")):
+            return install_line("http")
+        for name in self.variables:
+            value = os.environ.get(name, "").strip()
+            if not value:
+                return f"set the environment variable {name}, which {self.file} names"
+            if not value.isascii() or not value.isprintable():
+                return f"the environment variable {name} must be printable ASCII, without line breaks"
+        return None
+
+    async def exchange(
+        self, address: str, sent: bytes, headers: Mapping[str, str], method: str = "POST"
+    ) -> "tuple[int, Mapping[str, str], bytes]":
+        """Return status, headers and content of the answer to one request. Raises Unanswered where there is none,
+        BadOutput for one that cannot be read, NotInstalled where something is missing; call it in `masked`.
+
+        Requests are sent one after the other. Else those that follow a hundred answers that come together are made a
+        step each in turn and leave together, and the service has nothing to do meanwhile: that cost a quarter.
+        """
+        import httpx
+
+        with ExitStack() as turn:
+            if self._idle:  # else a connection is made first, which may take long
+                await self._turn.acquire()
+                turn.callback(self._turn.release)
+            client = self._idle.pop() if self._idle else self._new_client()
+
+            async def content_sent() -> AsyncIterator[bytes]:
+                yield sent
+                turn.close()
+
+            filled = {name: with_variables(value) for name, value in headers.items()}
+            filled["Content-Length"] = str(len(sent))
+            try:
+                request = client.build_request(method, with_variables(address), content=content_sent(), headers=filled)
+                async with asyncio.timeout(self._timeout):
+                    response = await client.send(request, stream=True)
+                    content = bytearray()
+                    async for part in response.aiter_bytes():
+                        content += part
+                        if len(content) > LARGEST:
+                            raise BadOutput(f"the answer is longer than {LARGEST:,} bytes")
+            except BaseException as problem:
+                await client.aclose()  # the rest of an answer may be on its connection
+                if isinstance(problem, TimeoutError | httpx.TimeoutException):
+                    raise Unanswered(f"no answer within {self._timeout:g} s") from None
+                if isinstance(problem, httpx.DecodingError | httpx.InvalidURL | httpx.UnsupportedProtocol):
+                    raise BadOutput(f"it cannot be asked or read ({problem})") from None
+                if isinstance(problem, httpx.TransportError):
+                    raise Unanswered(f"no connection ({type(problem).__name__}: {problem})") from None
+                raise
+        client.cookies.clear()  # no answer may hang on what was asked before
+        self._idle.append(client)
+        return response.status_code, response.headers, bytes(content)
+
+    def _new_client(self) -> "httpx.AsyncClient":
+        import httpx
+
+        if needs := self.needs():
+            raise NotInstalled(f"{self.file} cannot be asked here; {needs}")
+        if self.variables:  # it logs the address of each request, and a part of that may be secret
+            logging.getLogger("httpx").setLevel(logging.WARNING)
+        # `exchange` limits the whole request. Redirects are not followed: headers would go wherever an answer says.
+        headers = {"User-Agent": "audit", "Content-Type": "application/json"}
+        return httpx.AsyncClient(verify=_certificates(), timeout=None, headers=headers)
+
+    async def answer(self, address: str, sent: bytes, headers: Mapping[str, str], method: str = "POST") -> bytes:
+        """Return the content of the answer to one request. Raises what `exchange` raises, and Unanswered and Declined
+        by its status; call it in `masked`."""
+        status, sent_back, content = await self.exchange(address, sent, headers, method)
+        if 200 <= status < 300:
+            return content
+        words = self.words(content)
+        reason = f"HTTP {status}: {words}".removesuffix(": ")
+        if status == 402 or (status in (403, 429) and _SPENT.search(words)):
+            raise Declined(reason, final=True)
+        raise problem_of(status, sent_back, reason)
+
+    async def close(self) -> None:
+        """End the connections; the next request opens others, on any event loop."""
+        while self._idle:
+            await self._idle.pop().aclose()
+        self._turn = asyncio.Lock()
+
+    def document(self, content: bytes) -> Any:
+        """Return the JSON of an answer. Raises BadOutput, which has the words that it is instead."""
+        try:
+            return parse_json(content)
+        except ValueError:
+            words = self.words(content)
+            raise BadOutput(f"the answer is not JSON: {words}" if words else "the answer is empty") from None
+
+    def words(self, content: bytes) -> str:
+        """Return the beginning of an answer in one line, without secrets."""
+        return " ".join(self.without_secrets(content[: 64 * 1024].decode("utf-8", "replace")).split())
+
+    def without_secrets(self, text: str, least: int = 1) -> str:
+        """Return the text without secrets of `least` characters and more, however they are spelled."""
+        secrets = {name: os.environ.get(name, "").strip() for name in self.variables} | self.tokens
+        for name, value in sorted(secrets.items(), key=lambda item: -len(item[1])):
+            if len(value) >= least:
+                for spelled in (value, quote(value), quote(value, ""), quote_plus(value), json.dumps(value)[1:-1]):
+                    text = text.replace(spelled, f"${{{name}}}")
+        return text
+
+    @contextmanager
+    def masked(self) -> Iterator[None]:
+        """Take secrets out of any error that is raised in this block, and cut it then, or half of one would stay."""
+        try:
+            yield
+        except AuditError as problem:
+            text = " ".join(self.without_secrets(str(problem)).split())
+            problem.args = (text if len(text) <= WORDS else text[: WORDS - 3] + "...",)
+            raise
+
+    def advice(self, error: str) -> str:
+        """Say what to change where every request ends with this error.
+
+        >>> Service("acme.toml", ["${ACME_KEY}"], 30).advice("Declined: HTTP 401: no such key")
+        'check the environment variable ACME_KEY, which acme.toml names'
+        """
+        if re.search(r"HTTP 40[13]\b", error):
+            if not self.variables:
+                return f"see whether it wants a key, which goes to headers of {self.file}"
+            return f"check the environment variable {' or '.join(self.variables)}, which {self.file} names"
+        what = next((what for pattern, what in _ADVICE if re.search(pattern, error)), None)
+        return f"{what} of {self.file}" if what else f"mend what the error says, or {self.file}"
+
+
+@cache
+def _certificates() -> Any:
+    import httpx
+
+    return httpx.create_ssl_context()  # 30 ms: once for all
+
+
+def problem_of(status: int, headers: Mapping[str, str], reason: str) -> AuditError:
+    """Return the error for an answer whose status is none of 2xx: Unanswered where the request may be made again (RFC
+    9110, RFC 6585), else Declined.
+
+    >>> problem_of(429, {"retry-after": "3"}, "HTTP 429").after
+    3.0
+    >>> problem_of(401, {}, "HTTP 401")
+    Declined('HTTP 401')
+    """
+    if 300 <= status < 400:
+        return Declined(f"HTTP {status}: it leads to {headers.get('location')!r}; name that as the url")
+    if status in _AGAIN or status >= 500:
+        return Unanswered(reason, seconds_to_wait(headers.get("retry-after") or ""), inputs=status == 500)
+    return Declined(reason, inputs=status in _ABOUT_INPUTS)
+
+
+def seconds_to_wait(after: str) -> float | None:
+    """Return the seconds from now that `Retry-After` asks for, a number or a date (RFC 9110, section 10.2.3); None for
+    neither."""
+    try:
+        if re.fullmatch(r"\s*\d+(\.\d+)?\s*", after):
+            return float(after)
+        return max(0.0, parsedate_to_datetime(after).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None
+
+
+def with_variables(text: str) -> str:
+    """Return the text with the values of environment variables in it; only for what is sent."""
+    return _VARIABLE.sub(lambda match: os.environ.get(match[1], "").strip(), text)
+
+
+class OverHttp:
+    """A system that asks a service, which a file describes: a subclass says what is sent and what an answer means.
+
+    A run calls `run_async`, many times at once, waits when the service asks for it, and tries again (`Asking`). `run`
+    does the same from any executor, one list of inputs at a time.
+    """
+
+    tasks: tuple[str, ...]
+    summary: str
+    settings: Mapping[str, object]
+
+    def __init__(self, path: str, file: Remote, service: Service, batch: int = 1):
+        self._made_of: tuple[str, ...] = (path,)
+        self.service, self.batch, self.concurrency = service, batch, file.concurrency
+        self.name, self.version, self.deterministic = file.name, file.version, file.deterministic
+        self.tries, self.patience, self.rate, self.price = file.tries, file.patience, file.rate, file.price
+        self.spoken = Languages(file.languages or (EVERY,), getattr(file, "pairs", ()), getattr(file, "codes", {}))
+        self.languages: tuple[str, ...] = file.languages or ("en",)
+        self.advice = service.advice
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._made_of  # without the client and its secrets
+
+    def needs(self) -> str | None:
+        return self.service.needs()
+
+    def lacks(self, item: Input) -> bool:
+        """Return whether it does not have this pair of languages."""
+        return not self.spoken.has(item)
+
+    def prepare(self) -> None:
+        """Import the HTTP client before there are threads and processes that would import it while others work."""
+        with installed_extras():
+            import httpx  # noqa: F401
+            import tenacity  # noqa: F401
+
+    async def ask(self, inputs: Sequence[Input]) -> list[Output]:
+        """Return one output per input, at most `batch`, in order. Raises Unanswered, Declined and BadOutput."""
+        raise NotImplementedError
+
+    async def run_async(self, inputs: Sequence[Input]) -> list[Output]:
+        """As `ask`, with no secret in any error."""
+        with self.service.masked():
+            return await self.ask(inputs)
+
+    def run(self, inputs: Sequence[Input]) -> list[Output]:
+        """Return one output per input, with as many requests at once as allowed, and again where there was no answer.
+        Raises what the first one raised that had none in the end."""
+
+        async def answers() -> list[Output]:
+            asking = asking_of(self)
+            pieces = [inputs[start : start + self.batch] for start in range(0, len(inputs), self.batch)]
+            try:
+                answered = await asyncio.gather(*(asking.ask(partial(self.run_async, piece)) for piece in pieces))
+            finally:
+                await self.close_async()
+            return [output for outputs in answered for output in outputs]
+
+        return asyncio.run(answers())
+
+    async def close_async(self) -> None:
+        """End the connections that are kept for `run_async`."""
+        await self.service.close()
