@@ -28,8 +28,8 @@ AMAZON = {"Content-Type": "application/x-amz-json-1.1"}
 
 
 class Recorded(NamedTuple):
-    """A service: where its requests go, what it is asked and replies, one reply a request; and its errors, by what they
-    mean: "refused", "again", "closed", "input"."""
+    """A service: where its requests go, what it is asked and replies, one a request; its errors by what they mean
+    ("refused", "again", "closed", "input"); and a reply with a label that nobody knows."""
 
     path: str
     inputs: tuple[Input, ...]
@@ -38,7 +38,6 @@ class Recorded(NamedTuple):
     variables: tuple[str, ...] = ()
     errors: tuple[tuple[str, Any], ...] = ()
     unknown: Any = None
-    """A reply with a label that nobody knows."""
 
 
 def amazon(label, **scores):
@@ -343,17 +342,6 @@ def test_texts_that_it_does_not_take_are_not_sent(spec, tmp_path):
         assert paths == []
 
 
-@pytest.mark.parametrize("spec", [spec for spec, recorded in ALL.items() if recorded.inputs == ES])
-def test_translators_have_the_languages_of_their_file(spec, tmp_path):
-    more = 'languages = ["en", "es"]\ncodes = { es = "spanish" }'
-    with running(spec, tmp_path, ALL[spec].replies, more) as (service, _, server):
-        system = get_system(service)
-        french = Input.of("A good film.", target="fr")
-        assert system.lacks(french)
-        assert system.run([french, *ES]) == [Output(), *SPANISH]
-        assert "spanish" in str(server.bodies)
-
-
 def test_baidus_token_is_asked_for_once_and_again_when_it_is_old(tmp_path):
     old, right = {"error_code": 111, "error_msg": f"Access token expired: {TOKEN}"}, baidu(2, 0.7)
     with running("baidu-sentiment", tmp_path, [right, old, right]) as (service, paths, server):
@@ -402,8 +390,6 @@ def test_youdaos_signature():
     [
         ("comprehend", 'regoin = "eu-west-1"', "regoin: there is no such key, did you mean 'region'?"),
         ("youdao-translate", 'codes = { "Chinese!" = "zh" }', "codes: 'Chinese!' is no code such as es"),
-        ("corenlp", 'labels = { Great = "good" }', "labels: 'good' is no label of sentiment"),
-        ("corenlp", "tries = 0", "tries: 0 must be a whole number from 1 to 100"),
     ],
 )
 def test_mistakes_in_the_file(spec, text, says, tmp_path):

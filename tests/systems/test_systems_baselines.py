@@ -1,7 +1,6 @@
 """Baselines that learn from a labelled file, words of a file, and what needs neither a package nor a language."""
 
 import math
-import pickle
 
 import pytest
 from hypothesis import given
@@ -57,21 +56,12 @@ def labels(system, *texts):
 def test_it_learns_the_labels_of_the_file(kind, tickets):
     system = get_system(f"{kind}:{tickets}")
     assert (system.name, system.tasks) == (f"{kind}:tickets.csv", ("classification/billing,delivery",))
-    assert system.languages == ("*",)
-    system.prepare()
     assert labels(system, ["My parcel has not come."], ["I cannot read the invoice!"]) == ["delivery", "billing"]
-    (output,) = system.run([Input.of("")])
-    assert get_task(system.tasks[0]).checked(output) == output
-
-
-@pytest.mark.parametrize("kind", ["logreg", "centroid"])
-def test_a_batch_is_its_parts_and_a_worker_has_the_same_model(kind, tickets):
-    system = get_system(f"{kind}:{tickets}")
-    inputs = [Input.of(text) for text in ("parcel invoice", "the late courier", "??", "x" * 5_000)]
+    inputs = [Input.of(text) for text in ("parcel invoice", "the late courier", "??", "x" * 5_000, "")]
     outputs = system.run(inputs)
-    assert [system.run([item])[0] for item in inputs] == outputs
-    assert pickle.loads(pickle.dumps(system)).run(inputs) == outputs  # noqa: S301
-    assert all(0 <= output.score <= 1 for output in outputs)
+    assert [system.run([item])[0] for item in inputs] == outputs  # a batch is its parts
+    assert get_system(f"{kind}:{tickets}").run(inputs) == outputs  # as in another process
+    assert [get_task(system.tasks[0]).checked(output) for output in outputs] == outputs
 
 
 def test_a_probability_is_scikit_learns(tickets):
@@ -104,9 +94,7 @@ def test_pairs_do_the_task_that_has_their_labels_in_its_own_spelling(kind, pairs
     ("content", "sentence"),
     [
         ("text,gold\na,x\nb,\nc,y\n", "row 2 has no gold; a system is trained on rows with a label, so take it out"),
-        ("text,gold\na b c\n", "there are no gold labels"),
         ("text,gold,text_b\na,x,b\nb,y,\n", "row 2 has no text_b, and others do; give it one"),
-        ("text\na\n", "gold"),
     ],
 )
 def test_a_file_that_cannot_train_is_refused_in_a_sentence(content, sentence, tmp_path):
@@ -169,11 +157,9 @@ def test_the_label_with_the_most_words_is_the_output(keywords, text, label, scor
 
 def test_it_does_every_task_on_texts_with_these_labels(keywords, tmp_path):
     assert keywords.tasks == ("classification/billing,delivery,other",)
-    assert (keywords.name, keywords.needs(), keywords.languages) == ("keywords:tickets.toml", None, ("*",))
     (tmp_path / "films.toml").write_text('positive = ["good"]\nnegative = ["bad"]\n')
     films = get_system(f"keywords:{tmp_path / 'films.toml'}")
     assert {"sentiment", "classification/inews", "classification/negative,positive"} == set(films.tasks)
-    assert "similarity" not in films.tasks
     assert output(films, "neither").label == "positive"  # no label is without words: the first one
 
 
@@ -182,8 +168,6 @@ def test_it_does_every_task_on_texts_with_these_labels(keywords, tmp_path):
     [
         ('a = ["x"]\n', "must have two labels or more, each written once, and a word"),
         ('a = ["x", 3]\nb = []\n', "a: must be a list of words in quotes"),
-        ('"a,b" = ["x"]\nb = []\n', "'a,b' is no label"),
-        ("", "empty"),
     ],
 )
 def test_a_file_that_is_no_list_of_words_is_refused_in_a_sentence(content, sentence, tmp_path):

@@ -83,7 +83,7 @@ def test_it_is_asked_in_lines_and_started_once(tmp_path):
         ('if "7" in text: print(json.dumps({{"label": "odd"}}), flush=True); continue', "label 'odd' is not one of"),
         (
             'if "7" in text: print(json.dumps({{"lable": "x"}}), flush=True); continue',
-            "an answer has 'lable'; ",
+            "an answer has label, score, text, error, of which .* not {'lable': 'x'}",
         ),
     ],
 )
@@ -130,33 +130,19 @@ def test_a_program_without_a_file(tmp_path, monkeypatch):
     ("task", "answer", "output"),
     [
         ("similarity", '{"score": 0.5}', Output("regulated", 0.5)),
-        ("question-answering", '{"text": "Paris"}', Output(text="Paris")),
-        ("summarization", '{"text": ""}', None),
+        ("question-answering", '{"text": null}', Output(text="unanswerable")),
     ],
 )
 def test_every_kind_of_output(tmp_path, task, answer, output):
     code = f"import sys\nfor line in sys.stdin: print({answer!r}, flush=True)".replace("{", "{{").replace("}", "}}")
     system = program(tmp_path, code=code, file=f'task = "{task}"')
-    item = Input.of("It rains.", target="es") if task == "translation" else Input.of("It rains.", "Where?")
-    (returned,) = system.run([item])
-    assert returned == output if output is not None else returned.error
+    assert system.run([Input.of("It rains.", "Where?")]) == [output]
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ('name = "a"\nversion = "1"', "command: is missing"),
-        ('name = "a"\ncommand = ["x"]', "version: is missing"),
-        ('name = "a"\nversion = "1"\ncommand = ["x"]\nshell = true', "shell: there is no such key"),
-    ],
-)
-def test_a_mistake_in_the_file_is_one_sentence(tmp_path, text, problem):
-    (tmp_path / "bad.toml").write_text(text)
-    with pytest.raises(BadFile, match=problem):
+def test_no_program(tmp_path):
+    (tmp_path / "bad.toml").write_text('name = "a"\nversion = "1"')
+    with pytest.raises(BadFile, match="command: is missing"):
         get_system(f"command:{tmp_path / 'bad.toml'}")
-
-
-def test_no_program():
     with pytest.raises(AuditError, match="does not name a program"):
         get_system("command:")
     system = get_system("command:no-such-program --fast")

@@ -1,6 +1,8 @@
 """The user's own system: what may be handed over, and one sentence for whatever it does instead."""
 
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -63,8 +65,6 @@ def test_the_examples_of_the_docs(module):
         ("from audit.tasks import Output\ndef f(text): return Output('neutral', .5)", "f", Output("neutral", 0.5)),
         ("class C:\n  def __call__(self, text): return text", "C", Output("good", None)),
         ("class C:\n  def predict(self, texts): return (t for t in texts)", "C", Output("good", None)),
-        ("class C:\n  @staticmethod\n  def f(text): return 'neutral'", "C.f", Output("neutral", None)),
-        ("class C:\n  def predict(self, texts): return ['neutral'] * len(texts)\nc = C()", "c", Output("neutral")),
     ],
 )
 def test_what_may_be_handed_over(module, source, name, wanted):
@@ -82,7 +82,6 @@ RAIN = Input.of("It rains.", target="es")
     [
         ("similarity", "def f(pair): return 0.75", Output(score=0.75)),
         ("similarity", "import numpy\ndef f(pair): return numpy.float32(len(pair) / 4)", Output(score=0.5)),
-        ("similarity", "class f:\n  def predict(self, pairs): return [1 for a, b in pairs]", Output(score=1.0)),
         ("summarization", "def f(pair): return pair[0]", Output(text="我喜欢猫。")),
         ("classification/Cats,Dogs", "def f(pair): return ' cats ', .5", Output("Cats", 0.5)),
         ("classification", "def f(pair): return 'cats'", Output("cats")),
@@ -96,9 +95,7 @@ RAIN = Input.of("It rains.", target="es")
             "class f:\n  def predict(self, asked): return [t + s for t, s, d in asked]",
             Output(text="It rains.en"),
         ),
-        ("translation", "class f:\n  def __call__(self, text, source, target): return None", Output()),
         ("similarity", "def f(pair): return 'strong'", "allowed are a number from 0 to 1, or an audit.tasks.Output"),
-        ("similarity", "def f(pair): return True", "allowed are a number from 0 to 1"),
         ("summarization", "def f(pair): return 3", "allowed are a text, or an audit.tasks.Output"),
         ("classification/a,b", "def f(pair): return .5", "allowed are a label, a pair (label, score)"),
     ],
@@ -167,12 +164,10 @@ def test_whatever_it_does_when_it_is_loaded_is_one_sentence(module, place, act):
         ("", "absent_module:f", "no module 'absent_module'"),
         ("", ":f", "write module:name"),
         ("f = 5", "{}:f", "is a int, which cannot be called"),
-        ("def f(text) return 1", "{}:f", "failed to import: SyntaxError"),
+        ("def f(text) return 1", "{}:f", "cannot be loaded: SyntaxError"),
         ("def f(text): pass\nf.tasks = 'cooking'", "{}:f", "has tasks = ('cooking',): unknown task 'cooking'; "),
         ("def f(text): pass\nf.tasks = [object]", "{}:f", "it must be a list of printable texts"),
         ("def f(text): pass\nf.settings = {'model': f}", "{}:f", "it must be a dict of numbers, strings and lists"),
-        ("def f(text): pass\nf.settings = {'a': 'half \\ud800'}", "{}:f", "it must be a dict of numbers"),
-        ("def f(text): pass\nf.name = []", "{}:f", "has name = []; it must be 1 to 200 printable characters"),
         ("def f(text): pass\nf.version = 'x' * 1_000_000", "{}:f", "it must be 1 to 200 printable characters"),
         ("class f:\n  def needs(self): pass\n  run = run_async = print", "{}:f", "has run_async, but not both of"),
     ],
@@ -194,3 +189,37 @@ def test_a_module_never_stands_in_for_pythons_own(module, tmp_path):
 def test_changed_code_is_another_version(module):
     versions = {get_system(module(f"def f(text): return 'neutral'  # {number}\n") + ":f").version for number in (1, 2)}
     assert len(versions) == 2
+
+
+def test_a_version_sees_what_code_reads_in_any_process(module, tmp_path):
+    """Helpers, constants, closures and state, whatever the order of sets; what cannot be hashed is said."""
+    source = """
+import sys, threading
+from functools import lru_cache
+import helpers
+from audit.systems.own import code_version
+WORDS = {"a", "b", "c", "d"}
+class Model:
+    def __init__(self, weight): self.weight, self.kinds = weight, frozenset(WORDS)
+    def predict(self, texts): return [helpers.label(text) for text in texts]
+@lru_cache
+def cached(text): return helpers.label(text), WORDS
+def recursive(text): return text and recursive(text[1:])
+def closed(model): return lambda text: model
+locked = Model(1); locked.lock = threading.Lock()
+for thing in (Model(1), Model(2), Model(1).predict, cached, recursive, closed(Model(1)), closed(Model(2)), locked):
+    print(*code_version(thing))
+"""
+    printed = []
+    for seed, label in (("1", "positive"), ("2", "positive"), ("1", "negative")):
+        module(f"def label(text): return {label!r}", "helpers")
+        ran = subprocess.run(
+            [sys.executable, "-B", module(source, "printing") + ".py"], capture_output=True, text=True, check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        )  # fmt: skip
+        printed.append(ran.stdout.splitlines())
+    first, again, changed = printed
+    assert first == again
+    assert len(set(first)) == 8
+    assert [line == other for line, other in zip(first, changed, strict=True)] == [line == first[4] for line in first]
+    assert [line.partition(" ")[2] for line in first] == ["()"] * 7 + ["('lock',)"]
