@@ -4,8 +4,9 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, reduce
 from importlib.machinery import PathFinder
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,10 +15,7 @@ from audit.errors import AuditError, UnknownName
 
 
 def data_file(name: str) -> Path:
-    """Path of a file of `data/`, e.g. `data_file("lexicons/contractions.tsv")`.
-
-    Raises AuditError when the installation is damaged.
-    """
+    """Return the path of a file of `data/`, as in `data_file("lexicons/contractions.tsv")`. Raises AuditError."""
     package = Path(__file__).resolve().parent
     for root in (package / "data", package.parent / "data"):
         if (root / name).exists():
@@ -42,25 +40,15 @@ def data_rows(name: str, columns: int = 1) -> tuple[tuple[str, ...], ...]:
 
 
 def package_file(package: str, *parts: str) -> Path | None:
-    """Path of a file of an installed package, None where either is absent. Imports nothing.
-
-    >>> package_file("no_such_package", "data", "words.csv") is None
-    True
-    """
-    from importlib.util import find_spec
-
+    """Return the path of a file of an installed package, None where either is absent. Imports nothing."""
     spec = find_spec(package)
-    for place in (spec.submodule_search_locations or []) if spec else []:
-        file = Path(place, *parts)
-        if file.is_file():
-            return file
-    return None
+    files = [Path(place, *parts) for place in (spec.submodule_search_locations or [])] if spec else []
+    return next(filter(Path.is_file, files), None)
 
 
 def cache_folder() -> Path:
-    """The folder of the environment variable AUDIT_CACHE, or the user's cache folder for `audit`."""
-    chosen = os.environ.get("AUDIT_CACHE")
-    if chosen:
+    """Return the folder of the environment variable AUDIT_CACHE, or the user's cache folder for `audit`."""
+    if chosen := os.environ.get("AUDIT_CACHE"):
         return Path(chosen).expanduser()
     from platformdirs import user_cache_dir
 
@@ -68,16 +56,13 @@ def cache_folder() -> Path:
 
 
 def attribute(where: str) -> Any:
-    """What "module:attribute" names.
+    """Return what "module:attribute" names.
 
     >>> attribute("collections:OrderedDict").__name__
     'OrderedDict'
     """
     module, _, path = where.partition(":")
-    found: Any = importlib.import_module(module)
-    for part in filter(None, path.split(".")):
-        found = getattr(found, part)
-    return found
+    return reduce(getattr, filter(None, path.split(".")), importlib.import_module(module))
 
 
 Makers = dict[str, tuple[str | Callable[..., Any], str]]
@@ -86,11 +71,7 @@ in brackets where it may be left out."""
 
 
 def made(kind: str, spec: str, makers: Mapping[str, tuple[str | Callable[..., Any], str]]) -> Any:
-    """What the maker of a NAME or NAME:ARGUMENT returns. Raises UnknownName, which lists the names.
-
-    >>> made("list", "letters:ab", {"letters": ("builtins:list", "TEXT")})
-    ['a', 'b']
-    """
+    """Return what the maker of a NAME or NAME:ARGUMENT makes. Raises UnknownName, which lists the names."""
     name, colon, argument = spec.partition(":")
     maker, wanted = makers.get(name, ("", ""))
     if not maker or (argument and not wanted) or (not argument and (colon or wanted[:1] not in ("", "["))):

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, reduce, wraps
-from inspect import isclass
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
@@ -19,7 +18,7 @@ from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
 from audit.errors import AuditError, BadFile, installed_extras
 from audit.files import unstorable
-from audit.messages import Message, message
+from audit.messages import message
 from audit.options import Options
 
 LARGEST = (1 << 63) - 1
@@ -65,7 +64,7 @@ class Allowed:
 
 
 def read_as(model: type[Table], content: Any, file: str | Path, advice: str = "") -> Table:
-    """The content of a user's file as a model. Raises BadFile for its mistakes, as `refuse` does.
+    """Return the content of a user's file as a model. Raises BadFile for its mistakes, as `refuse` does.
 
     >>> class Service(UserModel):
     ...     name: str
@@ -83,14 +82,9 @@ def read_as(model: type[Table], content: Any, file: str | Path, advice: str = ""
 
 
 def mistakes(problem: ValidationError, model: type[BaseModel], content: Any) -> list[tuple[str, str]]:
-    """The mistakes that pydantic found in the content: where, and what is wrong and allowed there; one for each key."""
-    return mistakes_of(problem.errors(include_url=False), model, content)
-
-
-def mistakes_of(errors: Iterable[ErrorDetails], model: type[BaseModel], content: Any) -> list[tuple[str, str]]:
-    """As `mistakes`, of the errors themselves."""
+    """Return the mistakes that pydantic found: where, and what is wrong and allowed there; one for each key."""
     found: dict[str, str] = {}
-    for error in errors:
+    for error in problem.errors(include_url=False):
         where, reason = _mistake(error, model, content)
         found.setdefault(where, reason)
     return list(found.items())
@@ -112,30 +106,8 @@ def refuse(file: str | Path, found: Iterable[tuple[str, str]], advice: str = "")
         raise BadFile(message(several, file=file, count=len(listed), lines=lines, advice=advice))
 
 
-def mistakes_in(sentence: str) -> list[tuple[str, str]]:
-    """The mistakes (where, reason) that `refuse` put into a sentence, for a page that has another name for each place;
-    nothing for any other sentence.
-
-    >>> try:
-    ...     refuse("the form", [("study.limit", "0 must be 1 or more"), ("study.seed", "is missing")])
-    ... except BadFile as problem:
-    ...     mistakes_in(problem.sentence)
-    [('study.limit', '0 must be 1 or more'), ('study.seed', 'is missing')]
-    """
-    if not isinstance(sentence, Message):
-        return []
-    code, parts = sentence.code.removesuffix("_advised"), sentence.parameters
-    if code == "user_file.several":
-        return mistakes_in(parts["lines"])
-    if code == "user_file.more":
-        return mistakes_in(parts["before"])
-    if code == "user_file.line":
-        return [*mistakes_in(parts["before"]), (str(parts["where"]), parts["reason"])]
-    return [(str(parts["where"]), parts["reason"])] if code == "user_file.at" else []
-
-
 def sure(work: Callable[[], Any], key: str = "") -> Any:
-    """What `work` returns, for a validator: an AuditError becomes a `Mistake`, which pydantic collects."""
+    """Return what `work` returns, for a validator: an AuditError becomes a `Mistake`, which pydantic collects."""
     try:
         return work()
     except AuditError as problem:
@@ -143,8 +115,8 @@ def sure(work: Callable[[], Any], key: str = "") -> Any:
 
 
 def checked_arguments(function: Callable[Taken, Returned]) -> Callable[Taken, Returned]:
-    """A function of the library that refuses an argument of another type than its parameter says, and an extra that is
-    not installed: raises AuditError and NotInstalled. Numbers of NumPy become Python's.
+    """Let a function of the library refuse an argument of another type than its parameter says, and an extra that is
+    not installed: it raises AuditError and NotInstalled. Numbers of NumPy become Python's.
 
     >>> @checked_arguments
     ... def draw(size: int | None = None) -> int | None:
@@ -182,14 +154,15 @@ def checked_arguments(function: Callable[Taken, Returned]) -> Callable[Taken, Re
 
 def _is_checked(annotation: Any) -> bool:
     """Not `self`, no options, and nothing that takes any object of some form: these say themselves what is wrong."""
-    if inspect.isclass(annotation) and issubclass(annotation, Options):
-        return False
     parts = (annotation, *get_args(annotation))
-    return annotation is not inspect.Parameter.empty and not any(getattr(part, "_is_protocol", False) for part in parts)
+    is_options = inspect.isclass(annotation) and issubclass(annotation, Options)
+    return annotation is not inspect.Parameter.empty and not (
+        is_options or any(getattr(part, "_is_protocol", False) for part in parts)
+    )
 
 
 def _kinds(annotation: Any) -> list[str]:
-    """What a parameter takes, in words: those of each type that it may have, None left out."""
+    """Return in words what a parameter takes: each type that it may have, None left out."""
     if get_origin(annotation) in (Union, UnionType):
         return list(dict.fromkeys(word for part in get_args(annotation) for word in _kinds(part)))
     if get_origin(annotation) is Literal:
@@ -212,17 +185,14 @@ _KINDS = {
 
 
 def short(value: object) -> str:
-    """How a value is spelled in a message, in 60 characters at most.
-
-    >>> short("a"), len(short("a" * 100))
-    ("'a'", 60)
-    """
+    """Return how a value is spelled in a message, in 60 characters at most."""
     spelling = repr(value)
     return spelling if len(spelling) <= 60 else f"{spelling[:57]}..."
 
 
 def _mistake(error: ErrorDetails, model: type[BaseModel], content: Any) -> tuple[str, str]:
     keys: list[str] = []
+    name, field = "", None
     table: type[BaseModel] | None = model
     for part in error["loc"]:
         if isinstance(part, int):  # a place in a list of tables
@@ -236,8 +206,7 @@ def _mistake(error: ErrorDetails, model: type[BaseModel], content: Any) -> tuple
             table = _table_of(field.annotation) if field is not None else None
         if table is None:
             break
-    where = ".".join(keys)
-    cause = error.get("ctx", {}).get("error")
+    where, cause = ".".join(keys), error.get("ctx", {}).get("error")
     if isinstance(cause, Mistake):
         return cause.key or where, cause.args[0]
     if error["type"] == "extra_forbidden":
@@ -248,32 +217,21 @@ def _mistake(error: ErrorDetails, model: type[BaseModel], content: Any) -> tuple
         return where, message("user_file.no_table", where=where)
     if error["type"] == "string_unicode":
         return where, message("user_file.unstorable", what=unstorable("\ud800"))
-    required = allowed(model, name)
     why = (field.description if field is not None else None) or ""
     kind = "missing" if error["type"] == "missing" else "wrong" if field is None or field.repr else "hidden"
+    allowed = _words(model.model_json_schema()["properties"][name])
     code = f"user_file.{kind}{'_why' if why else ''}"
-    return where, message(code, value=short(content), allowed=required, why=why)
+    return where, message(code, value=short(content), allowed=allowed, why=why)
 
 
 def _table_of(annotation: Any) -> type[BaseModel] | None:
-    """The model that a field takes, alone or as one of several types."""
+    """Return the model that a field takes, alone or as one of several types."""
     candidates = (annotation, *get_args(annotation))
-    return next((kind for kind in candidates if isclass(kind) and issubclass(kind, BaseModel)), None)
-
-
-def allowed(model: type[BaseModel], name: str) -> str:
-    """What a field of a model takes, in words.
-
-    >>> class Pace(UserModel):
-    ...     batch: int = 1
-    >>> allowed(Pace, "batch")
-    'a whole number'
-    """
-    return _words(model.model_json_schema()["properties"][name])
+    return next((kind for kind in candidates if inspect.isclass(kind) and issubclass(kind, BaseModel)), None)
 
 
 def allowed_by(annotation: Any) -> str:
-    """What a value of this type and bounds must be, in words.
+    """Return what a value of this type and bounds must be, in words.
 
     >>> allowed_by(Literal["a", "b"] | None), allowed_by(int)
     ('one of a, b', 'a whole number')
