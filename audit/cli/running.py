@@ -117,7 +117,7 @@ def run(
     ],
     systems: Annotated[
         Sequence[str],
-        Told("of audit systems, module:name, http:FILE.toml, chat:FILE.toml, transformers:MODEL, command:PROGRAM, "
+        Told("of audit systems, module:name, http:FILE.toml, chat:FILE.toml, transformers:MODEL, command:FILE.toml, "
              "recorded:PATH, seq2seq:MODEL", "A,B", commas=True),
     ],
     db: Database = DATABASE,

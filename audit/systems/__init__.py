@@ -30,7 +30,7 @@ for _name, _maker, _argument in (
     ("centroid", "trained:Centroid", "FILE.csv"),
     ("keywords", "trained:Keywords", "FILE.toml"),
     ("chat", "chat:Chat", "FILE.toml"),
-    ("command", "command:Command", "FILE.toml|PROGRAM"),
+    ("command", "command:Command", "FILE.toml"),
     ("transformers", "models:transformers", "MODEL|FILE.toml"),
     ("rapidfuzz", "surface:RapidFuzz", ""),
     ("word-jaccard", "surface:WordJaccard", ""),
@@ -99,8 +99,8 @@ def get_system(spec: str, seconds: float | None = None) -> System:
 def without_version(spec: str) -> str:
     """Return the spec without the version that may stand behind it.
 
-    >>> without_version("mine:classify@2026-11"), without_version("command:python ann@home/mine.py")
-    ('mine:classify', 'command:python ann@home/mine.py')
+    >>> without_version("mine:classify@2026-11"), without_version("http:ann@home/acme.toml")
+    ('mine:classify', 'http:ann@home/acme.toml')
     """
     bare, _, version = spec.rpartition("@")
     is_version = bare and version.isprintable() and 0 < len(version) <= 200 and not set(version) & set("/:# ")

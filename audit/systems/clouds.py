@@ -101,9 +101,6 @@ class Cloud(Http):
     def needs(self) -> str | None:
         if self.row.package and not _is_installed(self.row.package):
             return install_line(EXTRAS[self.row.package.partition(".")[0]])
-        key = _azure_key(self) if self._vendor == "azure" else ""
-        if key and not os.environ.get(key, "").strip() and not _is_installed("azure.identity"):
-            return f"set the environment variable {key} (or install azure-identity and log in)"
         return super().needs()
 
     def credentials(self) -> tuple[str, str]:
@@ -240,25 +237,14 @@ def _amazon(cloud: Cloud, request: Request, item: Input) -> Request:
     return request._replace(headers=dict(signing.headers.items()))
 
 
-def _azure_key(cloud: Cloud) -> str:
-    return f"{cloud._made_of[0].upper().replace('-', '_')}_KEY"
-
-
 def _azure(cloud: Cloud, request: Request, item: Input) -> Request:
-    """A key in the environment, or what azure-identity finds where it is installed."""
+    """A key of the resource."""
     address, sent, headers = request
     if "cognitiveservices" in address and "/language/" not in address:  # a resource of one's own has several
         address = address.replace("/translate?", f"/translator/text/v{cloud.row.version}/translate?")
     extra = {"Ocp-Apim-Subscription-Region": cloud.row.region} if cloud.row.region else {}
-    name = _azure_key(cloud)
-    if key := os.environ.get(name, "").strip():
-        cloud.service.tokens = {name: key}
-        return Request(address, sent, {**headers, **extra, "Ocp-Apim-Subscription-Key": key})
-    from azure.identity import DefaultAzureCredential
-
-    found = DefaultAzureCredential().get_token("https://cognitiveservices.azure.com/.default")
-    cloud.service.tokens = {"TOKEN OF AZURE": found.token}
-    return Request(address, sent, {**headers, **extra, "Authorization": f"Bearer {found.token}"})
+    key = os.environ.get(cloud.row.key[0], "").strip()
+    return Request(address, sent, {**headers, **extra, "Ocp-Apim-Subscription-Key": key})
 
 
 def _google(cloud: Cloud, request: Request, item: Input) -> Request:

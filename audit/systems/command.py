@@ -1,4 +1,4 @@
-"""A program of the user's in any language as a system: `command:FILE.toml`, or `command:PROGRAM ARGUMENTS`.
+"""A program of the user's in any language as a system: `command:FILE.toml`.
 
 It reads a line of JSON for each input and writes a line of JSON for each output (docs/reference/systems.md)::
 
@@ -18,7 +18,6 @@ import time
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, Annotated, Any
 
@@ -26,7 +25,6 @@ from pydantic import Field, Strict, TypeAdapter, ValidationError
 
 from audit.errors import AuditError, BadOutput, first_line
 from audit.files import parse_json
-from audit.keys import fingerprint
 from audit.systems.endpoint import HELP, SystemFile, TaskName, mistaken_labels, read_system_file
 from audit.systems.foreign import number, shortened, shown
 from audit.tasks import Input, Output, get_task, spellings
@@ -139,7 +137,8 @@ class Command:
 
     def __init__(self, argument: str):
         self._argument = argument
-        self._file = file = _described(argument)
+        self._file = file = read_system_file(CommandFile, argument, "command")
+        refuse(argument, mistaken_labels(file.labels, [file.task]), HELP)
         self.name, self.version, self.tasks = file.name, file.version, (file.task,)
         self.deterministic = file.deterministic
         self.languages: tuple[str, ...] = file.languages or ("*",)
@@ -196,22 +195,3 @@ class Command:
         if label is not None:
             label = self._file.labels.get(label) or self._spelling.get(label.strip().casefold(), label)
         return Output(label, number(said.score), text)
-
-
-def _described(argument: str) -> CommandFile:
-    """Return what `command:ARGUMENT` means. Raises AuditError and BadFile."""
-    if argument.endswith(".toml") and " " not in argument.strip():
-        file = read_system_file(CommandFile, argument, "command")
-        refuse(argument, mistaken_labels(file.labels, [file.task]), HELP)
-        return file
-    try:
-        words = shlex.split(argument)
-    except ValueError as problem:
-        raise AuditError(f"'command:{argument}' cannot be read ({problem})") from None
-    if not words:
-        raise AuditError(f"'command:' does not name a program; write command:FILE.toml or command:PROGRAM ({HELP})")
-    # As of a module of the user's: changed code is another system.
-    files = [Path(word) for word in (shutil.which(words[0]) or words[0], *words[1:]) if Path(word).is_file()]
-    scripts = [file.read_bytes().decode("utf-8", "replace") for file in files if file.stat().st_size < 1 << 20]
-    version = fingerprint(scripts) if scripts else "unknown"
-    return CommandFile.model_validate({"name": argument.strip(), "version": version, "command": words})

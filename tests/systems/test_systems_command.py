@@ -117,15 +117,6 @@ def test_what_it_started_ends_with_it(tmp_path):
     assert wait_for(lambda: not is_running(child))
 
 
-def test_a_program_without_a_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    program(tmp_path)
-    system = get_system(f"command:{sys.executable} program.py")
-    assert system.run(texts("So boring.")) == [Output("negative", 0.75)]
-    (tmp_path / "program.py").write_text((tmp_path / "program.py").read_text() + "\n# changed")
-    assert get_system(f"command:{sys.executable} program.py").version != system.version
-
-
 @pytest.mark.parametrize(
     ("task", "answer", "output"),
     [
@@ -143,9 +134,10 @@ def test_no_program(tmp_path):
     (tmp_path / "bad.toml").write_text('name = "a"\nversion = "1"')
     with pytest.raises(BadFile, match="command: is missing"):
         get_system(f"command:{tmp_path / 'bad.toml'}")
-    with pytest.raises(AuditError, match="does not name a program"):
+    with pytest.raises(AuditError, match="names nothing; write command:FILE"):
         get_system("command:")
-    system = get_system("command:no-such-program --fast")
+    (tmp_path / "absent.toml").write_text('name = "a"\nversion = "1"\ncommand = ["no-such-program", "--fast"]')
+    system = get_system(f"command:{tmp_path / 'absent.toml'}")
     assert system.needs() == "there is no program 'no-such-program' here; install it, or name it with its folder"
     with pytest.raises(AuditError, match="cannot run here; there is no program"):
         system.prepare()

@@ -107,7 +107,6 @@ def test_the_shown_programs_and_their_descriptions(tmp_path, monkeypatch):
     inputs = [Input.of("So boring."), Input.of("Fine.")]
     expected = [Output("negative", 0.8), Output("positive", 0.8)]
     assert get_system("command:liner.toml").run(inputs) == expected
-    assert get_system(f"command:{sys.executable} liner.py").run(inputs) == expected
     (tmp_path / "words.toml").write_text(block("toml", "# words.toml"))
     words = get_system("command:words.toml")
     if words.needs() is None:
