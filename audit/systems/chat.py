@@ -77,12 +77,11 @@ Message = Mapping[str, str]
 
 
 class NoAnswer(BadOutput):
-    """The model gave no answer that can be used: it refused, was cut off, or wrote something else, which is `raw`;
-    `details` are those of its output. Asking again would cost again, and may say the same."""
+    """What a model wrote, `raw`, is no answer. Asking again would cost again, and may say the same."""
 
-    def __init__(self, reason: str, raw: str, details: Mapping[str, Any] | None = None):
+    def __init__(self, reason: str, raw: str):
         super().__init__(reason)
-        self.raw, self.details = raw, details
+        self.raw = raw
 
 
 # Prompts: templates with fields such as {text} where an input's parts go; {{text}} is {text} as it is, and other braces
@@ -254,12 +253,13 @@ class Endpoint(Remote):
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model wrote. `tokens` are pieces of all that it wrote, each with the logarithm of its probability, where
-    the endpoint says them; `details` are those of the output: what it reasoned, and the tokens that it `used`."""
+    """What a model wrote, and the `problem` where it is no whole answer. `tokens` are pieces of all that it wrote, each
+    with the logarithm of its probability; `details` are what it reasoned, and the tokens that it `used`."""
 
     text: str
     tokens: tuple[tuple[str, float], ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
+    problem: str = ""
 
     def probability(self, part: str) -> float | None:
         """Return the probability of the last place in the text that reads so, as the product of its tokens'; None where
@@ -358,11 +358,7 @@ class ChatClient:
 
     async def ask(self, messages: Sequence[Message], key: str, value: Mapping[str, Any]) -> Reply:
         """Return the model's answer to one conversation, sent once; its text is to be an object with one key, whose
-        value is of this schema (what it is in fact, whoever reads it finds out).
-
-        Raises Unanswered and Declined as every service does, BadOutput for what is no answer of an endpoint, and
-        NoAnswer where the model refused or did not come to an end.
-        """
+        value is of this schema. Raises Unanswered and Declined, and BadOutput for what is no answer of an endpoint."""
         with self.service.masked():
             document = await self._sent("POST", self._address, self._body(messages, key, value))
             return self._reply(document, _characters(messages))
@@ -373,13 +369,10 @@ class ChatClient:
 
     async def ask_batch(
         self, conversations: Sequence[Sequence[Message]], key: str, value: Mapping[str, Any], share: float
-    ) -> list[Reply | BadOutput]:
-        """Return the answers to conversations, or why there is none, by the batch form of OpenAI's API: within a day,
-        for a `share` of the price.
-
-        A batch is found again by what it asks, so that a run that was killed goes on with it and pays once. Raises what
-        `ask` raises, and Declined where the service does not do the batch.
-        """
+    ) -> list[Reply]:
+        """Return the answers to conversations by the batch form of OpenAI's API: within a day, for a `share` of the
+        price. A batch is found again by what it asks, so that a run that was killed goes on with it and pays once.
+        Raises what `ask` raises, and Declined where the service does not do the batch."""
         about = {"method": "POST", "url": f"/v1{self._path}"}
         bodies = [self._body(messages, key, value) for messages in conversations]
         rows = [json.dumps({"custom_id": str(place), **about, "body": body}) for place, body in enumerate(bodies)]
@@ -396,7 +389,7 @@ class ChatClient:
         files = [batch[kind] for kind in ("output_file_id", "error_file_id") if batch.get(kind)]
         if not files:
             raise Declined(f"the batch {batch['id']} is {batch['status']}: {shown(batch.get('errors'))}")
-        replies: list[Reply | BadOutput] = [BadOutput(f"the batch {batch['id']} ended without it")] * len(rows)
+        replies = [Reply("", problem=f"the batch {batch['id']} ended without it")] * len(rows)
         for file in files:
             content = await self.service.answer(f"{self._base}/files/{file}/content", b"", self._headers, "GET")
             for row in map(self.service.document, content.splitlines()):
@@ -404,7 +397,7 @@ class ChatClient:
                 try:
                     replies[place] = self._reply(body, _characters(conversations[place]), share)
                 except BadOutput as problem:
-                    replies[place] = problem
+                    replies[place] = Reply("", problem=str(problem))
         return replies
 
     async def _upload(self, lines: str) -> str:
@@ -443,9 +436,7 @@ class ChatClient:
         elif _is_cut(used.get("in", 0), characters):
             read = f"the server read {used['in']:,} tokens of a prompt of {characters:,} characters"
             problem = f"{read}, so it cuts prompts; give the model a longer context (num_ctx of Ollama)"
-        if problem:
-            raise NoAnswer(problem, content or reasoning, details)
-        return Reply(answer, tokens, details)
+        return Reply(content or reasoning, (), details, problem) if problem else Reply(answer, tokens, details)
 
     def _used(self, document: Any, characters: int, share: float) -> dict[str, Any]:
         """Return the tokens that an answer says it took, in, out, and of these for reasoning, and what they cost."""
@@ -569,24 +560,17 @@ class Chat(OverHttp):
         if self.file.batch and len(asked) > _FEW:
             replies = await self.client.ask_batch(conversations, self.key, self._form, self.file.batch)
         else:
-            replies = [await self._reply(messages) for messages in conversations]
+            replies = [await self.client.ask(messages, self.key, self._form) for messages in conversations]
         outputs = iter(map(self._answered, replies))
         return [Output() if self.lacks(item) else next(outputs) for item in inputs]
 
-    async def _reply(self, messages: Sequence[Message]) -> Reply | BadOutput:
+    def _answered(self, reply: Reply) -> Output:
         try:
-            return await self.client.ask(messages, self.key, self._form)
+            if reply.problem:
+                raise NoAnswer(reply.problem, reply.text)
+            return replace(self._output(reply), details=reply.details)
         except NoAnswer as problem:
-            return problem
-
-    def _answered(self, reply: Reply | BadOutput) -> Output:
-        details = getattr(reply, "details", None)
-        try:
-            if isinstance(reply, BadOutput):
-                raise reply
-            return replace(self._output(reply), details=details)
-        except BadOutput as problem:
-            return Output(error=str(problem), text=getattr(problem, "raw", None), details=details)
+            return Output(error=str(problem), text=problem.raw, details=reply.details)
 
     def _output(self, reply: Reply) -> Output:
         """Return the output in an answer. Raises NoAnswer where there is none."""

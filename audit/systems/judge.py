@@ -213,10 +213,10 @@ class ChatJudge:
         form = {"type": "string", "enum": [*asked.labels, UNSURE]}
         try:
             reply = await self._asking.ask(partial(self.client.ask, messages, "label", form))
-        except NoAnswer as problem:
-            return Answered(error=str(problem), text=problem.raw[:LONGEST])
         except AuditError as problem:
             return Answered(error=str(problem), text="" if isinstance(problem, BadOutput) else None)
+        if reply.problem:
+            return Answered(error=reply.problem, text=reply.text[:LONGEST])
         answered = read_answer(reply.text, asked.labels)
         reasoning = reply.details.get("reasoning", "")[:LONGEST]
         return replace(answered, text=reasoning or None) if answered.label else answered
