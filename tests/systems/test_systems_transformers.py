@@ -117,13 +117,6 @@ def test_a_directory_says_its_task_and_labels(moods):
     assert again.run([Input.of("a dull book")])[0] == outputs[3]  # alone as in a batch
 
 
-def test_inference(pairs):
-    system = get_system(f"transformers:{pairs}")
-    assert system.tasks == ("inference",)
-    asked = [Input.of("it rains today", "it rains"), Input.of("the man sleeps", "the man walk")]
-    assert [output.label for output in system.run(asked)] == ["entailment", "contradiction"]
-
-
 def test_similarity_by_a_classifier_of_pairs(tmp_path):
     texts = {("the film", "the film"): 5.0, ("the film", "it rains"): 0.0}
     folder = classifier(tmp_path / "sts", ["LABEL_0"], texts)
