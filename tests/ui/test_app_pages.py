@@ -39,6 +39,8 @@ def test_menus_follow_the_role() -> None:
         "annotate", "answers", "adjudicate", "browse", "account",
     ]  # fmt: skip
     assert [page.name for page in pages_for("manager")] == NAMES
+    menu = [page.name for page in PAGES if page.in_menu("manager")]
+    assert menu == ["studies", "annotate", "results", "quality", "accounts", "browse", "data", "log"]
 
 
 @pytest.mark.slow
