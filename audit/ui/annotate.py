@@ -488,7 +488,7 @@ def _progress(engine: Engine, account_id: int, shown: Shown | None) -> None:
     if shown is not None:
         parts.append(t("annotate.guideline_version", version=guideline_shown(shown).version))
     st.progress(queue.mine / max(1, queue.mine + left))
-    st.caption(" · ".join(parts))
+    st.caption(" · ".join(parts), help=t("annotate.why_fewer") if queue.left_for_me else None)
 
 
 def _recent(key: str, most: timedelta, read: Callable[[Engine, int], T], engine: Engine, account_id: int) -> T:
