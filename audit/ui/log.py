@@ -21,9 +21,9 @@ def page() -> None:
     engine, account = session.enter(*ROLES)
     st.header(t("menu.log"))
     st.caption(t("log.what"))
-    names = {person.id: person.name for person in account_details(engine, by=account.id)}
+    names: dict[int | None, str] = {person.id: person.name for person in account_details(engine, by=account.id)}
     studies = study_names(engine, account.id)
-    everybody: dict[int | None, str] = {None: t("log.everybody"), **names}
+    everybody = {None: t("log.everybody"), **names}
     who = st.selectbox(t("log.who"), list(everybody), format_func=everybody.__getitem__, key="log-who", width=420)
     if lines := [_row(entry, names, studies) for entry in entries(engine, account.id, LINES, who=who)]:
         st.dataframe(lines, hide_index=True, width="stretch", column_config=_widths())
@@ -36,7 +36,7 @@ def _widths() -> dict[str, Any]:
     return {t(key): st.column_config.TextColumn(width=width) for key, width in wide.items()}
 
 
-def _row(entry: Entry, names: Mapping[int, str], studies: Mapping[int, str]) -> dict[str, str]:
+def _row(entry: Entry, names: Mapping[Any, str], studies: Mapping[int, str]) -> dict[str, str]:
     return {
         t("log.at"): f"{entry.at:%Y-%m-%d %H:%M:%S} UTC",
         t("log.who"): entry.who or t("log.database"),
@@ -46,13 +46,14 @@ def _row(entry: Entry, names: Mapping[int, str], studies: Mapping[int, str]) -> 
     }
 
 
-def _detail(detail: Mapping[str, Any], names: Mapping[int, str], studies: Mapping[int, str]) -> str:
+def _detail(detail: Mapping[str, Any], names: Mapping[Any, str], studies: Mapping[int, str]) -> str:
     """The details of an entry as they are stored, with accounts and studies by name."""
-    named = {key: _named(value, {"account": names, "assigned": studies}.get(key, {})) for key, value in detail.items()}
+    by_key: dict[str, Mapping[Any, str]] = {"account": names, "assigned": studies}
+    named = {key: _named(value, by_key.get(key, {})) for key, value in detail.items()}
     return "; ".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in named.items())
 
 
-def _named(value: Any, names: Mapping[int, str]) -> Any:
+def _named(value: Any, names: Mapping[Any, str]) -> Any:
     if isinstance(value, list):
         return [_named(part, names) for part in value]
     return names.get(value, value) if isinstance(value, int) else value

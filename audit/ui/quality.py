@@ -225,7 +225,7 @@ def _controls(engine: Engine, account_id: int) -> None:
         change_settings(engine, account_id, HIDDEN if on else dict.fromkeys(HIDDEN, 0.0))
 
     hides = bool(settings.gold_share and hidden)
-    values = {"count": hidden or PICKED, "share": f"{100 * (settings.gold_share or HIDDEN['gold_share']):g}"}
+    values = {"count": hidden, "most": PICKED, "share": f"{100 * (settings.gold_share or HIDDEN['gold_share']):g}"}
     _switch(
         engine,
         account_id,
