@@ -1,4 +1,4 @@
-"""The accounts that may log in, for managers: inviting, adding and changing them; and one's own account."""
+"""The accounts that may log in, for managers: inviting and changing them; and one's own account."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -13,7 +13,6 @@ from audit.judging.accounts import (
     Account,
     AccountDetails,
     account_details,
-    add_account,
     change_account,
     disable_account,
     enable_account,
@@ -46,7 +45,7 @@ _TOKEN = "token-new"
 
 
 def page() -> None:
-    """The list of accounts, invitations, and the forms that add and change accounts."""
+    """The list of accounts, invitations, and the form that changes accounts."""
     engine, account = session.enter(*ROLES)
     accounts = account_details(engine, by=account.id)
     st.header(t("menu.accounts"))
@@ -61,10 +60,6 @@ def page() -> None:
     show_links("invite.made")
     _show_open_invitations(engine, account.id, studies)
     _show_change_form(engine, account.id, accounts, studies)
-    with st.expander(
-        t("accounts.add"), expanded=any(made[0] == "accounts.added" for made in st.session_state.get(_LINKS, ()))
-    ):
-        _show_add_form(engine, account.id, studies)
 
 
 def _row(account: AccountDetails, studies: Mapping[int, str]) -> dict[str, str]:
@@ -205,21 +200,6 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
                 end_invitation(engine, chosen, by=by)
                 st.session_state.pop(_LINKS, None)
                 session.done(t("invite.ended"))
-
-
-def _show_add_form(engine: Engine, by: int, studies: Mapping[int, str]) -> None:
-    st.caption(t("accounts.add_what"))
-    with st.form("add-account"):
-        # The field takes one character more than is allowed: what is too long is refused, not cut.
-        name = st.text_input(t("accounts.name"), max_chars=81, autocomplete="off", key="add-name")
-        role, languages = _role_field("add-role"), _languages_field("add-languages")
-        assigned = _studies_field(studies, "add-studies")
-        submitted = st.form_submit_button(t("accounts.add"), type="primary")
-    if submitted:
-        with session.changing(engine, by):
-            account = add_account(engine, name, role, None, languages=languages, studies=assigned, by=by)
-            remember_link("accounts.added", password_link(engine, account.name, by=by))
-    show_links("accounts.added")
 
 
 def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails], studies: Mapping[int, str]) -> None:

@@ -34,7 +34,7 @@ from audit.judging.judgements import (
     unflag,
 )
 from audit.judging.order import block_of
-from audit.judging.queue import Shown, elsewhere, last_block, next_question, queue_of, show
+from audit.judging.queue import Queue, Shown, elsewhere, last_block, next_question, queue_of, show
 from audit.judging.training import Attempt
 from audit.judging.words import guideline_before
 from audit.messages import message
@@ -480,18 +480,24 @@ def _nothing_left(engine: Engine, account_id: int) -> None:
 
 def _progress(engine: Engine, account_id: int, shown: Shown | None) -> None:
     """Today's count, the questions left, the guideline's version."""
-    queue = _recent(_COUNTS, COUNTS_MAX_AGE, queue_of, engine, account_id)
-    mixed = queue.mixed and queue.left_for_me
-    left = -(-queue.left_for_me // ABOUT) * ABOUT if mixed else queue.left_for_me
-    remaining = t("annotate.about", count=left) if mixed else str(left)
-    parts = [t("annotate.progress", today=queue.mine_today, mine=queue.mine, left=remaining)]
+    queue = recent(_COUNTS, COUNTS_MAX_AGE, queue_of, engine, account_id)
+    share, said = done_and_left(queue)
     if shown is not None:
-        parts.append(t("annotate.guideline_version", version=guideline_shown(shown).version))
-    st.progress(queue.mine / max(1, queue.mine + left))
-    st.caption(" · ".join(parts))
+        said += f" · {t('annotate.guideline_version', version=guideline_shown(shown).version)}"
+    st.progress(share)
+    st.caption(said, help=t("annotate.why_fewer") if queue.left_for_me else None)
 
 
-def _recent(key: str, most: timedelta, read: Callable[[Engine, int], T], engine: Engine, account_id: int) -> T:
+def done_and_left(queue: Queue) -> tuple[float, str]:
+    """What share of their questions somebody has answered, and how many in words; with hidden questions in tens."""
+    about = queue.mixed and queue.left_for_me
+    left = -(-queue.left_for_me // ABOUT) * ABOUT if about else queue.left_for_me
+    remaining = t("annotate.about", count=left) if about else str(left)
+    said = t("annotate.progress", today=queue.mine_today, mine=queue.mine, left=remaining)
+    return queue.mine / max(1, queue.mine + left), said
+
+
+def recent(key: str, most: timedelta, read: Callable[[Engine, int], T], engine: Engine, account_id: int) -> T:
     """What `read` says, or what it said no longer than `most` ago."""
     now = datetime.now(UTC)
     stored: tuple[datetime, T] | None = st.session_state.get(key)

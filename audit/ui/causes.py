@@ -31,7 +31,6 @@ _ON_SCREEN = "cause-shown"
 """(pair, when it was shown)"""
 _REOPENED = "cause-again"
 """The pair whose cause was taken back; it is shown before the list goes on."""
-_DONE = "cause-done"
 _LATER = "cause-later"
 """Pairs that this session put off."""
 
@@ -47,8 +46,6 @@ def cause_card(roles: tuple[str, ...]) -> None:
     """The next false satisfaction without a cause, and a button for each cause. An answer reruns only this."""
     engine, account = session.enter(*roles)
     session.show_last()
-    if done := st.session_state.pop(_DONE, None):
-        st.caption(done)
     version = state(engine)
     with engine.connect() as connection:
         answers = count_rows(connection, answer)
@@ -152,13 +149,13 @@ def _give_cause(engine: Engine, account_id: int, pair: Pair, code: str) -> None:
     comment = str(st.session_state.get(f"why-{pair[0]}-{pair[1]}") or "")
     give_cause(engine, account_id, *pair, code, comment)
     st.session_state.pop(_REOPENED, None)
-    st.session_state[_DONE] = t("causes.done", cause=t(f"cause.{code}"))
+    session.say_next(t("causes.done", cause=t(f"cause.{code}")))
 
 
 @session.callback
 def _undo_cause(engine: Engine, account_id: int) -> None:
     pair = take_back_cause(engine, account_id)
-    st.session_state[_DONE] = t("causes.undone" if pair else "annotate.nothing_to_undo")
+    session.say_next(t("causes.undone" if pair else "annotate.nothing_to_undo"), ":material/undo:")
     st.session_state[_REOPENED] = pair
 
 

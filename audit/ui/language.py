@@ -1,14 +1,13 @@
 """The app's texts in the language of its user: `t("annotate.undo")`. They are written in data/messages."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from html import escape
 from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
-from audit.false_satisfaction.resolution import Whose
 from audit.judging.words import DatabaseWords
 from audit.messages import LANGUAGES, catalogue, said, words
 from audit.relations.composition import summary_from
@@ -292,13 +291,6 @@ def single_choice(label: str, names: Mapping[T, str], key: str, default: T | Non
         **more,
     )
     return chosen
-
-
-def whose_answers(allowed: Sequence[Whose], key: str) -> Whose:
-    """The control of whose answers count (gold's, people's, both); kept for the session."""
-    return single_choice(
-        t("results.whose"), {origin: t(f"whose.{origin}") for origin in allowed}, key, persist_state="session"
-    )
 
 
 # The page itself: its language, for screen readers and for the choice of Chinese letters, what Streamlit says on it in

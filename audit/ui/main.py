@@ -65,6 +65,7 @@ def _menu(engine: Engine, account: Account) -> None:
             icon=page.icon,
             url_path=page.name,
             default=page.home == account.role,
+            visibility="visible" if page.in_menu(account.role) else "hidden",
         )
         for page in pages
     ]
@@ -75,6 +76,8 @@ def _menu(engine: Engine, account: Account) -> None:
     st.html(f'<h1 class="audit-hidden">{html(selected.title)}</h1>')  # the menu shows it; this is for those who hear
     with st.sidebar:
         st.html(f'<p class="audit-who">{html(account.name)}<br><small>{t(f"role.{account.role}")}</small></p>')
+        if account.role == "manager":
+            st.page_link(session.page_of("account"), label=t("menu.account"), icon=":material/person:")
         language_switch()
         with st.container(key="log-out"):
             st.html(session.logout_form())

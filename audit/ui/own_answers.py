@@ -4,9 +4,7 @@ It is as blind as *Judge*: no system, no output but the one that is asked about,
 numbers are not in it, since they could give hidden questions away.
 """
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
@@ -38,7 +36,6 @@ from audit.ui.question import (
     show_question,
 )
 
-T = TypeVar("T")
 SIZE = 20
 """Answers on a page."""
 _EXCERPT = 160
@@ -52,9 +49,6 @@ _TRAIL = "own-trail"
 _CHANGED = "own-changed"
 """The answer before the last change, which can be undone."""
 _WITH = ("flagged", "changeable")
-_FILTERS = ("own-search", "own-task", "own-answer", "own-with")
-_FILTERED_BY = "own-filtered-by"
-"""What stood in the filters when an answer was opened: Streamlit forgets what is not on the screen."""
 
 
 def page() -> None:
@@ -77,21 +71,9 @@ def _card() -> None:
         else:
             _question(engine, account.id, entry, shown, reply)
             return
-    _overview(engine, account.id)
+    st.progress(*annotate.done_and_left(queue_of(engine, account.id)))
     _last_change(engine, account.id)
     _list(engine, account.id)
-
-
-# Above the list: what is done and left.
-
-
-def _overview(engine: Engine, account_id: int) -> None:
-    queue = queue_of(engine, account_id)
-    # With hidden questions the exact number would tell which of them do not count (`annotate.ABOUT`).
-    left = -(-queue.left_for_me // annotate.ABOUT) * annotate.ABOUT if queue.mixed else queue.left_for_me
-    remaining = t("annotate.about", count=left) if queue.mixed and left else str(left)
-    parts = [t("annotate.progress", today=queue.mine_today, mine=queue.mine, left=remaining)]
-    st.progress(queue.mine / max(queue.mine + left, 1), text=" · ".join(parts))
 
 
 def _last_change(engine: Engine, account_id: int) -> None:
@@ -107,15 +89,6 @@ def _last_change(engine: Engine, account_id: int) -> None:
             on_click=_undo,
             args=(engine, account_id),
         )
-
-
-def _kept(key: str, read: Callable[[Engine, int], T], engine: Engine, account_id: int) -> T:
-    """What `read` said no longer than `_KEPT` ago."""
-    now = datetime.now(UTC)
-    stored: tuple[datetime, T] | None = st.session_state.get(key)
-    if stored is None or now - stored[0] >= _KEPT:
-        stored = st.session_state[key] = (now, read(engine, account_id))
-    return stored[1]
 
 
 # The list.
@@ -138,11 +111,11 @@ def _list(engine: Engine, account_id: int) -> None:
 
 
 def _filters(engine: Engine, account_id: int) -> OwnFilter:
-    st.session_state.update(st.session_state.pop(_FILTERED_BY, {}))
-    labels = _kept("own-labels", own_labels, engine, account_id)
+    labels = annotate.recent("own-labels", _KEPT, own_labels, engine, account_id)
     search = st.text_input(
-        t("own.search"), key="own-search", max_chars=LONGEST, icon=":material/search:", autocomplete="off"
-    )
+        t("own.search"), key="own-search", max_chars=LONGEST, icon=":material/search:", autocomplete="off",
+        persist_state="session",
+    )  # fmt: skip
     columns = st.columns(2 if len(labels) > 1 else 1)
     task = None
     if len(labels) > 1:
@@ -161,6 +134,7 @@ def _filters(engine: Engine, account_id: int) -> OwnFilter:
         format_func=in_words(_WITH, "own"),
         key="own-with",
         label_visibility="collapsed",
+        persist_state="session",
     )
     return OwnFilter(
         search=search.strip(),
@@ -178,6 +152,7 @@ def _choice(column: st.delta_generator.DeltaGenerator, field: str, names: dict[s
         options,
         format_func=lambda option: t("browse.all") if option is None else names.get(option, option),
         key=f"own-{field}",
+        persist_state="session",
     )
 
 
@@ -262,7 +237,6 @@ def _question(engine: Engine, account_id: int, entry: OwnAnswer, shown: Shown, r
 
 def _open(question_id: int) -> None:
     st.session_state[_OPENED] = (question_id, datetime.now(UTC))
-    st.session_state[_FILTERED_BY] = {key: value for key in _FILTERS if (value := st.session_state.get(key))}
     st.session_state.pop(_CHANGED, None)
 
 

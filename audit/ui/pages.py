@@ -25,6 +25,7 @@ class Page:
     """A page: its name in the URL and in the texts (`menu.NAME`), its icon, and the roles whose menu has it.
 
     `home` is the role that begins on it. Only annotators begin with a question: looking at one keeps it from others.
+    `behind`: managers come to it from another page, and their menu has it not.
     """
 
     name: str
@@ -33,22 +34,27 @@ class Page:
     show: Callable[[], None]
     home: str | None = None
     wide: bool = False
+    behind: bool = False
+
+    def in_menu(self, role: str) -> bool:
+        """Return whether this role's menu shows it."""
+        return role in self.roles and not (self.behind and role == "manager")
 
 
 PAGES = (
     Page("studies", ":material/science:", project.ROLES, project.page, home="manager"),
     Page("annotate", ":material/edit_note:", ROLES, annotate.page, home="annotator"),
-    Page("answers", ":material/checklist:", ROLES, own_answers.page),
-    Page("adjudicate", ":material/gavel:", adjudicate.ROLES, adjudicate.page, home="adjudicator", wide=True),
-    Page("browse", ":material/search:", browse.ROLES, browse.page, wide=True),
+    Page("answers", ":material/checklist:", ROLES, own_answers.page, behind=True),
+    Page("adjudicate", ":material/gavel:", adjudicate.ROLES, adjudicate.page, "adjudicator", wide=True, behind=True),
     Page("results", ":material/bar_chart:", results.ROLES, results.page, wide=True),
     Page("quality", ":material/rule:", quality.ROLES, quality.page, wide=True),
-    Page("words", ":material/text_fields:", words.ROLES, words.page),
-    Page("stale", ":material/update:", stale.ROLES, stale.page),
     Page("accounts", ":material/group:", accounts.ROLES, accounts.page),
+    Page("browse", ":material/search:", browse.ROLES, browse.page, wide=True),
     Page("data", ":material/inventory_2:", data.ROLES, data.page),
     Page("log", ":material/history:", log.ROLES, log.page, wide=True),
-    Page("account", ":material/person:", ROLES, accounts.account_page),
+    Page("words", ":material/text_fields:", words.ROLES, words.page, behind=True),
+    Page("stale", ":material/update:", stale.ROLES, stale.page, behind=True),
+    Page("account", ":material/person:", ROLES, accounts.account_page, behind=True),
 )
 
 
@@ -62,5 +68,5 @@ def page_named(name: str) -> str:
 
 
 def pages_for(role: str) -> list[Page]:
-    """The pages in the menu of this role."""
+    """The pages that this role may open."""
     return [page for page in PAGES if role in page.roles]

@@ -19,9 +19,12 @@ from audit.ui import form, session
 from audit.ui.accounts import remember_link, show_links
 from audit.ui.background_cache import computed
 from audit.ui.language import html, language, plain, sentence, t, task_name, task_wording, translated, with_commands
+from audit.ui.results import report_values
 from audit.ui.study_choice import CHOICE, label, listed_studies
 
 ROLES = ("manager",)
+BEHIND = ("words", "adjudicate", "answers", "stale")
+"""Pages of a manager that only the card leads to."""
 _MOST_LABELS = 12
 _CHOSEN = "project"
 _WAS_LIVE = "project-was-live"
@@ -139,8 +142,10 @@ def _facts(engine: Engine, account: Account, project: Project) -> None:
     }
     rows = "".join(f"<dt>{html(t(f'project.{name}'))}</dt><dd>{html(value)}</dd>" for name, value in facts.items())
     st.html(f'<dl class="audit-orders">{rows}</dl>')
-    if (page := session.page_of("words")) is not None:
-        st.page_link(page, label=t("project.words"), icon=":material/edit:")
+    with st.container(horizontal=True):
+        for name in BEHIND:
+            if (page := session.page_of(name)) is not None:
+                st.page_link(page, label=t(f"menu.{name}"), icon=":material/arrow_forward:")
 
 
 def _labels(task: str) -> tuple[str, ...]:
@@ -166,8 +171,7 @@ def _how_far(engine: Engine, account: Account, study: ListedStudy, alone: bool) 
         st.caption(t("project.no_answer"))
         return
     with session.showing_refusals():
-        values = {"whose": "both", "target": "population", "delta": 0.0, "study": among}
-        first = first_lines(computed(engine, "report", values).value, language())[0]
+        first = first_lines(computed(engine, "report", report_values(among)).value, language())[0]
         st.markdown(f"**{t('project.so_far')}** {with_commands(first)}")
 
 

@@ -1,15 +1,18 @@
 """Sections of a report on a page of the app: each behind a click, computed and sent only while it is open."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
 
+from audit.reports.charts import DARK, LIGHT, Palette, spec_of
 from audit.reports.tables import EMPHASIS, Chart, Section, Table, Verbatim
 from audit.reports.words import UNKNOWN, Estimate, Say
-from audit.ui.dashboard_parts import chart
+from audit.ui import session
 from audit.ui.language import language, plain, t, with_commands
 
+FONT = "'Source Sans', 'Noto Sans CJK SC', 'Noto Sans SC', 'PingFang SC', 'Microsoft YaHei', system-ui, sans-serif"
+"""Fonts of charts: the app's own, then one with Chinese letters."""
 _MOST = 3
 """Sections within one from which on one of them is chosen, and shown."""
 
@@ -77,3 +80,20 @@ def show_table(table: Table, key: str) -> None:
     valued = {head for cells in rows for head, value in cells.items() if value not in (None, UNKNOWN)}
     rows = [{head: value for head, value in cells.items() if head in valued} for cells in rows]
     st.dataframe(rows, hide_index=True, column_config=formats, placeholder=UNKNOWN, key=f"table-{key}")
+
+
+def chart(name: str, key: tuple[Any, ...], build: Callable[[Palette], Any], alt: str) -> None:
+    """Show a chart, where there is one; `key` names its data: it is built once per key and language."""
+    full_key = (session.database_url(), name, *key, language())
+    if (spec := chart_spec(full_key, st.context.theme.type == "dark", build)) is not None:
+        st.vega_lite_chart(spec, theme=None, width="content", alt=alt, key=f"chart-{name}")
+
+
+@st.cache_data(max_entries=400, show_spinner=False)
+def chart_spec(key: tuple[Any, ...], dark: bool, _build: Callable[[Palette], Any]) -> dict[str, Any] | None:
+    """The specification of a chart for the browser. Cached: building one is the slowest part of a rerun."""
+    chart = _build(DARK if dark else LIGHT)
+    if chart is None:
+        return None
+    spec = spec_of(chart)
+    return spec | {"config": spec.get("config", {}) | {"font": FONT}}

@@ -4,7 +4,6 @@
 ends with its stdin, so that it never outlives whoever began it. What a database holds is read once per state of it.
 """
 
-import base64
 import json
 import os
 import sys
@@ -32,19 +31,15 @@ from audit.reports.document import (
 from audit.reports.evidence import Evidence, evidence, open_of
 from audit.reports.html import to_html
 from audit.reports.judges import judges_for_manager
-from audit.reports.progress import cells_at_work, totals
+from audit.reports.progress import totals
 from audit.reports.quality import quality_report
 from audit.reports.record import judging_record
-from audit.reports.study import cells_of_report, report_of
+from audit.reports.study import report_of
 from audit.statistics.intervals import Target
 from audit.store import open_store
 
 POLITE = 10
 """Niceness of the process: those that answer people come first."""
-SCALE = 2.0
-"""Pixels of a picture for each of a chart, so that it can be printed."""
-FONTS = "Noto Sans CJK SC, Noto Sans SC, Microsoft YaHei, PingFang SC, system-ui, sans-serif"
-"""Fonts of pictures, the first one that is installed: one with Chinese and Latin letters if possible."""
 _CACHED_STATES = 3
 """States of databases whose evidence is kept: a million groups are hundreds of megabytes."""
 
@@ -64,7 +59,7 @@ def answer_line(line: str) -> str:
 
     Whatever else goes wrong is refused, too, and told to stderr: one request must not end the process of all.
 
-    >>> answer_line(request_line("cells", "no/such.db", [], {}))[:41]
+    >>> answer_line(request_line("totals", "no/such.db", [], {}))[:41]
     '{"refused": "there is no database no/such'
     """
     request = json.loads(line)
@@ -127,11 +122,6 @@ def _report(
     return report_of(basis, target=target, delta=delta)
 
 
-def _cells(database: str, state: str, *, study: int | None = None) -> list[Entry]:
-    basis = _evidence(database, state, "both", study)
-    return cells_at_work(cells_of_report(basis))
-
-
 def _agreement(database: str, _state: str, *, by: int, study: int | None = None) -> list[Entry]:
     return stored_agreement(_engine(database), by, _among(database, study))
 
@@ -160,14 +150,6 @@ def _html(_database: str, _state: str, *, report: ReportDocument, language: str)
     return to_html(report, language)
 
 
-def _picture(_database: str, _state: str, *, spec: dict[str, Any]) -> str:
-    """A chart as a PNG on white, in base64. Nothing is fetched: the chart has its data in it."""
-    import vl_convert
-
-    printable = spec | {"background": "white", "config": spec.get("config", {}) | {"font": FONTS}}
-    return base64.b64encode(vl_convert.vegalite_to_png(printable, scale=SCALE)).decode("ascii")
-
-
 def _export(database: str, _state: str, *, by: int, pseudonymise: bool) -> str:
     """The path of a zip file, in a folder of its own that the asker deletes."""
     return str(export_archive(_engine(database), by=by, pseudonymise=pseudonymise))
@@ -181,12 +163,10 @@ def _backup(database: str, _state: str, *, by: int) -> str:
 ASKS: dict[str, Callable[..., Any]] = {
     "report": _report,
     "totals": _totals,
-    "cells": _cells,
     "agreement": _agreement,
     "quality": _quality,
     "judges": _judges,
     "html": _html,
-    "picture": _picture,
     "export": _export,
     "backup": _backup,
 }

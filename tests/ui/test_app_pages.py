@@ -1,7 +1,5 @@
 """Who sees which page, in both languages, and what browse, results and accounts show."""
 
-from typing import Any
-
 import pytest
 from app_driver import Prepared, blocks, go, in_both, open_app, said
 from sqlalchemy import select
@@ -11,7 +9,7 @@ from audit.judging.accounts import list_accounts
 from audit.judging.invitations import invitations, link_of, use
 from audit.judging.judgements import judge
 from audit.judging.queue import next_question
-from audit.judging.sign_in import end_logins, log_in
+from audit.judging.sign_in import end_logins
 from audit.store import table_of, tables
 from audit.ui.language import text_in
 from audit.ui.pages import PAGES, pages_for
@@ -39,6 +37,8 @@ def test_menus_follow_the_role() -> None:
         "annotate", "answers", "adjudicate", "browse", "account",
     ]  # fmt: skip
     assert [page.name for page in pages_for("manager")] == NAMES
+    menu = [page.name for page in PAGES if page.in_menu("manager")]
+    assert menu == ["studies", "annotate", "results", "quality", "accounts", "browse", "data", "log"]
 
 
 @pytest.mark.slow
@@ -82,25 +82,6 @@ def test_the_language_is_switched_and_stays(prepared: Prepared) -> None:
     end_logins(prepared.engine, prepared.ann.id)
     app.run()
     assert text_in("zh", "welcome.what") in said(app)
-
-
-def button_named(app: AppTest, code: str) -> Any:
-    return next(button for button in app.button if button.label == text_in("en", code))
-
-
-@pytest.mark.slow
-def test_a_manager_adds_an_account(prepared: Prepared) -> None:
-    app = go(open_app(prepared.boss), "accounts")
-    app.text_input(key="add-name").set_value("new :smile:")
-    app.selectbox(key="add-role").set_value("adjudicator")
-    button_named(app, "accounts.add").click().run()
-    assert not app.exception
-    assert use(prepared.engine, app.code[0].value.rpartition("/")[2], "", "long enough").role == "adjudicator"
-    assert log_in(prepared.engine, "new :smile:", "long enough").role == "adjudicator"
-    assert len(list_accounts(prepared.engine)) == 5
-    with prepared.engine.connect() as connection:
-        stored = connection.execute(select(table_of(tables.Annotator).c.password)).scalars().all()
-    assert all(str(row).startswith("$argon2id$") for row in stored)
 
 
 @pytest.mark.slow

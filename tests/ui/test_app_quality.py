@@ -1,4 +1,4 @@
-"""The page Quality through the app: numbers, known questions, settings, in both languages."""
+"""The page Quality through the app: numbers, and the switch of control questions, in both languages."""
 
 from collections.abc import Callable
 
@@ -6,10 +6,12 @@ import pytest
 from app_driver import Prepared, go, in_both, open_app, rows, said
 from streamlit.testing.v1 import AppTest
 
+from audit.judging.control_questions import KnownText, add_known
 from audit.judging.judgements import judge
 from audit.judging.queue import next_question
 from audit.judging.settings import change_settings, settings_of
 from audit.store import tables
+from audit.tasks import Input
 from audit.ui.language import text_in
 
 
@@ -49,25 +51,25 @@ def test_annotators_with_a_dash_where_too_little_is_known(
     assert list(table[name]) == ["ann", "ben"]
     assert list(table[text_in(language, "measure.judgements")]) == [12, 12]
     accuracy = text_in(language, "measure.accuracy")
-    assert table[f"{accuracy} %"].isna().all()
-    assert list(table[f"{text_in(language, 'measure.others')} %"]) == [50.0, 50.0]
+    assert accuracy not in table  # nothing hidden was answered
+    assert list(table[text_in(language, "measure.others")]) == [50.0, 50.0]
     assert text_in(language, "quality.no_hidden") in said(app)
-    assert len(app.get("vega_lite_chart")) == 1  # nothing hidden, so no bias
 
 
 @pytest.mark.slow
 @in_both
-def test_settings_are_shown_and_changed(prepared: Prepared, opened: Callable[..., AppTest], language: str) -> None:
-    app = opened("settings", language)
-    app.number_input(key="judging-pass_mark").set_value(80.0)
-    app.number_input(key="judging-gold_share").set_value(5.0)
-    app.number_input(key="judging-repeat_after").set_value(7)
-    next(button for button in app.button if button.label == text_in(language, "judging.save")).click().run()
+def test_one_switch_hides_control_questions(prepared: Prepared, opened: Callable[..., AppTest], language: str) -> None:
+    add_known(prepared.engine, "gold", [KnownText(Input.of("The film is in colour."), ("neutral",))])
+    app = opened("known", language)
+    app.button(key="control-on").click().run()
     assert not app.exception
-    assert text_in(language, "judging.done") in said(app)
+    assert text_in(language, "control.on", count=1, share="5") in said(app)
+    assert list(app.dataframe[0].value[text_in(language, "known.purpose")]) == [text_in(language, "known.gold")]
+    shares = ("gold_share", "repeat_share")
     with prepared.engine.connect() as connection:
-        settings = settings_of(connection)
-    assert (settings.pass_mark, settings.gold_share, settings.repeat_after, settings.fastest) == (0.8, 0.05, 7, 1.0)
+        assert [getattr(settings_of(connection), name) for name in shares] == [0.05, 0.05]
+    app.button(key="control-off").click().run()
+    with prepared.engine.connect() as connection:
+        assert [getattr(settings_of(connection), name) for name in shares] == [0.0, 0.0]
     log = [row for row in rows(prepared, tables.Log) if row["action"] == "setting"]
-    assert {row["detail"]["name"] for row in log} == {"pass_mark", "gold_share", "repeat_after"}
     assert {row["annotator_id"] for row in log} == {prepared.boss.id}

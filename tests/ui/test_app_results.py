@@ -21,20 +21,13 @@ def test_what_is_chosen_is_said_beside_the_numbers_and_kept_on_other_pages(judge
     assert "for the population of this corpus; any difference counts. Answers of people and gold." in said(app).replace(
         "\\", ""
     )
-    app.segmented_control(key="results-target").set_value("population").run()
-    app.number_input(key="results-delta").set_value(2.5).run()
-    expected = (
-        "95\N{NO-BREAK SPACE}% intervals (beta) for the population of this corpus; "
-        "differences up to 2.5 points count as equal. Answers of people and gold."
-    )
+    app.segmented_control(key="whose").set_value("gold").run()
+    expected = "Answers of gold only."
     assert expected in said(app).replace("\\", "")
     go(app, "browse")
     go(app, "results")
     assert not app.exception
     assert expected in said(app).replace("\\", "")
-    assert app.number_input(key="results-delta").value == 2.5
-    app.session_state["section-Signature"] = True
-    assert "|confidence:0.95|target:population|delta:0.025|" in app.run().code[0].value
 
 
 @pytest.mark.slow

@@ -51,12 +51,8 @@ def test_qualification_is_one_switch(prepared: Prepared, language: str) -> None:
     app.session_state["quality-mode"] = "known"
     app.run()
     assert text_in(language, "qualification.off", count=3, mark="75") in said(app)
-    app.checkbox(key="qualification-exempt").uncheck().run()
-    assert text_in(language, "qualification.locked", count=1) in said(app)
-    app.checkbox(key="qualification-exempt").check().run()
     app.button(key="qualification-on").click().run()
     assert not app.exception
-    assert text_in(language, "qualification.is_on", count=3) in said(app)
     assert text_in(language, "qualification.waiting", count=0, judged=1) in said(app)
     assert qualification(prepared.engine).on
     assert text_in(language, "training.title") not in said(open_app(prepared.ann, language))

@@ -82,7 +82,7 @@ def test_nothing_runs_and_nothing_is_made(served: tuple[str, Prepared], window: 
         "boss": [
             ("browse", "window.hit='script'"),
             ("browse", "window.hit='img'"),
-            ("accounts", "Add an account"),
+            ("accounts", "Invite people"),
             ("stale", "stale"),
         ],
     }[name]

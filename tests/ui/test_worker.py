@@ -1,6 +1,5 @@
 """The worker answers line by line, refuses in one sentence, and outlives what goes wrong."""
 
-import base64
 import json
 import subprocess
 import sys
@@ -11,15 +10,9 @@ from audit.errors import AuditError, BadFile, NotAllowed
 from audit.judging.accounts import add_account
 from audit.reports.study import study_report
 from audit.store import open_store
-from audit.ui import worker
 from audit.ui.worker import answer_line, read_answer, request_line
 
 DEFAULTS = {"whose": "both", "target": "population", "delta": 0.0}
-SPEC = {
-    "data": {"values": [{"名": "a", "b": 1}]},
-    "mark": "bar",
-    "encoding": {"x": {"field": "b", "type": "quantitative"}, "y": {"field": "名", "type": "nominal"}},
-}
 
 
 def ask(database, name, **values):
@@ -46,11 +39,11 @@ def test_totals_and_agreement_are_for_managers(judged):
 
 def test_what_is_refused_is_one_sentence_of_its_class(tmp_path):
     with pytest.raises(BadFile, match="there is no database"):
-        ask(str(tmp_path / "none.db"), "cells")
+        ask(str(tmp_path / "none.db"), "report", **DEFAULTS)
     engine = open_store(str(tmp_path / "empty.db"), create=True)
     engine.dispose()
     with pytest.raises(AuditError, match="there are no studies yet"):
-        ask(str(tmp_path / "empty.db"), "cells")
+        ask(str(tmp_path / "empty.db"), "report", **DEFAULTS)
 
 
 def test_what_goes_wrong_is_told_and_ends_nothing(capsys):
@@ -59,18 +52,10 @@ def test_what_goes_wrong_is_told_and_ends_nothing(capsys):
     assert "nonsense" in capsys.readouterr().err
 
 
-def test_a_picture_is_a_png_of_the_size_for_print():
-    picture = base64.b64decode(ask("", "picture", spec=SPEC | {"width": 100, "height": 50}))
-    assert picture.startswith(b"\x89PNG")
-    width = int.from_bytes(picture[16:20], "big")
-    assert width > 100 * worker.SCALE
-
-
 @pytest.mark.slow
 def test_a_process_of_its_own_answers_and_ends_with_its_stdin(judged):
     """As the app runs it: answers in order, one a line, and nothing else on stdout."""
     lines = [
-        request_line("cells", judged, [1], {}),
         request_line("nothing", judged, [1], {}),
         request_line("report", judged, [1], DEFAULTS),
     ]
@@ -78,7 +63,6 @@ def test_a_process_of_its_own_answers_and_ends_with_its_stdin(judged):
         [sys.executable, "-m", "audit.ui.worker"],
         input="".join(lines), capture_output=True, text=True, check=True, timeout=400,
     )  # fmt: skip
-    cells, failed, report = map(json.loads, done.stdout.splitlines())
-    assert cells == {"answer": ask(judged, "cells")}
+    failed, report = map(json.loads, done.stdout.splitlines())
     assert "KeyError" in failed["refused"]
     assert report["answer"]["cells"]

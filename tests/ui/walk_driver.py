@@ -30,8 +30,8 @@ from audit.store import open_store, table_of, tables
 from audit.studies.plan import read_plan
 from audit.studies.versions import set_plan
 from audit.tasks import Input
+from audit.ui.pages import pages_for
 
-SIDEBAR = '[data-testid="stSidebarNavLink"]'
 JUDGED = 24
 """Questions that each of the two annotators answers before the walk begins."""
 ASKED = {
@@ -170,10 +170,10 @@ def walk(prepared: Prepared, window: Window, address: str, look: Callable[[View]
     seen(View("login"))
     for name in ("judge", "boss"):
         _begin(window, address, name)
-        for link in [link.get_attribute("href") for link in window.all(SIDEBAR)]:
-            window.driver.get(link)
+        for page in pages_for(getattr(prepared, name).role):
+            window.driver.get(f"{address}/{page.name}")
             until(lambda: window.all(".st-key-log-out"))
-            visit(window, f"{name}: {link.removeprefix(address) or '/'}", seen)
+            visit(window, f"{name}: {page.name}", seen)
     window.driver.get(f"{address}/join/{own_password_link(prepared.engine, prepared.ann.id)}")
     seen(View("password"))
     secret = invite(prepared.engine, Terms(role="annotator"), by=prepared.boss.id)
