@@ -177,7 +177,7 @@ BAD = {
     "unknown label": (GROUP | {"outputs": ["bad", "negative"]}, "label 'bad' is not one of positive"),
     "unknown gold": (GROUP | {"gold": "good"}, "gold label 'good' is not one of positive, neutral, negative"),
     "unknown task": (GROUP | {"task": "cooking"}, "unknown task 'cooking'; known are: classification, inference"),
-    "NaN": (json.dumps(GROUP).replace("0.9", "NaN"), "NaN is no number of JSON"),
+    "NaN": (json.dumps(GROUP).replace("0.9", "NaN"), "NaN is not a number to compute with"),
     "score above 1": (json.dumps(GROUP).replace("0.9", "90"), "score 90.0 is not a number from 0 to 1"),
     "NUL in a text": (GROUP | {"follow_ups": ["a\0b"]}, "a text holds a NUL byte; remove it"),
     "half a character": (GROUP | {"source": "good \ud83d"}, r"a text holds half a character \(a lone surrogate\)"),
