@@ -149,9 +149,10 @@ raw_json = _JSON.raw_decode
 
 def _refuse_endless(value: object, *keys: str) -> None:
     """Raise Excessive for what TOML allows and nobody can compute with: inf, nan, and whole numbers of any length."""
-    if (isinstance(value, float) and not math.isfinite(value)) or (isinstance(value, int) and value.bit_length() > 1023):
-        number = value if isinstance(value, float) else f"{value:#x}"[:40]  # Python spells no long one in decimals
-        raise Excessive(message("file.number_at", key=".".join(keys), number=number))
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Excessive(message("file.number_at", key=".".join(keys), number=value))
+    if isinstance(value, int) and value.bit_length() > 1023:  # Python spells no long one in decimals
+        raise Excessive(message("file.number_at", key=".".join(keys), number=f"{value:#x}"[:40]))
     if isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             _refuse_endless(item, *keys, str(key))
